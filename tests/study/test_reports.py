@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from causalcontext.cli.app import app
 from causalcontext.errors import FileError
 from causalcontext.study import Design, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureBlock, FigureSpec, draw_figure
+from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, draw_figure
 from causalcontext.study.reports import (
     ORDERING_METRICS,
     compare,
@@ -142,7 +142,7 @@ def test_a_narrow_figure_has_room_for_the_legend_of_all_methods(study):
     table, _ = study
     part = table[(table["method"] == "pc-p") & (table["knowledge"] == "none")]
     every = pd.concat([part.assign(method=method) for method in LOOKS])
-    figure = draw_figure(FigureSpec("x", (FigureBlock("", ("main",)),), graphs=("union",), styles={"none": "-"}), every)
+    figure = draw_figure(FigureSpec("x", {"": ("main",)}, graphs=("union",), styles={"none": "-"}), every)
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0
@@ -151,7 +151,7 @@ def test_a_narrow_figure_has_room_for_the_legend_of_all_methods(study):
 
 def test_figures_without_data_are_left_out(study):
     table, _ = study
-    assert draw_figure(FigureSpec("x", (FigureBlock("", ("nowhere",)),)), table) is None
+    assert draw_figure(FigureSpec("x", {"": ("nowhere",)}), table) is None
 
 
 def test_methods_and_figures_can_be_told_apart():

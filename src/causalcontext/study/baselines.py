@@ -30,13 +30,18 @@ ARROW = 1
 
 def fci_jci0(task: StudyTask) -> EstimatedEndpoints:
     """FCI with the context as a variable like any other; `o->` is read as an arrow, since nothing is hidden here."""
-    from causallearn.search.ConstraintBased.FCI import fci
+    return _union(task, _fci(task))
+
+
+def cd_nod(task: StudyTask) -> EstimatedEndpoints:
+    """CD-NOD, which takes the context to be exogenous."""
+    from causallearn.search.ConstraintBased.CDNOD import cdnod
 
     def search(values: Floats) -> Ints:
-        graph, _ = fci(values, TEST_NAME, task.alpha, show_progress=False, verbose=False)
-        return np.asarray(graph.graph)
+        found = cdnod(values[:, :-1], values[:, -1:], task.alpha, TEST_NAME, show_progress=False, verbose=False)
+        return np.asarray(found.G.graph)
 
-    return _run(task, search)
+    return _union(task, search)
 
 
 def fci_p(task: StudyTask) -> EstimatedEndpoints:
@@ -56,49 +61,46 @@ def fci_pag(task: StudyTask, level: int | None = None) -> Endpoints:
 
     Unlike `fci_jci0`, every end is kept as it is: here variables may be hidden.
     """
-    from causallearn.search.ConstraintBased.FCI import fci
-
     columns = [name for name in task.table.columns if level is None or name != task.context]
-    data = read_table(task.table, task.context)
-    prepared, places = find_test(task.test).prepare(data, gather_statistics(data, "raise")), list(task.table.columns)
-    _register(prepared, [places.index(name) for name in columns], 0 if level is None else 1 + level)
-    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):
-        values = task.table[columns].to_numpy(dtype=np.float64)
-        graph, _ = fci(values, TEST_NAME, task.alpha, show_progress=False, verbose=False)
-    codes = np.asarray(graph.graph)
-    endpoints = np.zeros((len(places),) * 2, dtype=np.int8)
-    chosen = [places.index(name) for name in columns]
+    codes = _searched(task, columns, 0 if level is None else 1 + level, _fci(task))
     known = {0: Endpoint.NONE, -1: Endpoint.TAIL, ARROW: Endpoint.ARROW, 2: Endpoint.CIRCLE}
+    chosen = [list(task.table.columns).index(name) for name in columns]
+    endpoints = np.zeros((task.table.shape[1],) * 2, dtype=np.int8)
     endpoints[np.ix_(chosen, chosen)] = np.vectorize(known.get, otypes=[np.int8])(codes.T)
     return endpoints
 
 
-def cd_nod(task: StudyTask) -> EstimatedEndpoints:
-    """CD-NOD, which takes the context to be exogenous."""
-    from causallearn.search.ConstraintBased.CDNOD import cdnod
+def _fci(task: StudyTask) -> Callable[[Floats], Ints]:
+    from causallearn.search.ConstraintBased.FCI import fci
 
-    def search(values: Floats) -> Ints:
-        found = cdnod(values[:, :-1], values[:, -1:], task.alpha, TEST_NAME, show_progress=False, verbose=False)
-        return np.asarray(found.G.graph)
-
-    return _run(task, search)
+    return lambda values: np.asarray(fci(values, TEST_NAME, task.alpha, show_progress=False, verbose=False)[0].graph)
 
 
-def _run(task: StudyTask, search: Callable[[Floats], Ints]) -> EstimatedEndpoints:
-    """The union found by a search that wants the context as the last column."""
+def _union(task: StudyTask, search: Callable[[Floats], Ints]) -> EstimatedEndpoints:
+    """The union found by a search that wants the context as the last column.
+
+    What is no arrow is a tail beside an arrow, else a circle.
+    """
     if task.knowledge.names:
         raise OptionError("FCI-JCI0 and CD-NOD cannot be told about links; ask for knowledge 'none'")
     order = [name for name in task.table.columns if name != task.context] + [task.context]
-    table = task.table[order]
-    data = read_table(table, task.context)
-    _register(find_test(task.test).prepare(data, gather_statistics(data, "raise")))
-    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # both talk, asked or not
-        endpoints = _read(search(table.to_numpy(dtype=np.float64)))
+    codes = _searched(task, order, 0, search)
+    ends = [Endpoint.NONE, Endpoint.ARROW, Endpoint.TAIL]
+    endpoints = np.select([codes == 0, codes.T == ARROW, codes == ARROW], ends, default=Endpoint.CIRCLE).astype(np.int8)
     back = [order.index(name) for name in task.table.columns]
     return EstimatedEndpoints(None, endpoints[np.ix_(back, back)][None])
 
 
-def _register(prepared: PreparedTest, columns: Sequence[int] | None = None, view: int = 0) -> None:
+def _searched(task: StudyTask, columns: Sequence[str], view: int, search: Callable[[Floats], Ints]) -> Ints:
+    """What a search of causal-learn finds on some columns, with our test on the rows of a view."""
+    data = read_table(task.table, task.context)
+    prepared = find_test(task.test).prepare(data, gather_statistics(data, "raise"))
+    _register(prepared, [data.names.index(name) for name in columns], view)
+    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # causal-learn talks, asked or not
+        return search(task.table[list(columns)].to_numpy(dtype=np.float64))
+
+
+def _register(prepared: PreparedTest, columns: Sequence[int], view: int) -> None:
     """Make a prepared test known to causal-learn under `TEST_NAME`; `columns` are the places of its columns here."""
     from causallearn.utils.cit import CIT_Base, register_ci_test
 
@@ -108,16 +110,8 @@ def _register(prepared: PreparedTest, columns: Sequence[int] | None = None, view
         method = TEST_NAME
 
         def __call__(self, x: Any, y: Any, condition_set: Iterable[int] | None = None) -> float:
-            x, y, *given = (int(v) if columns is None else columns[int(v)] for v in (x, y, *(condition_set or ())))
+            x, y, *given = (columns[int(place)] for place in (x, y, *(condition_set or ())))
             p = float(prepared.answer([CIQuery(x, y, tuple(sorted(given)), view)]).p[0])
             return 0.0 if np.isnan(p) else p
 
     register_ci_test(TEST_NAME, PreparedCIT)
-
-
-def _read(codes: Ints) -> Endpoints:
-    """Our ends of causal-learn's edges: what is no arrow is a tail beside an arrow, else a circle."""
-    here, there = codes.T == ARROW, codes == ARROW
-    return np.select(
-        [codes == 0, here, there], [Endpoint.NONE, Endpoint.ARROW, Endpoint.TAIL], default=Endpoint.CIRCLE
-    ).astype(np.int8)

@@ -26,16 +26,7 @@ from causalcontext.study.published import random_legacy_model
 
 KNOWLEDGE = ("none", "r-children", "r-all")
 GENERATORS = ("paper", "legacy", "hidden")
-
-
 LONGEST_NAME = 100
-
-
-def check_name(name: object) -> None:
-    """Return if a name can be the name of a file in any folder, and of nothing outside of it."""
-    if not isinstance(name, str) or not re.fullmatch(r"\w[\w .+=-]*", name) or len(name) > LONGEST_NAME:
-        raise OptionError(f"the name of a design is {name!r}, expected letters, digits, spaces and . + = - _, since "
-                          "files are called by it")  # fmt: skip
 
 
 def check_entries(entries: dict[str, Any], checks: dict[str, Callable[[str, object], None]]) -> None:
@@ -44,15 +35,9 @@ def check_entries(entries: dict[str, Any], checks: dict[str, Callable[[str, obje
         check(name, entries[name])
 
 
-def whole(least: int | None = None) -> Callable[[str, object], None]:
-    """A check for whole numbers."""
-    return lambda name, value: check_whole(name, value, least)
-
-
-def whole_or_none(name: str, value: object) -> None:
-    """Return if `value` is a whole number from 2, or None."""
-    if value is not None:
-        check_whole(name, value, 2)
+def whole(least: int | None = None, or_none: bool = False) -> Callable[[str, object], None]:
+    """A check for whole numbers, or None."""
+    return lambda name, value: None if or_none and value is None else check_whole(name, value, least)
 
 
 def share(name: str, value: object) -> None:
@@ -82,7 +67,7 @@ def texts(name: str, value: object) -> None:
 
 SETTING: dict[str, Callable[[str, object], None]] = {
     "nodes": whole(2), "density": share, "samples": whole(1), "contexts": whole(2), "changes": whole(1), "edits": texts,
-    "cycle_length": whole_or_none, "balance": number, "context_noise": number, "exogenous": truth,
+    "cycle_length": whole(2, or_none=True), "balance": number, "context_noise": number, "exogenous": truth,
     "hidden": whole(0),
 }  # fmt: skip
 DESIGN: dict[str, Callable[[str, object], None]] = {
@@ -169,7 +154,10 @@ class Design:
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        plain = isinstance(self.name, str) and len(self.name) <= LONGEST_NAME
+        if not plain or not re.fullmatch(r"\w[\w .+=-]*", self.name):
+            raise OptionError(f"the name of a design is {self.name!r}, expected letters, digits, spaces and . + = - _, "
+                              "since files are called by it")  # fmt: skip
         check_entries(vars(self), DESIGN)
         check_choice("test", self.test, ("auto", *TESTS))
         for kind in self.knowledge:

@@ -35,14 +35,6 @@ PANEL_WIDTH, ROW_HEIGHT, MARGIN = 3.4, 1.75, 0.75
 
 
 @dataclass(frozen=True)
-class FigureBlock:
-    """A block of plots side by side with others: a title, and the rows of the table that it shows."""
-
-    title: str
-    designs: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class FigureSpec:
     """A figure of the paper.
 
@@ -50,8 +42,8 @@ class FigureSpec:
     ----------
     name : str
         The name of its file.
-    panels : tuple of Panel
-        Left to right; those without any data are left out.
+    panels : mapping of titles to names of designs
+        Plots of these designs side by side, left to right; those without any data are left out.
     metrics, graphs : tuples of str
         Columns and rows of the plots of a panel.
     styles : mapping of knowledge to line style
@@ -59,60 +51,38 @@ class FigureSpec:
     """
 
     name: str
-    panels: tuple[FigureBlock, ...]
+    panels: Mapping[str, tuple[str, ...]]
     metrics: tuple[str, ...] = ("tpr", "fpr")
     graphs: tuple[str, ...] = ("union", "context")
     styles: Mapping[str, LineStyle] = field(default_factory=lambda: SOLID_DASHED_DOTTED)
 
 
+NOTHING_KNOWN: Mapping[str, LineStyle] = {"none": "-"}
+EDGE_MARKS = ("edge_prec", "edge_rec")
 PAPER_FIGURES: tuple[FigureSpec, ...] = (
-    FigureSpec(
-        "main",
-        (FigureBlock("parametric test", ("main",)), FigureBlock("nonparametric test", ("nonparametric",))),
-        styles={"none": "-", "r-children": ":"},
-    ),
-    FigureSpec("all-links-known", (FigureBlock("", ("main",)),), styles={"r-all": "-"}),
-    FigureSpec("edge-marks", (FigureBlock("", ("main",)),), metrics=("edge_prec", "edge_rec")),
-    FigureSpec("cycles", (FigureBlock("", ("cycles",)),)),
-    FigureSpec(
-        "union-methods",
-        (
-            FigureBlock("no union cycles", ("main", "baselines-main")),
-            FigureBlock("enforced union cycles", ("cycles", "baselines-cycles")),
-        ),
-        graphs=("union",),
-        styles={"none": "-"},
-    ),
-    FigureSpec(
-        "union-methods-edge-marks",
-        (FigureBlock("", ("main", "baselines-main")),),
-        metrics=("edge_prec", "edge_rec"),
-        graphs=("union",),
-        styles={"none": "-"},
-    ),
-    FigureSpec(
-        "changed-links",
-        (FigureBlock("2 changed links", ("changes-2",)), FigureBlock("3 changed links", ("changes-3",))),
-    ),
-    FigureSpec("density", (FigureBlock("density 0.6", ("density-0.6",)),)),
-    FigureSpec("nodes", (FigureBlock("6 nodes", ("nodes-6",)), FigureBlock("12 nodes", ("nodes-12",)))),
-    FigureSpec("balance", (FigureBlock("balance 1.5", ("balance-1.5",)),)),
-    FigureSpec(
-        "links-at-context",
-        (FigureBlock("", ("main",)),),
-        metrics=("tpr_at_context", "fpr_at_context"),
-        graphs=("union",),
-        styles={"none": "-"},
-    ),
-)
+    FigureSpec("main", {"parametric test": ("main",), "nonparametric test": ("nonparametric",)},
+               styles={"none": "-", "r-children": ":"}),
+    FigureSpec("all-links-known", {"": ("main",)}, styles={"r-all": "-"}),
+    FigureSpec("edge-marks", {"": ("main",)}, EDGE_MARKS),
+    FigureSpec("cycles", {"": ("cycles",)}),
+    FigureSpec("union-methods", {"no union cycles": ("main", "baselines-main"),
+                                 "enforced union cycles": ("cycles", "baselines-cycles")},
+               graphs=("union",), styles=NOTHING_KNOWN),
+    FigureSpec("union-methods-edge-marks", {"": ("main", "baselines-main")}, EDGE_MARKS, ("union",), NOTHING_KNOWN),
+    FigureSpec("changed-links", {"2 changed links": ("changes-2",), "3 changed links": ("changes-3",)}),
+    FigureSpec("density", {"density 0.6": ("density-0.6",)}),
+    FigureSpec("nodes", {"6 nodes": ("nodes-6",), "12 nodes": ("nodes-12",)}),
+    FigureSpec("balance", {"balance 1.5": ("balance-1.5",)}),
+    FigureSpec("links-at-context", {"": ("main",)}, ("tpr_at_context", "fpr_at_context"), ("union",), NOTHING_KNOWN),
+)  # fmt: skip
 """One per figure of the paper, and one of ours: links at the context apart."""
 
 PUBLISHED_FIGURES: tuple[FigureSpec, ...] = (
-    FigureSpec("main-as-published", (FigureBlock("", ("as-published",)),), styles={"none": "-", "r-children": ":"}),
-    FigureSpec("all-links-known-as-published", (FigureBlock("", ("as-published",)),), styles={"r-all": "-"}),
-    FigureSpec("edge-marks-as-published", (FigureBlock("", ("as-published",)),), metrics=("edge_prec", "edge_rec")),
-    FigureSpec("union-methods-as-published", (FigureBlock("", ("as-published", "as-published-baselines")),),
-               graphs=("union",), styles={"none": "-"}),
+    FigureSpec("main-as-published", {"": ("as-published",)}, styles={"none": "-", "r-children": ":"}),
+    FigureSpec("all-links-known-as-published", {"": ("as-published",)}, styles={"r-all": "-"}),
+    FigureSpec("edge-marks-as-published", {"": ("as-published",)}, EDGE_MARKS),
+    FigureSpec("union-methods-as-published", {"": ("as-published", "as-published-baselines")}, graphs=("union",),
+               styles=NOTHING_KNOWN),
 )  # fmt: skip
 
 
@@ -120,18 +90,21 @@ def draw_figure(spec: FigureSpec, table: pd.DataFrame) -> Figure | None:
     """The figure, or None if the table holds nothing of it."""
     method, error = table["method"].str.removeprefix("published "), table["bootstrap_std"].fillna(0.0)
     table = table.assign(method=method, bootstrap_std=error)
-    panels = [(panel, _rows_of(panel, spec, table)) for panel in spec.panels]
-    panels = [(panel, rows) for panel, rows in panels if len(rows)]
+    kept = table["metric"].isin(spec.metrics) & table["graph"].isin(spec.graphs)
+    table = table[kept & table["knowledge"].isin(list(spec.styles))]
+    panels = {title: table[table["design"].isin(designs)] for title, designs in spec.panels.items()}
+    panels = {title: rows for title, rows in panels.items() if len(rows)}
     if not panels:
         return None
-    height = ROW_HEIGHT * len(spec.graphs) + MARGIN + 0.25 * any(panel.title for panel, _ in panels)
+    height = ROW_HEIGHT * len(spec.graphs) + MARGIN + 0.25 * any(panels)
     figure = Figure(figsize=(PANEL_WIDTH * len(panels) + 0.3, height), layout="constrained")
     blocks = figure.subfigures(1, len(panels), squeeze=False)[0]
-    for block, (panel, rows) in zip(blocks, panels, strict=True):
-        if panel.title:
-            block.suptitle(panel.title, fontsize=9)
-        _draw_block(block, spec, rows, _limits(spec, [rows for _, rows in panels]))
-    _add_legend(figure, spec, pd.concat([rows for _, rows in panels]))
+    shown = pd.concat(panels.values())
+    for block, (title, rows) in zip(blocks, panels.items(), strict=True):
+        if title:
+            block.suptitle(title, fontsize=9)
+        _draw_block(block, spec, rows, _limits(spec, shown))
+    _add_legend(figure, spec, shown)
     return figure
 
 
@@ -148,21 +121,11 @@ def save_figures(specs: Sequence[FigureSpec], table: pd.DataFrame, folder: str |
     return written
 
 
-def _rows_of(panel: FigureBlock, spec: FigureSpec, table: pd.DataFrame) -> pd.DataFrame:
-    """The part of the table that a panel shows."""
-    return table[
-        table["design"].isin(panel.designs)
-        & table["metric"].isin(spec.metrics)
-        & table["graph"].isin(spec.graphs)
-        & table["knowledge"].isin(list(spec.styles))
-    ]
-
-
-def _limits(spec: FigureSpec, blocks: Sequence[pd.DataFrame]) -> dict[str, tuple[float, float]]:
+def _limits(spec: FigureSpec, shown: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """The range of every metric, shared by all plots of a figure so that they can be compared."""
     limits = {}
     for metric in spec.metrics:
-        rows = pd.concat([block[block["metric"] == metric] for block in blocks])
+        rows = shown[shown["metric"] == metric]
         low, high = rows["value"].min(), (rows["value"] + rows["bootstrap_std"]).max()
         floor = 0.0 if "fpr" in metric else max(0.0, np.floor(low * 10 - 0.5) / 10)
         floor -= 0.03 * high * (floor == 0.0)  # so that a line at zero is seen
@@ -212,16 +175,7 @@ def _add_legend(figure: Figure, spec: FigureSpec, rows: pd.DataFrame) -> None:
     most = 4 if figure.get_figwidth() < 5 else 8
     columns = len(methods) if len(methods) <= most else -(-len(methods) // 2)
     rows_of_methods = [methods[begin : begin + columns] for begin in range(0, len(methods), columns)]
-    handles = _by_column([*rows_of_methods, styles])
+    nothing = Line2D([], [], linestyle="none", label=" ")  # a legend fills its entries column by column
+    handles = [one for column in zip_longest(*rows_of_methods, styles, fillvalue=nothing) for one in column]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles) // (len(rows_of_methods) + 1),
                   fontsize=7.5, frameon=False, handlelength=2.4, columnspacing=1.2)  # fmt: skip
-
-
-def _by_column(rows: Sequence[Sequence[Line2D]]) -> list[Line2D]:
-    """Rows of entries in the order in which a legend fills its columns, with empty entries where a row is short."""
-    return [handle for column in zip_longest(*rows, fillvalue=_nothing()) for handle in column]
-
-
-def _nothing() -> Line2D:
-    """An empty entry of a legend, which fills its entries column by column."""
-    return Line2D([], [], linestyle="none", label=" ")

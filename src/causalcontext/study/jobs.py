@@ -114,24 +114,11 @@ SETTING_COLUMNS = (
 
 def setting_columns(design: Design, place: int) -> Record:
     """A setting in the words of the published table, under the names of `SETTING_COLUMNS`; a length of 0: any."""
-    entries = asdict(design.settings[place])
-    return {
-        "nodes": entries["nodes"],
-        "density": entries["density"],
-        "samples": entries["samples"],
-        "changed_links": entries["changes"],
-        "contexts": entries["contexts"],
-        "union_cycles": entries["cycles"],
-        "edits": "+".join(entries["edits"]),
-        "cycle_length": entries["cycle_length"] or 0,
-        "balance": entries["balance"],
-        "context_noise": entries["context_noise"],
-        "exogenous": entries["exogenous"],
-        "noise": entries["noise"],
-        "generator": entries["generator"],
-        "hidden": entries["hidden"],
-        "test": design.test,
-    }
+    setting = design.settings[place]
+    written = {"changed_links": setting.changes, "union_cycles": setting.cycles, "edits": "+".join(setting.edits),
+               "cycle_length": setting.cycle_length or 0, "test": design.test}  # fmt: skip
+    entries = asdict(setting) | written
+    return {name: entries[name] for name in SETTING_COLUMNS}
 
 
 def _reason(error: Exception) -> str:

@@ -15,7 +15,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
 from causalcontext.study.baselines import cd_nod, fci_jci0, fci_m, fci_p
-from causalcontext.study.published import published_pc_ac, published_pc_b, published_pc_m, published_pc_p
+from causalcontext.study.published import published
 from causalcontext.study.task import EstimatedEndpoints, Remembering, StudyTask
 
 Method = Callable[[StudyTask], EstimatedEndpoints]
@@ -49,20 +49,12 @@ def _test_of(task: StudyTask) -> str | Remembering:
 SLOW_TESTS = ("cmi-knn", "cmi-knn-mixed")
 
 METHODS: Mapping[str, Method] = {
-    "pc-ac": partial(search_with, "pc-ac"),
-    "pc-m": partial(search_with, "pc-m"),
-    "pc-b": partial(search_with, "pc-b"),
-    "pc-p": partial(search_with, "pc-p"),
-    "fci-ac": partial(search_with, "fci-ac"),
-    "score-ac": partial(search_with, "score-ac"),
+    **{name: partial(search_with, name) for name in ("pc-ac", "pc-m", "pc-b", "pc-p", "fci-ac", "score-ac")},
     "fci": fci_jci0,
     "fci-p": fci_p,
     "fci-m": fci_m,
     "cd-nod": cd_nod,
-    "published pc-ac": published_pc_ac,
-    "published pc-m": published_pc_m,
-    "published pc-b": published_pc_b,
-    "published pc-p": published_pc_p,
+    **{f"published {name}": partial(published, name) for name in ("pc-ac", "pc-m", "pc-b", "pc-p")},
 }
 """A new method is one function and one line here."""
 

@@ -76,28 +76,18 @@ def random_legacy_model(
                      rejections=family.rejections)  # fmt: skip
 
 
-def published_pc_ac(task: StudyTask) -> EstimatedEndpoints:
-    """PC-AC, one run per context."""
-    return _estimate(_by_context(task, adaptive))
+def published(method: str, task: StudyTask) -> EstimatedEndpoints:
+    """PC-AC and PC-M with one run per context; PC-P on all rows; PC-B: the edges that PC-AC and PC-P share.
 
-
-def published_pc_m(task: StudyTask) -> EstimatedEndpoints:
-    """PC-M, one run per context."""
-    return _estimate(_by_context(task, masked))
-
-
-def published_pc_p(task: StudyTask) -> EstimatedEndpoints:
-    """PC-P on all rows."""
-    return EstimatedEndpoints(None, _run(task, pooled, 0)[None])
-
-
-def published_pc_b(task: StudyTask) -> EstimatedEndpoints:
-    """The edges that PC-AC and PC-P share; links at the context are those of PC-P."""
-    return _estimate(intersect(_by_context(task, adaptive), _run(task, pooled, 0), [task.position]))
-
-
-def _by_context(task: StudyTask, rule: ViewRule) -> Endpoints:
-    return np.stack([_run(task, rule, level) for level in range(len(_prepared(task)[0].contexts.cells))])
+    Links at the context of PC-B are those of PC-P.
+    """
+    if method == "pc-p":
+        return EstimatedEndpoints(None, _run(task, pooled, 0)[None])
+    rule = masked if method == "pc-m" else adaptive
+    contexts = np.stack([_run(task, rule, level) for level in range(len(_prepared(task)[0].contexts.cells))])
+    if method == "pc-b":
+        contexts = intersect(contexts, _run(task, pooled, 0), [list(task.table.columns).index(task.context)])
+    return EstimatedEndpoints(contexts, union_endpoints(contexts)[None])
 
 
 def _run(task: StudyTask, rule: ViewRule, level: int) -> Endpoints:
@@ -117,7 +107,3 @@ def _prepared(task: StudyTask) -> tuple[Dataset, BatchedSearch]:
         task.memory["published"] = data, BatchedSearch(prepared)
     found: tuple[Dataset, BatchedSearch] = task.memory["published"]
     return found
-
-
-def _estimate(contexts: Endpoints) -> EstimatedEndpoints:
-    return EstimatedEndpoints(contexts, union_endpoints(contexts)[None])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -85,14 +85,13 @@ def runtime_report(times: pd.DataFrame) -> str:
     ]
     for samples, rows in main.groupby("samples"):
         by_method = rows.set_index("method")
-        cells = [_runtime_cell(by_method.loc[method]) for method in methods]
+        cells = []
+        for method in methods:
+            row = by_method.loc[method]
+            tests = "" if np.isnan(row["tests_pooled"]) else f" ({row['tests_pooled']:.0f} + {row['tests_within']:.0f})"
+            cells.append(f"{1000 * row['median_seconds']:.1f}{tests}")
         lines.append(f"| n = {samples} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _runtime_cell(row: pd.Series[float]) -> str:
-    tests = "" if np.isnan(row["tests_pooled"]) else f" ({row['tests_pooled']:.0f} + {row['tests_within']:.0f})"
-    return f"{1000 * row['median_seconds']:.1f}{tests}"
 
 
 def _ordering_lines(runs: pd.DataFrame, method: str, other: str, graph: str) -> list[str]:
@@ -101,16 +100,11 @@ def _ordering_lines(runs: pd.DataFrame, method: str, other: str, graph: str) -> 
     for metric in ORDERING_METRICS:
         differences = paired_differences(runs, method, other, [f"{graph}_{metric}"])
         for kind, cells in differences.groupby("knowledge", sort=False) if len(differences) else ():
-            lines.append(_ordering_line(other, graph, metric, str(kind), cells))
+            favour = cells["standard_errors"] * (-1.0 if metric == "fpr" else 1.0)
+            better, worse = int((favour >= 2).sum()), int((favour <= -2).sum())
+            neither, mean = len(cells) - better - worse, cells["difference"].mean()
+            lines.append(f"| {other} | {graph} | {metric} | {kind} | {better} | {neither} | {worse} | {mean:+.3f} |")
     return lines
-
-
-def _ordering_line(other: str, graph: str, metric: str, kind: str, cells: pd.DataFrame) -> str:
-    favour = cells["standard_errors"] * (-1.0 if metric == "fpr" else 1.0)
-    better, worse = int((favour >= 2).sum()), int((favour <= -2).sum())
-    neither = len(cells) - better - worse
-    mean = cells["difference"].mean()
-    return f"| {other} | {graph} | {metric} | {kind} | {better} | {neither} | {worse} | {mean:+.3f} |"
 
 
 KEYS = ("samples", "knowledge", "graph", "method", "metric")
@@ -174,7 +168,7 @@ def replication_report(ours: pd.DataFrame, published: pd.DataFrame) -> str:
             lines.append(f"- all methods, {metric.upper()}, {graph} graphs: {_met(cells)}")
     lines += ["", "## PC-AC and PC-M, context graphs", "", *_side_by_side(target)]
     far = compared[compared["metric"].isin(TARGET_METRICS) & (compared["standard_errors"].abs() > FAR)]
-    lines += ["", "## TPR and FPR that differ", "", *(_cell_lines(far) or ["None."])]
+    lines += ["", "## TPR and FPR that differ", "", *(_sentences(far) or ["None."])]
     return "\n".join(lines) + "\n"
 
 
@@ -215,11 +209,7 @@ def _side_by_side(cells: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _cell_lines(cells: pd.DataFrame) -> list[str]:
-    return list(_sentences(cells))
-
-
-def _sentences(cells: pd.DataFrame) -> Iterator[str]:
-    for row in cells.itertuples():
-        yield (f"- {row.method}, {row.knowledge}, n = {row.samples}, {row.graph}, {row.metric}: {row.value:.3f} here, "
-               f"{row.value_published:.3f} published ({row.standard_errors:+.1f} standard errors)")  # fmt: skip
+def _sentences(cells: pd.DataFrame) -> list[str]:
+    return [f"- {row.method}, {row.knowledge}, n = {row.samples}, {row.graph}, {row.metric}: {row.value:.3f} here, "
+            f"{row.value_published:.3f} published ({row.standard_errors:+.1f} standard errors)"
+            for row in cells.itertuples()]  # fmt: skip

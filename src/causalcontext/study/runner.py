@@ -7,7 +7,8 @@ records are JSON lines, appended job by job, so that a killed study loses one jo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -54,7 +55,8 @@ def run_study(
     missing = [job for job in design.jobs() if job not in done]
     with file, counting_bar(f"study {design.name}", progress) as advance:
         for finished, records in enumerate(_finished(design, missing, n_jobs, client), start=len(done) + 1):
-            append_records(file, records)
+            file.write("".join(map(_line, records)))  # in one write
+            file.flush()
             advance(finished, len(done) + len(missing))
     return read_records(path, design)
 
@@ -67,25 +69,17 @@ def run_jobs(design: Design, jobs: Sequence[tuple[int, int]]) -> list[list[Recor
 def _finished(design: Design, jobs: Sequence[tuple[int, int]], n_jobs: int, client: Any) -> Iterator[list[Record]]:
     """The records of every job, as they come in."""
     parts = [jobs[begin : begin + JOBS_PER_TASK] for begin in range(0, len(jobs), JOBS_PER_TASK)]
-    if client is not None:
-        yield from _on_cluster(design, parts, client)
+    if client is not None:  # joblib's Dask backend hands results back a wave at a time
+        wave = max(1, 4 * sum(client.nthreads().values()))
+        for begin in range(0, len(parts), wave):
+            with parallel_config(backend="dask", client=client):
+                found = Parallel()(delayed(run_jobs)(design, part) for part in parts[begin : begin + wave])
+            yield from chain.from_iterable(found)
     elif n_jobs == 1:
-        for part in parts:
-            yield from run_jobs(design, part)
+        yield from chain.from_iterable(run_jobs(design, part) for part in parts)
     else:
         work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        for finished in work(delayed(run_jobs)(design, part) for part in parts):
-            yield from finished
-
-
-def _on_cluster(design: Design, parts: Sequence[Sequence[tuple[int, int]]], client: Any) -> Iterator[list[Record]]:
-    """The same through joblib's Dask backend, which hands results back a wave at a time."""
-    wave = max(1, 4 * sum(client.nthreads().values()))
-    with parallel_config(backend="dask", client=client):
-        for begin in range(0, len(parts), wave):
-            chosen = parts[begin : begin + wave]
-            for finished in Parallel()(delayed(run_jobs)(design, part) for part in chosen):
-                yield from finished
+        yield from chain.from_iterable(work(delayed(run_jobs)(design, part) for part in parts))
 
 
 FORMAT = "causalcontext-study"
@@ -103,12 +97,6 @@ def open_records(path: str | Path, design: Design) -> tuple[set[Job], TextIO]:
     lines = [_line(_header(design)), *(_line(record) for records in kept for record in records)]
     write_whole(path, "".join(lines))
     return {_job(records[0]) for records in kept}, path.open("a", encoding="utf-8")
-
-
-def append_records(file: TextIO, records: Iterable[Record]) -> None:
-    """The records of one job are in the file, in one write."""
-    file.write("".join(_line(record) for record in records))
-    file.flush()
 
 
 def read_records(path: str | Path, design: Design) -> list[Record]:

@@ -31,11 +31,6 @@ class StudyTask:
     alpha: float
     memory: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def position(self) -> int:
-        """The place of the context among the columns."""
-        return list(self.table.columns).index(self.context)
-
 
 @dataclass(frozen=True, eq=False)
 class EstimatedEndpoints:
