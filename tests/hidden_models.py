@@ -14,7 +14,7 @@ from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.hidden import PreparedSeparation, separated
+from causalcontext.simulate.hidden import PreparedOracle, SeparationTest, separated
 from causalcontext.views import Contexts, Outcomes, Reason, adaptive
 from oracle import always_trusted
 
@@ -69,7 +69,8 @@ def search_written(text, **options):
     """(names, found) for a model that is written down."""
     seen, _, stack = written(text)
     contexts = Contexts((0,), tuple((r,) for r in range(len(stack))))
-    return seen, search_pags(PreparedSeparation(stack, 0, tuple(range(len(seen))), contexts), len(seen), **options)
+    prepared = PreparedOracle(SeparationTest(stack, 0, seen).deviation, tuple(range(len(seen))), contexts)
+    return seen, search_pags(prepared, len(seen), **options)
 
 
 def marks(names, endpoints):

@@ -20,7 +20,8 @@ from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.family import Doubt
 from causalcontext.search.indicator import with_indicators
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.testing.discrete import DiscreteModel, PreparedOracle
+from causalcontext.simulate.hidden import PreparedOracle
+from causalcontext.simulate.testing.discrete import DiscreteModel
 from causalcontext.views import Contexts, adaptive
 from oracle import always_trusted
 
@@ -85,7 +86,8 @@ def search_several(model: SeveralModel, collider_rule: str = "majority", across:
     nodes, positions = model.truth.shape[1], tuple(range(model.contexts))
     names = tuple(f"V{node}" for node in range(nodes))
     contexts = Contexts(positions, tuple(model.codes[cell] for cell in (cells or range(len(model.truth)))))
-    oracle = PreparedOracle(DiscreteModel(names, 0, model.truth[:2], model.joint), tuple(range(nodes)), contexts)
+    exact = DiscreteModel(names, 0, model.truth[:2], model.joint)
+    oracle = PreparedOracle(exact.deviation, tuple(range(nodes)), contexts)
     plan = Plan(nodes, contexts, adaptive, tuple(range(len(contexts.cells))), Knowledge().links(names), 0.5, nodes,
                 collider_rule, across=always_trusted if across else None)  # fmt: skip
     return algorithm_1(BatchedSearch(oracle), plan, 1, lambda size, done, total: None)
@@ -173,7 +175,7 @@ def hidden_oracle(model: SeveralModel, columns: int) -> PreparedOracle:
     joint = model.joint.sum(axis=tuple(range(columns, model.joint.ndim)))
     names = tuple(f"V{node}" for node in range(columns))
     exact = DiscreteModel(names, 0, model.truth[:2, :columns, :columns], joint)
-    return PreparedOracle(exact, tuple(range(columns)), Contexts(tuple(range(model.contexts)), model.codes))
+    return PreparedOracle(exact.deviation, tuple(range(columns)), Contexts(tuple(range(model.contexts)), model.codes))
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ class MadeModel:
         functions = iter(range(columns, joint.ndim))
         positions = tuple(next(functions) if made else place for place, made in enumerate(self.made))
         sources = tuple(place if made else None for place, made in enumerate(self.made))
-        return PreparedOracle(exact, tuple(range(joint.ndim)), Contexts(positions, self.codes, sources))
+        return PreparedOracle(exact.deviation, tuple(range(joint.ndim)), Contexts(positions, self.codes, sources))
 
     def caused_by(self, context: int) -> NDArray[np.bool_]:
         """What a context variable, or the function of a column, acts on, or leads to; shape (combinations, N)."""

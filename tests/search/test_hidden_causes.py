@@ -14,7 +14,7 @@ from causalcontext.graphs.paths import mag_adjacency
 from causalcontext.search import rules
 from causalcontext.search.family import Proposal
 from causalcontext.simulate import random_hidden_model
-from causalcontext.simulate.hidden import PreparedSeparation
+from causalcontext.simulate.hidden import PreparedOracle, SeparationTest
 from causalcontext.simulate.testing import every_model, random_models, with_hidden_cause
 from causalcontext.views import Contexts, masked, pooled
 from hidden_models import (
@@ -216,7 +216,7 @@ def test_larger_models_with_several_hidden_causes(models):
     too_many = 0
     for seed in range(models):
         model = random_hidden_model(observed=7, hidden=3, degree=1.8, seed=seed)
-        prepared = PreparedSeparation(model.model.adjacency, model.model.context, model.observed, by_last(7))
+        prepared = PreparedOracle(model.oracle().deviation, model.observed, by_last(7))
         found = search_pags(prepared, 8, contexts=by_last(7))
         causes = model.causes.swapaxes(1, 2)
         assert not ((found.endpoints == Endpoint.ARROW) & causes).any()
@@ -234,7 +234,7 @@ def by_last(place):
 def test_larger_sets_may_be_needed_and_are_found():
     """One of few models in which neighbours leave an edge; no end is wrong either way."""
     model = random_hidden_model(observed=7, hidden=4, degree=1.8, seed=261)
-    prepared = PreparedSeparation(model.model.adjacency, model.model.context, model.observed, by_last(7))
+    prepared = PreparedOracle(model.oracle().deviation, model.observed, by_last(7))
     causes = model.causes.swapaxes(1, 2)
     for possible_dsep, too_many in ((None, 4), (1, 4), (7, 0)):
         found = search_pags(prepared, 8, contexts=by_last(7), possible_dsep=possible_dsep)
@@ -249,7 +249,8 @@ def test_three_contexts(models):
     every = with_hidden_cause(random_models(40, variables=4, contexts=3, seed=5), varying=True)
     for number in np.random.default_rng(6).choice(len(every), size=40, replace=False)[:models]:
         stack = every[number]
-        found = search_pags(PreparedSeparation(stack, 0, tuple(range(5)), three), 5, contexts=three, cells=(0, 1, 2))
+        prepared = PreparedOracle(SeparationTest(stack, 0, "RWXYZ").deviation, tuple(range(5)), three)
+        found = search_pags(prepared, 5, contexts=three, cells=(0, 1, 2))
         there = mag_adjacency(stack, range(5))
         assert np.array_equal(adjacent(found.endpoints)[:, 1:, 1:], there[:, 1:, 1:])
         assert not wrong_endpoints(found.endpoints, stack, 5).any()

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from causalcontext.simulate.testing.discrete import DiscreteModel, PreparedOracle
+from causalcontext.simulate.hidden import PreparedOracle
+from causalcontext.simulate.testing.discrete import DiscreteModel
 from causalcontext.views import Contexts
 
 
@@ -44,7 +45,7 @@ class ThresholdChain:
         columns = self.joint.ndim
         names = tuple(f"column {column}" for column in range(columns))
         model = DiscreteModel(names, columns - 1, np.zeros((2, columns, columns), dtype=bool), self.joint)
-        return PreparedOracle(model, tuple(range(columns)), contexts or self.contexts)
+        return PreparedOracle(model.deviation, tuple(range(columns)), contexts or self.contexts)
 
     def truth(self):
         n = self.variables

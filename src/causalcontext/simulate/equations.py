@@ -183,7 +183,9 @@ def observable_truth(model: EquationSCM, rows: int, seed: int) -> Truth:
             "counterfactual": (model.solve(noise, do={model.context: level}), noise),
         }
         for kind, (values, their_noise) in views.items():
-            graphs[kind][name] = _with_context_links(_observable(model, values, their_noise, level), union, context)
+            links = _observable(model, values, their_noise, level)
+            links[context], links[:, context] = union[context], union[:, context]
+            graphs[kind][name] = links
     named = {
         kind: {level: directed_graph(model.names, links) for level, links in found.items()}
         for kind, found in graphs.items()
@@ -229,10 +231,3 @@ def _similar_rows(columns: list[Values], rows: int) -> NDArray[np.intp]:
         return (np.arange(rows)[:, None] + np.arange(1, count + 1) * max(rows // (count + 1), 1)) % rows
     points = np.column_stack([column / max(float(np.std(column)), 1e-12) for column in columns])
     return np.asarray(cKDTree(points).query(points, k=count + 1)[1][:, 1:])
-
-
-def _with_context_links(links: Bools, union: Bools, context: int) -> Bools:
-    """The links of a context, those at R taken from the union."""
-    links = links.copy()
-    links[context], links[:, context] = union[context], union[:, context]
-    return links

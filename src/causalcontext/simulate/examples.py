@@ -120,12 +120,8 @@ def farm_model() -> EquationSCM:
         "water": lambda rain, noise: noise - rain > 0.0,
         "fertiliser": lambda soil, price, noise: 0.8 * soil - 0.8 * price + noise,
         "uptake": lambda fertiliser, water, noise: np.where(water, 0.9 * fertiliser, 0.0) + noise,
-        "yield": _harvest,
+        "yield": lambda uptake, soil, noise: 0.8 * uptake + soil + noise,
     }, labels={0: "rain-fed", 1: "irrigated"})  # fmt: skip
-
-
-def _harvest(uptake: Floats, soil: Floats, noise: Floats) -> Floats:
-    return np.asarray(0.8 * uptake + soil + noise)
 
 
 def farm(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
@@ -380,11 +376,8 @@ def flux_tower(days: int, seed: int | np.random.Generator) -> pd.DataFrame:
     day = (hour > 6.0) & (hour < 18.0)
     clear = np.where(day, 800.0 * np.sin(np.pi * (hour - 6.0) / 12.0), 0.0)
     rg, air, vpd, soil, gpp, le, h = np.zeros((7, rows))
-    air[-1], vpd[-1], soil[-1] = (
-        15.0,
-        0.6,
-        16.0,
-    )  # the last place stands for what was before the first, until it is reached
+    # The last place stands for what was before the first, until it is reached.
+    air[-1], vpd[-1], soil[-1] = 15.0, 0.6, 16.0
     for t in range(rows):
         clouds = 0.6 * (rg[t - 1] - clear[t - 1]) + 40.0 * noise[t, 0]
         rg[t] = clear[t] + (clouds if day[t] else 3.0 * noise[t, 0])

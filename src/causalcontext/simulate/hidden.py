@@ -10,7 +10,7 @@ has the rule (docs/hidden-causes.md). It needs no joint distribution, so it answ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations
@@ -24,12 +24,18 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import descendants, is_acyclic, mag_adjacency, open_paths, reach
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.simulate.linear import ContextSCM
-from causalcontext.simulate.random_graphs import add_parent, flip_parent, remove_parent
+from causalcontext.simulate.random_graphs import edit_parent
 from causalcontext.simulate.truth import union_of
 from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Where = tuple[tuple[int, int], ...]
+"""Nodes, and the values that they have."""
+TOLERANCE = 1e-10
+"""A smaller deviation from independence is none."""
 
 
 class WholeModel(Protocol):
@@ -129,19 +135,14 @@ class HiddenVariables:
 
         Those that no set separates `somewhere`, in the graph of a context, are among them.
         """
-        found = somewhere.copy()
+        stack, context, found = self.model.adjacency, self.model.context, somewhere.copy()
         for place, node in enumerate(self.observed):
             if place != self.context and not somewhere[place]:
-                found[place] = not self._is_apart(node)
+                above = np.asarray(reach(union_of(stack))[:, [context, node]].any(axis=1))
+                candidates = [other for other in self.observed if above[other] and other not in (context, node)]
+                tried = chain([tuple(candidates)], subsets(candidates))  # all their ancestors first
+                found[place] = not any(bool(separated(stack, context, context, node, given)) for given in tried)
         return found
-
-    def _is_apart(self, node: int) -> bool:
-        """Whether one set separates a node from the context variable in every graph, all their ancestors first."""
-        stack, context = self.model.adjacency, self.model.context
-        above = np.asarray(reach(union_of(stack))[:, [context, node]].any(axis=1))
-        candidates = [other for other in self.observed if above[other] and other not in (context, node)]
-        tried = chain([tuple(candidates)], subsets(candidates))
-        return any(bool(separated(stack, context, context, node, given)) for given in tried)
 
 
 def subsets(members: Sequence[int]) -> chain[tuple[int, ...]]:
@@ -251,8 +252,8 @@ def _change_once(draft: _Draft, both: Floats, shifts: Floats, where: tuple[int, 
         if what == 3:
             shifts[level, node] += law[0]
             return
-        edit, may = ((remove_parent, free), (add_parent, free), (flip_parent, free & within))[what]
-        edited = edit(both[level], may, node, law, generator)
+        edit, may = (("remove", free), ("add", free), ("flip", free & within))[what]
+        edited = edit_parent(edit, both[level], may, node, law, generator)
         if edited is not None and is_acyclic(edited != 0):
             both[level] = edited
             return
@@ -346,37 +347,51 @@ class SeparationTest:
     def __init__(self, stack: Bools, context: int, names: Sequence[str]) -> None:
         self.stack, self.context, self.names = stack, context, tuple(names)
 
-    def prepare(self, data: NamedColumns, statistics: object = None) -> PreparedSeparation:
+    def prepare(self, data: NamedColumns, statistics: object = None) -> PreparedOracle:
         """The oracle for the columns of a table."""
         unknown = [name for name in data.names if name not in self.names]
         if unknown:
             raise DataError(f"the table has a column {unknown[0]!r}, which the model has not")
         nodes = tuple(self.names.index(name) for name in data.names)
-        return PreparedSeparation(self.stack, self.context, nodes, data.contexts)
+        return PreparedOracle(self.deviation, nodes, data.contexts)
+
+    def deviation(self, x: int, y: int, given: Sequence[int] = (), where: Where = ()) -> float:
+        """0 where two nodes are independent given some, on the rows where the context has a value, else 1."""
+        return 1.0 - float(separated(self.stack, self.context, x, y, given, where[0][1] if where else None))
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedSeparation:
-    """The oracle for one table; `nodes` holds the node of every column, `contexts` the views of the table."""
+class PreparedOracle:
+    """A test that cannot err, for one table.
 
-    stack: Bools
-    context: int
+    Attributes
+    ----------
+    deviation : function of x, y, given and where
+        How far two nodes of a model are from independence, given some and where others have certain values.
+    nodes : tuple of int
+        The node of every column.
+    contexts : Contexts
+        The views of the table.
+    """
+
+    deviation: Callable[[int, int, Sequence[int], Where], float]
     nodes: tuple[int, ...]
     contexts: Contexts
     _known: dict[CIQuery, float] = field(default_factory=dict, init=False, repr=False)
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
-        """One outcome for every query, without rows."""
-        p = np.array([self._p(query) for query in queries], dtype=np.float64)
-        reason = np.where(np.isnan(p), Reason.CONSTANT, Reason.TESTABLE).astype(np.int8)
-        return Outcomes(1.0 - p, np.full(p.shape, np.nan), p, np.zeros(p.shape, dtype=np.int64), reason)
+        """One outcome for every query, without rows; the statistic is the deviation from independence."""
+        statistic = np.array([self._statistic(query) for query in queries], dtype=np.float64)
+        constant = np.isnan(statistic)
+        p = np.where(constant, np.nan, statistic <= TOLERANCE)
+        reason = np.where(constant, Reason.CONSTANT, Reason.TESTABLE).astype(np.int8)
+        return Outcomes(statistic, np.full(p.shape, np.nan), p, np.zeros(p.shape, dtype=np.int64), reason)
 
-    def _p(self, query: CIQuery) -> float:
-        """1 or 0, NaN where the view leaves one of the two variables constant."""
+    def _statistic(self, query: CIQuery) -> float:
+        """The deviation, NaN where the view leaves one of the two variables constant."""
         if query not in self._known:
-            view = self.contexts.views[query.view]
+            where = tuple((self.nodes[column], level) for column, level in self.contexts.views[query.view])
             x, y, *given = (self.nodes[column] for column in (query.x, query.y, *query.given))
-            constant = bool(view) and self.context in (x, y)
-            level = view[0][1] if view else None
-            self._known[query] = np.nan if constant else float(separated(self.stack, self.context, x, y, given, level))
+            constant = any(node in (x, y) for node, _ in where)
+            self._known[query] = np.nan if constant else self.deviation(x, y, given, where)
         return self._known[query]

@@ -1,15 +1,13 @@
 """Random families of linear context graphs: one base graph, edited for every context (App. data generation).
 
 A graph is drawn together with its coefficients: `coefficients[i, j]` is the effect of `i` on `j`, 0 without a
-link. An edit (a new parent, one parent less, a link reversed) takes the coefficients of a graph, the pairs that it may
-touch, the node at which it happens, the values that a new link may have and a generator. It returns new coefficients,
-or None if the node has no link for it.
+link.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -20,50 +18,39 @@ from causalcontext.graphs.paths import ancestors, is_acyclic
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.simulate.truth import shortest_union_cycle
 
-Law = Sequence[float]
-Edit = Callable[[Floats, Bools, int, Law, np.random.Generator], Floats | None]
-
 COEFFICIENTS = (-1.8, -1.5, -1.2, 1.2, 1.5, 1.8)
+EDITS = ("add", "remove", "flip")
 
 
-def add_parent(current: Floats, free: Bools, node: int, law: Law, generator: np.random.Generator) -> Floats | None:
-    """`node` has a new parent, among the nodes it had no link with."""
-    unlinked = (current[:, node] == 0) & (current[node, :] == 0)
-    parent = _pick(free[:, node] & unlinked, generator)
-    if parent is None:
+def edit_parent(
+    edit: str, current: Floats, free: Bools, node: int, law: Sequence[float], generator: np.random.Generator
+) -> Floats | None:
+    """The coefficients after an edit at a node, None if the node has no link for it.
+
+    Parameters
+    ----------
+    edit : {"add", "remove", "flip"}
+        The node has a new parent, among the nodes it had no link with; it has lost one of its parents; or one of them
+        has become its child, with the same coefficient.
+    current : array, shape (nodes, nodes)
+    free : array of bool, shape (nodes, nodes)
+        The pairs that the edit may touch.
+    node : int
+    law : sequence of float
+        The values that a new link may have.
+    generator : numpy Generator
+    """
+    linked = current[:, node] != 0
+    candidates = ~linked & (current[node] == 0) if edit == "add" else linked
+    positions = np.flatnonzero(free[:, node] & candidates)
+    if not positions.size:
         return None
+    parent = positions[generator.integers(positions.size)]
     edited = current.copy()
-    edited[parent, node] = generator.choice(law)
+    edited[parent, node] = generator.choice(law) if edit == "add" else 0.0
+    if edit == "flip":
+        edited[node, parent] = current[parent, node]
     return edited
-
-
-def remove_parent(current: Floats, free: Bools, node: int, law: Law, generator: np.random.Generator) -> Floats | None:
-    """`node` has lost one of its parents."""
-    parent = _pick(free[:, node] & (current[:, node] != 0), generator)
-    if parent is None:
-        return None
-    edited = current.copy()
-    edited[parent, node] = 0.0
-    return edited
-
-
-def flip_parent(current: Floats, free: Bools, node: int, law: Law, generator: np.random.Generator) -> Floats | None:
-    """One of the parents of `node` has become its child, with the same coefficient."""
-    parent = _pick(free[:, node] & (current[:, node] != 0), generator)
-    if parent is None:
-        return None
-    edited = current.copy()
-    edited[node, parent], edited[parent, node] = current[parent, node], 0.0
-    return edited
-
-
-def _pick(candidates: Bools, generator: np.random.Generator) -> int | None:
-    """One of the true positions at random, None if there is none."""
-    positions = np.flatnonzero(candidates)
-    return int(positions[generator.integers(positions.size)]) if positions.size else None
-
-
-EDITS: Mapping[str, Edit] = {"add": add_parent, "remove": remove_parent, "flip": flip_parent}
 
 
 PROPOSALS = 10
@@ -111,7 +98,7 @@ class ModelDesign:
                 "a design needs nodes >= 2, contexts >= 2, changes >= 1 and 0 < density <= 1; found "
                 f"{self.nodes}, {self.contexts}, {self.changes}, {self.density}"
             )
-        needed = {"exclude": ("add", "remove"), "enforce": ("add", "flip"), "any": tuple(EDITS)}[self.cycles]
+        needed = {"exclude": ("add", "remove"), "enforce": ("add", "flip"), "any": EDITS}[self.cycles]
         if not any(edit in needed for edit in self.edits):
             raise OptionError(f"cycles={self.cycles!r} needs one of {needed} in edits, found {self.edits}")
         if self.cycle_length is not None and (self.cycles != "enforce" or not 2 <= self.cycle_length < self.nodes):
@@ -119,11 +106,6 @@ class ModelDesign:
                               "one less than the number of nodes")  # fmt: skip
         if not self.coefficients or 0.0 in (*self.coefficients, *self.added_coefficients):
             raise OptionError("coefficients must be some numbers other than 0: a link has an effect")
-
-    @property
-    def new_links(self) -> tuple[float, ...]:
-        """The values that an added link may have."""
-        return self.added_coefficients or self.coefficients
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,30 +184,17 @@ def random_base(
     return tuple(order.tolist()), coefficients
 
 
-@dataclass(frozen=True, eq=False)
-class _Frame:
-    """What stays fixed while one context graph is edited.
-
-    `upstream` are the ancestors of the context variable: their mechanisms must not change. `together` holds
-    the links with which the edited graph must stay acyclic.
-    """
-
-    base: Floats
-    context: int
-    edits: tuple[str, ...]
-    new_links: tuple[float, ...]
-    upstream: Bools
-    together: Bools
-
-
 def _edited_contexts(
     base: Floats, context: int, design: ModelDesign, generator: np.random.Generator, totals: Counter[Rejection]
 ) -> Floats | None:
     """One edited copy of the base graph per context, pairwise different; None if proposals ran out."""
     accepted: list[Floats] = []
     for _ in range(PROPOSALS * design.contexts):
-        frame = _frame(base, context, design, accepted)
-        edited = _edit_repeatedly(frame, design.changes, generator, totals)
+        so_far = np.any([other != 0 for other in (base, *accepted)], axis=0)
+        edited: Floats | None = base
+        for _ in range(design.changes):
+            if edited is not None:
+                edited = _edited_once(base, edited, context, design, so_far, generator, totals)
         if edited is None:
             return None
         if any(np.array_equal(edited != 0, other != 0) for other in accepted):
@@ -237,62 +206,32 @@ def _edited_contexts(
     return None
 
 
-def _frame(base: Floats, context: int, design: ModelDesign, accepted: list[Floats]) -> _Frame:
-    """The frame of the next context; only excluded union cycles tie it to the graphs before it."""
-    upstream = ancestors(base != 0, context)
-    so_far = np.any([other != 0 for other in (base, *accepted)], axis=0)
-    return _Frame(base, context, design.edits, design.new_links, upstream, so_far & (design.cycles == "exclude"))
+def _edited_once(base: Floats, current: Floats, context: int, design: ModelDesign, so_far: Bools,
+                 generator: np.random.Generator, totals: Counter[Rejection]) -> Floats | None:  # fmt: skip
+    """The graph after the first of ten random edits at a system node to which nothing objects, None if there is none.
 
-
-def _edit_repeatedly(
-    frame: _Frame, changes: int, generator: np.random.Generator, totals: Counter[Rejection]
-) -> Floats | None:
-    """The base graph with `changes` of its pairs edited, each another one; None if proposals ran out."""
-    current: Floats | None = frame.base
-    for _ in range(changes):
-        if current is not None:
-            current = _edit_once(frame, current, generator, totals)
-    return current
-
-
-def _edit_once(
-    frame: _Frame, current: Floats, generator: np.random.Generator, totals: Counter[Rejection]
-) -> Floats | None:
-    """The graph after the first of ten proposed edits to which nothing objects, None if there is none."""
-    for _ in range(PROPOSALS):
-        edited = _propose(frame, current, generator)
-        reason = _objection(frame, current, edited)
-        if reason is None:
-            return edited
-        totals[reason] += 1
-    return None
-
-
-def _propose(frame: _Frame, current: Floats, generator: np.random.Generator) -> Floats | None:
-    """A random edit at a random system node; None if that node has no link for it."""
-    node = int(generator.integers(len(current) - 1))
-    node += node >= frame.context
-    edit = frame.edits[generator.integers(len(frame.edits))]
-    return EDITS[edit](current, _free_pairs(frame, current), node, frame.new_links, generator)
-
-
-def _free_pairs(frame: _Frame, current: Floats) -> Bools:
-    """Pairs of system nodes that no edit has touched yet, so that edits never undo each other."""
-    untouched: Bools = np.asarray(current == frame.base)
+    Edits are at pairs of system nodes that none has touched yet, so that they never undo each other. Mechanisms of
+    ancestors of the context variable must not change; only excluded union cycles tie a graph to those before it.
+    """
+    untouched = np.asarray(current == base)
     free = untouched & untouched.T
-    free[frame.context, :] = free[:, frame.context] = False
+    free[context, :] = free[:, context] = False
     np.fill_diagonal(free, False)
-    return free
-
-
-def _objection(frame: _Frame, current: Floats, edited: Floats | None) -> Rejection | None:
-    """What speaks against an edit, None if nothing does."""
-    if edited is None:
-        return Rejection.NOTHING_TO_EDIT
-    if (frame.upstream & (edited != current).any(axis=0)).any():
-        return Rejection.UPSTREAM
-    if not is_acyclic(edited != 0):
-        return Rejection.CONTEXT_CYCLE
-    if not is_acyclic(frame.together | (edited != 0)):
-        return Rejection.UNION_CYCLE
+    upstream, together = ancestors(base != 0, context), so_far & (design.cycles == "exclude")
+    for _ in range(PROPOSALS):
+        node = int(generator.integers(len(current) - 1))
+        node += node >= context
+        edit = design.edits[generator.integers(len(design.edits))]
+        law = design.added_coefficients or design.coefficients
+        edited = edit_parent(edit, current, free, node, law, generator)
+        if edited is None:
+            totals[Rejection.NOTHING_TO_EDIT] += 1
+        elif (upstream & (edited != current).any(axis=0)).any():
+            totals[Rejection.UPSTREAM] += 1
+        elif not is_acyclic(edited != 0):
+            totals[Rejection.CONTEXT_CYCLE] += 1
+        elif not is_acyclic(together | (edited != 0)):
+            totals[Rejection.UNION_CYCLE] += 1
+        else:
+            return edited
     return None

@@ -17,7 +17,7 @@ from causalcontext.graphs.endpoints import Endpoint, endpoints_of_arcs
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import ancestors, is_acyclic
 from causalcontext.graphs.union import LabeledUnion
-from causalcontext.kernels.arrays import Bools, Ints, Values
+from causalcontext.kernels.arrays import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def shortest_union_cycle(stack: Bools) -> Ints:
     walks = union
     shortest = np.zeros(union.shape[:-2], dtype=np.int64)
     for length in range(1, union.shape[-1] + 1):
-        closed = _diagonal(walks).any(axis=-1)
+        closed = np.diagonal(walks, axis1=-2, axis2=-1).any(axis=-1)
         shortest = np.where((shortest == 0) & closed, length, shortest)
         walks = walks @ union
     return shortest
@@ -129,7 +129,3 @@ def has_long_union_cycle(stack: Bools) -> Bools:
         without[..., b, a] = False
         found |= union[..., a, b] & ancestors(without, int(a))[..., b]
     return found
-
-
-def _diagonal(matrices: Values) -> Values:
-    return np.diagonal(matrices, axis1=-2, axis2=-1)

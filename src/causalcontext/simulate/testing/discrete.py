@@ -18,7 +18,7 @@ import numpy as np
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError, OptionError
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.simulate.hidden import NamedColumns
+from causalcontext.simulate.hidden import TOLERANCE, NamedColumns, PreparedOracle, Where
 from causalcontext.simulate.truth import (
     Truth,
     directed_graph,
@@ -27,17 +27,12 @@ from causalcontext.simulate.truth import (
     same_truth,
     union_graph,
 )
-from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
+from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from causalcontext.graphs.graph import Graph
-
-
-Where = tuple[tuple[int, int], ...]
-
-TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,42 +202,10 @@ class OracleTest:
         if sorted(names) != sorted(self.model.names):
             raise DataError(f"the table has the columns {names}, the oracle's model {self.model.names}")
         contexts = self.model.contexts if data is None else data.contexts
-        return PreparedOracle(self.model, tuple(self.model.names.index(name) for name in names), contexts)
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedOracle:
-    """The oracle for one table; `nodes` holds the model's node of every column, `contexts` the views of the table."""
-
-    model: DiscreteModel
-    nodes: tuple[int, ...]
-    contexts: Contexts
-    _known: dict[CIQuery, float] = field(default_factory=dict, init=False, repr=False)
-
-    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
-        """One outcome for every query, without rows; the statistic is the deviation from independence."""
-        statistic = np.array([self._deviation(query) for query in queries], dtype=np.float64)
-        constant = np.isnan(statistic)
-        p = np.where(constant, np.nan, statistic <= TOLERANCE)
-        reason = np.where(constant, Reason.CONSTANT, Reason.TESTABLE).astype(np.int8)
-        count = len(statistic)
-        return Outcomes(statistic, np.full(count, np.nan), p, np.zeros(count, dtype=np.int64), reason)
-
-    def _deviation(self, query: CIQuery) -> float:
-        """The deviation from independence, NaN where the view leaves one of the two variables constant."""
-        if query not in self._known:
-            nodes = self.nodes
-            where = tuple((nodes[column], level) for column, level in self.contexts.views[query.view])
-            x, y = nodes[query.x], nodes[query.y]
-            given = [nodes[column] for column in query.given]
-            fixed = [axis for axis, _ in where]
-            constant = x in fixed or y in fixed
-            self._known[query] = np.nan if constant else self.model.deviation(x, y, given, where)
-        return self._known[query]
+        return PreparedOracle(self.model.deviation, tuple(map(self.model.names.index, names)), contexts)
 
 
 NO_COPY = -1
-INTO_CONTEXT = ("any", "past")
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +254,7 @@ class BinaryChain:
         columns = self.joint.ndim
         names = tuple(f"column {column}" for column in range(columns))
         model = DiscreteModel(names, columns - 1, np.zeros((2, columns, columns), dtype=bool), self.joint)
-        return PreparedOracle(model, tuple(range(columns)), contexts or self.contexts)
+        return PreparedOracle(model.deviation, tuple(range(columns)), contexts or self.contexts)
 
     def truth(self) -> Bools:
         """Links into time t, shape (2**c, 2 (d + c), 2 (d + c)), from row to column: the window graph of every cell."""

@@ -42,11 +42,11 @@ class Assumption:
 
 def weak_context_sufficiency(truth: Truth) -> Assumption:
     """The parents of a variable that is no child of the context are those of the union in every context."""
-    children = _children(truth.union, truth.context)
+    children = causes(truth.union.endpoints)[truth.union.position(truth.context)]
     for level, graph in truth.descriptive.items():
-        for name in truth.union.names:
+        for name, is_child in zip(truth.union.names, children, strict=True):
             lost = _parents(truth.union, name) - _parents(graph, name)
-            if lost and name not in children and name != truth.context:
+            if lost and not is_child and name != truth.context:
                 link = f"{min(lost)} --> {name}"
                 return Assumption(False, f"{link} is absent for {truth.context} = {level}, and {name} is no child of "
                                       f"{truth.context}")  # fmt: skip
@@ -150,10 +150,6 @@ def _unfaithful(model: DiscreteModel, x: int, y: int, given: tuple[int, ...], le
 
 def _parents(graph: Graph, name: str) -> set[str]:
     return {graph.names[cause] for cause in np.flatnonzero(causes(graph.endpoints)[:, graph.position(name)])}
-
-
-def _children(graph: Graph, name: str) -> set[str]:
-    return {graph.names[effect] for effect in np.flatnonzero(causes(graph.endpoints)[graph.position(name)])}
 
 
 def _difference(first: Graph, second: Graph) -> Iterator[str]:
