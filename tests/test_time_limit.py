@@ -10,14 +10,15 @@ import pytest
 
 import causalcontext as cc
 from causalcontext import progress
-from causalcontext.ci_tests.preparation import Watched, joined
+from causalcontext.ci_tests.preparation import Watched
+from causalcontext.ci_tests.protocol import no_outcomes, put
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics import other_methods
 from causalcontext.progress import Watch, nobody
 from causalcontext.simulate import random_model
-from causalcontext.views import CIQuery, Outcomes
+from causalcontext.views import CIQuery, Outcomes, Reason
 from marks import rest_slow
 
 TABLE = random_model(9, 0.6, seed=3, contexts=3).sample(600, 3)
@@ -136,13 +137,15 @@ def test_a_long_search_is_forecast_once() -> None:
     assert said == ["about 550 tests, some 55 s; with max_given=2 some 20 s"]
 
 
-def test_parts_are_joined_in_order() -> None:
-    parts = [Outcomes(*np.full((3, n), float(n)), np.full(n, n), np.zeros(n, np.int8)) for n in (1, 2)]
-    assert joined(parts).p.tolist() == [1.0, 2.0, 2.0]
-    assert joined(parts).label is None
+def test_outcomes_are_put_at_their_places() -> None:
+    found, outcomes = Outcomes(*np.full((3, 2), 2.0), np.full(2, 2), np.zeros(2, np.int8)), no_outcomes(4)
+    put(outcomes, slice(1, 3), found)
+    assert outcomes.p[1:3].tolist() == outcomes.n[1:3].tolist() == [2, 2]
+    assert outcomes.reason.tolist() == [Reason.NO_TEST, 0, 0, Reason.NO_TEST]
     labelled = Outcomes(*np.zeros((3, 1)), np.zeros(1, int), np.zeros(1, np.int8), np.ones(1, np.int8))
-    assert joined([*parts, labelled]).label.tolist() == [0, 0, 0, 1]
-    assert len(joined([]).p) == 0
+    put(outcomes, [3], labelled, first_label=2)
+    assert outcomes.label is not None
+    assert outcomes.label.tolist() == [0, 0, 0, 3]
 
 
 def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, monkeypatch):

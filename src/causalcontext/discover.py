@@ -17,7 +17,7 @@ from causalcontext.data.checks import check_none_missing
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.scan import Scan
 from causalcontext.diagnostics.support import Support
-from causalcontext.discovery.conclusion import links_of, result_of, score_of, settings_of
+from causalcontext.discovery.conclusion import result_of, score_of, settings_of
 from causalcontext.discovery.reading import in_memory, read, read_with_lags, scanned_table, scanned_with_lags
 from causalcontext.errors import InterruptedSearch
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
@@ -26,6 +26,7 @@ from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
+from causalcontext.search.indicator import links_without_functions
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -176,7 +177,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         known = None if scanned is None else scanned.statistics
         return windows_task(windows, settings, score, options.threads, watch, known)
     data = read(in_memory(table), context, options, names) if scanned is None else scanned.data
-    links = links_of(settings.knowledge, data)
+    links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
         check_none_missing(scanned.statistics, data, testwise=False)
     # Of all rows in memory there is no rounding of batches.

@@ -9,9 +9,15 @@ import naive
 from causalcontext.graphs.endpoints import directed, mark_of, marked
 from causalcontext.knowledge import Knowledge
 from causalcontext.search.colliders import Triples
-from causalcontext.search.rules import orient
+from causalcontext.search.family import Evidence
+from causalcontext.search.rules import orient_all
 
 FREE = Knowledge()
+
+
+def orient(matrix, links, triples):
+    """The ends of one pattern, shape (N, N)."""
+    return orient_all(matrix[None], Evidence([triples], links)).endpoints[0]
 
 
 def adjacency(edges, variables):

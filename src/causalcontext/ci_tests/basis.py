@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.protocol import answer_in_groups
+from causalcontext.ci_tests.protocol import grouped, no_outcomes, put
 from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats
@@ -85,10 +85,10 @@ class PreparedBasis(PreparedRows):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; those on the same rows by one call."""
-        groups: dict[int, list[int]] = {}
-        for i, query in enumerate(queries):
-            groups.setdefault(query.view, []).append(i)
-        return answer_in_groups(queries, groups, self._answer_view)
+        outcomes = no_outcomes(len(queries))
+        for view, chosen in grouped(queries, lambda query: query.view).items():
+            put(outcomes, chosen, self._answer_view(view, [queries[i] for i in chosen]))
+        return outcomes
 
     def rows_of(self, view: int) -> NDArray[np.intp]:
         """The complete rows of a view, or some of them."""

@@ -187,9 +187,6 @@ class PreparedChange(PreparedRows):
         self._seed = seed
         self._shared: dict[tuple[int, int], SharedFits] = {}
 
-    def _answer(self, query: CIQuery) -> Comparison:
-        return self._clear(query) or super()._answer(query)
-
     def _clear(self, query: CIQuery) -> Comparison | None:
         """A bound of the p-value, if it is so small that no decision depends on more."""
         category, number = (query.y, query.x) if self._is_number(query.x) else (query.x, query.y)
@@ -293,7 +290,9 @@ class SharedFits:
         if key not in self._fitted:
             design, codes = self._samples[sample]
             slopes = self._fit(sample - 1, members)[1].copy() if sample > 0 else self._start(members)
-            self._fitted[key] = _likelihood(_chosen(design, members), codes, slopes), slopes
+            likelihood = fit_glm(LOGIT, _chosen(design, members), codes, len(slopes) + 1, slopes.reshape(-1), RIDGE,
+                                 TOLERANCE)  # fmt: skip
+            self._fitted[key] = likelihood, slopes
         return self._fitted[key]
 
     def _start(self, members: tuple[int, ...]) -> Floats:
@@ -322,12 +321,7 @@ class SharedFits:
         chosen[at] = (chosen[at] - np.einsum("a,ai->i", weights, chosen)) / left
         slopes += slopes[:, [at]] * weights
         slopes[:, at] *= left
-        return _likelihood(chosen, codes, slopes)
-
-
-def _likelihood(design: Floats, codes: Ints, slopes: Floats) -> float:
-    """The largest one; `slopes`, shape (classes - 1, width), are where to begin, then those of the maximum."""
-    return fit_glm(LOGIT, design, codes, len(slopes) + 1, slopes.reshape(-1), RIDGE, TOLERANCE)
+        return fit_glm(LOGIT, chosen, codes, len(slopes) + 1, slopes.reshape(-1), RIDGE, TOLERANCE)
 
 
 def _chosen(design: Floats, members: tuple[int, ...]) -> Floats:

@@ -169,23 +169,12 @@ def rank_space(x: Variable, y: Variable, given: Sequence[Variable]) -> RankSpace
     if rows > LARGEST_TABLE:
         raise OptionError(f"there are {rows} rows, expected at most {LARGEST_TABLE}: draw some of them")
     is_code = np.array([variable.kind is Kind.CATEGORICAL for variable in variables])
-    columns = [v.codes if code else twice_mean_ranks(v.values) for v, code in zip(variables, is_code, strict=True)]
+    columns = [v.codes if code else (2.0 * mean_ranks(v.values) - 2.0).astype(np.int64)
+               for v, code in zip(variables, is_code, strict=True)]  # fmt: skip
     strict = not any(v.levels or np.unique(column).size < rows for v, column in zip(variables, columns, strict=True))
     stacked = np.array(columns) // (2 if strict else 1)
     psi = np.concatenate([[0.0], scipy.special.digamma(np.arange(1, rows + 1))])
     return RankSpace(np.ascontiguousarray(stacked, np.int16), is_code, (1 if strict else 2) * rows, strict, psi)
-
-
-def twice_mean_ranks(values: Floats) -> Ints:
-    """Twice the rank of every value, from 0; equal values share the mean of their ranks.
-
-    Examples
-    --------
-    >>> twice_mean_ranks(np.array([2.0, 1.0, 2.0])).tolist()
-    [3, 0, 3]
-    """
-    ranks: Ints = (2.0 * mean_ranks(values) - 2.0).astype(np.int64)
-    return ranks
 
 
 class Permutable(NamedTuple):

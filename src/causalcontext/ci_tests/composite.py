@@ -13,9 +13,7 @@ from itertools import accumulate
 from operator import is_
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
-
-from causalcontext.ci_tests.protocol import Declared, Label, Needs, PreparedTest, answer_in_groups
+from causalcontext.ci_tests.protocol import Declared, Label, Needs, PreparedTest, grouped, no_outcomes, put
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.views import CIQuery, Outcomes
 
@@ -92,21 +90,15 @@ class PreparedComposite(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order, with the place of its test among `labels`."""
-        return answer_in_groups(queries, self._by_member(queries), self._answer)
+        outcomes = no_outcomes(len(queries))
+        for place, chosen in grouped(queries, self._member_of).items():
+            found = self._prepare(place).answer([queries[i] for i in chosen])
+            put(outcomes, chosen, found, self._offset[place])
+        return outcomes
 
-    def _answer(self, place: int, queries: list[CIQuery]) -> Outcomes:
-        found = self._prepare(place).answer(queries)
-        own = np.zeros(len(queries), dtype=np.int8) if found.label is None else found.label
-        return replace(found, label=own + np.int8(self._offset[place]))
-
-    def _by_member(self, queries: Sequence[CIQuery]) -> dict[int, list[int]]:
-        """The places of the queries that each member answers."""
-        found: dict[int, list[int]] = {}
-        for i, query in enumerate(queries):
-            place = next((k for k, member in enumerate(self.members) if member.answers(self.data, query)), None)
-            if place is not None:
-                found.setdefault(place, []).append(i)
-        return found
+    def _member_of(self, query: CIQuery) -> int | None:
+        """The place of the member that answers a query."""
+        return next((k for k, member in enumerate(self.members) if member.answers(self.data, query)), None)
 
     def _prepare(self, place: int) -> PreparedTest:
         if place not in self._prepared:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -43,23 +43,21 @@ class ConditionalGaussian(RowTest):
         if x.is_number and categories:
             parts = parts_of(strata_of(categories, len(x.values)))
             terms = stratum_terms(x, y, [variable for variable in given if variable.is_number], parts)
-            if sum(term.rows for term in terms) >= USABLE_SHARE * len(x.values):
-                statistic = sum(term.value for term in terms)
+            if sum(rows for _, rows in terms) >= USABLE_SHARE * len(x.values):
+                statistic = sum(term for term, _ in terms)
                 return Comparison(statistic, float(len(terms)), float(scipy.special.chdtrc(len(terms), statistic)))
         base = base_of(given, len(x.values))
         first, second = (added_to(base, columns_of(variable)) for variable in (x, y))
         return association(first, second, base)
 
 
-class StratumTerm(NamedTuple):
-    """What a stratum adds: (n - q - 3) atanh(r)², from this many rows."""
+def stratum_terms(
+    x: Variable, y: Variable, numbers: Sequence[Variable], parts: Sequence[Rows]
+) -> list[tuple[float, int]]:
+    """What the strata add that have rows to spare and where neither variable is a function of the numbers.
 
-    value: float
-    rows: int
-
-
-def stratum_terms(x: Variable, y: Variable, numbers: Sequence[Variable], parts: Sequence[Rows]) -> list[StratumTerm]:
-    """The terms of the strata that have rows to spare and where neither variable is a function of the numbers."""
+    That is (n - q - 3) atanh(r)², from so many rows.
+    """
     found = []
     for rows in parts:
         base = _base(numbers, rows)
@@ -67,7 +65,7 @@ def stratum_terms(x: Variable, y: Variable, numbers: Sequence[Variable], parts: 
         spare = rows.size - base.shape[1] - 2
         if spare > 0 and sum(end.shape[1] for end in ends) == 2:
             r = np.clip(float(ends[0][:, 0] @ ends[1][:, 0]) / rows.size, -1.0 + 1e-15, 1.0 - 1e-15)
-            found.append(StratumTerm(spare * float(np.arctanh(r)) ** 2, rows.size))
+            found.append((spare * float(np.arctanh(r)) ** 2, rows.size))
     return found
 
 

@@ -61,7 +61,9 @@ class EnergyDistance(RowTest):
             raise OptionError("test='energy' compares a categorical column with a number, and nothing given; "
                               "test='cmi-knn' takes any columns")  # fmt: skip
         number, group = (x, y) if x.is_number else (y, x)
-        if _log_arrangements(group) < np.log(self.permutations):
+        sizes = np.bincount(group.codes)
+        log_arrangements = scipy.special.gammaln(sizes.sum() + 1) - scipy.special.gammaln(sizes + 1).sum()
+        if log_arrangements < np.log(self.permutations):
             return untestable(Reason.FEW_ROWS)
         order = np.argsort(number.values, kind="stable")
         values, codes = _standardised(number.values[order]), group.codes[order]
@@ -91,9 +93,3 @@ def _standardised(values: Floats) -> Floats:
     centred = values - values.mean()
     scaled: Floats = centred / np.abs(centred).max()
     return scaled
-
-
-def _log_arrangements(group: Variable) -> float:
-    """The logarithm of the number of ways to assign the levels to the rows."""
-    sizes = np.bincount(group.codes)
-    return float(scipy.special.gammaln(sizes.sum() + 1) - scipy.special.gammaln(sizes + 1).sum())

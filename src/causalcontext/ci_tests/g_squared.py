@@ -46,7 +46,7 @@ class GSquared(RowTest):
         tables = tables_of(x, y, given)
         if len(tables.x) < FEWEST_ROWS:
             return untestable(Reason.FEW_ROWS)
-        observed = sum_of_cells(tables)
+        observed = float(cell_sum(tables.x, tables.y, tables.bounds, _zeros(tables), _logs(len(tables.x))))
         statistic = max(2.0 * (observed - tables.margins), 0.0)
         if len(tables.x) < ROWS_PER_CELL * tables.cells:
             return Comparison(statistic, float(tables.df), permutation_p(tables, observed, random))
@@ -89,11 +89,6 @@ def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> Stratified
     bounds = np.concatenate([[0], np.cumsum([rows.size for rows in kept])]).astype(np.int64)
     order = np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
     return StratifiedRows(codes[0][order], codes[1][order], bounds, df, cells, margins)
-
-
-def sum_of_cells(tables: StratifiedRows) -> float:
-    """The sum of c log(c) over all cells."""
-    return float(cell_sum(tables.x, tables.y, tables.bounds, _zeros(tables), _logs(len(tables.x))))
 
 
 def permutation_p(tables: StratifiedRows, observed: float, random: np.random.Generator) -> float:

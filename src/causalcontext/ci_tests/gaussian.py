@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.protocol import Declared, Label, Strength, answer_in_groups
+from causalcontext.ci_tests.protocol import Declared, Label, Strength, grouped, no_outcomes, put
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.levels.gaussian import FISHER, CIQueries, RowSelections, Views, answer_batch, workspace
@@ -71,11 +71,16 @@ class PreparedGaussian(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order."""
-        groups: dict[tuple[int, int], list[int]] = {}
-        for i, query in enumerate(queries):
-            conditions = sum(z not in self.contexts.positions for z in query.given)
-            groups.setdefault((len(self._ends(query)), conditions), []).append(i)
-        return answer_in_groups(queries, groups, self._answer_group)
+        outcomes = no_outcomes(len(queries))
+        for (ends, size), chosen in grouped(queries, self._shape).items():
+            asked = [queries[i] for i in chosen]
+            found = wilks(self.moments, self.contexts, asked) if ends == 2 else self._answer_group(asked, ends, size)
+            put(outcomes, chosen, found)
+        return outcomes
+
+    def _shape(self, query: CIQuery) -> tuple[int, int]:
+        """How many context variables the pair of a query has, and how many conditions are none."""
+        return len(self._ends(query)), sum(z not in self.contexts.positions for z in query.given)
 
     def selection(self, view: int, named: tuple[int, ...], ends: tuple[int, ...], conditions: int) -> RowSelection:
         """The rows that answer about a pair.
@@ -143,13 +148,14 @@ class PreparedGaussian(Declared):
         needed = conditions + 1 + SPARE_ROWS
         return tuple(cells for cells in parts if self.moments.rows[list(cells)].sum() >= needed)
 
-    def _answer_group(self, key: tuple[int, int], queries: list[CIQuery]) -> Outcomes:
+    def _answer_group(self, queries: list[CIQuery], ends: int, size: int) -> Outcomes:
         """Queries with as many context variables in the pair, and as many conditions that are none."""
-        ends, size = key
-        if ends == 2:
-            return wilks(self.moments, self.contexts, queries)
         known: dict[RowSelection, int] = {}
-        selection = [known.setdefault(self._selection_of(query, size), len(known)) for query in queries]
+        selection = []
+        for query in queries:
+            named = tuple(z for z in query.given if z in self.contexts.positions)
+            rows = self.selection(query.view, named, self._ends(query), size)
+            selection.append(known.setdefault(rows, len(known)))
         selections = self.selections(list(known), ends == 1)
         pairs = np.array([self._system(query) for query in queries], dtype=np.int64).reshape(-1, 2)
         given = [[z for z in query.given if z not in self.contexts.positions] for query in queries]
@@ -168,10 +174,6 @@ class PreparedGaussian(Declared):
                 numbers[i], facts[i, 1] = np.nan, Reason.CONSTANT
         statistic, df, p = numbers.T
         return Outcomes(statistic, df, p, facts[:, 0], facts[:, 1].astype(np.int8), facts[:, 2].astype(np.int8))
-
-    def _selection_of(self, query: CIQuery, conditions: int) -> RowSelection:
-        named = tuple(z for z in query.given if z in self.contexts.positions)
-        return self.selection(query.view, named, self._ends(query), conditions)
 
     def _system(self, query: CIQuery) -> tuple[int, int]:
         """The two variables whose moments are looked at: against a context, the other one twice."""

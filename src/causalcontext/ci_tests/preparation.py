@@ -18,8 +18,10 @@ from causalcontext.ci_tests.protocol import (
     Declared,
     IndependenceTest,
     PreparedTest,
-    answer_in_groups,
+    grouped,
+    no_outcomes,
     prepared_test,
+    put,
 )
 from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset, missing_rows, some_rows, with_placeholders
@@ -112,17 +114,14 @@ class PreparedTestwise(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; `n` says how many rows were complete."""
-        return answer_in_groups(
-            queries, self._by_columns(queries), lambda columns, asked: self._of(columns).answer(asked)
-        )
+        outcomes = no_outcomes(len(queries))
+        for columns, chosen in grouped(queries, self._incomplete).items():
+            put(outcomes, chosen, self._of(columns).answer([queries[i] for i in chosen]))
+        return outcomes
 
-    def _by_columns(self, queries: Sequence[CIQuery]) -> dict[frozenset[int], list[int]]:
-        """The places of the queries by the incomplete columns that they look at."""
-        found: dict[frozenset[int], list[int]] = {}
-        for i, query in enumerate(queries):
-            columns = frozenset(c for c in (query.x, query.y, *query.given) if c in self.missing)
-            found.setdefault(columns, []).append(i)
-        return found
+    def _incomplete(self, query: CIQuery) -> frozenset[int]:
+        """The incomplete columns that a query looks at."""
+        return frozenset(column for column in (query.x, query.y, *query.given) if column in self.missing)
 
     def _of(self, columns: frozenset[int]) -> PreparedTest:
         """The test prepared for the rows that are complete in these columns."""
@@ -145,30 +144,12 @@ class Watched(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order."""
-        found, place = [], 0
+        outcomes, place = no_outcomes(len(queries)), 0
         while place < len(queries):
             part, begin = queries[place : place + self._part], time.perf_counter()
-            found.append(self._prepared.answer(part))
+            put(outcomes, slice(place, place + len(part)), self._prepared.answer(part))
             taken = time.perf_counter() - begin
             self._part = max(1, min(2 * self._part, int(len(part) * PART_SECONDS / max(taken, 1e-6))))
             place += len(part)
             self._watch.answered(len(part))
-        return joined(found) if len(found) != 1 else found[0]
-
-
-def joined(parts: Sequence[Outcomes]) -> Outcomes:
-    """The outcomes of several parts in a row."""
-    if not parts:
-        empty = np.empty(0)
-        return Outcomes(empty, empty, empty, empty.astype(np.int64), empty.astype(np.int8))
-    label = None
-    if any(part.label is not None for part in parts):
-        label = np.concatenate([np.zeros(len(part.p), np.int8) if part.label is None else part.label for part in parts])
-    return Outcomes(
-        np.concatenate([part.statistic for part in parts]),
-        np.concatenate([part.df for part in parts]),
-        np.concatenate([part.p for part in parts]),
-        np.concatenate([part.n for part in parts]),
-        np.concatenate([part.reason for part in parts]),
-        label,
-    )
+        return outcomes

@@ -8,7 +8,7 @@ for it (`gaussian`, `compiled_roles`). `Declared` is a base class with the decla
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -95,29 +95,29 @@ def prepared_test(test: IndependenceTest, data: Dataset, statistics: SufficientS
     return prepared if isinstance(prepared, (Declared, PreparedTest)) else Plain(test.name, prepared)
 
 
-def answer_in_groups(
-    queries: Sequence[CIQuery], groups: Mapping[Key, list[int]], answer: Callable[[Key, list[CIQuery]], Outcomes]
-) -> Outcomes:
-    """The outcomes of queries that are answered group by group, in the order of the queries.
+def grouped(queries: Sequence[CIQuery], key: Callable[[CIQuery], Key | None]) -> dict[Key, list[int]]:
+    """The places of the queries by a key; those without one are in no group."""
+    found: dict[Key, list[int]] = {}
+    for place, query in enumerate(queries):
+        own = key(query)
+        if own is not None:
+            found.setdefault(own, []).append(place)
+    return found
 
-    Parameters
-    ----------
-    queries : sequence of CIQuery
-    groups : mapping from key to list of int
-        The places of the queries of every group; what is in none has no test.
-    answer : function
-        `answer(key, queries)`: the outcomes of one group.
-    """
-    numbers = np.full((3, len(queries)), np.nan)
-    n = np.zeros(len(queries), dtype=np.int64)
-    reason = np.full(len(queries), Reason.NO_TEST, dtype=np.int8)
-    label = np.zeros(len(queries), dtype=np.int8)
-    for key, chosen in groups.items():
-        found = answer(key, [queries[i] for i in chosen])
-        numbers[:, chosen] = found.statistic, found.df, found.p
-        n[chosen], reason[chosen] = found.n, found.reason
-        label[chosen] = 0 if found.label is None else found.label
-    return Outcomes(numbers[0], numbers[1], numbers[2], n, reason, label)
+
+def no_outcomes(count: int) -> Outcomes:
+    """Outcomes of so many queries that no test has answered."""
+    statistic, df, p = np.full((3, count), np.nan)
+    reason = np.full(count, Reason.NO_TEST, dtype=np.int8)
+    return Outcomes(statistic, df, p, np.zeros(count, dtype=np.int64), reason, np.zeros(count, dtype=np.int8))
+
+
+def put(outcomes: Outcomes, places: Sequence[int] | slice, found: Outcomes, first_label: int = 0) -> None:
+    """Write outcomes down at their places among others, labels counted from the first one."""
+    outcomes.statistic[places], outcomes.df[places], outcomes.p[places] = found.statistic, found.df, found.p
+    outcomes.n[places], outcomes.reason[places] = found.n, found.reason
+    if outcomes.label is not None:
+        outcomes.label[places] = first_label + (0 if found.label is None else found.label)
 
 
 class Strength(StrEnum):

@@ -78,7 +78,12 @@ class Rcot(RowTest):
         spent = 1.0 + (basis**2).sum()
         if rows - spent < FEWEST_ROWS // 2:
             return untestable(Reason.FEW_ROWS)
-        sides = [_features(variable, self.features, random) for variable in (x, y)]
+        sides = [
+            fourier_features(_upright(variable.values)[:, np.newaxis], self.features, random)
+            if variable.is_number
+            else _centred(_one_hot(variable.codes))
+            for variable in (x, y)
+        ]
         residuals = [side - basis @ (basis.T @ side) for side in sides]
         if any((left**2).sum() <= _VANISHED * (side**2).sum() for left, side in zip(residuals, sides, strict=True)):
             return untestable(Reason.COLLINEAR)
@@ -147,13 +152,6 @@ def _covariance_test(left: Floats, right: Floats, df: float) -> tuple[float, tup
     squared = covariance @ covariance
     traces = float(np.trace(covariance)), float(np.trace(squared)), float((covariance * squared).sum())
     return statistic, (traces[0], 2.0 * traces[1], 8.0 * traces[2])
-
-
-def _features(variable: Variable, count: int, random: np.random.Generator) -> Floats:
-    """One-hot codes, or random features of a number; centred, shape (rows, features)."""
-    if not variable.is_number:
-        return _centred(_one_hot(variable.codes))
-    return fourier_features(_upright(variable.values)[:, np.newaxis], count, random)
 
 
 def _one_hot(codes: Ints | NDArray[np.intp]) -> Floats:

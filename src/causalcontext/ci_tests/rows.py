@@ -129,7 +129,9 @@ class PreparedRows(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order."""
-        answers = [self._answer(query) for query in queries]
+        answers = []
+        for query in queries:
+            answers.append(self._clear(query) or self._answer(query))
         columns = np.array([answer[:3] for answer in answers], dtype=np.float64).reshape(-1, 3)
         n = np.array([len(self.rows_of(query.view)) for query in queries], dtype=np.int64)
         reason = np.array([answer.reason for answer in answers], dtype=np.int8)
@@ -143,6 +145,10 @@ class PreparedRows(Declared):
                 matches &= np.asarray(self.data.columns[column]) == level
             self._rows[view] = np.flatnonzero(matches)
         return self._rows[view]
+
+    def _clear(self, query: CIQuery) -> Comparison | None:
+        """What is clear without a look at the rows: nothing, but for tests that know more."""
+        return None
 
     def _answer(self, query: CIQuery) -> Comparison:
         name = self.data.names.__getitem__

@@ -123,7 +123,9 @@ def regression(response: Variable, base: Floats, added: Floats, random: np.rando
     """Whether the columns `added` help to explain `response` beside the columns `base`; one row for every row."""
     if added.shape[1] == 0:
         return untestable(Reason.COLLINEAR)
-    if response.kind is Kind.CONTINUOUS or not _is_fitted(response):
+    values = response.values
+    no_counts = response.kind is Kind.COUNT and (values.min() < 0.0 or (values != np.rint(values)).any())
+    if response.kind is Kind.CONTINUOUS or no_counts:  # explained like any number
         return association(added_to(base, columns_of(response)), added, base)
     wanted = response_of(response)
     rows, width = len(base), base.shape[1] + added.shape[1]
@@ -177,13 +179,6 @@ def _informed(response: Response, design: Floats, slopes: Floats, width: int) ->
         inside[slopes.size - (len(design) - width) :] = False
     every, base = (np.linalg.eigvalsh(part) for part in (information, information[np.ix_(inside, inside)]))
     return int((every > NO_INFORMATION).sum() - (base > NO_INFORMATION).sum())
-
-
-def _is_fitted(response: Variable) -> bool:
-    """Whether a count column holds counts; one that does not is explained like any number."""
-    if response.kind is not Kind.COUNT:
-        return True
-    return bool(response.values.min() >= 0.0 and (response.values == np.rint(response.values)).all())
 
 
 def _answer_classes(found: NestedFits, needed: int, random: np.random.Generator) -> Comparison:

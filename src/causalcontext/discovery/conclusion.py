@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.indicators import StepFunction, split_context, step_functions
+from causalcontext.data.indicators import split_context, step_functions
 from causalcontext.data.scan import Scan
 from causalcontext.graphs.graph import Graph
-from causalcontext.knowledge import Knowledge, Links
+from causalcontext.knowledge import Knowledge
 from causalcontext.methods.task import Task
 from causalcontext.options import Options
 from causalcontext.results.contexts import ContextGraphs
@@ -16,7 +16,6 @@ from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import series_settings
 from causalcontext.version import __version__
 
@@ -50,11 +49,6 @@ def ranked(options: Options) -> bool:
 def score_of(options: Options) -> ScoreOptions:
     """How to search by scores; columns that are normal scores already are transformed no further."""
     return replace(options.score, transform="none") if ranked(options) else options.score
-
-
-def links_of(knowledge: Knowledge, data: Dataset) -> Links:
-    """What is known, by number; about a context that is made out of a column nothing can be."""
-    return links_without_functions(knowledge.links(data.names), data.contexts)
 
 
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
@@ -128,15 +122,12 @@ def _missing_warning(task: Task) -> tuple[str, ...]:
 def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
     """What must be said where a context variable is a function of a column."""
     where = "in every row of the sample" if sampled else "without exception"
-    return tuple(
-        Note(f"{found.context} is a function of {found.column} {where}", About.FUNCTION,
-             f"if it was made out of {found.column}, {_way_out(data, found, sampled)}")
-        for found in step_functions(data)
-    )  # fmt: skip
-
-
-def _way_out(data: Dataset, found: StepFunction, sampled: bool) -> str:
-    """What to do about a context that was made out of a column."""
-    declared = f"declare it: {found.advice(len(data.contexts.positions) == 1)}"
-    untested = f"its links cannot be tested given {found.column}: leave one of the two out, or"
-    return declared if not sampled else f"{untested}, for a part of the table that fits in memory, {declared}"
+    notes = []
+    for found in step_functions(data):
+        way_out = f"declare it: {found.advice(len(data.contexts.positions) == 1)}"
+        if sampled:
+            way_out = (f"its links cannot be tested given {found.column}: leave one of the two out, or, for a part of "
+                       f"the table that fits in memory, {way_out}")  # fmt: skip
+        notes.append(Note(f"{found.context} is a function of {found.column} {where}", About.FUNCTION,
+                          f"if it was made out of {found.column}, {way_out}"))  # fmt: skip
+    return tuple(notes)

@@ -25,7 +25,7 @@ from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table, take_columns
 from causalcontext.discovery.conclusion import ranked
 from causalcontext.errors import FileError, NotYetError, OptionError, listed, shortly
-from causalcontext.methods.registry import check_takes_lags
+from causalcontext.methods.registry import takes_lags
 from causalcontext.options import Options
 from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
 
@@ -60,7 +60,8 @@ def check_lags(context: Any, options: Options) -> None:
     series = options.series
     if series is None:
         return
-    check_takes_lags(options.method)
+    if not takes_lags(options.method):
+        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac', or 'pc-ac'")
     measured, made = split_context(context)
     searched = [*(measured if isinstance(measured, list | tuple) else [measured]), *(one.column for one in made)]
     for name in series.taken:

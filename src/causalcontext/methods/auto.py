@@ -96,15 +96,14 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
     bent = {column: finding.kind for finding in reversed(findings) if finding.kind in UNEXPLAINED
             for column, size in zip(finding.columns, finding.sizes, strict=True) if size > STRONG}  # fmt: skip
     if len(bent) >= max(2.0, MOST_BENT * variables):
-        return MethodChoice("score-ac", f"{len(bent)} of {variables} {_words(list(bent.values()))}")
+        words = "variables have residuals of unequal variance, so links may be false: try test='sandwich' or 'cmi-knn'"
+        if CURVES in bent.values():
+            words = (
+                "mechanisms are clearly not additive; tests are even less reliable there: compare with test='cmi-knn'"
+            )
+        return MethodChoice("score-ac", f"{len(bent)} of {variables} {words}")
     said = "warnings say where its residuals contradict" if findings else "its residuals do not contradict"
     return MethodChoice("score-ac", f"it accepts all columns, and {said} the model")
-
-
-def _words(bent: Sequence[str]) -> str:
-    if CURVES in bent:
-        return "mechanisms are clearly not additive; tests are even less reliable there: compare with test='cmi-knn'"
-    return "variables have residuals of unequal variance, so links may be false: try test='sandwich' or 'cmi-knn'"
 
 
 def auto(task: Task) -> Outcome:

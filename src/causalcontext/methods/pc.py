@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from causalcontext.ci_tests.preparation import prepare
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Task
 from causalcontext.results.entries import Decision
 from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
-from causalcontext.search.algorithm import unoriented
 from causalcontext.search.indicator import with_indicators
 from causalcontext.timeseries.tested import facts_of
 from causalcontext.views import adaptive, masked, pooled
@@ -59,7 +58,9 @@ def pc_b(task: Task) -> Outcome:
     if not everywhere.complete:
         return everywhere
     inside = pc_m(task)
-    pooled_endpoints = everywhere.endpoints[0] if inside.complete else unoriented(adjacent(everywhere.endpoints[0]))
+    pooled_endpoints = (
+        everywhere.endpoints[0] if inside.complete else endpoints_of_arcs(adjacent(everywhere.endpoints[0]))
+    )
     endpoints = intersect(inside.endpoints, pooled_endpoints, task.context_nodes)
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
     notes = tuple(dict.fromkeys((*everywhere.notes, *inside.notes)))

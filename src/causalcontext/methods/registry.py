@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from causalcontext.errors import NotYetError
 from causalcontext.methods.auto import auto
 from causalcontext.methods.fci_ac import fci_ac
 from causalcontext.methods.pc import pc_ac, pc_b, pc_m, pc_p
@@ -36,12 +35,6 @@ METHODS = {
 def takes_lags(name: str) -> bool:
     """Whether a method searches tables whose rows follow each other in time."""
     return name in METHODS and METHODS[name].lags
-
-
-def check_takes_lags(name: str) -> None:
-    """Return if a method searches tables whose rows follow each other in time."""
-    if not takes_lags(name):
-        raise NotYetError(f"not yet: method {name!r} with lags; pass method='score-ac', or 'pc-ac'")
 
 
 def run_method(name: str, task: Task) -> Outcome:

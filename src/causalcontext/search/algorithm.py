@@ -74,7 +74,7 @@ def algorithm_1(
     except KeyboardInterrupt:
         graphs = graphs if edges is None else graphs_of(edges, plan.variables)
         sepsets.remove_separated(graphs)
-        return FoundGraphs(unoriented(graphs), sepsets, complete=False)
+        return FoundGraphs(endpoints_of_arcs(graphs), sepsets, complete=False)
 
 
 def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, size: int) -> FoundGraphs:
@@ -84,17 +84,11 @@ def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, size: int) -
     pairs = {(int(x), int(y)) for work in left for x, y in zip(work.pairs.first, work.pairs.second, strict=True)}
     sepsets.cut_short([pair for pair in pairs if graphs[:, pair[0], pair[1]].any()], size)
     oriented = orient_skeletons(None, replace(plan, collider_rule="first"), sepsets, sepsets.edges(graphs))
-    return FoundGraphs(
-        oriented.endpoints, sepsets, True, oriented.origins, oriented.doubts, _cut_words(len(pairs), size)
-    )
-
-
-def _cut_words(pairs: int, size: int) -> str:
+    cut = (f"before {len(pairs)} pairs were tested given all sets of {size} or more variables: some of their edges may "
+           "be wrong")  # fmt: skip
     if size == COLLIDERS:
-        return "before all sets had voted on colliders: those at context variables stay open"
-    return (
-        f"before {pairs} pairs were tested given all sets of {size} or more variables: some of their edges may be wrong"
-    )
+        cut = "before all sets had voted on colliders: those at context variables stay open"
+    return FoundGraphs(oriented.endpoints, sepsets, True, oriented.origins, oriented.doubts, cut)
 
 
 def orient_skeletons(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> GraphFamily:
@@ -114,8 +108,3 @@ def physical_by(plan: Plan, trusted: Trusted, sepsets: SepsetRecords) -> Physica
         return trusted(x, y, (*chosen, *plan.masks[mask].named), plan.cells[present], plan.cells[absent])
 
     return answer
-
-
-def unoriented(graphs: Bools) -> Endpoints:
-    """The ends of graphs in which nothing is directed."""
-    return endpoints_of_arcs(graphs)

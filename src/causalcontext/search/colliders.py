@@ -176,7 +176,9 @@ def _votes_of_group(search: LevelSearch, group: PairGroup, asked: OpenTriples) -
     centres = np.diff(one, append=different.size)
     pair = np.repeat(np.arange(one.size), centres)
     graph, first, second = asked.graph[here[one]], asked.x[here[one]], asked.y[here[one]]
-    largest = _sizes(group, graph, first, second)
+    wide, triggers = widest_pools(group.neighbours, graph, first, second)
+    sizes = [_largest_size(*both) for both in zip(wide.tolist(), (2 << triggers).tolist(), strict=True)]
+    largest = np.array(sizes, dtype=np.int64)  # the largest set that a pair is asked with
     order = np.argsort(-largest, kind="stable")
     rank = np.argsort(order, kind="stable")[pair]
     by_rank = np.argsort(rank, kind="stable")
@@ -211,13 +213,6 @@ def _alike(group: PairGroup) -> Ints:
         switched = ((triggers >> g | triggers >> h) & 1 == 1).any(axis=1)
         alike[g] = np.where((alike[g] == g) & ~other & ~switched, h, alike[g])
     return alike
-
-
-def _sizes(group: PairGroup, graph: Ints, first: Ints, second: Ints) -> Ints:
-    """For every pair the largest set size that it is asked with."""
-    wide, triggers = widest_pools(group.neighbours, graph, first, second)
-    sizes = [_largest_size(*both) for both in zip(wide.tolist(), (2 << triggers).tolist(), strict=True)]
-    return np.array(sizes, dtype=np.int64)
 
 
 @cache

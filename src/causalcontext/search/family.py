@@ -213,7 +213,7 @@ class GraphFamily:
         ]
         self.evidence, self.contexts, self.kind, self.closure = evidence, evidence.contexts, kind, CLOSURES[kind]
         self.origins: dict[Place, Origin] = {}
-        self._doubts: set[Doubt] = set()
+        self.noted: set[Doubt] = set()
         self._arrows: tuple[Bools, Bools] | None = None
         self._alike: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
 
@@ -228,7 +228,7 @@ class GraphFamily:
                     if end not in asked:
                         asked[end] = Origin(rule, source, via)
                 elif self.graphs[g].contradicts(a, b, end):
-                    self._doubts.add(Doubt(rule, g, a, b))
+                    self.noted.add(Doubt(rule, g, a, b))
         if wanted:
             self._settle(wanted)
             self._arrows = None
@@ -237,11 +237,7 @@ class GraphFamily:
     @property
     def doubts(self) -> tuple[Doubt, ...]:
         """What is in doubt, sorted."""
-        return tuple(sorted(self._doubts))
-
-    def add_doubts(self, doubts: Iterable[Doubt]) -> None:
-        """Note what checks of the finished graphs find."""
-        self._doubts.update(doubts)
+        return tuple(sorted(self.noted))
 
     def affected(self, proposal: Proposal) -> Iterable[int]:
         """The graphs that an end holds for: at a context variable all of them, in PAGs those alike but for it (T0)."""

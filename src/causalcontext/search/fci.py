@@ -15,12 +15,12 @@ from typing import Protocol
 
 import numpy as np
 
-from causalcontext.graphs.endpoints import GraphKind
+from causalcontext.graphs.endpoints import GraphKind, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import LABEL, MASK, REASON, ROWS, SIZE, P
 from causalcontext.progress import Advance
-from causalcontext.search.algorithm import FoundGraphs, physical_by, unoriented
+from causalcontext.search.algorithm import FoundGraphs, physical_by
 from causalcontext.search.colliders import Triple, judge_centre, judge_triples
 from causalcontext.search.family import Evidence, GraphFamily, SeparatingSet, always_physical
 from causalcontext.search.indicator import with_indicators_of_pags
@@ -75,7 +75,7 @@ def fci(search: AskingSearch, plan: Plan, caution: Caution, n_jobs: int, advance
         return FoundGraphs(endpoints, skeleton.sepsets, True, origins, oriented.doubts)
     except KeyboardInterrupt:
         skeleton.sepsets.remove_separated(skeleton.graphs)
-        return FoundGraphs(unoriented(skeleton.graphs), skeleton.sepsets, complete=False)
+        return FoundGraphs(endpoints_of_arcs(skeleton.graphs), skeleton.sepsets, complete=False)
 
 
 @dataclass(eq=False)
@@ -221,7 +221,8 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
     trusted = always_physical if plan.across is None else physical_by(plan, plan.across, sepsets)
 
     def shown(x: int, y: int, present: int, absent: int) -> bool:
-        return inquiry.is_testable(present, x, y) and trusted(x, y, present, absent)
+        inside = inquiry.p(present, x, y, SeparatingSet((), plan.triggers))
+        return not np.isnan(inside) and trusted(x, y, present, absent)  # what stays untested is not known to be there
 
     evidence = Evidence(triples, plan.links, plan.graphs, shown, plan.across is not None, inquiry, caution.contested,
                         caution.context_confounded)  # fmt: skip
@@ -250,13 +251,10 @@ class _SepsetAnswers:
 
     def separates(self, graph: int, x: int, y: int, found: SeparatingSet) -> bool:
         """Whether a set separates x and y in a graph."""
-        return self._p(graph, x, y, found) > self.skeleton.plan.alpha
+        return self.p(graph, x, y, found) > self.skeleton.plan.alpha
 
-    def is_testable(self, graph: int, x: int, y: int) -> bool:
-        """Whether x and y can be compared inside a context; an edge that stays untested is not known to be there."""
-        return not np.isnan(self._p(graph, x, y, SeparatingSet((), self.skeleton.plan.triggers)))
-
-    def _p(self, graph: int, x: int, y: int, among: SeparatingSet) -> float:
+    def p(self, graph: int, x: int, y: int, among: SeparatingSet) -> float:
+        """The p-value of x and y in a graph given a set; NaN where they cannot be compared."""
         plan = self.skeleton.plan
         mask = next(m for m, mask in enumerate(plan.masks) if {*mask.triggers} == {*among.fixed})
         query = plan.query(graph, mask, min(x, y), max(x, y), among.given)

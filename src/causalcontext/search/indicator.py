@@ -32,7 +32,11 @@ def with_indicators(endpoints: Endpoints, origins: Mapping[Place, Origin], conte
         for effect, certain, origin in links_of_indicator(endpoints, source, contexts.alike(indicator)):
             if drawn[0, indicator, effect] != Endpoint.ARROW:
                 draw_link(drawn, known, indicator, effect, origin if certain else None)
-        doubts += [Doubt("V2", place, x, y) for place, x, y in _special(endpoints, source, contexts.alike(indicator))]
+        doubts += [  # edges that vanish though no end can be a child of the indicator: not a physical change
+            Doubt("V2", place, x, y)
+            for place, x, y in _vanishing(endpoints, contexts.alike(indicator))
+            if not any(_may_be_child(endpoints, source, v) for v in (x, y))
+        ]
     return drawn, known, doubts
 
 
@@ -57,7 +61,8 @@ def _known_effects(family: GraphFamily, source: int, alike: Sequence[int]) -> It
     """What a context variable causes that is made out of a column, next to that column: by the premises of V and V*."""
     outside = NoEffects(family)
     for lost in _lost(family, source, alike):
-        shown = source in family.graphs[lost.present].adjacent[lost.y] and family.evidence.physical(*_as_asked(lost))
+        near = source in family.graphs[lost.present].adjacent[lost.y]
+        shown = near and family.evidence.physical(lost.x, lost.y, lost.present, lost.absent)
         if shown and (outside.leave_the_other(lost) or is_lost_where_separated(family, lost)):
             yield lost.y, Origin("indicator", lost.absent, (lost.x,))
 
@@ -76,10 +81,6 @@ def _possible_effects(family: GraphFamily, source: int, alike: Sequence[int], ce
 
 def _lost(family: GraphFamily, source: int, alike: Sequence[int]) -> list[Vanishing]:
     return [lost for lost in family.vanishing if lost.context == source and lost.present in alike]
-
-
-def _as_asked(lost: Vanishing) -> tuple[int, int, int, int]:
-    return lost.x, lost.y, lost.present, lost.absent
 
 
 def _draw_tail(endpoints: Endpoints, origins: dict[Place, Origin], where: Place, origin: Origin) -> None:
@@ -129,13 +130,6 @@ def _vanishing(endpoints: Endpoints, groups: Sequence[Sequence[int]]) -> Iterato
         present = adjacent(endpoints[list(group)])
         for x, y in zip(*np.nonzero(np.triu(present.any(axis=0) & ~present.all(axis=0))), strict=True):
             yield group[int(np.flatnonzero(~present[:, x, y])[0])], int(x), int(y)
-
-
-def _special(endpoints: Endpoints, source: int, groups: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
-    """Edges that vanish though no end can be a child of the indicator: not a physical change."""
-    for h, x, y in _vanishing(endpoints, groups):
-        if not any(_may_be_child(endpoints, source, v) for v in (x, y)):
-            yield h, x, y
 
 
 def _may_be_child(endpoints: Endpoints, source: int, node: int) -> bool:

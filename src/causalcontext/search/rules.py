@@ -13,12 +13,10 @@ from contextlib import contextmanager
 from enum import Enum, IntEnum
 from typing import NamedTuple
 
-from causalcontext.graphs.endpoints import Endpoints, GraphKind
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Bools
 from causalcontext.kernels.levels.neighbours import Edges, list_edges
-from causalcontext.knowledge import Links
 from causalcontext.search import across, within
-from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Proposal
 
 
@@ -167,14 +165,8 @@ CHECKS = (
 )
 
 
-def orient(adjacency: Bools, links: Links, triples: Triples) -> Endpoints:
-    """The ends of one pattern, shape (N, N)."""
-    endpoints: Endpoints = orient_all(adjacency[None], Evidence([triples], links)).endpoints[0]
-    return endpoints
-
-
 def orient_all(adjacency: Bools, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> GraphFamily:
-    """The same from an array of shape (graphs, N, N)."""
+    """As `orient_edges`, from an array of shape (graphs, N, N)."""
     return orient_edges(list_edges(adjacency), adjacency.shape[1], evidence, kind)
 
 
@@ -200,7 +192,7 @@ def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKi
         while any(family.apply(proposals(group, family)) for group in groups.values()):
             pass
         checks = [check for check in CHECKS if compared and check.kind is kind]
-        family.add_doubts([Doubt(check.name, *edge) for check in checks for edge in check.edges(family)])
+        family.noted |= {Doubt(check.name, *edge) for check in checks for edge in check.edges(family)}
         return family
 
 

@@ -154,7 +154,8 @@ class SepsetRecords:
         """The separating set of a pair, triggers apart, and the place of its mask; None if there is none."""
         slot = self.slot(x, y)
         if slot < 0:
-            return ((), 0) if self._screened(x, y) else None
+            pair = np.array([min(x, y)]), np.array([max(x, y)])
+            return ((), 0) if self.screened is not None and self.screened.separates(*pair)[0] else None
         facts = self.facts[graph, slot]
         if facts[SEPARATED] != 1:
             return None
@@ -197,10 +198,6 @@ class SepsetRecords:
         else:
             found = self.screened.decisions(first, second)
         return Decisions(found.numbers.swapaxes(0, 1), found.facts.swapaxes(0, 1), found.given.swapaxes(0, 1))
-
-    def _screened(self, x: int, y: int) -> bool:
-        pair = np.array([min(x, y)]), np.array([max(x, y)])
-        return self.screened is not None and bool(self.screened.separates(*pair)[0])
 
     def cut_short(self, pairs: Sequence[tuple[int, int]], size: int) -> None:
         """Note for these pairs that not all sets of `size` variables, and none that are larger, were tried."""

@@ -135,7 +135,9 @@ def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
     found = list(_arrows_of_colliders(family))
     asked = {(min(family.affected(arrow)), arrow.a, arrow.b) for arrow in found}
     for arrow in found:
-        both = (min(family.affected(arrow)), arrow.b, arrow.a) in asked and _is_open(family, arrow)
+        graph = family.graphs[arrow.graph]
+        nothing_known = arrow.a in graph.circles[arrow.b] and arrow.b in graph.circles[arrow.a]
+        both = (min(family.affected(arrow)), arrow.b, arrow.a) in asked and nothing_known
         give_up = both and family.evidence.contested == "conflict"
         yield arrow._replace(end=CONFLICT) if give_up else arrow
 
@@ -148,12 +150,6 @@ def _arrows_of_colliders(family: GraphFamily) -> Iterator[Proposal]:
             if causes is None or not (causes[w, x] or causes[w, y]):
                 yield Proposal(g, x, w, ARROW, (y,), g)
                 yield Proposal(g, y, w, ARROW, (x,), g)
-
-
-def _is_open(family: GraphFamily, proposal: Proposal) -> bool:
-    """Whether nothing is known about either end of an edge."""
-    graph = family.graphs[proposal.graph]
-    return proposal.a in graph.circles[proposal.b] and proposal.b in graph.circles[proposal.a]
 
 
 @in_every_graph

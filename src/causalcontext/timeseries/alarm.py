@@ -119,10 +119,3 @@ def lag_warnings(alarm: LagAlarm | None, names: Sequence[str], lags: int) -> tup
     return (f"lag alarm: given all that was found, {what}, so {lags} lags are too few, or a driver that persists is "
             "not in the table, or columns that persist are measured with noise; links may be false: pass more lags, "
             "and if the alarm stays, do not trust weak links",)  # fmt: skip
-
-
-def not_asked(alarm: LagAlarm | None, lags: int) -> tuple[str, ...]:
-    """What must be known where the past beyond the lags was not tested."""
-    if alarm is not None:
-        return ()
-    return (f"too few windows are whole with {lags + MORE_LAGS} lags to test the past beyond {lags} lags",)

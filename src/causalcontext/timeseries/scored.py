@@ -24,7 +24,7 @@ from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, read_of
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.lagged.lag_alarm import LagAlarm
-from causalcontext.timeseries.alarm import lag_warnings, not_asked, past_beyond_lags
+from causalcontext.timeseries.alarm import lag_warnings, past_beyond_lags
 from causalcontext.timeseries.tested import Slopes
 from causalcontext.timeseries.windows import SeriesWindows
 from causalcontext.views import Contexts
@@ -61,7 +61,9 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
                         None if alarm is None else alarm.p)  # fmt: skip
     longer = [at(name, lag) for lag in range(lags + MORE_LAGS + 1) for name in names]
     found = replace(found, complete=found.complete and (done or not in_time))
-    notes = (*found.notes, *(not_asked(alarm, lags) if done else (NO_ALARM,)), str(windows.table.counts))
+    too_few = f"too few windows are whole with {lags + MORE_LAGS} lags to test the past beyond {lags} lags"
+    unasked_past = () if alarm is not None else (too_few,) if done else (NO_ALARM,)
+    notes = (*found.notes, *unasked_past, str(windows.table.counts))
     return replace(found, endpoints=endpoints, evidence=evidence, log=found.log.empty(len(cells), len(table.names)),
                    origins={}, notes=notes, warnings=lag_warnings(alarm, longer, lags), series=facts)  # fmt: skip
 
@@ -73,10 +75,7 @@ def cells_of_now(table: Dataset, now: Contexts) -> Ints:
     values throughout, the one with most of them stands for it.
     """
     cells, positions = table.contexts.cells, table.contexts.positions
-    names, places = (
-        [split(table.names[position])[0] for position in positions],
-        list(map(positions.index, now.positions)),
-    )
+    names, places = [split(table.names[place])[0] for place in positions], list(map(positions.index, now.positions))
     found = []
     for cell in now.cells:
         value = {names[place]: code for place, code in zip(places, cell, strict=True)}

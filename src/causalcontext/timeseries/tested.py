@@ -23,7 +23,7 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
-from causalcontext.search.lagged.algorithm import LaggedFound, Record, search_lagged
+from causalcontext.search.lagged.algorithm import LaggedFound, search_lagged
 from causalcontext.search.lagged.indicators import with_made_contexts
 from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.search.sepsets import slot
@@ -101,7 +101,8 @@ def log_of(found: LaggedFound, plan: LaggedPlan, asked: Contexts, contexts: int)
         place = slot(z, y, nodes)
         if decision[g, place] in (Decision.REQUIRED, Decision.FORBIDDEN):
             continue
-        decision[g, place] = _decision(record)
+        kept = Decision.UNTESTABLE if record.answer is None else Decision.PRESENT
+        decision[g, place] = Decision.ABSENT if record.separated else kept
         facts[:, g, place] = record.rows, record.reason, record.untested, 0
         if record.query is not None and record.answer is not None:
             numbers[:, g, place] = record.answer.p, record.answer.statistic, record.answer.df
@@ -114,12 +115,6 @@ def log_of(found: LaggedFound, plan: LaggedPlan, asked: Contexts, contexts: int)
                       given[whole], reason[whole].astype(np.int8), untested[whole], np.zeros_like(n[whole]),
                       label[whole].astype(np.int8))  # fmt: skip
     return CITestLog(entries, nodes, found.labels)
-
-
-def _decision(record: Record) -> Decision:
-    if record.separated:
-        return Decision.ABSENT
-    return Decision.UNTESTABLE if record.answer is None else Decision.PRESENT
 
 
 def _undecided(plan: LaggedPlan) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from causalcontext.search.family import Doubt, Evidence, Origin, Place
 from causalcontext.search.lagged.colliders import judge_triples
 from causalcontext.search.lagged.context_lags import ByContextLags
 from causalcontext.search.lagged.lag_alarm import LagAlarm, past_beyond_lags
-from causalcontext.search.lagged.parents import LaggedParents, all_of_the_past, search_past
+from causalcontext.search.lagged.parents import LaggedParents, search_past
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.queries import Pair, PairQueries
 from causalcontext.search.lagged.revisions import Change, changed_by_context, context_lags_to_restore, links_to_share
@@ -70,7 +71,8 @@ class LaggedSearch:
     def __init__(self, prepared: PreparedTest, plan: LaggedPlan, n_jobs: int, advance: Advance) -> None:
         asked = ByContextLags(prepared, plan.contexts) if plan.rule is adaptive and plan.context_columns else prepared
         self.answers, self.plan, self.advance = RememberedAnswers(asked, n_jobs), plan, advance
-        self.past: LaggedParents = all_of_the_past(plan)
+        left = {(g, y): dict.fromkeys(plan.candidates(y), inf) for g in plan.graphs for y in plan.targets}
+        self.past = LaggedParents(left)  # before any test every candidate may be a parent
         self.graphs: Bools = np.zeros((len(plan.values), plan.window.nodes, plan.window.nodes), dtype=bool)
         self.records: dict[Pair, Record] = {}
         self.restored: set[Pair] = set()

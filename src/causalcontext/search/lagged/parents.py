@@ -13,7 +13,7 @@ from math import inf
 from typing import NamedTuple
 
 from causalcontext.search.batches import RememberedAnswers
-from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.search.lagged.plan import FIRST_LEVEL, LaggedPlan
 from causalcontext.views import CIQuery, pooled
 
 Key = tuple[int, int]
@@ -45,12 +45,6 @@ class LaggedParents:
     def union(self, y: int) -> tuple[int, ...]:
         """Possible parents in any graph."""
         return tuple(dict.fromkeys(u for (_, target), found in self.left.items() if target == y for u in found))
-
-
-def all_of_the_past(plan: LaggedPlan) -> LaggedParents:
-    """Before any test every candidate may be a parent."""
-    left = {(g, y): dict.fromkeys(plan.candidates(y), inf) for g in plan.graphs for y in plan.targets}
-    return LaggedParents(left)
 
 
 def search_past(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents) -> None:
@@ -119,7 +113,8 @@ def _strongest(past: LaggedParents, graphs: list[int], y: int) -> list[int]:
 
 def _judge(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, question: ParentQuery) -> None:
     found = [answers.of(query) for query in question.queries]
-    if question.queries and all(answer.p > plan.first_level for answer in found):
+    level = max(FIRST_LEVEL, plan.alpha)  # a parent that is lost is lost
+    if question.queries and all(answer.p > level for answer in found):
         least = min(zip(found, question.queries, strict=True), key=lambda pair: pair[0].p)
         for g, y in question.keys:
             past.left[g, y].pop(question.column, None)

@@ -159,11 +159,6 @@ class LaggedPlan:
     collider_rule: str = "majority"
 
     @property
-    def first_level(self) -> float:
-        """The level at which columns of the past are possible parents."""
-        return max(FIRST_LEVEL, self.alpha)
-
-    @property
     def graphs(self) -> range:
         """The graphs that are searched."""
         return range(len(self.values))
@@ -237,8 +232,9 @@ class LaggedPlan:
         for u in range(self.window.nodes):
             if self.window.is_now(u) or not self.links.may[u, y]:
                 continue
-            if not self.window.is_context(u) or self._may_act(u, y):
-                yield u
+            acting = self.window.is_context(y) or self.window.lag(u) in self.context_lags
+            if not self.window.is_context(u) or (u in self.past_context_columns and acting):
+                yield u  # on the context itself every past context lag that is told apart may act
 
     def known_parents(self, y: int) -> tuple[int, ...]:
         """The columns of the past that are known to cause a variable."""
@@ -251,12 +247,6 @@ class LaggedPlan:
             here[[*self.candidates(y)], y] = True
             here[[x for x in self.targets if not self.links.absent[x, y]], y] = True
         return here | here.T
-
-    def _may_act(self, context: int, y: int) -> bool:
-        """Whether a past context lag may act on a variable; on the context itself every one that is told apart may."""
-        return context in self.past_context_columns and (
-            self.window.is_context(y) or self.window.lag(context) in self.context_lags
-        )
 
     def _cell(self, graph: int) -> View:
         """All context lags at the values of a graph; where only the present is looked at, those of now."""
