@@ -14,7 +14,7 @@ All but the last are also `ValueError`, so that code which never heard of this t
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -131,6 +131,13 @@ def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number; a truth value is none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def check_are_columns(wanted: Iterable[object], names: Collection[object]) -> None:
+    """Return if a table has all of some columns."""
+    for name in wanted:
+        if name not in names:
+            raise DataError(f"the table has no column {name!r}{did_you_mean(name, names)}")
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

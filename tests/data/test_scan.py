@@ -14,10 +14,10 @@ import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.data import streams, table_files, totals
 from causalcontext.data.accumulate import Accumulator, BatchColumns
-from causalcontext.data.sample import row_hashes
 from causalcontext.data.scan import accumulator_of, columns_of, finished
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
+from causalcontext.kernels.draws import GOLDEN, ONE, splitmix64
 from causalcontext.model_checks.violations import ROWS
 from marks import rest_slow
 
@@ -25,6 +25,12 @@ pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 TEST = {"test": "partial-correlation", "alpha": 0.01}
+
+
+def row_hashes(numbers):
+    """A hash of every row number, another one for every number (splitmix64)."""
+    with np.errstate(over="ignore"):
+        return splitmix64((numbers.astype(np.uint64) + ONE) * GOLDEN)
 
 
 def make_table(rows: int = 3000, seed: int = 0, contexts: int = 1) -> pd.DataFrame:

@@ -192,7 +192,8 @@ class Accumulator:
         if not self.contexts:
             return np.zeros(batch.num_rows, dtype=np.int32)
         codes = np.empty(batch.num_rows, dtype=np.int32)
-        numbers = whole_numbers(batch, self.contexts)
+        alone = len(self.contexts) == 1
+        numbers = _whole(batch.column(batch.schema.get_field_index(self.contexts[0]))) if alone else None
         if numbers is not None and look_up(numbers, self._first, 0, self._places, codes):
             return codes
         few = None if numbers is None else few_cells(numbers)
@@ -425,13 +426,6 @@ def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> BatchCells:
     return BatchCells(numbers, 0, cells)
 
 
-def whole_numbers(batch: pa.RecordBatch, contexts: Sequence[str]) -> Values | None:
-    """The numbers of a context that is made of them, none missing; None for any other, and for several contexts."""
-    if len(contexts) > 1:
-        return None
-    return _whole(batch.column(batch.schema.get_field_index(contexts[0])))
-
-
 def few_cells(numbers: Values) -> BatchCells | None:
     """The cells of whole numbers that lie close together, the numbers as they are; None for others."""
     if not numbers.size:
@@ -443,6 +437,7 @@ def few_cells(numbers: Values) -> BatchCells | None:
 
 
 def _whole(column: pa.Array) -> Values | None:
+    """The numbers of a column that holds whole ones, none missing; None for any other."""
     import pyarrow as pa
 
     return _stored(column) if pa.types.is_integer(column.type) and not column.null_count else None

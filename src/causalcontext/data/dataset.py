@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy
 
 from causalcontext.data.kinds import Kind
-from causalcontext.errors import DataError, did_you_mean
+from causalcontext.errors import DataError, check_are_columns
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
 from causalcontext.views import Contexts
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +86,7 @@ class Dataset:
 
     def position(self, name: str) -> int:
         """The place of a column in `names`."""
-        if name not in self.names:
-            raise DataError(f"the table has no column {name!r}{did_you_mean(name, self.names)}")
+        check_are_columns([name], self.names)
         return self.names.index(name)
 
 

@@ -18,7 +18,7 @@ from causalcontext.data.columns import number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import cells_of, read_table
-from causalcontext.errors import LARGEST, DataError, OptionError, check_whole, did_you_mean, shortly
+from causalcontext.errors import LARGEST, DataError, OptionError, check_are_columns, check_whole, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Values
 from causalcontext.views import Contexts
 
@@ -86,8 +86,7 @@ class Indicator:
 
     def source(self, names: Sequence[str], kinds: Sequence[Kind], sources: Sequence[int | None]) -> int:
         """Where its column is in a table, with the columns that other contexts are made out of; checked."""
-        if self.column not in names:
-            raise DataError(f"the table has no column {self.column!r}{did_you_mean(self.column, names)}")
+        check_are_columns([self.column], names)
         place = names.index(self.column)
         if place in sources:
             raise DataError(f"two contexts are made out of {self.column!r}; one with all cuts does: "

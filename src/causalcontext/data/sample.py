@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints
-from causalcontext.kernels.draws import GOLDEN, ONE, splitmix64
 from causalcontext.kernels.rows.batches import draw
 
 Words = NDArray[np.uint64]
@@ -120,9 +119,3 @@ def _smallest(hashes: Words, most: int) -> Ints:
     if hashes.size <= most:
         return np.arange(hashes.size)
     return np.sort(np.argpartition(hashes, most - 1)[:most])
-
-
-def row_hashes(numbers: Ints) -> Words:
-    """A hash of every row number, another one for every number (splitmix64)."""
-    with np.errstate(over="ignore"):
-        return splitmix64((numbers.astype(np.uint64) + ONE) * GOLDEN)

@@ -25,7 +25,15 @@ from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, ser
 from causalcontext.data.streams import Stream, gathered, is_number, is_text, open_stream, rows_per_batch
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
 from causalcontext.data.tables import check_two_variables, context_places
-from causalcontext.errors import DataError, NotYetError, OptionError, check_whole, did_you_mean, shortly
+from causalcontext.errors import (
+    DataError,
+    NotYetError,
+    OptionError,
+    check_are_columns,
+    check_whole,
+    did_you_mean,
+    shortly,
+)
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
@@ -192,7 +200,8 @@ def scan_checked(
     context = context if series is None else split_context(context)[0]  # others are made of the sample of windows
     stream = open_stream(source, [*contexts_of(context), *levels, *taken]) if parts is None else parts
     if isinstance(stream, Stream) and series is not None:
-        stream = with_cycles_in_batches(_with_taken(stream, series), series)
+        check_are_columns(taken, stream.schema.names)
+        stream = with_cycles_in_batches(stream, series)
     schema, only = stream.schema, columns
     for name in taken:
         schema = schema.remove(schema.get_field_index(name))
@@ -255,9 +264,7 @@ def columns_of(
     schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None = None
 ) -> StreamColumns:
     """What a stream holds, or what of it is asked for, checked before anything is read."""
-    for name in only or ():
-        if name not in schema.names:
-            raise DataError(f"the table has no column {name!r}{did_you_mean(name, schema.names)}")
+    check_are_columns(only or (), schema.names)
     names = tuple(name for name in schema.names if (name in only if only is not None else not is_index(name)))
     if len(set(names)) < len(names):
         raise DataError("the table has several columns of the same name; rename or drop some")
@@ -355,14 +362,6 @@ def _check_covariates(columns: StreamColumns, covariates: Sequence[str]) -> None
                               "in batches hold numbers; read the table into memory")  # fmt: skip
 
 
-def _with_taken(stream: Stream, series: SeriesOptions) -> Stream:
-    """The stream, if it has the columns that order its rows."""
-    for name in series.taken:
-        if name not in stream.schema.names:
-            raise DataError(f"the table has no column {name!r}{did_you_mean(name, stream.schema.names)}")
-    return stream
-
-
 def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
     """The stream with the columns of cycles at its end; their phase is 0 in the first row."""
     import pyarrow as pa
@@ -425,9 +424,13 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
     place = np.full(len(found.cells) + 1, -1, dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     values, codes = found.sample.in_order()
-    totals, blocks, categories = found.totals, found.block_moments, _categories(found)
-    if categories:
-        values = _placed_levels(values, found, categories)
+    totals, blocks, categories = found.totals, found.block_moments, {}
+    if found.levels:
+        missing, values = totals.missing.sum(axis=0), values.copy()
+        for name, levels_of_column in found.levels.items():
+            j = found.system.index(name)
+            categories[name] = levels_of_column.in_order(found.rows - int(missing[j]))
+            values[j] = levels_of_column.placed(values[j], categories[name])  # instead of the numbers of levels
         settled = _Codes.of(found, categories)
         totals, blocks = settled.totals(totals), tuple(map(settled.moments, blocks))
     codes, system = place[codes], iter(values)
@@ -448,22 +451,6 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
     kept = {name: array if name == "digests" else array[order] for name, array in totals._asdict().items()}
     statistics = statistics_of(ScanTotals(**kept), data, found.rows, found.context_digest, found.missing_context)
     return Scan(data, statistics, found.rows, source, blocks, context=columns.context)
-
-
-def _categories(found: Accumulator) -> dict[str, tuple[Any, ...]]:
-    """The levels of every column that has some, in order."""
-    missing = found.totals.missing.sum(axis=0) if found.levels else ()
-    return {name: levels.in_order(found.rows - int(missing[found.system.index(name)]))
-            for name, levels in found.levels.items()}  # fmt: skip
-
-
-def _placed_levels(values: Floats, found: Accumulator, categories: Mapping[str, tuple[Any, ...]]) -> Floats:
-    """The rows of the sample, with the places of levels instead of their numbers."""
-    values = values.copy()
-    for name, levels in categories.items():
-        j = found.system.index(name)
-        values[j] = found.levels[name].placed(values[j], levels)
-    return values
 
 
 class _Codes(NamedTuple):

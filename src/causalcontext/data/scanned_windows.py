@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.accumulate import widened
+from causalcontext.data.accumulate import Accumulator, widened
 from causalcontext.data.checks import MOST_CELLS, check_products
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
@@ -39,8 +39,6 @@ from causalcontext.kernels.rows.stretches import ScanTotals
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from causalcontext.data.accumulate import Accumulator
 
 VALUES_AT_A_TIME = 2**19
 """Numbers of windows that are added at a time: 4 MB."""
@@ -195,7 +193,9 @@ class WindowAccumulator:
         if not batch.num_rows:
             return
         codes = rows.codes_of(batch)
-        self._levels = _codes_by_variable(list(rows.cells))
+        numbers: list[dict[Any, int]] = [{} for _ in self.contexts]  # levels are numbered as they were first met
+        self._levels = np.array([[seen.setdefault(value, len(seen)) for seen, value in zip(numbers, cell, strict=True)]
+                                 for cell in rows.cells], dtype=np.int64)  # fmt: skip
         values = np.array([rows.numbers_in(batch, name) for name in self.columns])
         check_numbers(self.columns, values)
         units = self._numbered(batch)
@@ -252,7 +252,9 @@ class WindowAccumulator:
         """Make the windows that are complete; the rows that later ones need wait."""
         first, latest = self._waiting[0], self._waiting[-1]
         if not last and self._by_units and first.units[0] == latest.units[-1]:
-            self._check_held()
+            if sum(held.values.size for held in self._waiting) > MOST_HELD:
+                raise DataError(f"a unit of {self.options.units!r} has too many rows to take away its mean before its "
+                                "windows are made; pass unit_effects='none', or take the means away first")  # fmt: skip
             return
         if not last and self._steps is not None and self._steps.waits(sum(len(held.codes) for held in self._waiting)):
             return
@@ -269,11 +271,6 @@ class WindowAccumulator:
         self._make(rows, self._done, end)
         begin = max(end - self.depth - 1, 0)
         self._waiting, self._done = [rows.some(slice(begin, None))], end - begin
-
-    def _check_held(self) -> None:
-        if sum(held.values.size for held in self._waiting) > MOST_HELD:
-            raise DataError(f"a unit of {self.options.units!r} has too many rows to take away its mean before its "
-                            "windows are made; pass unit_effects='none', or take the means away first")  # fmt: skip
 
     def _make(self, rows: HeldRows, begin: int, end: int) -> None:
         """Add the windows that end at some of the rows."""
@@ -383,13 +380,6 @@ class WindowAccumulator:
                         self.options.covariates, rest[:, system:], np.repeat(np.arange(windows), long),
                         np.tile(np.arange(long), windows), ends=ends)  # fmt: skip
         return series, measured
-
-
-def _codes_by_variable(cells: Sequence[tuple[Any, ...]]) -> Ints:
-    """For every cell the levels of all context variables, numbered as they were first met."""
-    known: list[dict[Any, int]] = [{} for _ in (cells[0] if cells else ())]
-    return np.array([[seen.setdefault(value, len(seen)) for seen, value in zip(known, cell, strict=True)]
-                     for cell in cells], dtype=np.int64)  # fmt: skip
 
 
 def _with_levels_exchanged(totals: ScanTotals, columns: Sequence[int]) -> ScanTotals:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from causalcontext.data.series import Cycle
-from causalcontext.errors import DataError, OptionError, check_choice, check_whole, did_you_mean, is_whole, shortly
+from causalcontext.errors import OptionError, check_are_columns, check_choice, check_whole, is_whole, shortly
 
 MOST_LAGS = 100
 UNIT_EFFECTS = ("means", "none")
@@ -68,9 +68,8 @@ class SeriesOptions:
 
     def check_columns(self, names: Sequence[str], contexts: Sequence[str]) -> None:
         """Return if covariates are columns and no contexts, and leave some column to be an effect."""
+        check_are_columns(self.covariates, names)
         for name in self.covariates:
-            if name not in names:
-                raise DataError(f"the table has no column {name!r}{did_you_mean(name, names)}")
             if name in contexts:
                 raise OptionError(f"covariates names {name!r}, which is the context; a covariate is never an effect")
         if not set(names) - set(contexts) - set(self.covariates):

@@ -408,18 +408,13 @@ def _with_words(frame: pd.DataFrame, file: Path, delimiter: str) -> pd.DataFrame
     """Columns of text with every word in them: `NA` or `None` is missing among numbers, and a level among words."""
     import pandas as pd
 
-    doubtful = [name for name, column in frame.items() if column.isna().any() and _is_words(column)]
+    doubtful = [name for name, column in frame.items() if column.isna().any()
+                and all(isinstance(value, str) for value in column.dropna())]  # fmt: skip
     if not doubtful:
         return frame
     again = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, usecols=doubtful, dtype=str,
                         keep_default_na=False, na_values=[""])  # fmt: skip
     return frame.assign(**{str(name): again[name] for name in doubtful})
-
-
-def _is_words(column: pd.Series[Any]) -> bool:
-    """Whether all that is there is text; a column where nothing is there may have been text."""
-    present = column.dropna()
-    return present.empty or all(isinstance(value, str) for value in present)
 
 
 def words_for_missing(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from causalcontext.data.columns import read_levels, read_system
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of, is_index
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
-from causalcontext.errors import DataError, OptionError, did_you_mean, shortly
+from causalcontext.errors import DataError, OptionError, check_are_columns, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.views import Contexts
 
@@ -88,9 +88,7 @@ def read_table(
 def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) -> tuple[Any, dict[str, Values]]:
     """The table without some columns, and these as arrays of what they hold."""
     frame = _eager_frame(table, names)
-    for name in taken:
-        if name not in frame.columns:
-            raise DataError(f"the table has no column {name!r}{did_you_mean(name, frame.columns)}")
+    check_are_columns(taken, frame.columns)
     return frame.drop(list(taken)).to_native(), {name: frame[name].to_numpy() for name in taken}
 
 
