@@ -145,11 +145,6 @@ class Options:
         named = self._named(FOR_TESTS)
         return (*named, "missing='testwise'") if self.missing == "testwise" else named
 
-    @property
-    def named_for_scores(self) -> tuple[str, ...]:
-        """The options that only a search by scores understands and that are not as by default."""
-        return self._named(FOR_SCORES)
-
     def without_effect(self, method: str) -> str:
         """What must be said about options that are not as by default and that a method has no use for, or nothing."""
         unused = [name for name in self._named(USED_BY) if method not in USED_BY[name]

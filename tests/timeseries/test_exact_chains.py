@@ -8,7 +8,7 @@ from causalcontext.ci_tests.protocol import Plain
 from causalcontext.graphs.endpoints import adjacent, directed, marked
 from causalcontext.knowledge import Links
 from causalcontext.search.lagged import queries
-from causalcontext.search.lagged.algorithm import search_lagged
+from causalcontext.search.lagged.algorithm import LaggedSearch
 from causalcontext.search.lagged.indicators import with_made_contexts
 from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.simulate.testing.discrete import random_chain
@@ -32,7 +32,7 @@ def plan_of(chain, rule=adaptive, contexts=None):
 
 def search(chain, rule=adaptive, contexts=None):
     plan = plan_of(chain, rule, contexts)
-    return search_lagged(Plain("oracle", chain.oracle(contexts)), plan, 1, lambda *_: None)
+    return LaggedSearch(Plain("oracle", chain.oracle(contexts)), plan, 1, lambda *_: None).run()
 
 
 def errors(chain, found):

@@ -10,22 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.protocol import grouped, no_outcomes, put
 from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
+from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.basis import SAME_CURVE, Basis, answer_basis
 from causalcontext.kernels.rows.scan import add_cross_products, mirror
 from causalcontext.views import CIQuery, Outcomes, Reason
-
-if TYPE_CHECKING:
-    from causalcontext.data.dataset import Dataset
-    from causalcontext.data.sufficient_statistics import SufficientStatistics
 
 HINGES = (0.4, 0.6, 0.2, 0.8, 0.1, 0.9, 0.03, 0.97)
 """Quantiles. The first two, which treat both tails alike, are also asked about at the ends of a pair; without those in

@@ -18,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
 from causalcontext.data.dataset import Dataset, thinned
 from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.linear import sweep
 from causalcontext.kernels.rows.glm import RIDGE, fit_glm
@@ -41,9 +42,6 @@ from causalcontext.kernels.rows.robust_change import (
     robust_change,
 )
 from causalcontext.views import CIQuery, Reason
-
-if TYPE_CHECKING:
-    from causalcontext.data.sufficient_statistics import SufficientStatistics
 
 LOOK_BELOW = 0.2
 """The gate can only raise a p-value, so above this one it is not looked at: no decision depends on it."""

@@ -11,27 +11,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import accumulate
 from operator import is_
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from causalcontext.ci_tests.protocol import Declared, Label, Needs, PreparedTest, grouped, no_outcomes, put
+from causalcontext.ci_tests.protocol import (
+    Declared,
+    IndependenceTest,
+    Label,
+    Needs,
+    PreparedTest,
+    grouped,
+    no_outcomes,
+    put,
+)
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.views import CIQuery, Outcomes
-
-if TYPE_CHECKING:
-    from causalcontext.data.dataset import Dataset
-    from causalcontext.data.sufficient_statistics import SufficientStatistics
 
 DEVICES = ("cpu", "cuda", "auto")
 
 
 @runtime_checkable
-class Member(Protocol):
+class Member(IndependenceTest, Protocol):
     """A test that says which queries it is made for."""
-
-    @property
-    def name(self) -> str:
-        """What the test is called."""
-        ...
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -50,10 +52,6 @@ class Member(Protocol):
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
         """Whether the test is made for the columns of a query."""
-        ...
-
-    def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
-        """The test for this table."""
         ...
 
 

@@ -7,17 +7,15 @@ Moments instead of rows: all columns are continuous, contexts as they come. At t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from causalcontext.ci_tests.gaussian import FISHER_LABEL, OTHER_LABELS, STUDENT_LABEL, PreparedGaussian
 from causalcontext.ci_tests.protocol import Label, Needs
+from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
-
-if TYPE_CHECKING:
-    from causalcontext.data.dataset import Dataset
-    from causalcontext.data.sufficient_statistics import SufficientStatistics
-    from causalcontext.views import CIQuery
+from causalcontext.views import CIQuery
 
 
 @dataclass(frozen=True)

@@ -10,24 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.protocol import Declared, Label, Strength
+from causalcontext.ci_tests.protocol import Declared, Label, Strength, grouped
 from causalcontext.ci_tests.rows import standardised
-from causalcontext.data.dataset import complete_rows, gaussian_ranks
+from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
 from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import NotYetError
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.views import CIQuery, Outcomes, Reason
-
-if TYPE_CHECKING:
-    from causalcontext.data.dataset import Dataset
-    from causalcontext.data.sufficient_statistics import SufficientStatistics
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ class PreparedLegacy(Declared):
         statistic, df, p = np.full((3, len(queries)), np.nan)
         n = np.zeros(len(queries), dtype=np.int64)
         reason = np.zeros(len(queries), dtype=np.int8)
-        for (form, view, size), places in self._by_form(queries).items():
+        for (form, view, size), places in grouped(queries, self._form).items():
             given = np.array([[z for z in queries[i].given if z != self.context] for i in places], dtype=np.int64)
             pairs = np.array([queries[i][:2] for i in places], dtype=np.int64)
             answers = form(self, view, pairs, given.reshape(len(places), size))
@@ -87,17 +83,14 @@ class PreparedLegacy(Declared):
             n[places] = self.rows[view]
         return Outcomes(statistic, df, p, n, reason)
 
-    def _by_form(self, queries: Sequence[CIQuery]) -> dict[tuple[_Form, int, int], list[int]]:
-        """The places of the queries that are answered by the same formula, on the same rows, with sets of one size."""
-        found: dict[tuple[_Form, int, int], list[int]] = {}
-        for place, query in enumerate(queries):
-            form: _Form = PreparedLegacy._correlation
-            if self.context in (query.x, query.y):
-                form = PreparedLegacy._constant if query.view else PreparedLegacy._regression
-            elif self.context in query.given and not query.view:
-                form = PreparedLegacy._given_context
-            found.setdefault((form, query.view, len(query.given) - (self.context in query.given)), []).append(place)
-        return found
+    def _form(self, query: CIQuery) -> tuple[_Form, int, int]:
+        """The formula that answers a query, on which rows, and the size of its set."""
+        form: _Form = PreparedLegacy._correlation
+        if self.context in (query.x, query.y):
+            form = PreparedLegacy._constant if query.view else PreparedLegacy._regression
+        elif self.context in query.given and not query.view:
+            form = PreparedLegacy._given_context
+        return form, query.view, len(query.given) - (self.context in query.given)
 
     def _correlation(self, view: int, pairs: Ints, given: Ints) -> _Answers:
         """Student's t of the partial correlation of the ranks."""
@@ -122,12 +115,8 @@ class PreparedLegacy(Declared):
         rest = np.where(untestable, 1.0, before[:, 0, 0])
         drop = self.rows[0] * np.log(rest / np.maximum(after[:, 0, 0], 1e-30 * rest))
         df = np.full(len(pairs), float(self.levels))
-        return (
-            np.where(untestable, np.nan, drop),
-            df,
-            np.where(untestable, np.nan, scipy.special.chdtrc(df, drop)),
-            _why(untestable),
-        )
+        drop, p = (np.where(untestable, np.nan, found) for found in (drop, scipy.special.chdtrc(df, drop)))
+        return drop, df, p, _why(untestable)
 
     def _constant(self, view: int, pairs: Ints, given: Ints) -> _Answers:
         """Inside one context the context is constant: nothing to test."""

@@ -12,21 +12,17 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.protocol import Declared, Label, Needs, Strength
-from causalcontext.data.dataset import complete_rows
+from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.views import CIQuery, Outcomes, Reason, described
-
-if TYPE_CHECKING:
-    from causalcontext.data.dataset import Dataset
-    from causalcontext.data.sufficient_statistics import SufficientStatistics
-
 
 _NO_RANDOM = np.random.default_rng(0)
 

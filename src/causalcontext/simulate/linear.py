@@ -15,6 +15,7 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import ancestors, causal_order
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.simulate.noise import NoiseLaw, normal
@@ -23,8 +24,6 @@ from causalcontext.simulate.truth import Truth, directed_graph, is_strongly_acyc
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from causalcontext.graphs.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)

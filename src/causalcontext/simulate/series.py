@@ -19,6 +19,7 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
+from causalcontext.simulate.noise import NoiseLaw, exponential, normal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,11 @@ PILOT = 4000
 LARGEST_RADIUS = 0.97
 LARGEST_VALUE = 500.0
 BENDS = {"linear": 0, "tanh": 1, "quadratic": 2}
-NOISES = ("normal", "t4", "exponential")
+NOISES: dict[str, NoiseLaw] = {
+    "normal": normal,
+    "t4": lambda generator, shape: np.asarray(generator.standard_t(4, size=shape) / np.sqrt(2.0)),
+    "exponential": exponential,
+}
 NO_COPY = -1
 
 
@@ -92,7 +97,7 @@ class SeriesModel:
     def run(self, rows: int, random: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """Variables, contexts, and what the context was cut from."""
         total = rows + BURN_IN
-        noise = _noise(self.noise, random, (total, len(self.names))) * self.spread
+        noise = NOISES[self.noise](random, (total, len(self.names))) * self.spread
         driver = self.context_noise * random.normal(size=total) - float((self.into_context @ self.centre).sum())
         codes = np.zeros(total, dtype=np.int64)
         _steps(noise, driver, codes, self.slopes, self.intercepts, np.append(self.reads, self.order), self.into_context,
@@ -139,12 +144,6 @@ class SeriesModel:
         companion = np.eye(d * lags, k=-d)
         companion[:d] = np.hstack([present @ self.slopes[r, :, lag] for lag in range(1, lags + 1)])
         return float(np.abs(np.linalg.eigvals(companion)).max())
-
-
-def _noise(kind: str, random: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    if kind == "t4":
-        return np.asarray(random.standard_t(4, size=shape) / np.sqrt(2.0))
-    return np.asarray(random.exponential(size=shape) - 1.0 if kind == "exponential" else random.normal(size=shape))
 
 
 @kernel

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from causalcontext.errors import check_choice
-from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
 from causalcontext.study.designs import Design
@@ -79,18 +78,17 @@ def _runs(design: Design, model: ContextSCM | HiddenVariables, table: Any) -> It
 
 
 def _judge(model: ContextSCM | HiddenVariables) -> Callable[[EstimatedEndpoints, Any], Record]:
-    """How the estimates for a model are scored."""
+    """How the estimates for a model are scored: where variables are hidden, by the adjacencies and ends of contexts."""
     if not isinstance(model, HiddenVariables):
         return lambda estimate, told: score(estimate, model, told)
     known = knowable_endpoints(model)
-    return lambda estimate, told: score_ancestry(estimate, model, known)
 
+    def score_ancestry(estimate: EstimatedEndpoints, told: Any) -> Record:
+        both = np.repeat(estimate.union, len(known), axis=0) if estimate.contexts is None else estimate.contexts
+        scored: Record = {"ancestral": rounded(ancestral_rates(ancestral_counts(both, model, known)))}
+        return scored | ({"tests": dict(estimate.tests)} if estimate.tests else {})
 
-def score_ancestry(estimate: EstimatedEndpoints, model: HiddenVariables, known: Endpoints) -> Record:
-    """The metrics of adjacencies and ends where variables are hidden, and the number of tests."""
-    both = np.repeat(estimate.union, len(known), axis=0) if estimate.contexts is None else estimate.contexts
-    scored: Record = {"ancestral": rounded(ancestral_rates(ancestral_counts(both, model, known)))}
-    return scored | ({"tests": dict(estimate.tests)} if estimate.tests else {})
+    return score_ancestry
 
 
 def score(estimate: EstimatedEndpoints, model: ContextSCM, told: Any) -> Record:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
+from causalcontext.ci_tests.protocol import Declared, IndependenceTest, PreparedTest, prepared_test
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.knowledge import Knowledge
+from causalcontext.search.batches import RememberedAnswers
 from causalcontext.views import CIQuery, Outcomes
 
 
@@ -50,9 +51,6 @@ class EstimatedEndpoints:
     tests: Mapping[str, int] = field(default_factory=dict)
 
 
-Answer = tuple[float, float, float, int, int, int]
-
-
 @dataclass(frozen=True, eq=False)
 class Remembering:
     """The test `inner`, prepared once for every table; methods that ask after another one are answered from memory."""
@@ -72,22 +70,16 @@ class Remembering:
         return self.prepared[statistics.fingerprint]
 
 
-class PreparedRemembering:
+class PreparedRemembering(Declared):
     """A prepared test and its answers; trials that never reach `answer` because they are compiled are not kept."""
 
     def __init__(self, inner: PreparedTest) -> None:
-        self.inner = inner
-        self._answers: dict[CIQuery, Answer] = {}
+        self._answers = RememberedAnswers(inner)
         self.labels, self.gaussian, self.compiled_roles = inner.labels, inner.gaussian, inner.compiled_roles
 
     def answer(self, trials: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every trial, in order."""
-        fresh = [trial for trial in dict.fromkeys(trials) if trial not in self._answers]
-        if fresh:
-            found = self.inner.answer(fresh)
-            label = np.zeros(len(fresh), dtype=np.int8) if found.label is None else found.label
-            columns = (found.statistic, found.df, found.p, found.n, found.reason, label)
-            self._answers |= {trial: tuple(values) for trial, *values in zip(fresh, *columns, strict=True)}
-        rows = np.array([self._answers[trial] for trial in trials], dtype=np.float64).reshape(-1, 6).T
-        n, reason, label = rows[3].astype(np.int64), rows[4].astype(np.int8), rows[5].astype(np.int8)
-        return Outcomes(rows[0], rows[1], rows[2], n, reason, label)
+        self._answers.run(trials)
+        found = np.array([self._answers.of(trial) for trial in trials], dtype=np.float64).reshape(-1, 6)
+        p, statistic, df, n, reason, label = found.T
+        return Outcomes(statistic, df, p, n.astype(np.int64), reason.astype(np.int8), label.astype(np.int8))

@@ -23,7 +23,7 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
-from causalcontext.search.lagged.algorithm import LaggedFound, search_lagged
+from causalcontext.search.lagged.algorithm import LaggedFound, LaggedSearch
 from causalcontext.search.lagged.indicators import with_made_contexts
 from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.search.sepsets import slot
@@ -41,7 +41,7 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
     _check_views(windows.columns)
     data, statistics, prepared = prepare(windows.columns, windows.test, "raise", windows.statistics)
     plan = _plan(windows, data.contexts, rule, cells, links, settings)
-    found = search_lagged(Watched(prepared, watch), plan, n_jobs, watch)
+    found = LaggedSearch(Watched(prepared, watch), plan, n_jobs, watch).run()
     if rule is not masked and found.complete:
         endpoints, origins, doubts = with_made_contexts(plan, found.endpoints, found.origins)
         found = replace(found, endpoints=endpoints, origins=origins, doubts=(*found.doubts, *doubts))

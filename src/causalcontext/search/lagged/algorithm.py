@@ -66,7 +66,7 @@ class LaggedFound:
 
 
 class LaggedSearch:
-    """One search: what it asks, what is left, and what was decided."""
+    """One search for the window graphs of all contexts: what it asks, what is left, and what was decided."""
 
     def __init__(self, prepared: PreparedTest, plan: LaggedPlan, n_jobs: int, advance: Advance) -> None:
         asked = ByContextLags(prepared, plan.contexts) if plan.rule is adaptive and plan.context_columns else prepared
@@ -244,8 +244,3 @@ class LaggedSearch:
         if not left:
             return "before the past was searched: some of the links may be wrong"
         return f"before {left} pairs were tested given all sets: some of their edges may be wrong"
-
-
-def search_lagged(prepared: PreparedTest, plan: LaggedPlan, n_jobs: int, advance: Advance) -> LaggedFound:
-    """The window graphs of all contexts."""
-    return LaggedSearch(prepared, plan, n_jobs, advance).run()

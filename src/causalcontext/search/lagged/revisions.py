@@ -42,7 +42,9 @@ def context_lags_to_restore(
     answers.run(query for queries in asked.values() for _, query in queries)
     total, found = sum(len(queries) for queries in asked.values()), []
     for queries in asked.values():
-        p, pair, query = min((_p(answers, query), pair, query) for pair, query in queries)
+        p, pair, query = min(
+            (float(np.nan_to_num(answers.of(query).p, nan=1.0)), pair, query) for pair, query in queries
+        )
         if p <= plan.alpha / total:  # all queries share the level
             found.append((pair, query))
     return found
@@ -73,11 +75,6 @@ def causes_of(plan: LaggedPlan, past: LaggedParents, arrows: Bools, y: int) -> t
     window, own = plan.window, plan.window.shifted(y, 1)
     earlier = [u for u in (*past.union(y), own) if u is not None and not window.is_context(u)]
     return tuple(sorted({*np.flatnonzero(arrows[:, y]).tolist(), *earlier}))
-
-
-def _p(answers: RememberedAnswers, query: CIQuery) -> float:
-    p = answers.of(query).p
-    return p if p == p else 1.0
 
 
 class SharedLink(NamedTuple):

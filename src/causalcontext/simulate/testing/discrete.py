@@ -17,6 +17,7 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError, OptionError
+from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.simulate.hidden import TOLERANCE, NamedColumns, PreparedOracle, Where
 from causalcontext.simulate.truth import (
@@ -31,8 +32,6 @@ from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from causalcontext.graphs.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)

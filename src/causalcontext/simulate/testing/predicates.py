@@ -12,18 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from causalcontext.graphs import paths
 from causalcontext.graphs.endpoints import causes
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_d_separated
 from causalcontext.simulate.testing.discrete import DiscreteModel
 from causalcontext.simulate.truth import Truth
-
-if TYPE_CHECKING:
-    from causalcontext.graphs.graph import Graph
 
 
 @dataclass(frozen=True)
