@@ -13,7 +13,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.changes import false_discovery
-from causalcontext.results.mechanism_difference import TwoContexts
+from causalcontext.results.slope_fits import RowFits
 from causalcontext.results.slopes import heterogeneity, slope
 
 
@@ -47,15 +47,15 @@ def test_slopes_and_their_comparison_are_the_naive_ones(seed, given):
 def test_two_contexts_side_by_side_are_the_naive_ones(seed):
     frame = table(seed)
     result = cc.discover(frame, context="R", method="pc-ac")
-    two = TwoContexts(result, result.moments, 2, 0)
+    fits = RowFits(result)
     parts = [frame.loc[frame["R"] == level, list("ABCD")].to_numpy() for level in (2, 0)]
-    for mine, part in zip(two.slopes(3, 1, (0,)), parts, strict=True):
+    for mine, part in zip(fits.slopes(3, 1, (0,), (2, 0)), parts, strict=True):
         value, error = naive.regression_slope(part, 3, 1, (0,))
         assert (mine.value, mine.error) == pytest.approx((value, error), rel=1e-8)
         assert mine.p == pytest.approx(2 * stats.t.sf(abs(value / error), len(part) - 3), rel=1e-7)
     rows = frame[frame["R"] != 1]
     twin = naive.context_change(rows[list("ABCD")].to_numpy(), rows["R"].to_numpy(), 1, (0, 3))
-    assert two.unchanged(1, (0, 3)) == pytest.approx(twin[-1], rel=1e-6)
+    assert fits.unchanged(1, (0, 3), (2, 0)) == pytest.approx(twin[-1], rel=1e-6)
 
 
 def test_no_changes_are_a_table_of_the_same_types():

@@ -12,7 +12,7 @@ from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
-from causalcontext.results.mechanism_difference import conditions
+from causalcontext.results.slope_fits import conditions
 from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.graphs.lag_names import at
-from causalcontext.results.mechanism_difference import compare
 from causalcontext.results.series import copies_in, series_of
+from causalcontext.results.slope_fits import RowFits, compare
 from causalcontext.results.slopes import Slope
 from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
 from causalcontext.results.violations import is_curved
@@ -162,7 +162,7 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
     """The slopes of both contexts with their intervals, where there are any."""
     if result.moments is None:
         return ""
-    found = compare(result, result.moments, x, y, present, absent)
+    found = compare(RowFits(result, result.moments), x, y, present, absent)
     texts = [_interval(side) for side in (found.here, found.there)]
     if not all(texts):
         return ""

@@ -19,7 +19,7 @@ from causalcontext.errors import CausalContextError, OptionError, shortly
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.series import context_nodes
-from causalcontext.results.slope_fits import SlopeFits, fits_of
+from causalcontext.results.slope_fits import RowFits, WindowFits, compare, fits_of
 from causalcontext.results.violations import has_levels, is_curved, slopes_mislead
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
     found = [_compare(result, fits, *edge) for edge in _one_sided(result, a, b)]
-    found += _other_slopes(result, fits, a, b)
+    found += _other_slopes(result, fits, a, b) if isinstance(fits, WindowFits) else ()
     adjusted = false_discovery([1.0 if change.reason else change.p for change in found], _picked_from(result))
     what = "curves" if is_curved(result) else "slopes"
     found = [
@@ -227,8 +227,8 @@ def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int
         yield int(source), int(target), present, absent
 
 
-def _compare(result: ContextGraphs, fits: SlopeFits, x: int, y: int, present: int, absent: int) -> Change:
-    here, there, p, doubt, _ = fits.compare(x, y, present, absent)
+def _compare(result: ContextGraphs, fits: RowFits | WindowFits, x: int, y: int, present: int, absent: int) -> Change:
+    here, there, p, doubt, _ = compare(fits, x, y, present, absent)
     mark = mark_of(result.graphs[result.contexts[present]].endpoints, x, y)
     try:
         label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
@@ -238,7 +238,7 @@ def _compare(result: ContextGraphs, fits: SlopeFits, x: int, y: int, present: in
                   here.value, there.value, there.value - here.value, p, np.nan, False, label, doubt)  # fmt: skip
 
 
-def _other_slopes(result: ContextGraphs, fits: SlopeFits, a: int, b: int) -> Iterator[Change]:
+def _other_slopes(result: ContextGraphs, fits: WindowFits, a: int, b: int) -> Iterator[Change]:
     """Links over time that both contexts have, with slopes that differ."""
     for x, y in fits.moved(a, b):
         here, there, p = fits.slopes(x, y, a, b)
@@ -278,7 +278,7 @@ def _other_end(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
 
 
 def _label(
-    result: ContextGraphs, fits: SlopeFits, x: int, y: int, place: int, negligible: float
+    result: ContextGraphs, fits: RowFits | WindowFits, x: int, y: int, place: int, negligible: float
 ) -> tuple[str, float, float, int]:
     """The label, the partial correlation, the end of its 90 % interval that is further from 0, and the rows."""
     fit, n, conditions = fits.inside(x, y, place)

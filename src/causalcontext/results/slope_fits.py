@@ -1,14 +1,17 @@
-"""Slopes inside contexts, for changes and labels: from the rows of a table, or from windows of one.
+"""Does a mechanism differ between two contexts? Slopes side by side, and what speaks against a change.
 
-A link from the past has its direction from time. Inside a time step it has that of the graph, so that a difference is
-asked about both ways where the direction is in doubt, as in tables without lags.
+A slope is that of a mechanism only given the right causes and in the right direction. So a difference is asked about
+given every set that could be right, both ways where the direction is in doubt, and it does not count where the edge
+that is missing shows there all the same, or where the other direction needs no change at all. Of a curved mechanism,
+and of one with categories among its causes, which have no slopes, it is asked how much of it is left
+(`results.curve_difference`). A link from the past has its direction from time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,88 +21,153 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.dags import Family
-from causalcontext.graphs.endpoints import directed, may_cause
+from causalcontext.graphs.endpoints import Endpoints, GraphKind, directed, may_cause
 from causalcontext.graphs.lag_names import window_names
 from causalcontext.kernels.levels.gaussian import STUDENT
+from causalcontext.results.curve_difference import UNKNOWN, compared_rows, curve_shares, scale_doubt
+from causalcontext.results.effects.fits import stacked
 from causalcontext.results.effects.mechanics import Mechanics
-from causalcontext.results.mechanism_difference import (
-    SHOWN,
-    STILL_THERE,
-    UNCHANGED,
-    SlopeComparison,
-    compare,
-    compare_curves,
-    conditions,
-    moments_at,
-    possible_causes,
-)
+from causalcontext.results.proxies import proxy
 from causalcontext.results.series import SlopeRow, context_nodes, series_of
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 from causalcontext.results.violations import by_ranks, has_levels, is_curved
-from causalcontext.views import CIQuery, Contexts
+from causalcontext.views import CIQuery, Contexts, adaptive
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-
-class SlopeFits(Protocol):
-    """Where slopes inside contexts come from; variables and contexts are numbered as in the result."""
-
-    def compare(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
-        """Whether the slope of y on x differs between a context that has x - y and one that has not."""
-
-    def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
-        """The slope in one context, given what may matter; the rows, and the number of conditions."""
-
-    def moved(self, a: int, b: int) -> Iterator[tuple[int, int]]:
-        """Links that both contexts have and whose slopes differ."""
-
-    def slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float]:
-        """The slopes in two contexts, and the p-value of "they are the same"."""
+STILL_THERE = 0.001
+"""A slope with a smaller p-value is there, whatever the graph says."""
+UNCHANGED = 0.05
+"""The other direction needs no change if "one regression for both contexts" has a larger p-value."""
+SHOWN = "the slope differs from 0 there too"
 
 
-def fits_of(result: ContextGraphs) -> SlopeFits:
+class SlopeComparison(NamedTuple):
+    """The slopes where the edge is found and where it is not, the p-value of "they are the same", and a doubt.
+
+    `shares` says that the slopes are shares of the mechanism: 1 is all of it.
+    """
+
+    here: Slope
+    there: Slope
+    p: float
+    doubt: str
+    shares: bool = False
+
+
+def fits_of(result: ContextGraphs) -> RowFits | WindowFits:
     """The slopes of a result, which must have contexts."""
     if result.context is None:
         raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
     return RowFits(result) if result.series is None else WindowFits(result)
 
 
-class RowFits:
-    """Slopes by the moments of every context: of normal scores, where the search used these."""
+def compare(fits: RowFits | WindowFits, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+    """Whether the slope of y on x differs between a context that has x - y and one that has not.
 
-    def __init__(self, result: ContextGraphs) -> None:
-        if result.moments is None:
+    Curves have a direction by themselves: there the slopes are shares of the curve, and so they are where categories
+    leave no slope to compare.
+    """
+    if is_curved(fits.result):
+        return _compare_curves(fits.result, x, y, present, absent)
+    found = fits.compare_slopes(x, y, present, absent)
+    by_levels = np.isnan(found.p) and has_levels(fits.result)
+    return _compare_curves(fits.result, x, y, present, absent) if by_levels else found
+
+
+def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+    """Whether less of a curve, or of what a category does, shows in the context without the edge."""
+    rows = compared_rows(result, x, y, present, absent)
+    here, there = (UNKNOWN, UNKNOWN) if rows is None else curve_shares(rows)
+    doubt = "" if directed(_endpoints(result, present))[x, y] else "its direction is open"
+    doubt = SHOWN if there.p < STILL_THERE else doubt
+    p = heterogeneity((here, there))[1]
+    if rows is not None and not doubt and p <= UNCHANGED:
+        doubt = scale_doubt(rows) or (proxy(result, rows) if is_curved(result) else "")
+    return SlopeComparison(here, there, p, doubt, shares=True)
+
+
+class RowFits:
+    """Slopes by the moments of every context: of normal scores, where the search used these.
+
+    With several context variables the rows of two contexts are those that agree with either on the variables that
+    differ between the two and on those that are conditioned on; the others stay pooled.
+    """
+
+    def __init__(self, result: ContextGraphs, moments: Moments | None = None) -> None:
+        found = result.moments if moments is None else moments
+        if found is None:
             raise NotYetError(
                 "not yet: changes and labels need moments of every context, which this result does not have"
             )
-        self.result, self.moments = result, result.moments
-        if by_ranks(result) and result.rows is not None:
+        self.result, self.moments = result, found
+        if moments is None and by_ranks(result) and result.rows is not None:
             scores = with_normal_scores(result.rows)
             self.moments = gather_statistics(scores, "listwise").of_columns(scores)
 
-    def compare(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
-        """By slopes, or by shares of a curve."""
-        return compare(self.result, self.moments, x, y, present, absent)
+    def compare_slopes(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+        """By the largest p-value over all sets and directions that could be right.
+
+        A set that leaves causes of y out, or holds effects of it, bends slopes by context though nothing has changed.
+        So the slopes are compared given the set that separated the pair and given all possible causes of y. Both
+        directions are compared where the graph gives none, where the context cannot cause the effect, and where it is
+        adjacent to the cause: choosing rows by the context may bend either. In a PAG a direction does not exclude a
+        hidden common cause, so both are compared. The slopes of the outcome are those given the possible causes.
+        """
+        result, two = self.result, (present, absent)
+        endpoints, apart = _endpoints(result, present), list(result.cells.differing(present, absent))
+        found = bool(directed(endpoints)[x, y]) and result.union.kind is GraphKind.CPDAG
+        settled = found and may_cause(endpoints)[apart, y].any() and not endpoints[apart, x].any()
+        p_values = [
+            heterogeneity(self.slopes(cause, effect, given, two))[1]
+            for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))
+            for given in self._sets(cause, effect, two)
+        ]
+        here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
+        doubt = SHOWN if there.p < STILL_THERE else ""
+        if found and not doubt and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED:
+            doubt = "no change if the edge has the other direction"
+        return SlopeComparison(here, there, float(np.max(p_values)), doubt)  # NaN if one is
 
     def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
-        """Given the set that decided about the pair."""
+        """The slope in one context given the set that decided about the pair; the rows, and the size of the set."""
         result, contexts = self.result, self.result.cells.positions
         given = conditions(result, x, y, place)
         near = {*given, *possible_causes(result, y, x, (place,)), *possible_causes(result, x, y, (place,))}
         fixed = contexts if len(contexts) == 1 else [z for z in contexts if z in near]
-        chosen = moments_at(result, self.moments, [place], fixed)
+        chosen = self._moments_at([place], fixed)
         system = [z for z in given if z not in contexts]
         return slope(chosen, 0, x, y, system), int(chosen.rows[0]), len(system)
 
-    def moved(self, a: int, b: int) -> Iterator[tuple[int, int]]:
-        """None: a slope that differs is no difference between graphs."""
-        yield from ()
+    def slopes(self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]) -> tuple[Slope, Slope]:
+        """The slope of the effect on the cause given a set, in either of two contexts."""
+        moments, system = self._given(given, two)
+        return slope(moments, 0, cause, effect, system), slope(moments, 1, cause, effect, system)
 
-    def slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float]:
-        """Those of the comparison."""
-        found = self.compare(x, y, a, b)
-        return found.here, found.there, found.p
+    def unchanged(self, effect: int, given: Sequence[int], two: tuple[int, int]) -> float:
+        """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
+        moments, system = self._given(given, two)
+        return _same_regression(moments, self.result.cells.differing(*two)[0], effect, system)
+
+    def _given(self, given: Sequence[int], two: tuple[int, int]) -> tuple[Moments, tuple[int, ...]]:
+        """The moments of both contexts, and the system variables of a set."""
+        contexts, apart = self.result.cells.positions, self.result.cells.differing(*two)
+        system = tuple(z for z in given if z not in contexts)
+        return self._moments_at(two, [z for z in contexts if z in given or z in apart]), system
+
+    def _moments_at(self, places: Sequence[int], fixed: Sequence[int]) -> Moments:
+        """The moments of the rows that agree with some contexts, in this order, on the context variables `fixed`."""
+        cells = self.result.cells
+        views = [cells.number(adaptive(cells.cell(place), fixed)) for place in places]
+        return stacked([self.moments.merged(cells.members(view)) for view in views])
+
+    def _sets(self, cause: int, effect: int, two: tuple[int, int]) -> list[tuple[int, ...]]:
+        """The sets given which slopes are compared, each once."""
+        causes = possible_causes(self.result, effect, cause, two)
+        if self.result.evidence is not None:
+            return [causes]
+        return list(dict.fromkeys((tuple(sorted(conditions(self.result, cause, effect, two[1]))), causes)))
 
 
 class WindowFits:
@@ -126,32 +194,21 @@ class WindowFits:
     def slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float]:
         """Regressions inside either context alone, on the parents of all contexts."""
         rows = self._rows.get((x, y))
-        none = (Slope(np.nan, np.nan, np.nan, 0),) * 2
-        here, there = (
-            none
-            if rows is None
-            else (Slope(rows[place].own, rows[place].own_error, np.nan, int(rows[place].df)) for place in (a, b))
-        )
+        if rows is None:
+            return UNKNOWN, UNKNOWN, np.nan
+        here, there = (Slope(row.own, row.own_error, np.nan, int(row.df)) for row in (rows[a], rows[b]))
         known = all(one.error > 0.0 and one.df > 0 for one in (here, there))
         return here, there, heterogeneity((here, there))[1] if known else np.nan
 
-    def compare(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
-        """By slopes, or by shares of a curve."""
-        if is_curved(self.result):
-            return compare_curves(self.result, x, y, present, absent)
-        found, levels = self._compare_slopes(x, y, present, absent), has_levels(self.result)
-        return compare_curves(self.result, x, y, present, absent) if np.isnan(found.p) and levels else found
-
-    def _compare_slopes(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
-        """Inside a time step both ways, where the direction or the rows are in doubt."""
+    def compare_slopes(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+        """By regressions inside the contexts; inside a time step both ways, where direction or rows are in doubt."""
         here, there, p = self.slopes(x, y, present, absent)
         if there.error > 0.0 and there.p < STILL_THERE:
             return SlopeComparison(here, there, p, SHOWN)
-        if self.result.window_moments is None or not self.result.complete:
+        known = self.result.window_moments is not None and self.result.complete
+        if not known or not {x, y}.issubset(self.mechanics.window.now):
             return SlopeComparison(here, there, p, "")
-        if not {x, y}.issubset(self.mechanics.window.now):
-            return SlopeComparison(here, there, p, "")
-        endpoints = self.result.graphs[self.result.contexts[present]].endpoints
+        endpoints = _endpoints(self.result, present)
         copies, found = list(context_nodes(self.result)), bool(directed(endpoints)[x, y])
         if not found or not may_cause(endpoints)[copies, y].any() or endpoints[copies, x].any():
             back = [self._fit(y, x, self._moments(y, place))[0] for place in (present, absent)]
@@ -189,10 +246,36 @@ class WindowFits:
         """Whether one regression of x on y and its causes, its variance included, holds in both contexts."""
         if not self._fixed(y, present):
             return False
-        here, there = (self._moments(y, place) for place in (present, absent))
-        two = Moments(*(np.concatenate([getattr(part, name) for part in (here, there)])
-                        for name in ("rows", "mean", "scatter")))  # fmt: skip
+        two = stacked([self._moments(y, place) for place in (present, absent)])
         context = self.result.cells.positions[0]  # a column without moments of its own
-        test = PreparedGaussian(two, Contexts((context,), ((0,), (1,))), STUDENT)
-        query = CIQuery(context, x, tuple(sorted({y, *self._causes(x)} - {x})))
-        return float(test.answer([query]).p[0]) > UNCHANGED
+        return _same_regression(two, context, x, tuple(sorted({y, *self._causes(x)} - {x}))) > UNCHANGED
+
+
+def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:
+    """The set that decided about x and y in a context, with the context variables that were fixed.
+
+    A score-based method decides by the causes it gives to y.
+    """
+    if result.evidence is not None:
+        return possible_causes(result, y, x, (place,))
+    query = result.log.query(place, x, y)
+    return (*query.given, *result.cells.fixed(query.view))
+
+
+def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequence[int]) -> tuple[int, ...]:
+    """What may cause `effect` in some of the contexts, besides `cause`."""
+    possible = np.zeros(len(result.names), dtype=bool)
+    for place in places:
+        possible |= may_cause(_endpoints(result, place))[:, effect]
+    possible[[cause, effect]] = False
+    return tuple(np.flatnonzero(possible).tolist())
+
+
+def _same_regression(two: Moments, context: int, effect: int, given: tuple[int, ...]) -> float:
+    """The p-value of "one regression of the effect on a set, its variance included" in both of two cells."""
+    test = PreparedGaussian(two, Contexts((context,), ((0,), (1,))), STUDENT)
+    return float(test.answer([CIQuery(context, effect, given)]).p[0])
+
+
+def _endpoints(result: ContextGraphs, place: int) -> Endpoints:
+    return result.graphs[result.contexts[place]].endpoints

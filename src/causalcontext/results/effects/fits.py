@@ -167,6 +167,11 @@ def grouped(moments: Moments, groups: Groups, columns: Sequence[int] | None = No
         Moments(part.rows, part.mean[:, some], part.scatter[:, some][:, :, some]).merged()
         for part in (moments.some(cells) for cells in groups)
     ]
+    return stacked(parts)
+
+
+def stacked(parts: Sequence[Moments]) -> Moments:
+    """The cells of several moments, one after the other."""
     return Moments(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "mean", "scatter")))
 
 
