@@ -178,7 +178,7 @@ def test_scores_are_shown_for_a_score_based_result():
 
 def test_the_first_card_says_what_differs():
     result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
-    text = answer(result)
+    text = answer(result, result.diagnose())
     assert "2 differences may be claimed, 0 may not." in text
     assert "precipitation --&gt; runoff is found in wet and not in dry: its slope is 0.91 (" in text
     assert page(result).index('id="answer"') < page(result).index('id="graph-card"')
@@ -188,7 +188,7 @@ def test_the_first_card_says_what_differs():
 def test_many_contexts_share_stories_and_findings_are_few():
     table = proteins(0, "log", 3000)
     result = cc.discover(table, "condition", alpha=0.01, test="partial-correlation", max_given=1)
-    text = answer(result)
+    text = answer(result, result.diagnose())
     assert text.count("<li") <= 17
     told = stories(result)
     assert len(told) < sum(len(story.absent) for story in told), "contexts that are alike share a story"
@@ -198,17 +198,18 @@ def test_many_contexts_share_stories_and_findings_are_few():
 
 def test_the_first_card_of_other_results():
     soil = cc.examples.soil_moisture(300, seed=1)
-    assert "What differs" not in answer(cc.discover(soil.drop(columns="soil")))
+    assert "What differs" not in answer(cc.discover(soil.drop(columns="soil")), ())
     pooled = cc.discover(soil, "soil", method="pc-p", test="partial-correlation")
-    assert "No edge differs: all 2 contexts have the same ones." in answer(pooled)
+    assert "No edge differs: all 2 contexts have the same ones." in answer(pooled, ())
     strange = soil.rename(columns={"runoff": "<b>run\noff</b>"}).replace({"soil": {"wet": "<i>wet</i>"}})
-    assert "<b>" not in answer(cc.discover(strange, "soil", test="partial-correlation"))
+    result = cc.discover(strange, "soil", test="partial-correlation")
+    assert "<b>" not in answer(result, result.diagnose())
 
 
 def test_nothing_comes_before_the_answer_but_that_a_search_was_cut():
     """Warnings are told once, with what to do, among the things to be careful about."""
     result = cc.discover(cc.examples.example_ii(500, 2), "R", method="pc-ac")
-    data, text = embedded(page(result)), answer(result)
+    data, text = embedded(page(result)), answer(result, result.diagnose())
     assert result.model_checks
     assert data["warnings"] == []
     assert text.count("are not straight lines") == 1

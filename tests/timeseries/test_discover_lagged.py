@@ -335,8 +335,8 @@ def test_the_report_knows_time(result, tmp_path):
     shown = {(names[x], names[y]) for x, y in told["effects"]["pairs"]}
     assert ("radiation(t-1)", "moisture") in shown
     assert told["summary"].startswith("score-ac on 1,499 windows of 7 variables and 1 lags")
-    assert "3 differences may be claimed, 0 may not." in answer(result)
-    assert "moisture --&gt; latent is found in water-limited only: its slope is" in answer(result)
+    assert "3 differences may be claimed, 0 may not." in answer(result, ())
+    assert "moisture --&gt; latent is found in water-limited only: its slope is" in answer(result, ())
     assert "latent --&gt; moisture (lag 1)" in page(result)
 
 

@@ -43,7 +43,11 @@ def diagnose(result: ContextGraphs) -> Diagnosis:
     """The findings of every check, the most severe first, then by what they are about (`RANKS`)."""
     checks = OF_ANY_GRAPH if result.context is None else (*OF_ANY_GRAPH, *CHECKS)
     found = [finding for check in checks for finding in check(result)]
-    found += _of_rows(result)
+    rows, unchecked = result.rows, _unchecked(result)
+    if unchecked is not None:
+        found.append(unchecked)
+    elif rows is not None:
+        found += [finding for check in CHECKS_OF_ROWS for finding in check(result, rows)]
     return Diagnosis(tuple(sorted(found, key=_rank)))
 
 
@@ -52,17 +56,17 @@ def _rank(finding: Finding) -> tuple[int, int]:
     return -finding.severity, RANKS.index(finding.topic) if finding.topic in RANKS else len(RANKS)
 
 
-def _of_rows(result: ContextGraphs) -> list[Finding]:
+def _unchecked(result: ContextGraphs) -> Finding | None:
+    """Why rows are not checked; None if they are."""
     if result.context is None:
-        return [Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare")]
+        return Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare")
     if result.series is not None:
         missing = "missing edges, determinism and overlap are not checked with lags"
-        return [Finding("rows", Severity.NOTE, missing, "changes() says which differences may be claimed")]
+        return Finding("rows", Severity.NOTE, missing, "changes() says which differences may be claimed")
     if result.scanned is not None:
         missing = "missing edges, hidden causes and overlap are not checked in a table that was read in batches"
-        return [Finding("rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory")]
+        return Finding("rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory")
     if result.rows is None:
         missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"
-        return [Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")]
-    rows = result.rows
-    return [finding for check in CHECKS_OF_ROWS for finding in check(result, rows)]
+        return Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")
+    return None

@@ -5,14 +5,14 @@ It is plain HTML, so that it can be read without a script, and printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.diagnostics.findings import Severity
+from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
@@ -43,14 +43,10 @@ class Story(NamedTuple):
     claimed: bool
 
 
-def answer(result: ContextGraphs) -> str:
-    """The card, or nothing where there is nothing to say."""
-    parts = [*_differences(result), *_cautions(result)]
-    return (
-        f'<section class="card" id="answer" aria-label="The answer in short">{"".join(parts)}</section>'
-        if parts
-        else ""
-    )
+def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
+    """The card about a result and its diagnosis, or nothing where there is nothing to say."""
+    parts = "".join([*_differences(result), *_cautions(findings)])
+    return parts and f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'
 
 
 def stories(result: ContextGraphs) -> list[Story]:
@@ -64,7 +60,8 @@ def _differences(result: ContextGraphs) -> Iterator[str]:
     if result.context is None or len(result.contexts) < 2:
         return
     yield "<h2>What differs between the contexts?</h2>"
-    found = _told(result)
+    found = ([(_sentence(story), story.claimed) for story in stories(result)] if result.series is None
+             else lagged_stories(result))  # fmt: skip
     if not found:
         yield f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
         return
@@ -75,13 +72,6 @@ def _differences(result: ContextGraphs) -> Iterator[str]:
     if len(found) > MOST_STORIES:
         more = len(found) - MOST_STORIES
         yield f"<p>{more} more {'is' if more == 1 else 'are'} in doubt as well; changes() has them all.</p>"
-
-
-def _told(result: ContextGraphs) -> list[tuple[str, bool]]:
-    """Every difference in a sentence, and whether it may be claimed."""
-    if result.series is not None:
-        return lagged_stories(result)
-    return [(_sentence(story), story.claimed) for story in stories(result)]
 
 
 def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
@@ -111,11 +101,9 @@ def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tu
     return f"{names[0]} {row['mark']} {names[1]} {what}: its slope is {', '.join(slopes)}. {verdict}"
 
 
-def _cautions(result: ContextGraphs) -> Iterator[str]:
+def _cautions(findings: Iterable[Finding]) -> Iterator[str]:
     """The findings that matter most; what was said about differences is not said again."""
-    if not result.complete:
-        return
-    severe = [finding for finding in result.diagnose() if finding.severity > Severity.NOTE]
+    severe = [finding for finding in findings if finding.severity > Severity.NOTE]
     above = [f for f in severe if f.evidence.get("doubt") or f.evidence.get("cause") == "several"]
     found = [finding for finding in severe if finding not in above][:MOST_FINDINGS]
     if found:

@@ -10,13 +10,15 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.data.frames import frame_of
+from causalcontext.diagnostics.findings import Diagnosis
 from causalcontext.diagnostics.stability import Stability
 from causalcontext.drawing.names import printable
 from causalcontext.errors import OptionError, shortly
@@ -46,21 +48,25 @@ def write_report(
 
 def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:
     """The page as text."""
+    diagnosis = result.diagnose() if result.complete else Diagnosis(())
+    own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
+    if len(diagnosis):
+        own.append(Section("Diagnosis", (), diagnosis.to_frame().drop(columns="evidence")))
+    default = "Causal graph" if result.context is None else f"Causal graphs by {result.context}"
     script = _part("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return _filled(
-        _part("report.html"),
-        {
-            "SCRIPT_HASH": f"sha256-{digest}",
-            "VERSION": html.escape(__version__),
-            "TITLE": html.escape(printable(title or _title(result))),
-            "STYLE": _part("report.css"),
-            "ANSWER": answer(result),
-            "TEXT": html.escape(_text(result)),
-            "DATA": safe_json(payload(result, (*_own_sections(result), *sections))),
-            "SCRIPT": script,
-        },
-    )
+    values = {
+        "SCRIPT_HASH": f"sha256-{digest}",
+        "VERSION": html.escape(__version__),
+        "TITLE": html.escape(printable(title or default)),
+        "STYLE": _part("report.css"),
+        "ANSWER": answer(result, diagnosis),
+        "TEXT": html.escape(_text(result)),
+        "DATA": safe_json(payload(result, (*own, *sections))),
+        "SCRIPT": script,
+    }
+    # In one pass, so that data which look like a name stay data.
+    return re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], _part("report.html"))
 
 
 def safe_json(content: Any) -> str:
@@ -71,15 +77,6 @@ def safe_json(content: Any) -> str:
     return text
 
 
-def _own_sections(result: ContextGraphs) -> Iterator[Section]:
-    """For a score-based result, the evidence for and against every link; and the diagnosis of a complete one."""
-    if result.evidence is not None:
-        yield Section("Scores", (), result.scores())
-    findings = result.diagnose().to_frame().drop(columns="evidence") if result.complete else None
-    if findings is not None and len(findings):
-        yield Section("Diagnosis", (), findings)
-
-
 def _text(result: ContextGraphs) -> str:
     """The graph for readers without a script; of a result with lags first what causes what at any lag."""
     union = str(result.labeled_union)
@@ -88,22 +85,8 @@ def _text(result: ContextGraphs) -> str:
     return f"{result.summary}\n\nThe same, lag by lag:\n{union}"
 
 
-def _title(result: ContextGraphs) -> str:
-    return "Causal graph" if result.context is None else f"Causal graphs by {result.context}"
-
-
 def _part(name: str) -> str:
     return files("causalcontext.report").joinpath("page", name).read_text(encoding="utf-8")
-
-
-def _filled(template: str, values: dict[str, str]) -> str:
-    """The template with its `{{NAMES}}` replaced in one pass, so that data which look like a name stay data."""
-    parts = template.split("{{")
-    filled = [parts[0]]
-    for part in parts[1:]:
-        name, _, rest = part.partition("}}")
-        filled += [values[name], rest]
-    return "".join(filled)
 
 
 def stability_section(result: ContextGraphs, stability: Stability) -> Section:

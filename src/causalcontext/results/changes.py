@@ -54,24 +54,28 @@ class Change(NamedTuple):
     kind: str
     present: Any
     absent: Any
-    effect_present: float
-    effect_absent: float
-    difference: float
-    p: float
-    q: float
-    claimed: bool
-    label: str
-    reason: str
+    effect_present: float = np.nan
+    effect_absent: float = np.nan
+    difference: float = np.nan
+    p: float = np.nan
+    q: float = np.nan
+    claimed: bool = False
+    label: str = "present"
+    reason: str = ""
     status: str = CANDIDATE
 
 
 def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
     """The differences between two context graphs, those that may be claimed first."""
-    found = own_claims(result, first, second, alpha)
-    if any(change.claimed for change in found):
-        found = _held_back(result, found, alpha)
+    found = found_changes(result, first, second, alpha)
     order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
     return frame_of(order, columns=list(Change._fields)).astype({"claimed": bool})
+
+
+def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
+    """The differences between two context graphs; claims are candidates where something speaks against them."""
+    found = own_claims(result, first, second, alpha)
+    return _held_back(result, found, alpha) if any(change.claimed for change in found) else found
 
 
 def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
@@ -118,12 +122,8 @@ def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) 
     agreed = wrong or confirmed(result, first, second, alpha)
     if isinstance(agreed, str):
         return [_candidate(change, agreed) if change.claimed else change for change in found]
-    return [
-        change
-        if not change.claimed or claim_of(change) in agreed
-        else _candidate(change, "score-ac does not confirm it")
-        for change in found
-    ]
+    return [_candidate(change, "score-ac does not confirm it")
+            if change.claimed and claim_of(change) not in agreed else change for change in found]  # fmt: skip
 
 
 def confirmed(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> set[Claim] | str:
@@ -133,13 +133,7 @@ def confirmed(result: ContextGraphs, first: Any, second: Any, alpha: float | Non
     other = result.second_opinion
     if isinstance(other, str):
         return other
-    made = own_claims_made(other, first, second, alpha)
-    return set(map(claim_of, made))
-
-
-def own_claims_made(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
-    """What the graphs of a result alone would claim."""
-    return [change for change in own_claims(result, first, second, alpha) if change.claimed]
+    return {claim_of(change) for change in own_claims(other, first, second, alpha) if change.claimed}
 
 
 def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
@@ -156,12 +150,12 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
         return ()
     kept: dict[Claim, None] = {}
     for first, second in combinations(result.contexts, 2):
-        made = own_claims_made(result, first, second)
+        made = [claim_of(change) for change in own_claims(result, first, second) if change.claimed]
         if made and not slopes_mislead(result):
-            agreed = set(map(claim_of, made)) if result.evidence is not None else confirmed(result, first, second)
+            agreed = made if result.evidence is not None else confirmed(result, first, second)
             if isinstance(agreed, str):
                 return agreed
-            kept |= dict.fromkeys(claim_of(change) for change in made if claim_of(change) in agreed)
+            kept |= dict.fromkeys(claim for claim in made if claim in agreed)
     return tuple(kept)
 
 
@@ -235,7 +229,7 @@ def _compare(result: ContextGraphs, fits: RowFits | WindowFits, x: int, y: int, 
     except CausalContextError:  # without the moments of windows nothing is known of a correlation
         label = "undetermined"
     return Change(result.names[x], result.names[y], mark, "edge", result.contexts[present], result.contexts[absent],
-                  here.value, there.value, there.value - here.value, p, np.nan, False, label, doubt)  # fmt: skip
+                  here.value, there.value, there.value - here.value, p, label=label, reason=doubt)  # fmt: skip
 
 
 def _other_slopes(result: ContextGraphs, fits: WindowFits, a: int, b: int) -> Iterator[Change]:
@@ -244,7 +238,7 @@ def _other_slopes(result: ContextGraphs, fits: WindowFits, a: int, b: int) -> It
         here, there, p = fits.slopes(x, y, a, b)
         mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
         yield Change(result.names[x], result.names[y], mark, "slope", result.contexts[a], result.contexts[b],
-                     here.value, there.value, there.value - here.value, p, np.nan, False, "present", "")  # fmt: skip
+                     here.value, there.value, there.value - here.value, p)  # fmt: skip
 
 
 def _picked_from(result: ContextGraphs) -> int:
@@ -260,21 +254,18 @@ def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     """Edges that point one way in the one context and the other way in the other."""
     first, second = (directed(result.graphs[result.contexts[place]].endpoints) for place in (a, b))
     for x, y in zip(*np.nonzero(first & second.T), strict=True):
-        yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b],
-                     np.nan, np.nan, np.nan, np.nan, np.nan, False, "present", "")  # fmt: skip
+        yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b])
 
 
 def _other_end(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     """Edges of PAGs with an end that is a tail in the one context and an arrow in the other, and that do not turn."""
     first, second = (result.graphs[result.contexts[place]].endpoints for place in (a, b))
-    differs = ((first == Endpoint.TAIL) & (second == Endpoint.ARROW)) | (
-        (first == Endpoint.ARROW) & (second == Endpoint.TAIL)
-    )
+    settled = [np.isin(endpoints, (Endpoint.TAIL, Endpoint.ARROW)) for endpoints in (first, second)]
+    differs = settled[0] & settled[1] & (first != second)
     for x, y in zip(*np.nonzero(np.triu(differs | differs.T) & ~(differs & differs.T)), strict=True):
         source, target = as_written(first, int(x), int(y))
         marks = " | ".join(mark_of(endpoints, source, target) for endpoints in (first, second))
-        yield Change(result.names[source], result.names[target], marks, "end", result.contexts[a], result.contexts[b],
-                     np.nan, np.nan, np.nan, np.nan, np.nan, False, "present", "")  # fmt: skip
+        yield Change(result.names[source], result.names[target], marks, "end", result.contexts[a], result.contexts[b])
 
 
 def _label(

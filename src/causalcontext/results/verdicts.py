@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from causalcontext.graphs.endpoints import may_cause
+from causalcontext.results.changes import found_changes
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -62,12 +63,10 @@ class ChangeVerdicts:
             return None
         places = min(present, absent), max(present, absent)
         if places not in self._known:
-            found = result.changes(*(result.contexts[place] for place in places))
-            edges = found[found["kind"] == "edge"]
+            found = found_changes(result, *(result.contexts[place] for place in places))
             self._known[places] = {
-                frozenset((source, target)): ChangeVerdict(bool(claimed), str(doubt))
-                for source, target, claimed, doubt in edges[["source", "target", "claimed", "reason"]]
-                .to_numpy()
-                .tolist()
+                frozenset((change.source, change.target)): ChangeVerdict(change.claimed, change.reason)
+                for change in found
+                if change.kind == "edge"
             }
         return self._known[places].get(frozenset((result.names[x], result.names[y])))
