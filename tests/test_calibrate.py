@@ -18,16 +18,18 @@ from causalcontext.ci_tests.partial_correlation import PartialCorrelation
 from causalcontext.ci_tests.rows import Comparison, RowTest, untestable
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.calibration.questions import DrawnQuery, all_questions, one_question
 from causalcontext.diagnostics.calibration.repeats import query_table
 from causalcontext.diagnostics.calibration.report import QUANTILE, compatible, wilson
 from causalcontext.diagnostics.calibration.tables import (
     ALTERNATIVES,
+    DrawnQuery,
     NullColumn,
+    all_questions,
     category_shares,
     changed_column,
     design_of,
     null_column,
+    one_question,
 )
 from causalcontext.views import Reason
 from marks import rest_slow

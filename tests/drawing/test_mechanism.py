@@ -10,7 +10,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.drawing.strokes import contexts_title
 from causalcontext.report.payload import payload
-from causalcontext.results.partial_curves import causes_of, partial_curves
+from causalcontext.results.equations import causes_of, partial_curves
 
 
 @pytest.fixture(scope="module")

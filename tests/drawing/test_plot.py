@@ -11,9 +11,15 @@ from matplotlib.patches import Circle, PathPatch, Polygon
 import causalcontext as cc
 import hostile
 from causalcontext.drawing.layout import crossings, layer_numbers, layout, oriented_arcs
-from causalcontext.drawing.legend import graph_legend, legend
 from causalcontext.drawing.names import printable, shown_names
-from causalcontext.drawing.strokes import context_panel, difference_panel, graph_panel, union_panel
+from causalcontext.drawing.strokes import (
+    context_panel,
+    difference_panel,
+    graph_legend,
+    graph_panel,
+    legend,
+    union_panel,
+)
 from causalcontext.graphs.graph import Graph
 from causalcontext.simulate.linear import random_model
 from marks import rest_slow

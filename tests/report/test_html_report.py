@@ -9,7 +9,6 @@ import pytest
 
 import causalcontext as cc
 import hostile
-from causalcontext.report import panels
 from causalcontext.report import payload as payloads
 from causalcontext.report.answer import answer, stories
 from causalcontext.report.html import page, safe_json, write_report
@@ -66,7 +65,7 @@ def test_effects_are_those_of_the_result(soil):
 
 
 def test_large_results_keep_the_effects_of_linked_pairs(soil, monkeypatch):
-    monkeypatch.setattr(panels, "MOST_ROWS", 15)
+    monkeypatch.setattr(payloads, "MOST_ROWS", 15)
     data = payload(soil)["effects"]
     assert not data["whole"]
     assert len(data["pairs"]) == 5

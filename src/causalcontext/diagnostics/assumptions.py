@@ -14,7 +14,7 @@ from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.kernels.arrays import Bools
 from causalcontext.model_checks.violations import WORDS, advice, danger
-from causalcontext.results.notes import About, about, of_residuals
+from causalcontext.results.notes import About, Note, about
 from causalcontext.results.proxies import replaceable_links
 from causalcontext.search.cycles import possible_cycles
 from causalcontext.search.rules import suspect
@@ -114,8 +114,9 @@ def model_violations(result: ContextGraphs) -> Iterator[Finding]:
 
 def residuals_against(result: ContextGraphs) -> Iterator[Finding]:
     """What the residuals of a score-based search say against its own model."""
-    for note in of_residuals(result.notes):
-        yield Finding("model", Severity.WARNING, note.found, note.advice)
+    for note in result.notes:
+        if isinstance(note, Note) and note.about is About.RESIDUALS:
+            yield Finding("model", Severity.WARNING, note.found, note.advice)
 
 
 def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:

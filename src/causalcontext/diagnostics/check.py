@@ -26,7 +26,7 @@ from causalcontext.diagnostics.readings import (
     read_system_column,
     usable_part,
 )
-from causalcontext.diagnostics.rows import columns_apart
+from causalcontext.diagnostics.rows import overlap
 from causalcontext.errors import CausalContextError, DataError, did_you_mean, listed
 from causalcontext.kernels.arrays import Bools, Floats, Values
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS
@@ -363,7 +363,7 @@ def _misleading(data: Dataset) -> Iterator[str]:
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"
         yield f"{certain}; if it was made of it: {found.advice(len(data.contexts.positions) == 1)}"
-    apart = [name for name in columns_apart(data) if name not in sources]
+    apart = [column for found in overlap(data) if (column := found.evidence["column"]) not in sources]
     if apart:
         yield f"the 5-95 % ranges of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)

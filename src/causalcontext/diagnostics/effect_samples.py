@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +33,8 @@ if TYPE_CHECKING:
 
 FEWEST = 20
 """An interval by fewer samples than this would be made of its extremes."""
-
-
-class EffectRow(NamedTuple):
-    """One row of the table: x, y, the context, and the one it is compared with (-1 for none)."""
-
-    x: int
-    y: int
-    g: int
-    h: int
+EffectRow = tuple[int, int, int, int]
+"""One row of the table: x, y, the context, and the one it is compared with (-1 for none)."""
 
 
 class EffectSampler:
@@ -85,7 +78,7 @@ class EffectSampler:
         mechanics = Mechanics(drawn, "classical")
         found = np.full((len(self.asked), 2), np.nan)
         for place, asked in enumerate(self.asked):
-            estimates = _answer(mechanics, asked).estimates
+            estimates = _answer(mechanics, *asked).estimates
             if estimates:
                 found[place] = estimates[0].value, estimates[-1].value
         return found
@@ -106,23 +99,20 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     mechanics = Mechanics(result, "classical")
     pairs = asked_pairs(mechanics, x, y)
     plain = [row for pair in pairs for row in pair_rows(mechanics, *pair, level)]
-    asked = [EffectRow(*one) for pair in pairs for one in asked_rows(mechanics, *pair)]
+    asked = [row for pair in pairs for row in asked_rows(mechanics, *pair)]
     sampler = EffectSampler(result, asked, graph == "resampled")
     drawn = np.stack(list(each_sample(sampler.values, samples, seed, n_jobs)))
     more = ["samples"] if graph == "found" else ["samples", "from graph", "zero in", "open in"]
     named = columns(mechanics)
-    rows = [
-        _with_samples(dict(zip(named, row, strict=True)), drawn[:, place], level) for place, row in enumerate(plain)
-    ]
+    known = (dict(zip(named, row, strict=True)) for row in plain)
+    rows = [_with_samples(row, drawn[:, place], level) for place, row in enumerate(known)]
     return framed(rows, [*named, *more])
 
 
-def _answer(mechanics: Mechanics, asked: EffectRow) -> Possible:
-    if asked.x in mechanics.contexts:
-        return context_effect(mechanics, asked.x, asked.g, asked.h, asked.y)
-    if asked.h < 0:
-        return effect_in(mechanics, asked.g, asked.x, asked.y)
-    return difference(mechanics, asked.g, asked.h, asked.x, asked.y)
+def _answer(mechanics: Mechanics, x: int, y: int, g: int, h: int) -> Possible:
+    if x in mechanics.contexts:
+        return context_effect(mechanics, x, g, h, y)
+    return effect_in(mechanics, g, x, y) if h < 0 else difference(mechanics, g, h, x, y)
 
 
 def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[Any, ...]:

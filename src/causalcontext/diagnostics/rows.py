@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from causalcontext.data.dataset import Dataset, complete_rows
-from causalcontext.data.indicators import StepFunction, step_functions
+from causalcontext.data.indicators import step_functions
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.kernels.arrays import Floats
@@ -121,26 +121,20 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
     contexts = result.cells.positions
     tests: dict[tuple[int, float], list[int]] = {}  # one test may decide in several contexts
     for slots, found in log.blocks():
-        first, second = pairs_at(slots, len(result.names))
-        at_context = np.isin(first, contexts) | np.isin(second, contexts)
+        at_context = np.isin(pairs_at(slots, len(result.names)), contexts).any(axis=0)
         kept = (found.decision == Decision.PRESENT) & (found.p > alpha / KEPT)
         near = kept | ((found.decision == Decision.ABSENT) & (found.p < alpha * REMOVED) & at_context)
         for place, k in zip(*(index.tolist() for index in np.nonzero(near)), strict=True):
             tests.setdefault((int(slots[k]), float(found.p[place, k])), []).append(place)
-    pairs = dict(zip(sorted({slot for slot, _ in tests}), _pairs(result, tests), strict=True))
+    slots = np.array(sorted({slot for slot, _ in tests}), dtype=np.int64)
+    first, second = (ends.tolist() for ends in pairs_at(slots, len(result.names)))
+    pairs = dict(zip(slots.tolist(), zip(first, second, strict=True), strict=True))
     order = sorted(tests, key=lambda test: (set(pairs[test[0]]).isdisjoint(contexts), test[1]))
     for slot, p in order[:MOST_NEAR]:
         yield _near_miss(result, tests[slot, p], slot, *pairs[slot])
     if len(order) > MOST_NEAR:
         message = f"{len(order) - MOST_NEAR} more p-values were close to alpha; see tests()"
         yield Finding("near miss", Severity.NOTE, message)
-
-
-def _pairs(result: ContextGraphs, tests: Collection[tuple[int, float]]) -> list[tuple[int, int]]:
-    """The two variables of every pair that tests are about, in the order of the pairs."""
-    slots = np.array(sorted({slot for slot, _ in tests}), dtype=np.int64)
-    first, second = pairs_at(slots, len(result.names))
-    return list(zip(first.tolist(), second.tolist(), strict=True))
 
 
 def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: int) -> Finding:
@@ -165,37 +159,29 @@ def _where(result: ContextGraphs, places: list[int]) -> str:
 
 def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """Columns of which a context is a function without error."""
-    yield from (_deterministic(found, len(rows.contexts.positions) == 1) for found in step_functions(rows))
+    for found in step_functions(rows):
+        message = (f"{found.context} is a function of {found.column} without a single exception; given "
+                   f"{found.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
+        declared = found.advice(len(rows.contexts.positions) == 1)
+        advice = (f"if it was made from {found.column}, declare it: {declared}; if {found.column} only "
+                  f"has far apart values because {found.context} shifts it, leave the call as it is")  # fmt: skip
+        evidence = {"column": found.column, "cuts": found.cuts, "call": f"context={found.call()}"}
+        yield Finding("deterministic context", Severity.WARNING, message, advice, evidence)
 
 
-def overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """Variables whose ranges hardly overlap between two values of a context."""
-    known = _functions(rows)
+def overlap(rows: Dataset) -> Iterator[Finding]:
+    """Variables whose ranges hardly overlap between two values of a context, unless one is a function of the other."""
+    known = {(rows.names[context], rows.names[source]) for context, source in rows.contexts.made}
+    known |= {(found.context, found.column) for found in step_functions(rows)}
     for context, levels in zip(rows.contexts.positions, rows.levels, strict=True):
         for position in rows.system:
             if (rows.names[context], rows.names[position]) not in known:
                 yield from _apart(rows, position, context, levels)
 
 
-def _functions(rows: Dataset) -> set[tuple[str, str]]:
-    """The contexts that are functions of a column, declared or not, each with that column."""
-    declared = {(rows.names[context], rows.names[source]) for context, source in rows.contexts.made}
-    return declared | {(found.context, found.column) for found in step_functions(rows)}
-
-
-def columns_apart(rows: Dataset) -> Iterator[str]:
-    """The names of the columns that are apart between some values of a context."""
-    known = _functions(rows)
-    for context, levels in zip(rows.contexts.positions, rows.levels, strict=True):
-        for position in rows.system:
-            told = (rows.names[context], rows.names[position]) in known
-            if not told and any(True for _ in _apart(rows, position, context, levels)):
-                yield rows.names[position]
-
-
 def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """The variables that are apart between most values of a context, and how many more there are."""
-    found = sorted(overlap(result, rows), key=lambda finding: (-finding.evidence["pairs"], finding.evidence["overlap"]))
+    found = sorted(overlap(rows), key=lambda finding: (-finding.evidence["pairs"], finding.evidence["overlap"]))
     yield from found[:MOST_COLUMNS]
     if len(found) > MOST_COLUMNS:
         names = ", ".join(finding.evidence["column"] for finding in found[MOST_COLUMNS:])
@@ -203,15 +189,6 @@ def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
         which = "1 more variable hardly overlaps" if more == 1 else f"{more} more variables hardly overlap"
         message = f"{which} between some contexts: {names}"
         yield Finding("overlap", Severity.NOTE, message)
-
-
-def _deterministic(found: StepFunction, alone: bool) -> Finding:
-    message = (f"{found.context} is a function of {found.column} without a single exception; given "
-               f"{found.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
-    advice = (f"if it was made from {found.column}, declare it: {found.advice(alone)}; if {found.column} only "
-              f"has far apart values because {found.context} shifts it, leave the call as it is")  # fmt: skip
-    evidence = {"column": found.column, "cuts": found.cuts, "call": f"context={found.call()}"}
-    return Finding("deterministic context", Severity.WARNING, message, advice, evidence)
 
 
 def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) -> Iterator[Finding]:

@@ -89,11 +89,11 @@ class Stability:
         rows = []
         for place, value in enumerate(self.result.contexts):
             shares, graph = self.frequency[place], self.result.graphs[value]
+            at_second = np.array([endpoints_of_mark(mark)[1] for mark in MARKS[graph.kind]])
             for x, y in zip(*np.nonzero(shares.sum(axis=2) >= least), strict=True):
-                counted = [_share_of_end(shares[x, y], end, graph.kind) for end in ENDPOINTS]
-                rows.append(
-                    (graph.names[x], graph.names[y], value, Endpoint(graph.endpoints[x, y]).name.lower(), *counted)
-                )
+                found = Endpoint(graph.endpoints[x, y]).name.lower()
+                counted = [float(shares[x, y, at_second == end].sum()) for end in ENDPOINTS]
+                rows.append((graph.names[x], graph.names[y], value, found, *counted))
         return frame_of(rows, columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDPOINTS)])
 
     def labels(self) -> pd.DataFrame:
@@ -109,13 +109,6 @@ class Stability:
 
     def __str__(self) -> str:
         return f"{self.samples} samples\n{self.edges(0.5).to_string(index=False, float_format='{:.2f}'.format)}"
-
-
-def _share_of_end(shares: Floats, end: Endpoint, kind: GraphKind) -> float:
-    """The share of an endpoint at the second variable, from the shares of all marks of a pair."""
-    return float(
-        sum(share for share, mark in zip(shares, MARKS[kind], strict=True) if endpoints_of_mark(mark)[1] is end)
-    )
 
 
 def stability(
@@ -270,12 +263,8 @@ def _labels(result: ContextGraphs, present: Bools) -> dict[tuple[int, int], dict
     powers = 1 << np.arange(len(result.contexts), dtype=object)
     for x, y in zip(*np.nonzero(np.triu(present.any(axis=(0, 1)))), strict=True):
         codes, counts = np.unique((present[:, :, x, y] * powers).sum(axis=1).astype(object), return_counts=True)
-        found[int(x), int(y)] = {
-            tuple(value for place, value in enumerate(result.contexts) if int(code) >> place & 1): float(
-                n / len(present)
-            )
-            for code, n in zip(codes, counts, strict=True)
-        }
+        labels = (tuple(value for place, value in enumerate(result.contexts) if code >> place & 1) for code in codes)
+        found[int(x), int(y)] = dict(zip(labels, (counts / len(present)).tolist(), strict=True))
     return found
 
 

@@ -11,11 +11,11 @@ import pandas as pd
 
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.paint import writable
-from causalcontext.drawing.plot import figure_of, save_picture
+from causalcontext.drawing.plot import figure_of, given_axes, save_picture
 from causalcontext.drawing.strokes import INK, check_picture_path, context_colour, contexts_title
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.results.partial_curves import PartialCurve, causes_of, mechanisms_of, partial_curves
+from causalcontext.results.equations import PartialCurve, causes_of, mechanisms_of, partial_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def plot_mechanism(
     if not causes:
         raise OptionError(f"{effect!r} has no causes among the system variables, so there is no curve to draw")
     curves = list(partial_curves(result, effect))
-    chosen = _new_axes(len(causes)) if axes is None else _given(axes, len(causes))
+    chosen = _new_axes(len(causes)) if axes is None else given_axes(axes, len(causes), "causes")
     if table is not None and result.series is not None:
         raise OptionError(
             "plot_mechanism draws no rows of a result with lags, whose points are windows; leave table out"
@@ -71,13 +71,6 @@ def _new_axes(count: int) -> tuple[Axes, ...]:
     for unused in chosen[count:]:
         figure.delaxes(unused)
     return tuple(chosen[:count])
-
-
-def _given(axes: Axes | Sequence[Axes], count: int) -> tuple[Axes, ...]:
-    chosen: tuple[Axes, ...] = tuple(np.atleast_1d(np.asarray(axes, dtype=object)).ravel().tolist())
-    if len(chosen) != count:
-        raise OptionError(f"got {len(chosen)} axes for {count} causes")
-    return chosen
 
 
 def _paint(axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: Sequence[PartialCurve]) -> None:

@@ -12,9 +12,8 @@ from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Polygon
 from matplotlib.path import Path
 
 from causalcontext.drawing.layout import Layout
-from causalcontext.drawing.legend import LegendEntry
 from causalcontext.drawing.names import text_width
-from causalcontext.drawing.strokes import BOX_FILL, CONTEXT_FILL, INK, Stroke, text_colour
+from causalcontext.drawing.strokes import BOX_FILL, CONTEXT_FILL, INK, LegendEntry, Stroke, text_colour
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.kernels.arrays import Floats
 

@@ -1,7 +1,11 @@
-"""`result.plot()`: one panel per context, the labeled union, two contexts compared, or a summary over lags."""
+"""`result.plot()`: one panel per context, the labeled union, two contexts compared, or a summary over lags.
+
+In Jupyter a result is the picture of its labeled union and a table of its edges; names are escaped.
+"""
 
 from __future__ import annotations
 
+import html
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,32 +17,35 @@ import numpy as np
 
 from causalcontext.data.files import write_whole
 from causalcontext.drawing.layout import Layout, layout
-from causalcontext.drawing.legend import LegendEntry, graph_legend, legend
+from causalcontext.drawing.names import printable
 from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_strokes, prepare, writable
 from causalcontext.drawing.strokes import (
     KINDS,
     TIME_KINDS,
+    LegendEntry,
     Panel,
     Stroke,
     check_picture_path,
     colours_of,
     context_panel,
-    context_variables,
     difference_panel,
     endpoints_of,
+    graph_legend,
     graph_panel,
+    legend,
     union_panel,
 )
 from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
-from causalcontext.results.series import SummaryEdge, series_of
+from causalcontext.results.series import SummaryEdge, context_nodes, series_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from causalcontext.graphs.graph import Graph
+    from causalcontext.graphs.union import LabeledUnion
     from causalcontext.results.contexts import ContextGraphs
 
 POINTS = 9.0
@@ -47,6 +54,9 @@ TALLEST = 30.0
 SMALLEST_POINTS = 4.5
 TITLE = 2.2
 BOTH_WAYS = "each causes the other, at different lags"
+MOST_VARIABLES = 60
+"""Larger graphs are shown as tables only."""
+MOST_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -69,13 +79,7 @@ def plot(
     dpi: float = 150,
 ) -> tuple[Axes, ...]:
     """The picture, on new axes or on those given; see `ContextGraphs.plot`."""
-    return _painted(result_picture(result, kind, contexts), axes, path, dpi)
-
-
-def plot_graph(graph: Graph, *, axes: Axes | None = None, path: str | FilePath | None = None, dpi: float = 150
-               ) -> tuple[Axes, ...]:  # fmt: skip
-    """The picture of one graph; see `Graph.plot`."""
-    return _painted(graph_picture(graph), axes, path, dpi)
+    return painted(result_picture(result, kind, contexts), axes, path, dpi)
 
 
 def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None) -> Picture:
@@ -86,7 +90,7 @@ def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | N
     kind = "contexts" if kind == "time-series" else kind
     places = result_layout(result)
     panels, compared = _panels(result, kind, contexts, places)
-    return Picture(tuple(panels), legend(result, panels, compared), places, context_variables(result))
+    return Picture(tuple(panels), legend(result, panels, compared), places, tuple(sorted(context_nodes(result))))
 
 
 def graph_picture(graph: Graph) -> Picture:
@@ -110,8 +114,9 @@ def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None, pl
     return [difference_panel(result, chosen[0], chosen[1], places.centre[:, 0].tolist())], (chosen[0], chosen[1])
 
 
-def _painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | FilePath | None, dpi: float
-             ) -> tuple[Axes, ...]:  # fmt: skip
+def painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | FilePath | None, dpi: float = 150
+            ) -> tuple[Axes, ...]:  # fmt: skip
+    """The picture on new axes or on those given, and in a file if there is a path."""
     from matplotlib import pyplot
 
     if path is not None:
@@ -187,11 +192,17 @@ def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[
 
 def paint_axes(picture: Picture, axes: Axes | Sequence[Axes]) -> tuple[Axes, ...]:
     """The panels on axes of the caller, the legend below the last one."""
-    chosen: tuple[Axes, ...] = tuple(np.atleast_1d(np.asarray(axes, dtype=object)).ravel().tolist())
-    if len(chosen) != len(picture.panels):
-        raise OptionError(f"got {len(chosen)} axes for {len(picture.panels)} panels")
+    chosen = given_axes(axes, len(picture.panels), "panels")
     for panel, one in zip(picture.panels, chosen, strict=True):
         _paint_panel(one, panel, picture.layout, picture.contexts, picture.samples if one is chosen[-1] else ())
+    return chosen
+
+
+def given_axes(axes: Axes | Sequence[Axes], count: int, what: str) -> tuple[Axes, ...]:
+    """The axes of the caller, if there is one for each of so many things."""
+    chosen: tuple[Axes, ...] = tuple(np.atleast_1d(np.asarray(axes, dtype=object)).ravel().tolist())
+    if len(chosen) != count:
+        raise OptionError(f"got {len(chosen)} axes for {count} {what}")
     return chosen
 
 
@@ -236,3 +247,43 @@ def _paint_panel(
     paint_strokes(axes, panel.strokes, shared, offset, points)
     paint_boxes(axes, moved, contexts, points)
     paint_legend(axes, samples, 1.0, shared.height + TITLE, width - 2, points)
+
+
+def result_html(result: ContextGraphs, about: str) -> str:
+    """A result: one line about the run, the labeled union as a picture, its edges as a table."""
+    picture = _svg(result_picture(result, "union")) if len(result.names) <= MOST_VARIABLES else ""
+    return f"<div><p>{html.escape(about)}</p>{picture}{union_html(result.labeled_union)}</div>"
+
+
+def union_html(union: LabeledUnion) -> str:
+    """The labeled union as a table."""
+    rows = [
+        (f"{edge.source} {edge.mark} {edge.target}", "all" if edge.contexts == union.all_contexts else
+         ", ".join(str(value) for value in edge.contexts))
+        for edge in union.edges[:MOST_ROWS]
+    ]  # fmt: skip
+    cells = "".join(f"<tr><td>{_escaped(edge)}</td><td>{_escaped(contexts)}</td></tr>" for edge, contexts in rows)
+    more = f"<p>and {len(union) - MOST_ROWS} more edges</p>" if len(union) > MOST_ROWS else ""
+    return f"<table><thead><tr><th>edge</th><th>contexts</th></tr></thead><tbody>{cells}</tbody></table>{more}"
+
+
+def graph_svg(graph: Graph) -> str | None:
+    """A graph as a picture, if it is small enough for one."""
+    return _svg(graph_picture(graph)) if 0 < len(graph.names) <= MOST_VARIABLES else None
+
+
+def _escaped(text: str) -> str:
+    return html.escape(printable(text))
+
+
+def _svg(picture: Picture) -> str:
+    """The SVG element of a picture; the figures of the caller and the state of pyplot stay as they are."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    content = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "causalcontext", "svg.fonttype": "path"}):
+        axes = paint_figure(picture, Figure)
+        figure_of(axes).savefig(content, format="svg", metadata={"Date": None})
+    text = content.getvalue()
+    return text[text.index("<svg") :]

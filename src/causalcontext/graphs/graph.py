@@ -210,12 +210,12 @@ class Graph:
 
     def plot(self, *, axes: Axes | None = None, path: str | Path | None = None) -> tuple[Axes, ...]:
         """A picture, causes left of effects; `path` is a `.png`, `.svg` or `.pdf` file to write."""
-        from causalcontext.drawing.plot import plot_graph
+        from causalcontext.drawing.plot import graph_picture, painted
 
-        return plot_graph(self, axes=axes, path=path)
+        return painted(graph_picture(self), axes, path)
 
     def _repr_svg_(self) -> str | None:
-        from causalcontext.drawing.notebook import graph_svg
+        from causalcontext.drawing.plot import graph_svg
 
         return graph_svg(self)
 

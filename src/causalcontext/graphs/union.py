@@ -103,7 +103,7 @@ class LabeledUnion:
         return f"LabeledUnion({len(self.edges)} edges, contexts {self.all_contexts!r})"
 
     def _repr_html_(self) -> str:
-        from causalcontext.drawing.notebook import union_html
+        from causalcontext.drawing.plot import union_html
 
         return union_html(self)
 

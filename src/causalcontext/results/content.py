@@ -66,6 +66,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
     """A result as plain lists, mappings, numbers and text."""
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
     claims, marks = claims_to_keep(result), [list(mark) for mark in marked(result.notes)]
+    cells = result.cells
     return (
         {
             "complete": result.complete,
@@ -74,10 +75,8 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
                 "name": result.context,
                 "levels": list(result.contexts),
                 "variables": [_variable(result, place) for place in range(len(result.levels))],
-                "cells": [list(cell) for cell in result.cells.cells],
-                "source": result.cells.source
-                if len(result.cells.positions) < 2
-                else list(result.cells.sources) or None,
+                "cells": [list(cell) for cell in cells.cells],
+                "source": list(cells.sources) or None if len(cells.positions) > 1 else cells.source,
             },
             "kind": result.union.kind.value,
             "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
@@ -93,9 +92,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "evidence": None if result.evidence is None else result.evidence.to_dict(),
             "notes": list(result.notes),
             "claims": claims if isinstance(claims, str) else [list(claim) for claim in claims],
-            "violations": [
-                [violation.kind, list(violation.columns), violation.size] for violation in result.violations
-            ],
+            "violations": [[one.kind, list(one.columns), one.size] for one in result.violations],
             "moments": moments_to_dict(result.moments),
         }
         | ({"notes_about": marks} if marks else {})
@@ -118,7 +115,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     moments = moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
-    claims = content["claims"]
+    claims, statistic = content["claims"], FISHER if settings.test == "fisher-z" else STUDENT
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns = len(names) if series is None else len(series.columns(names))
@@ -138,7 +135,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         warnings=tuple(content["warnings"]),
         evidence=evidence,
         notes=with_marks(content["notes"], content.get("notes_about", ())),
-        prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
+        prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,
         known_claims=claims if isinstance(claims, str) else tuple((x, y, here, there) for x, y, here, there in claims),
         known_violations=tuple(Violation(kind, tuple(columns), size) for kind, columns, size in content["violations"]),
@@ -208,11 +205,6 @@ def _variable(result: ContextGraphs, place: int) -> dict[str, Any]:
     return {"name": result.names[result.cells.positions[place]], "levels": list(levels), "types": types}
 
 
-def _sources(saved: int | list[int | None] | None) -> tuple[int | None, ...]:
-    """What context variables are functions of; of a single one the number itself is saved."""
-    return tuple(saved) if isinstance(saved, list) else () if saved is None else (saved,)
-
-
 def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, tuple[tuple[Any, ...], ...]]:
     """The context variables, and their values with their own types again."""
     variables = context["variables"]
@@ -222,7 +214,9 @@ def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, t
         tuple(_level(value, kind) for value, kind in zip(variable["levels"], variable["types"], strict=True))
         for variable in variables
     )
-    return Contexts(positions, cells, _sources(context["source"])), levels
+    saved = context["source"]  # what they are functions of; of a single one the number itself
+    sources = tuple(saved) if isinstance(saved, list) else () if saved is None else (saved,)
+    return Contexts(positions, cells, sources), levels
 
 
 def _level(value: Any, kind: str) -> Any:
@@ -230,11 +224,6 @@ def _level(value: Any, kind: str) -> Any:
     if type(value).__name__ != kind and (kind, type(value)) != ("float", int):
         raise ValueError(f"a level is {value!r}, expected a value of type {kind}")
     return _LEVEL_TYPES[kind](value)
-
-
-def _prepared(moments: Moments, cells: Contexts, test: str) -> PreparedGaussian:
-    """The linear-Gaussian test on the moments that were kept."""
-    return PreparedGaussian(moments, cells, FISHER if test == "fisher-z" else STUDENT)
 
 
 def _edges(graph: Graph) -> list[dict[str, str]]:

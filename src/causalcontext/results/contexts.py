@@ -459,7 +459,7 @@ class ContextGraphs(EffectMethods):
         return summary(self)
 
     def _repr_html_(self) -> str:
-        from causalcontext.drawing.notebook import result_html
+        from causalcontext.drawing.plot import result_html
         from causalcontext.report.payload import summary
 
         return result_html(self, summary(self))

@@ -17,6 +17,7 @@ from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD
 from causalcontext.results.entries import Decision
 from causalcontext.results.equations import Mechanisms
 from causalcontext.results.log import CITestLog
+from causalcontext.search.sepsets import slot as slot_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,20 +99,15 @@ class ScoreEvidence:
 
     def renumbered(self, number: Ints) -> ScoreEvidence:
         """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""
-        moved = {name: getattr(self, name)[number] for name in ("difference", "strength", "effect", "decision", "rows")}
+        moved = {name: getattr(self, name)[number]
+                 for name in ("difference", "strength", "effect", "decision", "rows", "margin")}  # fmt: skip
         block = [[sum(1 << r for r, old in enumerate(number.tolist()) if int(mask) >> old & 1) for mask in row]
                  for row in self.block[number]]  # fmt: skip
         mechanisms = None if self.mechanisms is None else self.mechanisms.renumbered(number.tolist())
         undecided = tuple((r, x, w, y) for r, old in enumerate(number.tolist()) for g, x, w, y in self.undecided
                           if g == old)  # fmt: skip
-        return replace(
-            self,
-            **moved,
-            block=np.array(block, dtype=masks_of(len(number))),
-            margin=self.margin[number],
-            mechanisms=mechanisms,
-            undecided=undecided,
-        )
+        masks = np.array(block, dtype=masks_of(len(number)))
+        return replace(self, **moved, block=masks, mechanisms=mechanisms, undecided=undecided)
 
     def merged(self, variable: int, context: int, contexts: Sequence[Any]) -> tuple[Any, ...]:
         """The contexts that share a variable's mechanism in one of them."""
@@ -135,8 +131,7 @@ class ScoreEvidence:
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
-        i, j = min(x, y), max(x, y)
-        return i * (2 * len(self.model) - i - 1) // 2 + j - i - 1
+        return slot_of(x, y, len(self.model))
 
     def shape(self, x: int, y: int, context: int) -> str:
         """What the link of a pair looks like in a context; "" where that is not known."""

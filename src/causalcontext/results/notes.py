@@ -57,11 +57,6 @@ def residual_notes(violations: Sequence[Violation], context: bool) -> list[Note]
     return [Note(found, About.RESIDUALS, remedy) for found, remedy in words]
 
 
-def of_residuals(notes: Sequence[str]) -> list[Note]:
-    """The sentences that say what residuals have against the model."""
-    return [note for note in notes if isinstance(note, Note) and note.about is About.RESIDUALS]
-
-
 def marked(notes: Sequence[str]) -> list[tuple[int, str, str]]:
     """Place, subject and advice of the sentences that are about something else than the search, for a file."""
     kept = ((place, note) for place, note in enumerate(notes) if isinstance(note, Note))

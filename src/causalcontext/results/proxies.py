@@ -67,16 +67,12 @@ class ContextRows:
         given = [*self.of_terms(cause, own=False), *self.curves(beside)]
         return extra_columns(self.values[self.effect], self.of_terms(cause, own=True), given) > NEEDED
 
-    def is_replaced(self, cause: int, by: int) -> bool:
-        """Whether curves of a variable make the terms of a cause unnecessary, and these terms not the curves."""
-        return self.is_unneeded(cause, by) and self.shows(by)
-
 
 def proxy(result: ContextGraphs, rows: Compared) -> str:
     """Which variable may be behind a curve, or hide it where it is missing, in words; empty if none may."""
     if rows.here.kind != NUMBER:
         return ""
-    here, there = (_inside(rows, which) for which in (0, 1))
+    here, there = map(_inside_of, (rows.values,) * 2, rows.inside, (rows.here, rows.there), rows.places)
     if there.shows(rows.cause):
         return "another curve of the cause is found there"
     for other in _not_below(result, rows.places[0], rows.effect, rows.values):
@@ -111,9 +107,8 @@ def replaceable_links(result: ContextGraphs) -> list[Replaceable]:
             inside = _inside_of(values, codes == place, equation, place)
             others = _not_below(result, place, effect, values)
             for cause in sorted({cause for term in inside.terms for cause in term.causes}):
-                other = next(
-                    (z for z in others if z != cause and near[z, cause] and inside.is_replaced(cause, z)), None
-                )
+                close = (z for z in others if z != cause and near[z, cause])
+                other = next((z for z in close if inside.is_unneeded(cause, z) and inside.shows(z)), None)
                 if other is not None:
                     links.setdefault((cause, effect), Replaceable(cause, effect, other, place))
     return list(links.values())
@@ -145,10 +140,6 @@ def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:
     kept = sizes > COPIES * max(float(sizes[-1]), 1.0)
     along = vectors[:, kept].T @ (centred.T @ y)
     return float(np.sum(along**2 / sizes[kept])), int(kept.sum())
-
-
-def _inside(rows: Compared, which: int) -> ContextRows:
-    return _inside_of(rows.values, rows.inside[which], (rows.here, rows.there)[which], rows.places[which])
 
 
 def _inside_of(values: dict[int, Floats], there: Bools, equation: Equation, place: int) -> ContextRows:

@@ -136,25 +136,21 @@ class SeriesFacts:
         reads = {name: None if copy is None else list(copy) for name, copy in self.reads.items()}
         return {"variables": list(self.variables), "lags": self.lags, "covariates": list(self.covariates),
                 "reads": reads, "windows": asdict(self.windows), "slopes": rows,
-                "beyond_lags": self.beyond_lags,
-                "copies": list(self.copies), "depth": self.depth}  # fmt: skip
+                "beyond_lags": self.beyond_lags, "copies": list(self.copies), "depth": self.depth}  # fmt: skip
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
         """The facts of `to_dict`."""
-        reads = {name: _read_from_list(saved) for name, saved in content["reads"].items()}
+        several = {name: [] if saved is None else [saved] if isinstance(saved[0], str) else saved
+                   for name, saved in content["reads"].items()}  # fmt: skip
+        reads = {name: read_of([(context, lags if isinstance(lags, list) else [lags]) for context, lags in copies])
+                 for name, copies in several.items()}  # fmt: skip
         slopes = (SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:]))
                   for row in content["slopes"])  # fmt: skip
         rows = (row._replace(context=tuple(row.context)) if isinstance(row.context, list) else row for row in slopes)
         return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
                    WindowCounts(**content["windows"]), tuple(rows), content.get("beyond_lags"),
-                   tuple(content.get("copies", ())),
-                   content.get("depth", 0))  # fmt: skip
-
-
-def _read_from_list(saved: list[Any] | None) -> Copy:
-    several = [] if saved is None else [saved] if isinstance(saved[0], str) else saved
-    return read_of([(name, lags if isinstance(lags, list) else [lags]) for name, lags in several])
+                   tuple(content.get("copies", ())), content.get("depth", 0))  # fmt: skip
 
 
 class SummaryEdge(NamedTuple):

@@ -49,16 +49,12 @@ def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:
     known = [s for s in slopes if np.isfinite(s.value)]
     if len(known) < 2:
         return np.nan, np.nan
-    value = np.array([s.value for s in known])
-    weight = np.array([s.error for s in known]) ** -2
+    value, errors = np.array([s.value for s in known]), np.array([s.error for s in known])
+    weight = errors**-2
     centre = float(weight @ value / weight.sum())
     q = float(weight @ (value - centre) ** 2)
     if len(known) == 2:
-        return q, float(2.0 * scipy.special.stdtr(_welch(known), -np.sqrt(q)))
+        variances, degrees = errors**2, np.array([s.df for s in known])
+        welch = float(variances.sum() ** 2 / (variances**2 / degrees).sum())
+        return q, float(2.0 * scipy.special.stdtr(welch, -np.sqrt(q)))
     return q, float(scipy.special.chdtrc(len(known) - 1, q))
-
-
-def _welch(slopes: Sequence[Slope]) -> float:
-    variances = np.array([s.error for s in slopes]) ** 2
-    degrees = np.array([s.df for s in slopes])
-    return float(variances.sum() ** 2 / (variances**2 / degrees).sum())

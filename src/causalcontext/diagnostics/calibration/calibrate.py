@@ -14,10 +14,16 @@ from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.calibration.questions import QueryClass, all_questions, check_named, one_question
 from causalcontext.diagnostics.calibration.repeats import Repeat, Repeats, run_repeats
 from causalcontext.diagnostics.calibration.report import Calibration, calibration_table, queries_frame
-from causalcontext.diagnostics.calibration.tables import ALTERNATIVES, NULLS
+from causalcontext.diagnostics.calibration.tables import (
+    ALTERNATIVES,
+    NULLS,
+    QueryClass,
+    all_questions,
+    check_named,
+    one_question,
+)
 from causalcontext.errors import InterruptedSearch, OptionError, check_choice, check_jobs, check_level, check_whole
 from causalcontext.options import made, option, takes
 from causalcontext.progress import Count, counting_bar

@@ -12,8 +12,7 @@ from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.diagnostics.calibration.questions import DrawnQuery, QueryClass
-from causalcontext.diagnostics.calibration.tables import changed_column, finished, null_column
+from causalcontext.diagnostics.calibration.tables import DrawnQuery, QueryClass, changed_column, finished, null_column
 from causalcontext.errors import NotYetError
 from causalcontext.kernels.arrays import Floats
 from causalcontext.views import CIQuery, Reason

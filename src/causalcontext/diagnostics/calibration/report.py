@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.data.frames import frame_of
-from causalcontext.diagnostics.calibration.questions import QueryClass
 from causalcontext.diagnostics.calibration.repeats import Repeat
-from causalcontext.diagnostics.calibration.tables import NONE
+from causalcontext.diagnostics.calibration.tables import NONE, QueryClass
 from causalcontext.drawing.strokes import INK, SOFT, check_picture_path
 from causalcontext.views import REASON_TEXT, Reason
 
