@@ -41,21 +41,22 @@ READ = np.array([True])
 
 def rows_of(design, block, columns):
     """The columns of a regression on its rows, intercepts first; the rows; the sum of the columns' prices."""
-    data, (kind, mask, _), about = design.data, design.key(block), design.about(block)
+    data, (kind, mask, coding), about = design.data, design.key(block), design.about(block)
     code = data.codes[-1]
     rows = np.isin(code, members(mask, data.contexts))
-    code = code[rows]
-    shifts = (
-        [(code == r).astype(float) for r in members(mask, data.contexts)] if kind != POOLED else [np.ones(len(code))]
-    )
+    code, values, merging = code[rows], data.contexts, 0.0
+    if coding > 0:  # two values, each of which is one or more of the context's
+        values, merging = 2, np.log(2 ** (data.contexts - 1) - 1)
+        code = data.codings[coding].groups[code]
+    shifts = [(code == r).astype(float) for r in range(values)] if kind != POOLED else [np.ones(len(code))]
     lives = [about[4, c] for c in columns]
     own = [design.values[about[2, c], rows] * ((where >> code & 1) if where else 1.0)
            for c, where in zip(columns, lives, strict=True)]  # fmt: skip
-    sizes = [np.isin(code, members(where, data.contexts)).sum() if where else len(code) for where in lives]
-    everywhere = (0, (1 << data.contexts) - 1)
+    sizes = [np.isin(code, members(where, values)).sum() if where else len(code) for where in lives]
+    everywhere = (0, (1 << values) - 1)
     curved = sum(about[6, c] * (1 if where in everywhere else 2)
                  for c, where in zip(columns, lives, strict=True))  # fmt: skip
-    price = sum(np.log(size) for size in sizes) + curved * np.log(10)
+    price = sum(np.log(size) for size in sizes) + curved * np.log(10) + merging
     return np.stack([*shifts, *own], axis=1), rows, price
 
 
@@ -354,9 +355,21 @@ def test_separated_contexts_have_a_finite_score(generator):
 
 
 def test_up_to_four_contexts_may_have_slopes_of_their_own():
-    for contexts, kinds in ((2, [SHIFTED, MIXED]), (3, [SHIFTED, MIXED]), (4, [SHIFTED, MIXED]), (5, [SHIFTED])):
+    for contexts, mixed in ((2, 1), (3, 1 + 3), (4, 1 + 7), (5, 0)):  # merged values: all ways to make two of them
         design = design_of(model_table(300, 1, contexts=contexts))
-        assert [design.key(block)[0] for block in design.changing(0)] == kinds
+        assert [design.key(block)[0] for block in design.changing(0)] == [SHIFTED] + [MIXED] * mixed
+
+
+def test_values_are_merged_in_every_way_that_is_no_reader_of_its_own():
+    table = curved_table(400, 1).assign(S=np.arange(400) % 2, T=np.arange(400) % 3)
+    data = data_of(table[["A", "B", "R", "S"]], ["R", "S"])
+    single = {reader.groups.tobytes() for reader in data.readers[:2]}
+    ways = {tuple(groups) if groups[0] == 0 else tuple(1 - groups) for groups in (one.groups for _, one in data.merged)}
+    assert {q for q, _ in data.merged} == {2}
+    assert ways == {(0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 0), (0, 1, 1, 1), (0, 1, 1, 0)}
+    assert not single & {one.groups.tobytes() for _, one in data.merged}
+    several = data_of(table[["A", "B", "R", "T"]], ["R", "T"])  # a pair of six values has no mixed model
+    assert [q for q, _ in several.merged] == [1, 1, 1]
 
 
 def correlations(scatter):

@@ -64,11 +64,19 @@ class Naive:
             scores.append(max(self._changing(node, own, [(j, everything) for j in chosen])
                               for chosen in naive_score.subsets(parents)))  # fmt: skip
             if len(values) == 2:
-                where = [[], [everything], [cell == 0], [cell == 1], [cell == 0, cell == 1]]
-                for ways in itertools.product(where, repeat=len(parents)):
-                    lives = [(j, rows) for j, way in zip(parents, ways, strict=True) for rows in way]
-                    scores.append(self._changing(node, own, lives))
+                scores.append(self._mixed(node, parents, cell == 1))
+            else:  # some of the four values against the others, but for those with one value of a single context
+                merged = [some for some in naive_score.subsets(values) if 0 in some and len(some) < 4]
+                merged = [some for some in merged if some not in ((0, 1), (0, 2))]
+                scores += [self._mixed(node, parents, np.isin(cell, some)) - np.log(len(merged)) for some in merged]
         return max(scores)
+
+    def _mixed(self, node, parents, there):
+        """Two intercepts, and every slope nowhere, everywhere, in some of the rows, or in both parts apart."""
+        everything, own = there | ~there, np.column_stack([there, ~there]).astype(float)
+        where = [[], [everything], [there], [~there], [there, ~there]]
+        return max(self._changing(node, own, [(j, rows) for j, way in zip(parents, ways, strict=True) for rows in way])
+                   for ways in itertools.product(where, repeat=len(parents)))  # fmt: skip
 
     def _block(self, node, rows, parents):
         return max(naive_score.local_score(self.values[rows], node, chosen, 2.0)
@@ -107,6 +115,18 @@ def test_every_mechanism_reads_its_own_contexts():
         right += children == {"R": {"C", "E"}, "S": {"D", "E"}}
         assert result.contexts == ((0, 0), (0, 1), (1, 0), (1, 1))
     assert right >= 8
+
+
+@pytest.mark.parametrize("how", ["exact", "order"])
+def test_a_slope_that_no_context_changes_is_one_slope_beside_one_that_two_change(how):
+    for seed in range(3):
+        table = two_contexts(seed, 1000)
+        result = cc.discover(table, ["R", "S"], method="score-ac", curves="never", search=how, seed=1)
+        own = [equation for equation in result.evidence.mechanisms.equations if result.names[equation.effect] == "E"]
+        terms = {(result.names[term.causes[0]], len(term.contexts)) for equation in own for term in equation.terms}
+        assert terms == {("D", 4), ("A", 1)}
+        assert len({level for equation in own for level in equation.intercepts}) == 2
+        assert result.evidence.model[result.position("E")] == "mixed"
 
 
 @pytest.mark.parametrize("how", ["exact", "order"])

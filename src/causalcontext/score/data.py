@@ -161,6 +161,27 @@ class ScoreData:
             found.append(Reader(variables, needs, groups, len(values)))
         return tuple(found)
 
+    @cached_property
+    def merged(self) -> tuple[tuple[int, Reader], ...]:
+        """Readers of three or four values with these merged into two, in every way that is no other reader's.
+
+        Each comes with the number of the reader that it belongs to.
+        """
+        known = {_split(reader.groups) for reader in self.readers if reader.levels == 2}
+        found = []
+        for q, reader in enumerate(self.readers):
+            few = reader.levels if 2 < reader.levels <= MOST_CELLS_EXACT else 0
+            for mask in range(1, (1 << few) // 2):
+                groups = (reader.groups[:, None] == members(mask, few)).any(axis=1).astype(np.int64)
+                if _split(groups) not in known:
+                    found.append((q, reader._replace(groups=groups, levels=2)))
+        return tuple(found)
+
+    @cached_property
+    def codings(self) -> tuple[Reader, ...]:
+        """All readers, then those with merged values."""
+        return (*self.readers, *(reader for _, reader in self.merged))
+
     @property
     def orders(self) -> int:
         """How many orders there are; one for all windows of a time series."""
@@ -264,6 +285,11 @@ def score_data(table: Dataset, statistics: SufficientStatistics, links: Links, i
 def orders_of(cells: int, contexts: int) -> int:
     """How many orders a table has: one per cell, but of many combinations of several contexts one for all."""
     return cells if contexts <= 1 or cells <= MOST_CELLS_EXACT else 1
+
+
+def _split(groups: Ints) -> tuple[bool, ...]:
+    """Two groups of cells, whichever is called 0."""
+    return tuple((groups != groups[0]).tolist())
 
 
 def members(mask: int, contexts: int) -> list[int]:

@@ -2,8 +2,8 @@
 
 A regression is fitted on a block. A `POOLED` block has the rows of some cells, around their common mean; a `SHIFTED`
 one has all rows, around the means at every value of a reader; in a `MIXED` one a column may also live at some of these
-values only. Blocks are made when they are first asked for, and keep their numbers; their covariances are made by the
-kernels, row by row, out of the moments by cell.
+values only, which may be merged into two. Blocks are made when they are first asked for, and keep their numbers; their
+covariances are made by the kernels, row by row, out of the moments by cell.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from causalcontext.score.columns import (
     make_columns,
     moments_of,
 )
-from causalcontext.score.data import Reader, ScoreData
+from causalcontext.score.data import ScoreData
 from causalcontext.score.options import ScoreOptions
 
 POOLED, SHIFTED, MIXED = "pooled", "shifted", "mixed"
@@ -60,7 +60,7 @@ POOLED, SHIFTED, MIXED = "pooled", "shifted", "mixed"
 PLAIN = 0
 """The design of columns that live on all rows of a block; those of columns by values of readers follow."""
 BlockKey = tuple[str, int, int]
-"""A kind, cells as a bit mask, and a reader, -1 for a pooled block."""
+"""A kind, cells as a bit mask, and a reader or one with merged values (`ScoreData.codings`), -1 if pooled."""
 MOST_PLAIN, MOST_CURVED = 12, 20
 """The most columns of a node beside required ones, without curves and with them."""
 MOST_VALUES_MIXED = 4
@@ -130,10 +130,9 @@ class ScoreDesign:
         self.surcharge = _surcharge(data, self.functions)
         self.allowed, self.required, self.needs, self.may, self.earlier = _known(data)
         self._facts, self._mixed = [_plain_facts(self)], {}
-        for q, reader in enumerate(data.readers):
-            if reader.levels <= MOST_VALUES_MIXED:
-                self._mixed[q] = len(self._facts)
-                self._facts.append(_facts_by_value(self, reader))
+        for levels in sorted({reader.levels for reader in data.codings if reader.levels <= MOST_VALUES_MIXED}):
+            self._mixed[levels] = len(self._facts)
+            self._facts.append(_facts_by_value(self, levels))
         self._widest = max(about.shape[1] for about, _, _ in self._facts)
         about, first, extra = zip(*self._facts, strict=True)
         abouts, extras = (np.stack([_padded(each, self._widest) for each in some]) for some in (about, extra))
@@ -203,9 +202,19 @@ class ScoreDesign:
         return [self.block(POOLED, mask) for mask in masks]
 
     def changing(self, reader: int) -> list[int]:
-        """The blocks of all cells with an intercept for every value of a reader, then with own slopes, if any."""
-        kinds = (SHIFTED, MIXED) if reader in self._mixed else (SHIFTED,)
-        return [self.block(kind, self.everything, reader) for kind in kinds]
+        """The blocks of all cells that change with a reader.
+
+        One has an intercept for every value; then come those with own slopes, for every value and for merged ones.
+        """
+        return [self.block(SHIFTED, self.everything, reader)] + [
+            self.block(MIXED, self.everything, q)
+            for q in (reader, *self._merged(reader))
+            if self.data.codings[q].levels in self._mixed
+        ]
+
+    def _merged(self, reader: int) -> list[int]:
+        """The codings that are a reader with merged values."""
+        return [q for q, (own, _) in enumerate(self.data.merged, len(self.data.readers)) if own == reader]
 
     def about(self, block: int) -> Ints:
         """What the columns of a block are: rows as in `Regression.about`."""
@@ -240,7 +249,7 @@ class ScoreDesign:
         """The cells of a block in which a column lives, as a bit mask."""
         _, mask, reader = self.key(block)
         values = int(self.about(block)[CONTEXTS, column])
-        return self.data.readers[reader].cells(values) if values else mask
+        return self.data.codings[reader].cells(values) if values else mask
 
     def _append(self, made: tuple[NDArray[Any], ...]) -> None:
         """Add a block to the tables; who has the tables of before may go on using them."""
@@ -258,21 +267,26 @@ class ScoreDesign:
         n, design, bits = data.rows_of(mask), PLAIN, 0
         groups = np.array([(mask >> cell & 1) - 1 for cell in range(data.contexts)], dtype=np.int64)
         if kind != POOLED:
-            groups = data.readers[q].groups
+            groups = data.codings[q].groups
         apart, price = self._variances(groups) / n, self.price(n)
         cost, variance = np.full(self.size, price), apart.sum(axis=0)
         if kind == MIXED:
-            design, bits = self._mixed[q], len(apart)
+            design, bits = self._mixed[len(apart)], len(apart)
             lives = np.arange(1 << bits) >> np.arange(bits)[:, None] & 1
-            by_set = [self.price(data.rows_of(data.readers[q].cells(own))) for own in range(1 << bits)]
+            by_set = [self.price(data.rows_of(data.codings[q].cells(own))) for own in range(1 << bits)]
             cost, variance = np.tile(by_set, self.size), (apart.T @ lives).ravel()
         spare = n - SPARE_ROWS if n < data.total else max(n - SPARE_ROWS, 0)
         identity = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest(), "little") >> 1
         facts = [bits, int(np.clip(spare, -1, MOST_CURVED)), design, identity]
-        start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + len(apart))
+        start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + len(apart)) - self._price_of_merging(q)
         paid = _padded(cost + self._facts[design][2][: len(cost)], self._widest)
         return (np.array(facts, dtype=np.int64), groups, np.array([n, start, price]), _padded(cost, self._widest),
                 np.exp(2.0 * paid / max(n, 1.0)), _padded(variance, self._widest))  # fmt: skip
+
+    def _price_of_merging(self, coding: int) -> float:
+        """What merged values cost: the choice among so many ways."""
+        place = coding - len(self.data.readers)
+        return log(len(self._merged(self.data.merged[place][0]))) if place >= 0 else 0.0
 
     def _variances(self, groups: Ints) -> Floats:
         """Squares of columns around their means in every group of cells, shape (groups, Q)."""
@@ -326,18 +340,18 @@ def _plain_facts(design: ScoreDesign) -> tuple[Ints, Ints, Floats]:
     return about, design.first, design.surcharge + design.options.parent_price(data.causes)
 
 
-def _facts_by_value(design: ScoreDesign, reader: Reader) -> tuple[Ints, Ints, Floats]:
+def _facts_by_value(design: ScoreDesign, levels: int) -> tuple[Ints, Ints, Floats]:
     """The same of columns that live at some values of a reader only; a curve pays twice for being chosen then.
 
     Column s at the values of a bit mask has the number `(s << levels) + mask`; nobody takes one at no value.
     """
     plain, first, extra = design._facts[PLAIN]
-    place = np.arange(design.size << reader.levels)
-    source, lives = np.divmod(place, 1 << reader.levels)
-    everywhere, about = lives == (1 << reader.levels) - 1, plain[:, source]
+    place = np.arange(design.size << levels)
+    source, lives = np.divmod(place, 1 << levels)
+    everywhere, about = lives == (1 << levels) - 1, plain[:, source]
     about[FAMILY], about[CONTEXTS] = place - lives + 1, lives
     about[BASIC] &= everywhere
-    return about, first << reader.levels, extra[source] + log(CURVES) * (design.curved[source] & ~everywhere)
+    return about, first << levels, extra[source] + log(CURVES) * (design.curved[source] & ~everywhere)
 
 
 def _fit_rows(design: ScoreDesign) -> FitRows:

@@ -12,7 +12,7 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CONTEXTS, OWNER, PARTNER, SOURCE
 from causalcontext.results.evidence import masks_of
 from causalcontext.score.data import members
-from causalcontext.score.design import POOLED, ScoreDesign
+from causalcontext.score.design import MIXED, POOLED, SHIFTED, ScoreDesign
 
 PARTITIONED, CONTEXT = "partitioned", "context"
 """Kinds of mechanisms beside those of single blocks."""
@@ -52,9 +52,17 @@ class FittedModel:
     def kind(self) -> tuple[str, ...]:
         """What every node's model is: pooled, partitioned, shifted or mixed; "context" for that one."""
         data = self.design.data
-        kinds = [PARTITIONED if len(parts) > 1 else self.design.key(parts[0].block)[0] for parts in self.parts]
+        kinds = [PARTITIONED if len(parts) > 1 else self._kind(parts[0]) for parts in self.parts]
         kinds += [POOLED] * (data.variables - data.nodes)
         return tuple(CONTEXT if v in data.context_variables else kind for v, kind in enumerate(kinds))
+
+    def _kind(self, part: Part) -> str:
+        """The kind of a single block; slopes that stay and intercepts of merged values are a shift."""
+        kind = self.design.key(part.block)[0]
+        if kind != MIXED:
+            return kind
+        lives = self.design.about(part.block)[CONTEXTS, part.columns]
+        return MIXED if (lives != (1 << self.design.bits(part.block)) - 1).any() else SHIFTED
 
     def regressions(self) -> Iterator[tuple[int, Part]]:
         """All nodes with their regressions."""
@@ -115,7 +123,7 @@ class FittedModel:
         parts = self.parts[node]
         kind, _, reader = self.design.key(parts[0].block)
         if len(parts) == 1:
-            return () if kind == POOLED else self.design.data.readers[reader].variables
+            return () if kind == POOLED else self.design.data.codings[reader].variables
         same = self.block[:, node]
         return next(variables for variables, _, groups, _ in self.design.data.readers
                     if len({*zip(groups.tolist(), same.tolist(), strict=True)}) == len({*groups.tolist()}))  # fmt: skip
