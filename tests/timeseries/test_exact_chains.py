@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from binary_chains import random_chain
 from threshold_chains import random_threshold_chain
 
 from causalcontext.ci_tests.protocol import Plain
@@ -11,7 +12,6 @@ from causalcontext.search.lagged import queries
 from causalcontext.search.lagged.algorithm import LaggedSearch
 from causalcontext.search.lagged.indicators import with_made_contexts
 from causalcontext.search.lagged.plan import LaggedPlan, Window
-from causalcontext.simulate.testing.discrete import random_chain
 from causalcontext.views import Contexts, adaptive, masked, pooled
 from marks import rest_slow
 

@@ -219,11 +219,8 @@ class PreparedChange(PreparedRows):
         return self._shared[key]
 
 
-class ClassedRows(NamedTuple):
-    """Rows of the numbers, shape (numbers + 1, rows), the first of which is 1, with their classes."""
-
-    design: Floats
-    codes: Ints
+ClassedRows = tuple[Floats, Ints]
+"""Rows of the numbers, shape (numbers + 1, rows), the first of which is 1, and their classes."""
 
 
 class ResidualColumn(NamedTuple):
@@ -256,7 +253,7 @@ class SharedFits:
         design = np.vstack([np.ones(order.size), *columns])[:, order]
         self.cells = _cells(design[1:], np.sort(rows))
         self._products = _products(design[1:])
-        self._samples = _samples(ClassedRows(design, codes[order]), np.sort(rows), seed)
+        self._samples = _samples((design, codes[order]), np.sort(rows), seed)
         self._fitted: dict[tuple[int, tuple[int, ...]], tuple[float, Floats]] = {}
 
     def bound(self, given: tuple[int, ...], number: int) -> float:
@@ -347,4 +344,5 @@ def _samples(every: ClassedRows, rows: Ints, seed: int) -> tuple[ClassedRows, ..
     shuffled = [begin + generator.permutation(int(size)) for begin, size in zip(start, rows, strict=True)]
     chosen = [np.concatenate([np.sort(some[: size // rows.size]) for some in shuffled])
               for size in SAMPLE_ROWS if 1.5 * size < rows.sum()]  # fmt: skip
-    return *(ClassedRows(np.ascontiguousarray(every.design[:, some]), every.codes[some]) for some in chosen), every
+    design, codes = every
+    return *((np.ascontiguousarray(design[:, some]), codes[some]) for some in chosen), every

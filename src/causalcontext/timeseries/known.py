@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,15 +12,8 @@ from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Knowledge
 
 
-class LaggedLinks(NamedTuple):
-    """Links that may and that must be there, shape (L + 1, d, d): lag, cause, effect."""
-
-    may: Bools
-    must: Bools
-
-
-def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> LaggedLinks:
-    """What may and must be between variables, contexts among them.
+def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> tuple[Bools, Bools]:
+    """Links that may and that must be there, contexts included; shape (L + 1, d, d): lag, cause, effect.
 
     A forbidden link between plain names is forbidden at all lags, and so are those against tiers, into roots and out
     of sinks, but for a variable's own past. A required link holds at the lag that it names, between plain names at 0.
@@ -47,7 +39,7 @@ def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> Lagg
     if contradicted.size:
         lag, i, j = contradicted[0]
         raise KnowledgeError(f"the link {names[i]} --> {names[j]} at lag {lag} is both required and ruled out")
-    return LaggedLinks(may, must)
+    return may, must
 
 
 def _made(knowledge: Knowledge, **changed: list[tuple[str, str]]) -> Knowledge:

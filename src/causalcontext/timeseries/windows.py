@@ -246,11 +246,11 @@ class SeriesWindows:
     def links(self, knowledge: Knowledge) -> Links:
         """What is known about the nodes; an effect cannot precede its cause, nor a covariate."""
         window, order = self.window, range(self.window.variables)
-        allowed = allowed_links(knowledge, self.names, window.lags)
+        allowed, required = allowed_links(knowledge, self.names, window.lags)
         may, must = (np.zeros((window.nodes, window.nodes), dtype=bool) for _ in range(2))
         for lag in range(window.lags + 1):
             there = np.ix_([window.at(v, lag) for v in order], list(window.now))
-            may[there], must[there] = allowed.may[lag], allowed.must[lag]
+            may[there], must[there] = allowed[lag], required[lag]
         may[np.ix_(list(window.extra), list(window.now))] = True
         for v in window.contexts:
             if 0 not in self.options.context_lags:

@@ -15,7 +15,6 @@ time).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -77,19 +76,12 @@ def causes_of(plan: LaggedPlan, past: LaggedParents, arrows: Bools, y: int) -> t
     return tuple(sorted({*np.flatnonzero(arrows[:, y]).tolist(), *earlier}))
 
 
-class SharedLink(NamedTuple):
-    """A pair that some of these graphs lack, though the contexts that act on its effect do not tell them apart.
+def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints
+                   ) -> list[tuple[Pair, tuple[int, ...], frozenset[int]]]:  # fmt: skip
+    """Links that only some graphs have among those that agree in all contexts that act on a possible effect of them.
 
-    `pair` has the number of a graph with the link; `acting` are contexts by number.
+    The pair with the number of a graph that has the link, these graphs, and the contexts that act, by number.
     """
-
-    pair: Pair
-    graphs: tuple[int, ...]
-    acting: frozenset[int]
-
-
-def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> list[SharedLink]:
-    """Links that only some graphs have among those that agree in all contexts that act on a possible effect of them."""
     some = np.asarray(graphs.any(axis=0) & ~graphs.all(axis=0))
     arrows = np.asarray(directed(endpoints).any(axis=0))
     found = []
@@ -105,7 +97,7 @@ def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> lis
             for group in alike.values():
                 having = [g for g in group if graphs[g, z, y]]
                 if having and len(having) < len(group):
-                    found.append(SharedLink(Pair(having[0], z, y), tuple(group), acting))
+                    found.append((Pair(having[0], z, y), tuple(group), acting))
     return found
 
 
