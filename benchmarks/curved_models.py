@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
 
 import causalcontext as cc
@@ -27,6 +28,44 @@ Curve = Callable[[Floats, float], Floats]
 
 PILOT = 4000
 LEVEL_EFFECTS = (-np.sqrt(1.5), 0.0, np.sqrt(1.5))
+Coarsening = Callable[[Floats, np.random.Generator], Floats]
+COARSE_NODES = 4
+
+
+def _in_levels(levels: int) -> Coarsening:
+    cuts = scipy.special.ndtri(np.arange(1, levels) / levels)
+    return lambda x, generator: np.searchsorted(cuts, x).astype(np.float64)
+
+
+def _heaped(centre: float, spread: float, steps: tuple[int, ...], shares: tuple[float, ...]) -> Coarsening:
+    """Whole numbers from 0, each rounded to a multiple of one of some steps, drawn by their shares."""
+
+    def written(x: Floats, generator: np.random.Generator) -> Floats:
+        step = generator.choice(steps, x.size, p=shares)
+        return np.asarray(np.maximum(np.round((centre + spread * x) / step) * step, 0.0))
+
+    return written
+
+
+def _poisson(mean: float) -> Coarsening:
+    steps = scipy.special.ndtri(scipy.stats.poisson.cdf(np.arange(int(mean + 20 * np.sqrt(mean))), mean))
+    return lambda x, generator: np.searchsorted(steps, x).astype(np.float64)
+
+
+COARSE: dict[str, Coarsening] = {
+    "0/1": _in_levels(2),
+    "3 levels": _in_levels(3),
+    "5 levels": _in_levels(5),
+    "10 levels": _in_levels(10),
+    "cigarettes": _heaped(20.0, 12.0, (10, 5, 1), (0.7, 0.2, 0.1)),
+    "heaped": _heaped(50.0, 10.0, (5, 1), (0.6, 0.4)),
+    "rounded": lambda x, generator: np.round(2.0 * x) / 2.0,
+    "zeros": lambda x, generator: np.maximum(x + 0.25, 0.0),
+    "counts 2": _poisson(2.0),
+    "counts 20": _poisson(20.0),
+}
+"""What is written of a number with mean 0 and standard deviation 1."""
+MIXTURE = ("0/1", "5 levels", "cigarettes", "zeros")
 
 
 def _of_unit_variance(curve: Curve) -> Curve:
@@ -58,7 +97,9 @@ class Design:
     """What is drawn: curves to choose from, noise, the share of categorical columns, sizes, how nodes combine parents.
 
     `products` is the share of nodes with two or more parents that multiply two of them; `weights` are sizes of effects;
-    with `uneven` the log of a node's noise grows with its first parent, so much a standard deviation.
+    with `uneven` the log of a node's noise grows with its first parent, so much a standard deviation. Four nodes are
+    written as `coarse` says, one entry of `COARSE` for all or one for each; if it `acts`, their effects see what is
+    written, else what is behind it.
     """
 
     curves: tuple[str, ...] = SIX
@@ -71,6 +112,8 @@ class Design:
     weights: tuple[float, ...] = (1.2, 1.5, 1.8)
     warp: Callable[[Floats], Floats] | None = None
     uneven: float = 0.0
+    coarse: tuple[str, ...] = ()
+    acts: bool = False
 
 
 @dataclass
@@ -87,9 +130,11 @@ class CurvedModel:
     categorical: Bools
     effects: Floats
     multiplies: Bools
+    written: dict[int, Coarsening] = field(default_factory=dict)
     centre: Floats = field(init=False)
     spread: Floats = field(init=False)
     cuts: dict[int, Floats] = field(init=False)
+    behind: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def sample(self, rows: int, generator: np.random.Generator) -> pd.DataFrame:
         """A table; categorical columns hold text."""
@@ -104,6 +149,8 @@ class CurvedModel:
                 warp = self.design.warp
                 own = values[node]
                 columns[f"V{node}"] = own if warp is None else warp((own - self.centre[node]) / self.spread[node])
+                if node in self.written and not self.design.acts:
+                    columns[f"V{node}"] = self.written[node]((own - self.centre[node]) / self.spread[node], generator)
         return pd.DataFrame(columns)
 
     def fix_by_pilot(self, generator: np.random.Generator) -> None:
@@ -122,11 +169,20 @@ class CurvedModel:
                 noise[node] *= self._unevenness(node, values)
             alone = node == self.context and not self.links[:, :, node].any()
             values[node] = total + noise[node] * (0.2 if node == self.context and not alone else 1.0)
+            if node in self.written and self.design.acts:
+                values[node] = self._acting(node, values[node], generator, pilot)
             if pilot:
                 self._fix(node, values[node])
             if node in self.cuts:
                 codes[node] = np.searchsorted(self.cuts[node], values[node])
         return values, codes
+
+    def _acting(self, node: int, latent: Floats, generator: np.random.Generator, pilot: bool) -> Floats:
+        """What is written of a node, in units that a pilot sample fixes before it is written."""
+        if pilot:
+            self.behind[node] = float(latent.mean()), float(latent.std())
+        centre, spread = self.behind[node]
+        return self.written[node]((latent - centre) / spread, generator)
 
     def _sequence(self) -> list[int]:
         """Ancestors of the context, the context, then the rest."""
@@ -222,7 +278,11 @@ def _try_model(design: Design, generator: np.random.Generator) -> CurvedModel | 
     effects = np.array([[generator.permutation(LEVEL_EFFECTS) for _ in range(n)] for _ in range(n)])
     multiplies = (generator.random(n) < design.products) & (base.sum(axis=0) > 1)
     multiplies[context] = False
-    return CurvedModel(design, order, context, links, weight, curve, place, categorical, effects, multiplies)
+    model = CurvedModel(design, order, context, links, weight, curve, place, categorical, effects, multiplies)
+    if design.coarse:
+        chosen = generator.permutation(np.delete(np.arange(n), context))[:COARSE_NODES].tolist()
+        model.written = {node: COARSE[design.coarse[k % len(design.coarse)]] for k, node in enumerate(chosen)}
+    return model
 
 
 def ancestors_of(links: Bools, node: int) -> Bools:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 import causalcontext as cc
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.simulate.noise import NOISE_LAWS
-from curved_models import Counts, CurvedModel, Design, count_endpoints, draw_model
+from curved_models import COARSE, MIXTURE, Counts, CurvedModel, Design, count_endpoints, draw_model
 from measuring import machine, markdown_table
 from peers import causal_learn_graph, within
 
@@ -91,6 +91,13 @@ CELLS: dict[str, Cell] = {
     "weak effects": Cell(Design(LINEAR, weights=(0.2, 0.35, 0.5))),
     "rows in time": Cell(Design(LINEAR, "following")),
 }
+for name in COARSE:
+    CELLS[f"coarse: {name}"] = Cell(Design(LINEAR, coarse=(name,)))
+CELLS["coarse: mixture"] = Cell(Design(LINEAR, coarse=MIXTURE))
+for name in ("0/1", "5 levels", "cigarettes"):
+    CELLS[f"coarse acts: {name}"] = Cell(Design(LINEAR, coarse=(name,), acts=True))
+for name in ("heaped", "rounded"):
+    CELLS[f"coarse: {name}, exponential"] = Cell(Design(LINEAR, "exponential", coarse=(name,)))
 METHODS = ("pc-ac", "score-ac", "auto", *PEERS)
 
 

@@ -43,6 +43,8 @@ class Dataset:
         The cell of every row among `contexts.cells`; -1 where a context variable is missing.
     categories : mapping from position to tuple
         What the codes of categorical and ordered system variables stand for.
+    declared : frozenset of str
+        The columns whose kind was said, by the user or by what made them; of others values may say it.
     """
 
     names: tuple[str, ...]
@@ -53,6 +55,7 @@ class Dataset:
     levels: tuple[tuple[Any, ...], ...]
     codes: Codes
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    declared: frozenset[str] = frozenset()
 
     @property
     def n_rows(self) -> int:

@@ -232,7 +232,8 @@ def scan_checked(
 class StreamColumns:
     """The columns of a stream: their names in order, where the context variables are, kinds and dtypes.
 
-    Contexts that are made out of a column come last; `levels` are of columns that hold some.
+    Contexts that are made out of a column come last; `levels` are of columns that hold some,
+    `declared` those whose kind was said.
     """
 
     names: tuple[str, ...]
@@ -243,6 +244,7 @@ class StreamColumns:
     made: tuple[Indicator, ...] = ()
     sources: tuple[int | None, ...] = ()
     levels: tuple[StreamLevels, ...] = ()
+    declared: frozenset[str] = frozenset()
 
     @property
     def stored(self) -> tuple[str, ...]:
@@ -296,7 +298,7 @@ def columns_of(
         places = tuple(names.index(name) for name in asked)
         sources = [source_of[place] for place in places]
     return StreamColumns(names, places, tuple(found), tuple(dtypes), context, made, tuple(sources) if made else (),
-                         levels)  # fmt: skip
+                         levels, frozenset(declared))  # fmt: skip
 
 
 def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
@@ -445,6 +447,7 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
         levels=levels,
         codes=codes,
         categories={columns.names.index(name): categories[name] for name in columns.system if name in categories},
+        declared=columns.declared,
     )  # fmt: skip
     check_size(data)
     blocks = tuple(block.some(order) for block in blocks)

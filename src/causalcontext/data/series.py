@@ -371,5 +371,6 @@ def with_cycles(data: Dataset, cycles: tuple[Cycle, ...], taken: Mapping[str, Va
         data = replace(
             data, names=data.names + found.names, kinds=data.kinds + (Kind.CONTINUOUS,) * len(columns),
             columns=(*data.columns, *columns), dtypes=data.dtypes + ("float64",) * len(columns),
+            declared=data.declared.union(found.names),
         )  # fmt: skip
     return data

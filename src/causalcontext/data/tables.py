@@ -82,6 +82,7 @@ def read_table(
         levels=tuple(read[place][0] for place in places),
         codes=codes,
         categories={i: values for i, (_, values) in system.items() if values},
+        declared=frozenset(declared),
     )
 
 

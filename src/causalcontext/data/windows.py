@@ -255,6 +255,7 @@ def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[s
         levels=tuple(data.levels[own[name]] for name, _ in told),
         codes=codes,
         categories=categories,
+        declared=frozenset(name for name, (variable, _) in columns.items() if variable in data.declared),
     )
 
 

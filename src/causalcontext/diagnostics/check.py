@@ -12,6 +12,7 @@ import scipy
 from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.checks import check_missing_option, check_statistics
+from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
 from causalcontext.data.kinds import Column, Kind, declared_kinds
@@ -28,7 +29,7 @@ from causalcontext.diagnostics.readings import (
 )
 from causalcontext.diagnostics.rows import overlap
 from causalcontext.errors import CausalContextError, DataError, did_you_mean, listed
-from causalcontext.kernels.arrays import Bools, Floats, Values
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS
 from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.linear_fits import check_table
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
-LOOK = 10_000
-"""Rows that are looked at first."""
+BY_LIKELIHOOD = "as they are or by normal scores, whichever is likelier"
+"""What score-ac does with coarse columns."""
 LARGE_SET = 10
 """Larger conditioning sets hardly occur; a context that can test sets of this size is large enough."""
 _NO_SHARE = 1e-4
@@ -162,8 +163,8 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
     if statistics is not None:
         if not problems:
             problems = _refusal(statistics, data, missing)
-        notes = (*_two_numbers(system), *_few_rows(context, statistics), *_constant(context, statistics),
-                 *_dependent(context, dependences))  # fmt: skip
+        notes = (*words_for(few_valued(data), BY_LIKELIHOOD), *_few_rows(context, statistics),
+                 *_constant(context, statistics), *_dependent(context, dependences))  # fmt: skip
     rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
     return Inspection(context, system, statistics, tuple(rows.tolist()), dependences, tuple(problems), notes)
 
@@ -208,22 +209,6 @@ def _refusal(statistics: SufficientStatistics, data: Dataset, missing: str) -> l
     except DataError as error:
         return [str(error)]
     return []
-
-
-def _two_numbers(system: tuple[SystemReading, ...]) -> Iterator[str]:
-    """Columns of two different numbers, which are often labels."""
-    for reading in system:
-        if reading.kind == Kind.CONTINUOUS and _different(reading.values, LOOK) == 2 == _different(reading.values):
-            name = reading.name
-            yield f"{name} holds two different numbers; if they are labels: --kind {name}=categorical"
-
-
-def _different(values: Values | None, rows: int | None = None) -> int:
-    """How many different numbers there are in the first rows, or in all."""
-    if values is None:
-        return 0
-    numbers = np.asarray(values[:rows], dtype=np.float64)
-    return int(np.unique(numbers[np.isfinite(numbers)]).size)
 
 
 def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iterator[str]:

@@ -31,6 +31,8 @@ class SystemReading:
         The numbers; None if the library refuses the column.
     problem : str
         Why it does; empty if it does not.
+    declared : bool
+        Whether its kind was said.
     """
 
     name: str
@@ -38,6 +40,7 @@ class SystemReading:
     kind: str
     values: Values | None
     problem: str = ""
+    declared: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +85,8 @@ class ContextReading:
 
 def read_system_column(column: Column, declared: Kind | None, n_rows: int) -> SystemReading:
     """One system variable, usable or with the reason why not; of a table without rows, its kind alone."""
-    reading = SystemReading(column.name, column.dtype_name, "unknown" if declared is None else declared.value, None)
+    kind = "unknown" if declared is None else declared.value
+    reading = SystemReading(column.name, column.dtype_name, kind, None, declared=declared is not None)
     try:
         inferred = infer_kind(column)  # no declaration makes a date or a list usable
         reading = replace(reading, kind=(declared or inferred).value)
@@ -147,4 +151,5 @@ def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dat
         contexts=Contexts(tuple(range(len(first))), cells) if first else Contexts(),
         levels=tuple(part.levels for part in first),
         codes=context.codes,
+        declared=frozenset(reading.name for reading, _ in usable if reading.declared),
     )

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from causalcontext.data.coarse import few_valued
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
@@ -141,13 +143,14 @@ def _many_variables(data: Dataset) -> str:
 def _slow(data: Dataset) -> str:
     """Why score-ac would take long; "" if it does not."""
     rows, variables, contexts = data.n_rows, len(data.names), len(data.contexts.cells)
-    levels = sum(len(data.categories[i]) for i in data.system if i in data.categories)
     if many := _many_variables(data):
         return many
     if rows * variables > MOST_VALUES:
         return f"with {rows:,} rows of {variables} variables score-ac takes long"
     if contexts > MOST_CONTEXTS:
         return f"with {contexts:,} contexts score-ac takes long"
+    levels = sum(len(data.categories[i]) for i in data.system if i in data.categories)
+    levels += sum(len(few.values) for few in few_valued(data) if few.kind is not Kind.CONTINUOUS)
     if levels * levels * rows > MOST_LOGITS:
         return f"with {levels} levels of categories in {rows:,} rows score-ac takes long"
     return ""

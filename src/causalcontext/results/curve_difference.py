@@ -162,7 +162,9 @@ def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
 def _standard(mechanisms: Mechanisms, data: Dataset, column: int, rows: Bools) -> Floats:
     """A column in the units of the equations."""
     scale, values = mechanisms.scales[column], np.asarray(data.columns[column], dtype=np.float64)[rows]
-    return scale.standard(values) if scale.is_number else scale.standard(scale.levels)[values.astype(np.int64)]
+    if scale.is_number or data.kinds[column].is_number:  # numbers of few values are searched as levels
+        return scale.standard(values)
+    return scale.standard(scale.levels)[values.astype(np.int64)]
 
 
 def _other_terms(cause: int, *equations: tuple[Equation, int]) -> list[Term]:

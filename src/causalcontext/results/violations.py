@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from causalcontext.data.dataset import with_normal_scores
+from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
 from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import CURVES, KINDS, OUTLIERS, ROWS, TAILS, UNEXPLAINED, Violation
+from causalcontext.results.equations import CATEGORY
 from causalcontext.results.series import context_nodes, series_of
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
         return ()
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
     if result.windowed is not None:
-        data = result.windowed.columns
+        data = _as_searched(result, result.windowed.columns)
         beyond = len(data.names) - len(result.names)
         wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
         kinds = tuple(kind for kind in _kinds(result) if kind != ROWS)
@@ -51,8 +53,19 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
         kinds = tuple(kind for kind in _kinds(result) if kind != ROWS)
     else:
         return ()
-    data = with_normal_scores(data) if by_ranks(result) else data
+    data = _as_searched(result, with_normal_scores(data) if by_ranks(result) else data)
     return tuple(violation for violation in check_table(data, endpoints) if violation.kind in kinds)
+
+
+def _as_searched(result: ContextGraphs, data: Dataset) -> Dataset:
+    """The table with the kinds that a score-based search took numbers of few values for."""
+    scales = () if result.evidence is None or result.evidence.mechanisms is None else result.evidence.mechanisms.scales
+    kinds = list(data.kinds)
+    for place, scale in enumerate(scales):
+        if kinds[place] is Kind.CONTINUOUS and place in data.system:
+            coarse = bool(scale.scores) and not by_ranks(result)
+            kinds[place] = {CATEGORY: Kind.CATEGORICAL}.get(scale.kind, Kind.ORDERED if coarse else kinds[place])
+    return replace(data, kinds=tuple(kinds))
 
 
 def _at_time_t(violation: Violation, result: ContextGraphs) -> Violation | None:
@@ -83,8 +96,10 @@ def is_curved(result: ContextGraphs) -> bool:
 
 def has_levels(result: ContextGraphs) -> bool:
     """Whether equations hold categories or ordered columns, which have no slopes."""
-    system = set(range(len(result.names))) - context_nodes(result)
-    return result.evidence is not None and any(not Kind(result.data.kinds[place]).is_number for place in system)
+    found, system = result.evidence, set(range(len(result.names))) - context_nodes(result)
+    if found is None or found.mechanisms is None:
+        return found is not None and any(not Kind(result.data.kinds[place]).is_number for place in system)
+    return any(not found.mechanisms.scales[place].is_number for place in system)
 
 
 def by_ranks(result: ContextGraphs) -> bool:

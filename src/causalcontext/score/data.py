@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -26,6 +26,16 @@ MOST_DISTINCT = 0.5
 """A number with fewer values than this share of the rows is one that was counted or rounded."""
 SMALLEST_GAP = 0.03
 KINDS = {Kind.CONTINUOUS: NUMBER, Kind.COUNT: NUMBER, Kind.ORDERED: ORDERED, Kind.CATEGORICAL: CLASS}
+
+
+class Treated(NamedTuple):
+    """How a coarse column is scored: its values in the table of the search, and the width that each stands for.
+
+    Without widths it has no noise density.
+    """
+
+    values: Floats
+    widths: Floats
 
 
 class Reader(NamedTuple):
@@ -91,6 +101,8 @@ class ScoreData:
         The system variables p with a mechanism, and all variables with one.
     is_window : bool
         Whether rows are windows of a time series: names have lags, and one order serves all cells.
+    treated : mapping from position to Treated
+        What is done with coarse columns.
     """
 
     table: Dataset
@@ -109,6 +121,7 @@ class ScoreData:
     responses: int
     nodes: int
     is_window: bool
+    treated: Mapping[int, Treated] = field(default_factory=dict)
 
     @property
     def variables(self) -> int:
@@ -192,6 +205,22 @@ class ScoreData:
         """All rows."""
         return float(self.n.sum())
 
+    def has_density(self, variable: int) -> bool:
+        """Whether the noise of a number may have another density than the Gaussian one."""
+        own = self.treated.get(int(self.position[variable]))
+        return own is None or own.widths.size > 0
+
+    def bin_widths(self, variable: int) -> Floats | float:
+        """What a value stands for, row by row, of numbers that were counted, rounded or heaped; else 0."""
+        own = self.treated.get(int(self.position[variable]))
+        if own is None:
+            return float(self.gap[variable])
+        if not own.widths.size:
+            return 0.0
+        values = self.values[variable] * self.scale[variable] + self.centre[variable]
+        return np.asarray(own.widths[np.searchsorted(0.5 * (own.values[1:] + own.values[:-1]), values)]
+                          / self.scale[variable])  # fmt: skip
+
     def rows_of(self, mask: int) -> float:
         """The rows of some cells, given as a bit mask."""
         return float(sum(self.n[r] for r in members(mask, self.contexts)))
@@ -254,7 +283,8 @@ def by_name(table: Dataset) -> tuple[Dataset, Ints]:
     return replace(table, contexts=contexts, codes=codes, levels=levels), number
 
 
-def score_data(table: Dataset, statistics: SufficientStatistics, links: Links, is_window: bool = False) -> ScoreData:
+def score_data(table: Dataset, statistics: SufficientStatistics, links: Links, is_window: bool = False,
+               treated: Mapping[int, Treated] | None = None) -> ScoreData:  # fmt: skip
     """A table in the units and the order of the score; what nothing may cause is given."""
     whole = statistics.moments.merged()
     centre, pooled = whole.mean[0], whole.scatter[0]
@@ -279,7 +309,7 @@ def score_data(table: Dataset, statistics: SufficientStatistics, links: Links, i
                      np.array([one for one, _ in units]), np.array([other for _, other in units]),
                      statistics.moments.rows.astype(np.float64), np.zeros(len(kinds)), np.empty((0, 0)),
                      nothing[None], nothing, 1.0, len(parts[0]), len(parts[0]) + len(parts[1]),
-                     is_window).with_rows()  # fmt: skip
+                     is_window, treated or {}).with_rows()  # fmt: skip
 
 
 def orders_of(cells: int, contexts: int) -> int:

@@ -29,6 +29,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     CURVED,
     DESIGN,
     FAMILY,
+    NUMBER,
     OWNER,
     PARTNER,
     SOURCE,
@@ -39,7 +40,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     no_memory,
     no_rows,
 )
-from causalcontext.kernels.rows.number_scores import IN_A_BIN
+from causalcontext.kernels.rows.number_scores import IN_A_BIN, NO_DENSITY
 from causalcontext.score.columns import (
     CURVES,
     LEVEL,
@@ -358,9 +359,12 @@ def _fit_rows(design: ScoreDesign) -> FitRows:
     """The rows for kernels. A number that was counted or rounded lies anywhere between neighbouring values."""
     data, nodes = design.data, design.data.nodes
     pieces, blur, places = np.full(nodes, -1), np.zeros(nodes), [design.values]
-    for j in np.flatnonzero(data.gap[:nodes] > 0.0).tolist():
-        own = int(design.response[j])
-        away = data.gap[j] * ((np.arange(IN_A_BIN) + 0.5) / IN_A_BIN - 0.5)
+    for j in np.flatnonzero(data.kind[:nodes] == NUMBER).tolist():
+        own, width = int(design.response[j]), np.asarray(data.bin_widths(j))
+        pieces[j] = -1 if data.has_density(j) else NO_DENSITY
+        if not width.any():
+            continue
+        away = ((np.arange(IN_A_BIN) + 0.5) / IN_A_BIN - 0.5)[:, None] * width
         moved = np.stack([evaluated(data.values + shift, data.codes, design.functions[own]) for shift in away])
         moved = (moved - design.mean[own]) * design.mix[own, own]
         pieces[j], blur[j] = sum(map(len, places)), np.var(moved - design.values[own])

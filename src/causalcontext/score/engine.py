@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from causalcontext.data.coarse import FewValues, few_valued, with_levels, words_for
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.errors import NotYetError, listed
+from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Links
 from causalcontext.model_checks.violations import Violation
 from causalcontext.progress import Advance
@@ -48,9 +50,13 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     table, number = by_name(table)
     if (np.diff(number) < 0).any():
         statistics = gather_statistics(table, "listwise")
+    few = few_valued(table, (lambda name: split(name)[0]) if is_window else str)
+    if any(one.kind is not Kind.CONTINUOUS for one in few):
+        table = with_levels(table, few)
+        statistics = gather_statistics(table, "listwise")
     data = score_data(table, statistics, links, is_window)
     clock = Clock(options.time_limit)
-    explored, transform = explore(data, options, Effort(seed, n_jobs, advance, clock))
+    explored, transform, treatment = explore(data, options, Effort(seed, n_jobs, advance, clock), few)
     directed = _directed(explored, clock)
     chosen, found = explored.design.data, explored.found
     names = [table.names[i] for i in chosen.position]
@@ -59,7 +65,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
         "penalty": float(options.penalty), "search": found.search, "transform": transform,
         "starts": len(found.models), "curved": explored.curved, "curves_gain": explored.doubt,
         "agreeing": sum(other.score > found.best.score - SAME_SCORE for other in found.models),
-        "mechanisms": mechanisms_of(directed.model, chosen if transform == "none" else data),
+        "mechanisms": mechanisms_of(directed.model, data),
         "contradicted": tuple(sorted({finding.kind for finding in findings})),
     }  # fmt: skip
     marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number])
@@ -67,7 +73,8 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     if (np.diff(number) < 0).any():
         evidence = evidence.renumbered(number)
     evidence = replace(evidence, undecided=tuple(sorted(marks.undecided)))
-    notes = (*_notes(explored, findings), *_cut(clock))
+    taken = words_for(few, treatment)
+    notes = (*taken, *_undeclared(data, few), *_notes(explored, findings), *_cut(clock))
     outcome = Outcome(marks.endpoints, CITestLog.empty(len(data.n), len(table.names)), np.zeros(2, np.int64),
                       not clock.interrupted, marks.origins, evidence=evidence, notes=notes)  # fmt: skip
     return outcome, findings, not clock.cut
@@ -84,7 +91,7 @@ def _directed(explored: Explored, clock: Clock) -> Directed:
 
 def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]:
     data = explored.design.data
-    notes = [*_undeclared(data), *_counts(data), *residual_notes(findings, data.contexts > 1)]
+    notes = [*_counts(data), *residual_notes(findings, data.contexts > 1)]
     need = CURVES_COST * np.log(data.total)
     if 0.5 * need < explored.doubt < 2.0 * need:
         taken = "curved mechanisms were chosen" if explored.curved else "straight lines were kept"
@@ -110,13 +117,13 @@ def _cut(clock: Clock) -> list[str]:
     return [f"{who} ended the search early: this is the best model found so far ({what})"]
 
 
-def _undeclared(data: ScoreData) -> list[str]:
-    """A note on columns of few whole numbers that nobody called counts."""
-    found = []
+def _undeclared(data: ScoreData, coarse: Sequence[FewValues]) -> list[str]:
+    """A note on whole numbers, not few enough to be coarse, that nobody called counts."""
+    found, told = [], {column for few in coarse for column in few.columns}
     for j in np.flatnonzero(data.gap[: data.responses] > 0.0).tolist():
-        values, position = data.values[j] * data.scale[j] + data.centre[j], data.position[j]
+        values, position = data.values[j] * data.scale[j] + data.centre[j], int(data.position[j])
         whole = np.allclose(values, np.round(values), rtol=0.0, atol=1e-6) and values.min() > -0.5
-        if whole and values.max() > 1.5 and data.table.kinds[position] is Kind.CONTINUOUS:
+        if whole and position not in told and data.table.kinds[position] is Kind.CONTINUOUS:
             found.append(data.table.names[position])
     if not found:
         return []

@@ -54,7 +54,7 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     places = np.quantile(values, np.linspace(0.0, 1.0, count))
     if raw.gap[own] > 0.0 and own in small_counts(raw):
         return Scale(plain.COUNT, float(raw.centre[own]), float(raw.scale[own]), tuple(places.tolist()))
-    if raw is data:
+    if raw.table.columns[position] is data.table.columns[position]:
         return Scale(plain.NUMBER, float(data.centre[node]), float(data.scale[node]), tuple(places.tolist()))
     scores = np.quantile(data.values[node], np.linspace(0.0, 1.0, count))
     distinct = np.append(True, np.diff(places) > 0)
@@ -69,7 +69,7 @@ def _number_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
     slopes = np.linalg.lstsq(matrix.T, response, rcond=None)[0]
     residual = response - slopes @ matrix
     density = np.zeros(MANY + 5)
-    gain = best_density(residual, design.data.weight * len(residual), density)
+    gain = best_density(residual, design.data.weight * len(residual), density) if design.data.has_density(node) else 0.0
     terms, constants = _terms(design, part, rows, slopes[None, shifts:])
     groups = design.groups(part.block)[contexts]
     intercepts = tuple((float(slopes[group] + constants[0, r]),) for r, group in enumerate(groups.tolist()))

@@ -10,12 +10,14 @@ so the larger likelihood decides. The density of a column is estimated by its sp
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from causalcontext.data.coarse import AS_THEY_ARE, FewValues
 from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -27,6 +29,7 @@ from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
 from causalcontext.score.search import Effort, FoundModels, search
+from causalcontext.score.treatments import Treatment, treatments
 from causalcontext.score.workspace import FitWorkspace
 
 CURVES_COST = 3.0
@@ -68,36 +71,60 @@ class Explored:
         return self.found.best.score
 
 
-def explore(data: ScoreData, options: ScoreOptions, effort: Effort) -> tuple[Explored, str]:
-    """The best model, and the scale of the columns it is made for: "none" or "ranks"."""
+def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues] = ()
+            ) -> tuple[Explored, str, str]:  # fmt: skip
+    """The best model, the scale of the columns it is made for, "none" or "ranks", and what is done with coarse ones."""
+    ways = treatments(data, coarse if options.transform != "none" else ())
     if options.transform == "ranks":
-        return _bent(_straight(_ranked(data), options, effort), effort), "ranks"
+        way = ways[min(1, len(ways) - 1)]
+        return _bent(_straight(_ranked(way.data), options, effort), effort), "ranks", way.name
     straight = _straight(data, options, effort)
     try:
-        return _improved(straight, effort)
+        if len(ways) > 1:
+            return _likeliest(straight, ways, effort)
+        return (*_improved(straight, _bent, effort), AS_THEY_ARE)
     except KeyboardInterrupt:  # the model of straight lines is there, and is kept
         effort.clock.interrupt()
         effort.clock.skips("curves")
-        return straight, "none"
+        return straight, "none", AS_THEY_ARE
 
 
-def _improved(straight: Explored, effort: Effort) -> tuple[Explored, str]:
-    """Normal scores and curves, where they pay."""
-    data, options = straight.design.data, straight.design.options
-    if options.transform == "auto" and not effort.clock.skips("normal scores"):
-        ranked, charge = _ranked(data), _charge(data, options)
+def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) -> tuple[Explored, str, str]:
+    """The treatment of coarse columns whose model gives the written values the highest probability.
+
+    Normal scores of the other columns are tried beside it, or beside those of coarse columns if these stay as they are.
+    """
+    tried = [(ways[0], straight, _bent(straight, effort))]
+    for way in ways[1:]:
+        if effort.clock.skips("normal scores"):
+            break
+        plain = _straight(way.data, straight.design.options, effort)
+        tried.append((way, plain, _bent(plain, effort)))
+    way, plain, bent = max(tried, key=lambda one: one[2].score + one[0].charge)
+    beside = ways[1] if way is ways[0] else way
+    found, transform = _improved(plain, lambda *_: bent, effort, beside.data, beside.charge - way.charge)
+    return found, transform, way.name if transform == "none" else beside.name
+
+
+def _improved(straight: Explored, bent: Callable[[Explored, Effort], Explored], effort: Effort,
+              beside: ScoreData | None = None, charge: float = 0.0) -> tuple[Explored, str]:  # fmt: skip
+    """Normal scores and curves, where they pay; `beside` has the columns to take ranks of, if not those searched."""
+    data, options = beside or straight.design.data, straight.design.options
+    if options.transform == "auto" and _transformed(data) and not effort.clock.skips("normal scores"):
+        ranked, charge = _ranked(data), charge + _charge(data, options)
         if _have_a_chance(ranked, options, straight.found.best, charge):
-            return _compared(straight, ranked, charge, effort)
-    return _bent(straight, effort), "none"
+            return _compared(straight, bent, ranked, charge, effort)
+    return bent(straight, effort), "none"
 
 
-def _compared(straight: Explored, ranked: ScoreData, charge: float, effort: Effort) -> tuple[Explored, str]:
+def _compared(straight: Explored, bent: Callable[[Explored, Effort], Explored], ranked: ScoreData, charge: float,
+              effort: Effort) -> tuple[Explored, str]:  # fmt: skip
     """Normal scores against columns as they are."""
     other = _bent(_straight(ranked, straight.design.options, effort), effort)
     lead = other.score + charge - straight.score
     if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.design, straight.found.best)):
         return other, "ranks"  # a warp: no curves of the columns as they are come near
-    mine = _bent(straight, effort)
+    mine = bent(straight, effort)
     return (other, "ranks") if other.score + charge > mine.score else (mine, "none")
 
 
@@ -136,13 +163,14 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
 
 
 def _ranked(data: ScoreData) -> ScoreData:
-    scores = with_normal_scores(data.table)
-    return score_data(scores, gather_statistics(scores, "listwise"), data.links, data.is_window)
+    scores = with_normal_scores(data.table, data.treated)
+    return score_data(scores, gather_statistics(scores, "listwise"), data.links, data.is_window, data.treated)
 
 
 def _transformed(data: ScoreData) -> list[int]:
-    """The variables that normal scores replace: the continuous ones."""
-    return [j for j in range(data.responses) if data.table.kinds[data.position[j]] is Kind.CONTINUOUS]
+    """The variables that normal scores replace: the continuous ones that no treatment has replaced."""
+    return [j for j in range(data.responses) if data.table.kinds[data.position[j]] is Kind.CONTINUOUS
+            and int(data.position[j]) not in data.treated]  # fmt: skip
 
 
 def _charge(data: ScoreData, options: ScoreOptions) -> float:
@@ -154,8 +182,6 @@ def _charge(data: ScoreData, options: ScoreOptions) -> float:
 
 def _have_a_chance(ranked: ScoreData, options: ScoreOptions, model: FittedModel, charge: float) -> bool:
     """Whether normal scores come close with the orders and the blocks of a model of the columns as they are."""
-    if not _transformed(ranked):
-        return False
     design = ScoreDesign(ranked, options, False)
     number = np.argsort(ranked.position)[np.argsort(np.argsort(model.design.data.position))]
     place = np.argsort(number[model.orders], axis=1)
@@ -168,11 +194,11 @@ def _have_a_chance(ranked: ScoreData, options: ScoreOptions, model: FittedModel,
     return float(scores.sum()) + charge > model.score - CHANCE
 
 
-def with_normal_scores(data: Dataset) -> Dataset:
-    """The table with the normal scores of every continuous variable, over all rows; missing values stay missing."""
+def with_normal_scores(data: Dataset, but: Container[int] = ()) -> Dataset:
+    """The table with the normal scores of continuous variables but for some; missing values stay missing."""
     columns = list(data.columns)
     usable = complete_rows(data)
-    for position in (place for place in data.system if data.kinds[place] is Kind.CONTINUOUS):
+    for position in (place for place in data.system if data.kinds[place] is Kind.CONTINUOUS and place not in but):
         column = np.full(data.n_rows, np.nan)
         column[usable] = normal_scores(data.columns[position][usable])
         columns[position] = column

@@ -6,7 +6,7 @@ noise densities a skewed or heavy-tailed residual does; with them, a skewed one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -40,7 +40,19 @@ def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved:
         return ()
     found = side_by_side([_statistics(model, masks, own) for masks, own in together.items()])
     nodes = [names[node] for own in together.values() for node, _ in own]
-    return check_residuals(found, int(min(data.total, MOST_ROWS)), nodes, kinds)
+    violations = check_residuals(found, int(min(data.total, MOST_ROWS)), nodes, kinds)
+    coarse = {names[node] for node in range(data.responses) if int(data.position[node]) in data.treated}
+    return tuple(filter(None, (_elsewhere(violation, coarse) for violation in violations)))
+
+
+def _elsewhere(violation: Violation, coarse: Collection[str]) -> Violation | None:
+    """What is left of a violation without coarse columns, whose residuals are uneven and skewed because they are."""
+    kept = [(column, size) for column, size in zip(violation.columns, violation.sizes, strict=True)
+            if violation.kind == CURVES or column not in coarse]  # fmt: skip
+    if not kept:
+        return None
+    columns, sizes = zip(*kept, strict=True)
+    return Violation(violation.kind, columns, sizes[0], sizes)
 
 
 def _left(model: FittedModel, node: int, part: Part) -> Floats | None:

@@ -16,6 +16,8 @@ from causalcontext.kernels.rows.noise_densities import MANY, DensityTable, densi
 FEWEST_ROWS = 10
 IN_A_BIN = 5
 """So many places in the bin of a count stand for it."""
+NO_DENSITY = -2
+"""In place of the first row of a bin: noise is Gaussian."""
 
 
 @cache
@@ -47,7 +49,7 @@ def number_gain(values: Floats, starts: Ints, groups: Ints, node: Ints, chosen: 
         The intercept of every cell, -1 for cells that are not in the block.
     node : array of int
         The number's row of `FitRows.node`: its column, and for a count the first of `IN_A_BIN` rows of `values` in
-        which it lies elsewhere in its bin; -1 for other numbers.
+        which it lies elsewhere in its bin; -1 for other numbers, `NO_DENSITY` where noise is Gaussian.
     chosen : array of int, shape (2, columns)
         Columns, and the groups in which they live, as a bit mask (0: all).
     rows : float
@@ -56,6 +58,8 @@ def number_gain(values: Floats, starts: Ints, groups: Ints, node: Ints, chosen: 
         `noise_densities.density_pointer`.
     """
     response, pieces = node[RESPONSE], node[PIECES]
+    if pieces == NO_DENSITY:
+        return 0.0
     residual = np.empty(values.shape[1] * (IN_A_BIN if pieces >= 0 else 1))
     size = write_residual(values, starts, groups, response, chosen, slopes, slopes.size, residual)
     if size <= FEWEST_ROWS:

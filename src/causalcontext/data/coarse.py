@@ -1,0 +1,140 @@
+"""Numbers that hold few values: what a column is by its values, where nobody says what it is.
+
+Most number columns of real tables are 0/1, graded, or heaped at a few values. Two values are a category, three to five
+are ordered; more values of which few carry most rows are coarse: E = 1 / sum p^2 effective values, p the shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from causalcontext.data.dataset import Dataset, complete_rows
+from causalcontext.data.kinds import Kind
+from causalcontext.errors import listed
+from causalcontext.kernels.arrays import Floats, Values
+
+MOST_ORDERED = 5
+"""Numbers with so many values at most have levels: two are a category, more are ordered."""
+COARSE_BELOW = 20.0
+"""Effective values below which a number is coarse."""
+LOOK = 1000
+"""Rows that tell a column of many values, which is the usual case, without a look at the others."""
+MANY_IN_A_LOOK = 2.0 * COARSE_BELOW
+AS_THEY_ARE, SCORES, HEAPS = "as they are", "by normal scores", "spread around their values"
+"""What is done with coarse columns."""
+
+
+class FewValues(NamedTuple):
+    """A number with few values.
+
+    Attributes
+    ----------
+    name : str
+    columns : tuple of int
+        The positions of it and, in windows of a time series, of its lags.
+    values, shares : arrays, shape (m,)
+        The values that occur, sorted, and how often.
+    """
+
+    name: str
+    columns: tuple[int, ...]
+    values: Floats
+    shares: Floats
+
+    @property
+    def kind(self) -> Kind:
+        """What it is taken for; a coarse column stays a number."""
+        if len(self.values) == 2:
+            return Kind.CATEGORICAL
+        return Kind.ORDERED if len(self.values) <= MOST_ORDERED else Kind.CONTINUOUS
+
+    @property
+    def levels(self) -> tuple[int | float, ...]:
+        """The values as levels: whole numbers as integers."""
+        whole = bool((self.values == np.floor(self.values)).all())
+        return tuple(int(value) if whole else float(value) for value in self.values)
+
+
+def few_valued(data: Dataset, variable_of: Callable[[str], str] = str) -> tuple[FewValues, ...]:
+    """The numbers with few values that nobody said the kind of.
+
+    `variable_of` has the variable behind the name of a column; columns of one variable, its lags, go together. A column
+    that a context is made out of stays a number.
+    """
+    groups: dict[str, list[int]] = {}
+    for place in data.system:
+        if data.kinds[place] is Kind.CONTINUOUS and data.names[place] not in data.declared:
+            groups.setdefault(variable_of(data.names[place]), []).append(place)
+    if not groups:
+        return ()
+    sources, rows = {source for _, source in data.contexts.made}, np.flatnonzero(complete_rows(data))
+    looked = (_look(name, data, places, rows) for name, places in groups.items())
+    return tuple(few for few in looked if few is not None
+                 and (few.kind is Kind.CONTINUOUS or not sources.intersection(few.columns)))  # fmt: skip
+
+
+def _look(name: str, data: Dataset, places: Sequence[int], rows: Values) -> FewValues | None:
+    """A variable as one with few values; None if it has many."""
+    columns = [np.asarray(data.columns[place]) for place in places]
+    some = np.unique(columns[0][rows[:: max(1, len(rows) // LOOK)]], return_counts=True)[1]
+    if len(some) == 0 or _effective(some) > MANY_IN_A_LOOK:
+        return None
+    everything = np.concatenate([column[rows] for column in columns]).astype(np.float64)
+    values, counts = np.unique(everything, return_counts=True)
+    graded, effective = len(values) <= MOST_ORDERED, _effective(counts)
+    repeats = 2.0 * (len(values) if graded else effective) <= len(rows)
+    if len(values) < 2 or not repeats or not (graded or effective < COARSE_BELOW):
+        return None
+    return FewValues(name, tuple(places), values, counts / len(everything))
+
+
+def _effective(counts: Values) -> float:
+    """How many values of equal share would be as often the same in two rows."""
+    return float(counts.sum()) ** 2 / float(np.sum(counts.astype(np.float64) ** 2))
+
+
+def with_levels(data: Dataset, found: Sequence[FewValues]) -> Dataset:
+    """The table in which numbers of two to five values are categories and ordered columns."""
+    kinds, columns, categories = list(data.kinds), list(data.columns), dict(data.categories)
+    for few in (few for few in found if few.kind is not Kind.CONTINUOUS):
+        for place in few.columns:
+            values = np.asarray(columns[place], dtype=np.float64)
+            codes = np.searchsorted(few.values, values)
+            known = np.isfinite(values)
+            columns[place] = codes if known.all() else np.where(known, codes, np.nan)
+            kinds[place], categories[place] = few.kind, few.levels
+    return replace(data, kinds=tuple(kinds), columns=tuple(columns), categories=categories)
+
+
+def words_for(found: Sequence[FewValues], treatment: str) -> list[str]:
+    """A sentence about what columns of few values are taken for, if there are any.
+
+    Examples
+    --------
+    >>> from causalcontext.data.tables import read_table
+    >>> data = read_table({"smoker": [0, 1] * 4, "grade": [1, 2, 3, 2] * 2, "weight": np.arange(8.0) ** 2}, None)
+    >>> print(words_for(few_valued(data), AS_THEY_ARE)[0])  # doctest: +ELLIPSIS
+    smoker (2 values) as a category, grade (3 values) as ordered: numbers of few values are searched like this; ...
+    """
+    found, parts = sorted(found, key=lambda few: few.name), []
+    for kind, ending in (
+        (Kind.CATEGORICAL, "as a category"),
+        (Kind.ORDERED, "as ordered"),
+        (Kind.CONTINUOUS, treatment),
+    ):
+        own = [f"{few.name} ({_told(few)})" for few in found if few.kind is kind]
+        parts += [f"{listed(own)} {ending}"] if own else []
+    if not parts:
+        return []
+    return [f"{', '.join(parts)}: numbers of few values are searched like this; to search one as a plain number pass "
+            f"kinds={{{found[0].name!r}: 'continuous'}}"]  # fmt: skip
+
+
+def _told(few: FewValues) -> str:
+    if few.kind is not Kind.CONTINUOUS:
+        return f"{len(few.values)} values"
+    return f"{100.0 * few.shares.max():.0f} % of it is one value"

@@ -1,0 +1,114 @@
+"""Coarse columns in a search: as they are, by normal scores, or with every value spread over the range it stands for.
+
+A noise density fits the spikes of a coarse column rather than its noise, and a parent smears them: links vanish. The
+treatments are models of the same table once each is the probability of the values that were written: a density times
+the width of what a value stands for, or the share of a value times what the normal scores gain by their parents. Shares
+of m values are counted in the same rows, which costs m - 1 nats (AIC).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy
+
+from causalcontext.data.coarse import AS_THEY_ARE, HEAPS, SCORES, FewValues
+from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.kernels.arrays import Floats, Values
+from causalcontext.score.data import ScoreData, Treated, score_data
+
+MOST_SCORED = 10
+"""Coarse columns of so many values at most are never spread: their values say nothing about a density."""
+SMOOTH, WIDEST = 0.35, 2.0
+"""The bandwidth by which the density of a heaped column is estimated, and the widest spread of a value, in sd."""
+NO_WIDTHS = np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Treatment:
+    """A way to search coarse columns: the data, and what makes its scores log probabilities of written values."""
+
+    name: str
+    data: ScoreData
+    charge: float
+
+
+def treatments(data: ScoreData, coarse: Sequence[FewValues]) -> list[Treatment]:
+    """All that are worth a search, columns as they are first; only these where no column is coarse."""
+    coarse = [few for few in coarse if few.kind is Kind.CONTINUOUS]
+    found = [Treatment(AS_THEY_ARE, data, sum(_charge_as_is(data, few) for few in coarse))]
+    if coarse:
+        found.append(_treated(SCORES, data, coarse, []))
+        heaped = [few for few in coarse if len(few.values) > MOST_SCORED and _has_gap(data, few)]
+        if heaped:
+            found.append(_treated(HEAPS, data, [few for few in coarse if few not in heaped], heaped))
+    return found
+
+
+def normal_scores_of(shares: Floats) -> Floats:
+    """The mean of a standard normal variable between the quantiles that bound every value, by shares of the values.
+
+    Examples
+    --------
+    >>> normal_scores_of(np.array([0.5, 0.5])).round(3).tolist()
+    [-0.798, 0.798]
+    """
+    cuts = scipy.special.ndtri(np.clip(np.concatenate([[0.0], np.cumsum(shares)[:-1], [1.0]]), 0.0, 1.0))
+    heights = np.exp(-0.5 * cuts**2) / np.sqrt(2.0 * np.pi)
+    return np.asarray(-np.diff(heights) / shares)
+
+
+def widths_of(values: Floats, shares: Floats) -> Floats:
+    """How wide every value would have to be spread for a smooth density, in the units of the values."""
+    sd = float(np.sqrt(shares @ (values - shares @ values) ** 2))
+    away = (values[:, None] - values) / (SMOOTH * sd)
+    density = np.exp(-0.5 * away**2) @ shares / (SMOOTH * np.sqrt(2.0 * np.pi))
+    return np.asarray(np.minimum(shares / density, WIDEST) * sd)
+
+
+def _treated(name: str, data: ScoreData, scored: Sequence[FewValues], heaped: Sequence[FewValues]) -> Treatment:
+    """Some columns by normal scores without a noise density, others spread."""
+    columns, treated, charge = list(data.table.columns), {}, 0.0
+    for few in scored:
+        scores = normal_scores_of(few.shares)
+        for place in few.columns:
+            columns[place] = _looked_up(few, scores, columns[place])
+            treated[place] = Treated(scores, NO_WIDTHS)
+        here = float(np.sum(few.shares * np.log(few.shares))) + 0.5 * (1.0 + np.log(2.0 * np.pi))
+        charge += len(_responses(data, few)) * (data.total * here - len(few.values) + 1)
+    for few in heaped:
+        widths = widths_of(few.values, few.shares)
+        for place in few.columns:
+            treated[place] = Treated(few.values, widths)
+        for j in _responses(data, few):
+            charge += data.total * float(few.shares @ np.log(widths / data.scale[j])) - len(few.values) + 1
+    if not scored:
+        return Treatment(name, replace(data, treated=treated), charge)
+    table = replace(data.table, columns=tuple(columns))
+    statistics = gather_statistics(table, "listwise")
+    return Treatment(name, score_data(table, statistics, data.links, data.is_window, treated), charge)
+
+
+def _looked_up(few: FewValues, scores: Floats, column: Values) -> Floats:
+    """A column with its values replaced; what is missing stays missing."""
+    values = np.asarray(column, dtype=np.float64)
+    place = np.minimum(np.searchsorted(few.values, values), len(scores) - 1)
+    return np.where(np.isfinite(values), scores[place], np.nan)
+
+
+def _responses(data: ScoreData, few: FewValues) -> list[int]:
+    """The variables that a coarse column is: those with a mechanism."""
+    return [j for j in range(data.responses) if int(data.position[j]) in few.columns]
+
+
+def _charge_as_is(data: ScoreData, few: FewValues) -> float:
+    """The log of the smallest distance of two values, for every row: a density times it is a probability."""
+    gap = float(np.diff(few.values).min())
+    return sum(data.total * float(np.log(gap / data.scale[j])) for j in _responses(data, few))
+
+
+def _has_gap(data: ScoreData, few: FewValues) -> bool:
+    return all(data.gap[j] > 0.0 for j in _responses(data, few))

@@ -1,0 +1,216 @@
+"""Numbers of few values: what they are taken for, the treatments of coarse ones, and what a result says of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+from score_tables import model_table
+
+import causalcontext as cc
+from causalcontext.data.coarse import AS_THEY_ARE, HEAPS, SCORES, few_valued
+from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.data.tables import read_table
+from causalcontext.knowledge import Knowledge
+from causalcontext.score.data import score_data
+from causalcontext.score.design import ScoreDesign
+from causalcontext.score.options import ScoreOptions
+from causalcontext.score.treatments import normal_scores_of, treatments, widths_of
+from causalcontext.score.workspace import FitWorkspace
+
+
+def few(columns, **options):
+    table = read_table(columns, None, **options)
+    return {table.names[one.columns[0]]: one for one in few_valued(table)}
+
+
+def cigarettes(rows, seed):
+    """Heaped at tens, an effect of a number and of a 0/1 column, and a cause of a graded one."""
+    generator = np.random.default_rng(seed)
+    smoker, stress = generator.integers(2, size=rows), generator.normal(size=rows)
+    latent = 12.0 + 10.0 * (0.7 * stress + 0.8 * smoker + 0.7 * generator.normal(size=rows))
+    tens = generator.random(rows) < 0.8
+    daily = np.maximum(np.where(tens, 10.0 * np.round(latent / 10.0), np.round(latent)), 0.0)
+    grade = np.clip(np.round(daily / 15.0 + 0.5 * generator.normal(size=rows)), 0, 3)
+    return pd.DataFrame({"smoker": 2.0 + 3.0 * smoker, "stress": stress, "daily": daily, "grade": grade})
+
+
+def edges(result):
+    return {frozenset((edge.source, edge.target)) for edge in result.union.edges}
+
+
+def scales_of(result):
+    return dict(zip(result.names, result.evidence.mechanisms.scales, strict=True))
+
+
+def treated(table):
+    """The treatments of a table by name."""
+    data = read_table(table, None)
+    scored = score_data(data, gather_statistics(data, "listwise"), Knowledge().links(data.names))
+    return {one.name: one for one in treatments(scored, few_valued(data))}
+
+
+def test_kinds_follow_from_values():
+    generator = np.random.default_rng(1)
+    table = {
+        "two": generator.choice([-7.5, 3.0], 400), "five": generator.integers(-2, 3, 400), "constant": np.ones(400),
+        "heaped": np.where(generator.random(400) < 0.5, 20.0, generator.normal(size=400)),
+        "many": generator.normal(size=400), "rounded": np.round(generator.normal(size=400), 2),
+        "gaps": np.where(generator.random(400) < 0.1, np.nan, generator.integers(3, size=400)),
+    }  # fmt: skip
+    found = few(table)
+    assert {name: one.kind for name, one in found.items()} == {
+        "two": Kind.CATEGORICAL, "five": Kind.ORDERED, "gaps": Kind.ORDERED, "heaped": Kind.CONTINUOUS
+    }  # fmt: skip
+    assert found["two"].levels == (-7.5, 3.0)
+    assert found["five"].levels == (-2, -1, 0, 1, 2)
+    kept = np.isfinite(table["gaps"])
+    assert found["heaped"].shares.max() == pytest.approx(np.mean(table["heaped"][kept] == 20.0))
+    assert set(few(table, kinds=dict.fromkeys(("two", "five", "heaped"), "continuous"))) == {"gaps"}
+    assert set(few({name: table[name][::-1] for name in sorted(table)})) == set(found)
+    assert few({"A": np.arange(12.0), "B": np.arange(12.0) % 7}) == {}  # short, and hardly repeated
+
+
+def test_normal_scores_are_conditional_means():
+    """Against numerical integrals between the quantiles; their mean is 0 whatever the shares are."""
+    shares = np.array([0.35, 0.05, 0.2, 0.1, 0.28, 0.02])
+    cuts = norm.ppf(np.concatenate([[0.0], np.cumsum(shares)[:-1], [1.0]]))
+    naive = [
+        quad(lambda z: z * norm.pdf(z), low, high)[0] / p
+        for low, high, p in zip(cuts[:-1], cuts[1:], shares, strict=True)
+    ]
+    assert normal_scores_of(shares) == pytest.approx(naive, abs=1e-7)
+    assert shares @ normal_scores_of(shares) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_widths_fill_a_smooth_density():
+    values, shares = np.array([-50.0, -10.0, 0.0, 5.0, 10.0]), np.array([0.1, 0.4, 0.2, 0.1, 0.2])
+    sd = np.sqrt(np.sum(shares * values**2) - np.sum(shares * values) ** 2)
+    naive = []
+    for value, share in zip(values, shares, strict=True):
+        density = sum(p * norm.pdf(value, other, 0.35 * sd) for other, p in zip(values, shares, strict=True))
+        naive.append(min(share / density, 2.0 * sd))
+    assert widths_of(values, shares) == pytest.approx(naive)
+    assert widths_of(1.0 - 3.0 * values[::-1], shares[::-1]) == pytest.approx(3.0 * np.array(naive)[::-1])
+
+
+def test_scores_are_probabilities_of_written_values():
+    """Alone, a column by normal scores has the probability of its shares; units do not matter to any treatment."""
+    rows = cigarettes(500, 3)
+    ways, scaled = treated(rows), treated(rows.assign(daily=7.0 + 2.0 * rows["daily"]))
+    assert list(ways) == [AS_THEY_ARE, SCORES, HEAPS]
+    count = rows["daily"].value_counts().to_numpy()
+    for name, way in ways.items():
+        design = ScoreDesign(way.data, ScoreOptions(), False)
+        node = int(np.flatnonzero(way.data.position == 2)[0])
+        block = design.pooled([1])[0]
+        alone = FitWorkspace(design, False).score([(block, node, [])])[0, 0]
+        assert way.data.has_density(node) == (name != SCORES)
+        if name == SCORES:
+            naive = np.sum(count * np.log(count / 500)) - 2.0 * np.log(500) - (len(count) - 1)  # a mean, a variance
+            assert alone + way.charge == pytest.approx(naive)
+        other = ScoreDesign(scaled[name].data, ScoreOptions(), False)
+        block, node = other.pooled([1])[0], int(np.flatnonzero(scaled[name].data.position == 2)[0])
+        again = FitWorkspace(other, False).score([(block, node, [])])[0, 0]
+        assert again + scaled[name].charge == pytest.approx(alone + way.charge, abs=1e-3 * abs(alone))
+
+
+def test_heaps_are_spread_around_their_values():
+    way = treated(cigarettes(500, 3))[HEAPS]
+    data = way.data
+    node = int(np.flatnonzero(data.position == 2)[0])
+    values = np.round(data.values[node] * data.scale[node] + data.centre[node], 6)
+    seen, shares = np.unique(values, return_counts=True)
+    naive = dict(zip(seen, widths_of(seen, shares / 500), strict=True))
+    assert data.bin_widths(node) * data.scale[node] == pytest.approx([naive[value] for value in values])
+
+
+def test_links_of_coarse_columns_are_found_and_told():
+    rows = cigarettes(600, 1)
+    result = cc.discover(rows, method="score-ac")
+    wanted = {frozenset(("smoker", "daily")), frozenset(("stress", "daily")), frozenset(("daily", "grade"))}
+    assert edges(result) >= wanted
+    assert not edges(cc.discover(rows, method="score-ac", kinds=dict.fromkeys(rows, "continuous"))) >= wanted
+    (note,) = [note for note in result.notes if "numbers of few values" in note]
+    share = 100.0 * rows["daily"].value_counts(normalize=True).max()
+    assert note.startswith("smoker (2 values) as a category, grade (4 values) as ordered, ")
+    assert f"daily ({share:.0f} % of it is one value) by normal scores" in note
+    assert [words for words in cc.check(rows).notes if words.startswith("smoker (2 values) as a category, grade")]
+    shuffled = cc.discover(rows[rows.columns[::-1]], method="score-ac")
+    assert shuffled.evidence.score == pytest.approx(result.evidence.score)
+    assert edges(shuffled) == edges(result)
+
+
+def test_truth_values_and_two_numbers_are_alike():
+    rows = cigarettes(400, 2)
+    ways = [rows["smoker"], rows["smoker"] > 3, (rows["smoker"] > 3).astype(int), (rows["smoker"] > 3).astype("int8")]
+    scores = {cc.discover(rows.assign(smoker=one), method="score-ac").evidence.score for one in ways}
+    assert len(scores) == 1
+
+
+def test_effects_equations_and_files_keep_the_units(tmp_path):
+    rows = cigarettes(600, 1)
+    tiers = [["smoker", "stress"], ["daily"], ["grade"]]
+    result = cc.discover(rows, method="score-ac", knowledge=Knowledge(tiers=tiers))
+    slopes = np.linalg.lstsq(
+        np.column_stack([np.ones(600), rows["smoker"], rows["stress"]]), rows["daily"].to_numpy(), rcond=None
+    )[0]
+    found = result.mechanisms().set_index(["cause", "effect"])["coefficient"]
+    assert found["smoker", "daily"] == pytest.approx(slopes[1])
+    mechanisms, names = result.evidence.mechanisms, result.names
+    effect, cause = names.index("daily"), names.index("smoker")
+    low, high = mechanisms.partial_curve(effect, cause, [2.0, 5.0], 0)
+    assert high - low == pytest.approx(3.0 * slopes[1], abs=3.0)
+    chances = mechanisms.partial_curve(names.index("grade"), effect, [0.0, 20.0, 40.0], 0)
+    assert chances.sum(axis=0) == pytest.approx(1.0)
+    assert chances[0, 0] > chances[0, 2]
+    assert result.plot_mechanism("daily", rows)
+    result.save(tmp_path / "result.json")
+    loaded = cc.load(tmp_path / "result.json")
+    assert loaded.evidence.mechanisms.scales == mechanisms.scales
+    assert loaded.explain("smoker", "daily") == result.explain("smoker", "daily")
+    assert result.violations == ()
+
+
+def test_clean_tables_are_as_before():
+    rows = model_table(300, 1)
+    numbers = dict.fromkeys((name for name in rows if name != "R"), "continuous")
+    assert few_valued(read_table(rows, "R")) == ()
+    first, second = (cc.discover(rows, "R", method="score-ac", kinds=kinds) for kinds in (None, numbers))
+    assert first.evidence.score == second.evidence.score
+    assert first.notes == second.notes
+
+
+def test_columns_and_their_lags_are_alike():
+    generator = np.random.default_rng(4)
+    rain, river = np.zeros(400), np.zeros(400)
+    for t in range(1, 400):
+        rain[t] = 0.4 * rain[t - 1] + generator.normal()
+        river[t] = 0.8 * max(rain[t - 1], 0.0) + 0.5 * generator.normal()
+    table = pd.DataFrame({"rain": np.maximum(rain, 0.0), "river": river, "flood": (river > 1.0).astype(int)})
+    result = cc.discover(table, method="score-ac", lags=1)
+    scales = scales_of(result)
+    assert scales["flood"].kind == scales["flood(t-1)"].kind == "category"
+    for name in ("rain", "rain(t-1)"):
+        assert scales[name].scores  # normal scores
+    assert scales["rain"].standard([0.0, 1.0]) == pytest.approx(scales["rain(t-1)"].standard([0.0, 1.0]), abs=0.1)
+    assert frozenset(("rain(t-1)", "river")) in edges(result)
+    assert any("rain (" in note and "flood (2 values) as a category" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("transform", ["none", "ranks"])
+def test_transforms_that_are_asked_for_are_kept(transform):
+    result = cc.discover(cigarettes(300, 1), method="score-ac", transform=transform)
+    assert result.evidence.transform == transform
+    scale = scales_of(result)["daily"]
+    assert bool(scale.scores) == (transform == "ranks")
+
+
+def test_contexts_and_thresholds_go_with_coarse_columns():
+    rows = cigarettes(600, 5).assign(R=np.random.default_rng(5).integers(2, size=600))
+    result = cc.discover(rows, [cc.threshold("daily", 15.0), "R"], method="score-ac")
+    assert frozenset(("stress", "daily")) in edges(result)
+    assert scales_of(result)["daily"].kind == "number"
+    graded = cc.discover(rows, cc.threshold("grade", 1.5), method="score-ac")
+    assert scales_of(graded)["grade"].kind == "number"
