@@ -112,7 +112,11 @@ def _by_level(levels: Sequence[Any], counts: Ints) -> list[dict[str, Any]]:
 def _show(findings: dict[str, Any]) -> None:
     split = len(findings["contexts"]) > 1
     title = f"rows by value of {findings['context']}" if split else "rows"
-    contexts = [_context_cells(context) for context in findings["contexts"]]
+    contexts = [
+        [level_text(context["value"]), f"{context['rows']:,}", f"{context['complete']:,}",
+         "-" if context["largest_set"] < 0 else f"{context['largest_set']:,}"]
+        for context in findings["contexts"]
+    ]  # fmt: skip
     show_table(title, ["value", "rows", "complete", "largest set"], contexts, "contexts")
     cells = [_column_cells(column, split) for column in findings["columns"]]
     used = [place for place in range(len(_HEADER)) if any(row[place] for row in cells)]
@@ -122,12 +126,6 @@ def _show(findings: dict[str, Any]) -> None:
             lines = [f"{name} ({len(findings[name])})", *(f"  {text}" for text in findings[name]), ""]
             show_page("\n".join(lines))
     show_page("usable" if findings["usable"] else "not usable: discover refuses this table")
-
-
-def _context_cells(context: dict[str, Any]) -> list[str]:
-    limit = context["largest_set"]
-    counts = [f"{context['rows']:,}", f"{context['complete']:,}"]
-    return [level_text(context["value"]), *counts, "-" if limit < 0 else f"{limit:,}"]
 
 
 def _column_cells(column: dict[str, Any], split: bool) -> list[str]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
-from causalcontext.graphs.paths import is_acyclic
+from causalcontext.graphs.paths import is_acyclic, shortest_path
 from causalcontext.kernels.arrays import Bools
 from causalcontext.views import Contexts
 
@@ -114,11 +114,8 @@ class OpenGraphs:
     def touching(self, places: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """The components with an edge at some (graph, variable)."""
         wanted = set(places)
-        return tuple(
-            number
-            for number, edges in enumerate(self.components)
-            if any((g, i) in wanted or (g, j) in wanted for g, i, j in edges)
-        )
+        return tuple(number for number, edges in enumerate(self.components)
+                     if any((g, i) in wanted or (g, j) in wanted for g, i, j in edges))  # fmt: skip
 
     def families(self, components: Sequence[int], limit: int = 1000) -> tuple[Family, ...] | None:
         """Every family, with the edges of some components directed; None if there are more than `limit`.
@@ -191,7 +188,9 @@ class _Turning:
                 return
             if self._direct((g, a, b)):
                 yield from self.orientations(left[1:])
-            self._take_back(mark)
+            while len(self._trail) > mark:
+                h, c, d = self._trail.pop()
+                self.endpoints[h, c, d] = self.endpoints[h, d, c] = Endpoint.CIRCLE
 
     def _direct(self, arrow: Arrow) -> bool:
         """Direct an edge and those that follow in other graphs; False if that is impossible."""
@@ -213,16 +212,11 @@ class _Turning:
                 queue += copies
         return True
 
-    def _take_back(self, mark: int) -> None:
-        while len(self._trail) > mark:
-            g, a, b = self._trail.pop()
-            self.endpoints[g, a, b] = self.endpoints[g, b, a] = Endpoint.CIRCLE
-
     def _affected(self, g: int, a: int, b: int) -> list[Arrow]:
         """The new arrow; where it makes a variable a cause of a context, all arrows at that variable."""
-        if b not in self.contexts.positions or a in self.contexts.positions:
-            return [(g, a, b)]
         found = [(g, a, b)]
+        if b not in self.contexts.positions or a in self.contexts.positions:
+            return found
         for h in range(len(self.endpoints)):
             arrows, tails = self.endpoints[h, a] == Endpoint.ARROW, self.endpoints[h, :, a] == Endpoint.ARROW
             found += [(h, a, int(c)) for c in np.flatnonzero(arrows) if c not in self.contexts.positions]
@@ -240,39 +234,25 @@ class _Turning:
                 continue
             if self.endpoints[h, a, b]:
                 found.append((h, a, b))
-            elif self._unchanged(self.endpoints, b, g, h) and not self._excused(a, b, g, h):
-                return None
+            elif self._unchanged(self.endpoints, b, g, h) and not (
+                self._unchanged(self._before, a, g, h) and self._unchanged(self._before, b, g, h)
+            ):
+                return None  # if neither end could ever change, the missing edge would prove nothing
         return found
 
     def _unchanged(self, endpoints: Endpoints, v: int, g: int, h: int) -> bool:
         """Whether no context variable that differs between two graphs can cause a variable."""
         return all(endpoints[g, c, v] in (Endpoint.NONE, Endpoint.TAIL) for c in self._differing[g][h])
 
-    def _excused(self, a: int, b: int, g: int, h: int) -> bool:
-        """Whether an edge is missing in h though neither end could ever change: then it proves nothing."""
-        return self._unchanged(self._before, a, g, h) and self._unchanged(self._before, b, g, h)
-
     def _collides(self, g: int, a: int, b: int) -> bool:
         """Whether b now has two causes that are not adjacent, a and another one, and that is no open question."""
-        others = (
-            (self.endpoints[g, :, b] == Endpoint.ARROW)
-            & (self.endpoints[g, b] == Endpoint.TAIL)
-            & (self.endpoints[g, a] == Endpoint.NONE)
-        )
+        others = directed(self.endpoints[g])[:, b] & (self.endpoints[g, a] == Endpoint.NONE)
         others[a] = False
         return any((g, min(a, c), b, max(a, c)) not in self._triples for c in np.flatnonzero(others).tolist())
 
     def _reaches(self, g: int, start: int, goal: int) -> bool:
         """Whether arrows lead from one variable to another."""
-        links = (self.endpoints[g] == Endpoint.ARROW) & (self.endpoints[g].T == Endpoint.TAIL)
-        found, frontier = {start}, [start]
-        while frontier:
-            following = np.flatnonzero(links[frontier.pop()]).tolist()
-            if goal in following:
-                return True
-            frontier += [v for v in following if v not in found]
-            found.update(following)
-        return False
+        return bool(shortest_path(directed(self.endpoints[g]), start, goal))
 
 
 def _components(endpoints: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:

@@ -225,9 +225,8 @@ class Graph:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
-        return (self.names, self.kind) == (other.names, other.kind) and np.array_equal(
-            self._endpoints, other._endpoints
-        )
+        same = (self.names, self.kind) == (other.names, other.kind)
+        return same and np.array_equal(self._endpoints, other._endpoints)
 
     def __hash__(self) -> int:
         return hash((self.names, self.kind, self._endpoints.tobytes()))

@@ -43,9 +43,8 @@ def union_endpoints(stack: Endpoints, kind: GraphKind = GraphKind.CPDAG) -> Endp
     largest = stack.max(axis=0)
     if kind is GraphKind.PAG:
         agreed = ((stack == largest) | (stack == Endpoint.NONE)).all(axis=0)
-        return np.asarray(
-            np.select([tail & arrow, agreed], [Endpoint.MIXED, largest], default=Endpoint.CIRCLE), dtype=np.int8
-        )
+        found: Endpoints = np.select([tail & arrow, agreed], [Endpoint.MIXED, largest], Endpoint.CIRCLE).astype(np.int8)
+        return found
     return np.select(
         [tail & arrow, tail, arrow, (stack == Endpoint.CIRCLE).any(axis=0), stack.any(axis=0)],
         [Endpoint.MIXED, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE, Endpoint.CONFLICT],

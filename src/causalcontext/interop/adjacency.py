@@ -60,9 +60,7 @@ def from_adjacency(table: pd.DataFrame) -> Graph:
 
 def conflicts_as_undirected(graph: Graph) -> Graph:
     """The same graph with `o-o` for every `x-x`, for formats that cannot say that directions conflict."""
-    return Graph(
-        graph.names, np.where(graph.endpoints == Endpoint.CONFLICT, Endpoint.CIRCLE, graph.endpoints), graph.kind
-    )
+    return graph.replaced(endpoints=np.where(graph.endpoints == Endpoint.CONFLICT, Endpoint.CIRCLE, graph.endpoints))
 
 
 def graph_of_marks(names: Sequence[str], texts: NDArray[np.object_], kind: str | None) -> Graph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Unpack
 
@@ -42,10 +41,7 @@ class PCAC:
     """
 
     def __init__(self, context: Any = None, **options: Unpack[Keywords]) -> None:
-        self.context = context
-        _check_known(options)
-        for name, value in (DEFAULTS | options).items():
-            setattr(self, name, value)
+        self.set_params(context=context, **(DEFAULTS | options))
 
     def fit(self, X: Any, y: None = None, *, names: Any = None) -> PCAC:
         """Search the table `X`, which holds the context too; `names` are the columns of an array, `y` is ignored."""
@@ -62,18 +58,16 @@ class PCAC:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; there are none deeper down."""
-        return {name: getattr(self, name) for name in self._parameters()}
+        return {name: getattr(self, name) for name in ("context", *DEFAULTS)}
 
     def set_params(self, **parameters: Any) -> PCAC:
         """Change parameters by name."""
-        _check_known(parameters)
+        known = ["context", *DEFAULTS]
         for name, value in parameters.items():
+            if name not in known:
+                raise OptionError(f"PCAC has no parameter {name!r}{did_you_mean(name, known)}")
             setattr(self, name, value)
         return self
-
-    @staticmethod
-    def _parameters() -> list[str]:
-        return ["context", *DEFAULTS]
 
     def __repr__(self) -> str:
         default = {"context": None} | DEFAULTS
@@ -82,10 +76,3 @@ class PCAC:
 
 
 DEFAULTS = {entry.name: default_of(entry) for entry in fields(Options)} | {"method": "pc-ac"}
-
-
-def _check_known(parameters: Mapping[str, Any]) -> None:
-    known = PCAC._parameters()
-    for name in parameters:
-        if name not in known:
-            raise OptionError(f"PCAC has no parameter {name!r}{did_you_mean(name, known)}")

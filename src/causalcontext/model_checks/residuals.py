@@ -158,17 +158,14 @@ def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[
     far = (found.far >= np.maximum(CLEAR_SHARE * rows, LEAST_FAR)) & ~skewed
     heavy = _beyond(np.maximum(found.kurtosis, 0.0), CLEAR_KURTOSIS, nodes, rows / 24.0) & ~skewed & ~far
     odd = bool(np.any(skewed | far))  # then residuals are correlated with squares and products of their own effects
-    curves, ranked = (each[0] if odd else np.maximum(each[0], each[1])
-                      for each in ((found.curves, found.hidden_curves), found.by_ranks))  # fmt: skip
+    own, hidden, interactions, spread = found.by_ranks
+    ranked = own if odd else np.maximum(own, hidden)
+    curves = found.curves if odd else np.maximum(found.curves, found.hidden_curves)
     products = np.zeros(nodes) if odd else found.interactions
     checks = (
         (CURVES, curves, _beyond(np.minimum(curves, ranked), CLEAR_CORRELATION, 2 * pairs, rows)),
-        (INTERACTIONS, products, _beyond(np.minimum(products, found.by_ranks[2]), CLEAR_PRODUCT, pairs * nodes, rows)),
-        (
-            SPREAD,
-            found.spread,
-            _beyond(np.minimum(found.spread, found.by_ranks[3]), CLEAR_CORRELATION, 2 * pairs, rows),
-        ),
+        (INTERACTIONS, products, _beyond(np.minimum(products, interactions), CLEAR_PRODUCT, pairs * nodes, rows)),
+        (SPREAD, found.spread, _beyond(np.minimum(found.spread, spread), CLEAR_CORRELATION, 2 * pairs, rows)),
         (SKEW, found.skewness, skewed),
         (TAILS, found.kurtosis, heavy),
         (OUTLIERS, found.far / rows, far),
