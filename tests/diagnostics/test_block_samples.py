@@ -6,9 +6,9 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.data.moments import Moments
-from causalcontext.data.sample import row_hashes
 from causalcontext.data.totals import BLOCKS
 from causalcontext.diagnostics.stability import drawn_moments
+from causalcontext.kernels.draws import GOLDEN, ONE, splitmix64
 
 pa = pytest.importorskip("pyarrow")
 
@@ -30,7 +30,9 @@ def scanned(table, **options):
 
 def blocks_of(rows: int):
     """The block of every row."""
-    return (row_hashes(np.arange(rows) // 512) % np.uint64(BLOCKS)).astype(int)
+    with np.errstate(over="ignore"):
+        hashes = splitmix64(((np.arange(rows) // 512).astype(np.uint64) + ONE) * GOLDEN)
+    return (hashes % np.uint64(BLOCKS)).astype(int)
 
 
 def test_blocks_are_those_of_the_rows():

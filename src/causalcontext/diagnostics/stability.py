@@ -305,19 +305,11 @@ class BlockResample:
 
     def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
         """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
-        moments = self._on_columns(drawn_moments(self.blocks, number, seed))
+        moments = replace(self.statistics, moments=drawn_moments(self.blocks, number, seed)).of_columns(self.data)
         prepared = PreparedGaussian(moments, self.data.contexts, self.kind)
         task = Task(prepared, self.data, self.statistics, self.links, self.settings, ScoreOptions(), 1, Watch(nobody),
                     self.support)  # fmt: skip
         return run_method(self.settings.method, task).whole().endpoints
-
-    def _on_columns(self, moments: Moments) -> Moments:
-        """The moments with every variable at its place in the table; context variables are constant."""
-        cells, system = len(moments.rows), list(self.data.system)
-        mean, scatter = np.zeros((cells, len(self.data.names))), np.zeros((cells, *2 * (len(self.data.names),)))
-        mean[:, system] = moments.mean
-        scatter[np.ix_(range(cells), system, system)] = moments.scatter
-        return Moments(moments.rows, mean, scatter)
 
 
 def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:

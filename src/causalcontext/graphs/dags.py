@@ -203,7 +203,7 @@ class _Turning:
                 continue
             self.endpoints[g, a, b], self.endpoints[g, b, a] = Endpoint.ARROW, Endpoint.TAIL
             self._trail.append((g, a, b))
-            if (self._no_colliders and self._collides(g, a, b)) or self._reaches(g, b, a):
+            if (self._no_colliders and self._collides(g, a, b)) or shortest_path(directed(self.endpoints[g]), b, a):
                 return False
             for affected in self._affected(g, a, b):
                 copies = self._copies(*affected)
@@ -249,10 +249,6 @@ class _Turning:
         others = directed(self.endpoints[g])[:, b] & (self.endpoints[g, a] == Endpoint.NONE)
         others[a] = False
         return any((g, min(a, c), b, max(a, c)) not in self._triples for c in np.flatnonzero(others).tolist())
-
-    def _reaches(self, g: int, start: int, goal: int) -> bool:
-        """Whether arrows lead from one variable to another."""
-        return bool(shortest_path(directed(self.endpoints[g]), start, goal))
 
 
 def _components(endpoints: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:

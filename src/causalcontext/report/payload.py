@@ -65,7 +65,12 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "contextVariables": sorted(context_nodes(shown)),
         "time": _time(shown),
         "contexts": [printable(str(value)) for value in shown.contexts],
-        "titles": [printable(_title(shown, value)) for value in shown.contexts],
+        "titles": [
+            printable(
+                "all rows" if shown.context is None else context_words(shown.context, value, shown.settings.indicator)
+            )
+            for value in shown.contexts
+        ],
         "rows": list(result.data.rows),
         "kinds": list(result.data.kinds),
         "alpha": result.settings.alpha,
@@ -198,11 +203,6 @@ def _warnings(result: ContextGraphs) -> list[str]:
         return []
     left = "untested edges are still there" if result.evidence is None else "this is the best model found so far"
     return [f"The search was interrupted: {left}.", *(printable(note) for note in notes(result))]
-
-
-def _title(result: ContextGraphs, value: Any) -> str:
-    """What the graph of a context is called."""
-    return "all rows" if result.context is None else context_words(result.context, value, result.settings.indicator)
 
 
 def _settings(result: ContextGraphs) -> list[tuple[str, str]]:

@@ -84,6 +84,11 @@ def none_or(inner: Check) -> Check:
     return lambda value, where: None if value is None else inner(value, where)
 
 
+def one_or_each(inner: Check, several: Callable[[Any], bool]) -> Check:
+    """What another check allows, or a list of it where there are several."""
+    return lambda value, where: (each(inner) if several(value) else inner)(value, where)
+
+
 def each(inner: Check, least: int = 0, most: int | None = None) -> Check:
     """A list of so many entries, all of one kind."""
 
@@ -167,11 +172,11 @@ def check_content(content: Mapping[str, Any]) -> None:
         raise ValueError("names holds a name twice")
     _check_context(content["context"], names)
     count, contexts = len(names), len(content["context"]["cells"])
-    place, graph = whole(0, count - 1), whole(0, contexts - 1)
+    place, graph, name = whole(0, count - 1), whole(0, contexts - 1), one_of(*names)
     keys({
         "complete": truth,
         "kind": one_of(*(kind.value for kind in GraphKind)),
-        "graphs": mapping(each(keys({"source": one_of(*names), "target": one_of(*names), "mark": text}))),
+        "graphs": mapping(each(keys({"source": name, "target": name, "mark": text}))),
         "settings": _settings(names),
         "data": _data(count, contexts),
         "tests_run": mapping(whole(0)),
@@ -180,8 +185,8 @@ def check_content(content: Mapping[str, Any]) -> None:
         "doubts": each(tuple_of(one_of(*(entry.name for entry in (*RULES, *CHECKS))), graph, place, place)),
         "warnings": each(text),
         "notes": each(text),
-        "claims": _claims(names),
-        "violations": each(tuple_of(one_of(*VIOLATIONS), each(one_of(*names), least=1), finite)),
+        "claims": text if isinstance(content.get("claims"), str) else each(tuple_of(name, name, text, text)),
+        "violations": each(tuple_of(one_of(*VIOLATIONS), each(name, least=1), finite)),
         "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
     })(content, "")  # fmt: skip
@@ -229,25 +234,14 @@ def _check_series(series: Any, names: list[str]) -> None:
     right = (lags + 1) * len(variables) + len(covariates) == len(names)
     right = right and [*window_names(variables, lags), *covariates] == names
     demand(right, variables, "series.variables", "what the nodes are made of")
-    copy, size = none_or(_copy_or_copies(tuple_of(one_of(*names), _lag_or_lags))), none_or(finite)
-    slope = tuple_of(one_of(*names), one_of(*names), anything, truth, size, size, size, size, size)
-    keys({"reads": mapping(copy), "slopes": each(slope)})(series, "series")
+    name, size = one_of(*names), none_or(finite)
+    lags_read = one_or_each(whole(0), lambda value: isinstance(value, list))
+    copies = one_or_each(
+        tuple_of(name, lags_read), lambda value: isinstance(value, list) and list in map(type, value[:1])
+    )
+    slope = tuple_of(name, name, anything, truth, size, size, size, size, size)
+    keys({"reads": mapping(none_or(copies)), "slopes": each(slope)})(series, "series")
     known_keys({"copies": each(whole(0, lags)), "depth": whole(0, MOST_DEPTH * (lags + 1))})(series, "series")
-
-
-def _copy_or_copies(copy: Check) -> Check:
-    """The copy of a context that is read, or those of several."""
-
-    def check(value: Any, where: str) -> None:
-        several = isinstance(value, list) and value and isinstance(value[0], list)
-        (each(copy) if several else copy)(value, where)
-
-    return check
-
-
-def _lag_or_lags(value: Any, where: str) -> None:
-    """A lag, or several."""
-    (each(whole(0)) if isinstance(value, list) else whole(0))(value, where)
 
 
 def _scale(value: Any, where: str) -> None:
@@ -275,16 +269,6 @@ def _equation(count: int, contexts: int) -> Check:
             demand(
                 len(one["causes"]) == 1 + (one["kind"] == "product"), one, where, "two causes of a product, else one"
             )
-
-    return check
-
-
-def _claims(names: list[str]) -> Check:
-    """A reason, or claims of change."""
-    listed = each(tuple_of(one_of(*names), one_of(*names), text, text))
-
-    def check(value: Any, where: str) -> None:
-        (text if isinstance(value, str) else listed)(value, where)
 
     return check
 
