@@ -20,7 +20,7 @@ import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
-from causalcontext.graphs.paths import is_acyclic, shortest_path
+from causalcontext.graphs.paths import is_acyclic
 from causalcontext.kernels.arrays import Bools
 from causalcontext.views import Contexts
 
@@ -33,6 +33,8 @@ Arrow = tuple[int, int, int]
 """(graph, cause, effect)"""
 UndecidedTriple = tuple[int, int, int, int]
 """(graph, x, w, y) with x < y: x - w - y, x and y not adjacent, is a collider or not."""
+NONE, TAIL, ARROW, CIRCLE = map(int, (Endpoint.NONE, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE))
+"""Plain numbers, which are quicker to name in a search than members of an enum."""
 MOST_STEPS = 20_000
 """Edges that are turned while one component is listed; one that takes more counts as too large."""
 
@@ -174,10 +176,13 @@ class _Turning:
         self._before = endpoints.copy()
         graphs = range(len(endpoints))
         self._differing = [[contexts.differing(g, h) for h in graphs] for g in graphs]
+        arcs = [directed(graph) for graph in endpoints]
+        self._effects = [[set(np.flatnonzero(row).tolist()) for row in graph] for graph in arcs]
+        self._causes = [[set(np.flatnonzero(row).tolist()) for row in graph.T] for graph in arcs]
 
     def orientations(self, edges: Sequence[OpenEdge]) -> Iterator[tuple[Arrow, ...]]:
         """Every way to direct the edges: no new collider, no cycle, and graphs that agree."""
-        left = [(g, i, j) for g, i, j in edges if self.endpoints[g, i, j] == Endpoint.CIRCLE]
+        left = [(g, i, j) for g, i, j in edges if self.endpoints[g, i, j] == CIRCLE]
         if not left:
             yield tuple(sorted(self._trail))
             return
@@ -190,20 +195,24 @@ class _Turning:
                 yield from self.orientations(left[1:])
             while len(self._trail) > mark:
                 h, c, d = self._trail.pop()
-                self.endpoints[h, c, d] = self.endpoints[h, d, c] = Endpoint.CIRCLE
+                self.endpoints[h, c, d] = self.endpoints[h, d, c] = CIRCLE
+                self._effects[h][c].discard(d)
+                self._causes[h][d].discard(c)
 
     def _direct(self, arrow: Arrow) -> bool:
         """Direct an edge and those that follow in other graphs; False if that is impossible."""
         queue = [arrow]
         while queue:
             g, a, b = queue.pop()
-            if self.endpoints[g, a, b] != Endpoint.CIRCLE:
-                if self.endpoints[g, a, b] == Endpoint.TAIL:
+            if self.endpoints[g, a, b] != CIRCLE:
+                if self.endpoints[g, a, b] == TAIL:
                     return False
                 continue
-            self.endpoints[g, a, b], self.endpoints[g, b, a] = Endpoint.ARROW, Endpoint.TAIL
+            self.endpoints[g, a, b], self.endpoints[g, b, a] = ARROW, TAIL
+            self._effects[g][a].add(b)
+            self._causes[g][b].add(a)
             self._trail.append((g, a, b))
-            if (self._no_colliders and self._collides(g, a, b)) or shortest_path(directed(self.endpoints[g]), b, a):
+            if (self._no_colliders and self._collides(g, a, b)) or self._reaches(g, b, a):
                 return False
             for affected in self._affected(g, a, b):
                 copies = self._copies(*affected)
@@ -242,13 +251,23 @@ class _Turning:
 
     def _unchanged(self, endpoints: Endpoints, v: int, g: int, h: int) -> bool:
         """Whether no context variable that differs between two graphs can cause a variable."""
-        return all(endpoints[g, c, v] in (Endpoint.NONE, Endpoint.TAIL) for c in self._differing[g][h])
+        return all(endpoints[g, c, v] in (NONE, TAIL) for c in self._differing[g][h])
 
     def _collides(self, g: int, a: int, b: int) -> bool:
         """Whether b now has two causes that are not adjacent, a and another one, and that is no open question."""
-        others = directed(self.endpoints[g])[:, b] & (self.endpoints[g, a] == Endpoint.NONE)
-        others[a] = False
-        return any((g, min(a, c), b, max(a, c)) not in self._triples for c in np.flatnonzero(others).tolist())
+        return any(c != a and self.endpoints[g, a, c] == NONE and (g, min(a, c), b, max(a, c)) not in self._triples
+                   for c in self._causes[g][b])  # fmt: skip
+
+    def _reaches(self, g: int, start: int, goal: int) -> bool:
+        """Whether arrows lead from one variable to another."""
+        effects, found, frontier = self._effects[g], {start}, [start]
+        while frontier:
+            following = effects[frontier.pop()]
+            if goal in following:
+                return True
+            frontier += following - found
+            found |= following
+        return False
 
 
 def _components(endpoints: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:

@@ -136,10 +136,9 @@ def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
             break
         model = met[-1]
         rivals = found.rivals(model)
-    links = model.links.any(axis=0)
     for other in known:
         behind = model.score - other.score
-        margin[links & ~other.links.any(axis=0) & (margin > behind)] = behind
+        margin[model.linked & ~other.linked & (margin > behind)] = behind
     near = tuple(other for other in known if other.score > model.score - CLEAR)
     return Directed(model, near, margin, asked)
 

@@ -113,6 +113,22 @@ class FittedModel:
             links[:, source, context] = True
         return links
 
+    @cached_property
+    def linked(self) -> Bools:
+        """Directed links of any context, shape (variables, variables), row -> column: quicker than all of `links`."""
+        data = self.design.data
+        found = np.zeros((data.variables, data.variables), dtype=bool)
+        found[: data.candidates, : data.nodes] = self.design.required.T
+        for node, part in self.regressions():
+            for who in self.design.about(part.block)[[OWNER, PARTNER]][:, part.columns].ravel().tolist():
+                if who >= 0:
+                    found[who, node] = True
+        for node in range(data.responses):
+            found[list(self.reads(node)), node] = True
+        for context, source in data.made_of.items():
+            found[source, context] = True
+        return found
+
     def reads(self, node: int) -> tuple[int, ...]:
         """The context variables that the mechanism of a node changes with, or must change with by knowledge."""
         data = self.design.data
