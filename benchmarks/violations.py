@@ -7,7 +7,7 @@ Eight nodes as in `curved_models`, 500 rows. Every cell breaks one assumption. T
 context graphs, R among them; "arrows" is the share of directed links found that point the right way. A claim is a row
 of `changes()` that may be claimed: its false discovery rate, and the share of true changes that are claimed. "warned"
 is the share of tables on which a model check or a note of the engine speaks of the model, "findings" on how many tables
-which of them do. The methods of causal-learn see the
+which of them do, "cleaned" of how many tables cells were taken for wrong. The methods of causal-learn see the
 pooled rows, R as a number; their graph counts for every context. A peer that takes more than `--limit` seconds of
 processor time on a table did not end there, and the table does not count for it (PC with KCI: use `--rows 100`).
 """
@@ -53,12 +53,25 @@ def following(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
 NOISE_LAWS.update({"student-t3": student_t3, "following": following})
 
 
-def outlying(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
-    """One cell in twenty is ten standard deviations away."""
+def wrong_cells(share: float, low: float = 10.0, high: float = 10.0, rows: bool = False) -> Damage:
+    """A share of the cells, or of whole rows, is so many standard deviations away."""
+
+    def damaged(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
+        names = [name for name in table if name != "R"]
+        hit = generator.random((len(table), 1 if rows else len(names))) < share
+        far = table[names].std().to_numpy() * generator.choice([-1, 1], (len(table), len(names)))
+        far = far * (low if low == high else generator.uniform(low, high, far.shape))
+        return table.assign(**dict(zip(names, np.where(hit, far, table[names].to_numpy()).T, strict=True)))
+
+    return damaged
+
+
+def swapped(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
+    """Three in a hundred cells have the value of another row: nothing is far away by itself."""
     names = [name for name in table if name != "R"]
-    hit = generator.random((len(table), len(names))) < 0.05
-    far = 10.0 * table[names].std().to_numpy() * generator.choice([-1, 1], hit.shape)
-    return table.assign(**dict(zip(names, np.where(hit, far, table[names].to_numpy()).T, strict=True)))
+    other = table[names].to_numpy()[generator.permutation(len(table))]
+    hit = generator.random(other.shape) < 0.03
+    return table.assign(**dict(zip(names, np.where(hit, other, table[names].to_numpy()).T, strict=True)))
 
 
 def in_levels(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
@@ -84,7 +97,14 @@ CELLS: dict[str, Cell] = {
     "exponential noise": Cell(Design(LINEAR, "exponential")),
     "t3 noise": Cell(Design(LINEAR, "student-t3")),
     "uneven spread": Cell(Design(LINEAR, uneven=0.5)),
-    "outliers": Cell(Design(LINEAR), outlying),
+    "outliers": Cell(Design(LINEAR), wrong_cells(0.05)),
+    "3 % wrong cells": Cell(Design(LINEAR), wrong_cells(0.03)),
+    "3 % wrong cells, 3-6 sd": Cell(Design(LINEAR), wrong_cells(0.03, 3.0, 6.0)),
+    "3 % swapped cells": Cell(Design(LINEAR), swapped),
+    "3 % wrong rows": Cell(Design(LINEAR), wrong_cells(0.03, rows=True)),
+    "curves, 3 % wrong cells": Cell(Design(), wrong_cells(0.03)),
+    "t3, 3 % wrong cells": Cell(Design(LINEAR, "student-t3"), wrong_cells(0.03)),
+    "curves": Cell(Design()),
     "5 levels": Cell(Design(LINEAR), in_levels),
     "log-normal": Cell(Design(LINEAR, warp=np.exp)),
     "8 contexts": Cell(Design(LINEAR, contexts=8)),
@@ -111,6 +131,7 @@ class Facts:
     found_changes: int = 0
     changes: int = 0
     warned: bool = False
+    cleaned: bool = False
     chosen: str = ""
     findings: frozenset[str] = frozenset()
 
@@ -137,6 +158,7 @@ def main() -> None:
         "FDR",
         "power",
         "warned",
+        "cleaned",
         "chose",
         "findings",
         "ended",
@@ -174,7 +196,8 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     findings = frozenset((*own, *(violation.kind for violation in result.violations)))
     warned = bool(result.violations) or any("chose" not in note for note in result.notes)
     return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(claimed - changed),
-                 len(claimed & changed), len(changed), warned, result.settings.method, findings)  # fmt: skip
+                 len(claimed & changed), len(changed), warned, result.wrong_cells is not None, result.settings.method,
+                 findings)  # fmt: skip
 
 
 def facts_of_peer(model: CurvedModel, table: pd.DataFrame, method: str, limit: int) -> Facts | None:
@@ -202,6 +225,7 @@ def _entries(found: list[Facts]) -> list[str]:
     findings = Counter(kind for facts in found for kind in sorted(facts.findings))
     return [_share(hits, links), _share(extra, pairs), _share(right, right + wrong), str(claims), str(false),
             _share(false, claims), _share(good, changes), _share(sum(facts.warned for facts in found), len(found)),
+            str(sum(facts.cleaned for facts in found)),
             *(", ".join(f"{name} {number}" for name, number in counted.most_common() if name)
               for counted in (chosen, findings))]  # fmt: skip
 

@@ -113,6 +113,10 @@ def discover(
     search, starts, curves, penalty
         For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders, "auto"
         takes the quicker one; `curves` may bend mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
+    wrong_cells : {"auto", "keep"}
+        For "score-ac": cells that the rest of their row contradicts are replaced by what it leads to expect, and rows
+        that are wrong as a whole left out, if that shortens the description of the table; `flagged_cells()` has them.
+        "keep" leaves every cell as it is.
     lags : int, optional
         Rows follow each other in time, and causes may be up to so many steps ago. The result is then over variables
         such as `X(t-1)`, and has a `summary` over all lags; by all methods but "fci-ac". Too many lags

@@ -38,7 +38,7 @@ from causalcontext.search.fci import CONTESTED
 ORIENTATIONS = ("across", "within")
 FOR_TESTS = ("test", "alpha", "max_given", "collider_rule", "masked_scope", "orientation", "device")
 """What only a search by tests understands."""
-FOR_SCORES = ("search", "starts", "curves", "penalty")
+FOR_SCORES = ("search", "starts", "curves", "penalty", "wrong_cells")
 """What only a search by scores understands."""
 BY_TESTS = ("pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac")
 USED_BY = {
@@ -94,6 +94,9 @@ class Options:
     starts: int | None = option(None, "N", "score-ac: random starts.")
     curves: str = option("auto", "NAME", "score-ac: auto (if they raise the score enough), never or always.")
     penalty: float = option(2.0, "NUMBER", "score-ac: the penalty per parameter; 1 is the BIC.")
+    wrong_cells: str = option(
+        "auto", "NAME", "score-ac: auto (replace cells that look wrong, if that shortens the description), or keep."
+    )
     sample: int = option(SAMPLE, "N", "Size of the random sample of rows that is kept of a table read in batches.")
     time_limit: float | None = option(None, "SECONDS", "Stop the search after this time and return the result so far.")
     lags: int | None = option(None, "N", "Rows are a time series: the largest lag of a cause.")
@@ -137,7 +140,8 @@ class Options:
     @property
     def score(self) -> ScoreOptions:
         """Those of the score-based engine."""
-        return ScoreOptions(self.search, self.transform, self.starts, self.penalty, self.time_limit, self.curves)
+        return ScoreOptions(self.search, self.transform, self.starts, self.penalty, self.time_limit, self.curves,
+                            wrong_cells=self.wrong_cells)  # fmt: skip
 
     @property
     def named_for_tests(self) -> tuple[str, ...]:
@@ -198,6 +202,7 @@ class Keywords(TypedDict, total=False):
     starts: int | None
     curves: str
     penalty: float
+    wrong_cells: str
     sample: int
     time_limit: float | None
     lags: int | None

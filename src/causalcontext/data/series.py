@@ -53,6 +53,8 @@ class Series:
         Cells that were filled in.
     ends : array of bool, shape (T,), or None
         The rows that may end a window; None: all of them.
+    rows : array of int, shape (T,), or None
+        The rows of the table that these are; None of a table that was read in batches.
     """
 
     names: tuple[str, ...]
@@ -64,6 +66,7 @@ class Series:
     steps: Ints
     interpolated: int = 0
     ends: Bools | None = None
+    rows: Ints | None = None
 
     @property
     def complete(self) -> Bools:
@@ -87,7 +90,7 @@ def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Value
     order = np.lexsort((steps, unit))
     extra = np.array([name in covariates for name in names], dtype=bool)
     return Series(tuple(names[~extra]), wide[order][:, ~extra], data.codes[order].astype(np.int64),
-                  tuple(names[extra]), wide[order][:, extra], unit[order], steps[order])  # fmt: skip
+                  tuple(names[extra]), wide[order][:, extra], unit[order], steps[order], rows=order)  # fmt: skip
 
 
 def check_numbers(names: Sequence[str], columns: Iterable[Floats]) -> None:

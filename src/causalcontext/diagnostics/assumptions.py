@@ -126,6 +126,20 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
             yield Finding("search", Severity.WARNING, warning)
 
 
+def wrong_cells(result: ContextGraphs) -> Iterator[Finding]:
+    """Cells that were taken for wrong, and what is found with all of them kept."""
+    if result.wrong_cells is None:
+        return
+    cells, words = result.wrong_cells.cells, ("adds the edges", "removes", "changes the marks to")
+    differ = result.wrong_cells.differences(result.graphs)
+    told = "; ".join(f"{word} {listed(edges)}" for word, edges in zip(words, differ, strict=True) if edges)
+    message = (f"{len(cells):,} cells of {listed(sorted({cell.column for cell in cells}))} were taken for wrong; "
+               f"without them the search {told or 'has the same graphs'}")  # fmt: skip
+    evidence = {"added": tuple(differ[0]), "removed": tuple(differ[1]), "changed": tuple(differ[2])}
+    yield Finding("wrong cells", Severity.CAUTION if told else Severity.NOTE, message,
+                  "look at flagged_cells(); if these values are right, pass wrong_cells='keep'", evidence)  # fmt: skip
+
+
 def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
     """Links that explain nothing beside the curves of another variable: a line may describe what a curve makes."""
     found = replaceable_links(result)

@@ -15,6 +15,7 @@ from causalcontext.diagnostics.assumptions import (
     residuals_against,
     told_with_the_result,
     turned_directions,
+    wrong_cells,
 )
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
 from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    told_with_the_result, model_violations, residuals_against,
+    told_with_the_result, model_violations, residuals_against, wrong_cells,
 )  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
@@ -35,8 +36,8 @@ CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...
     unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
 )  # fmt: skip
 
-RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "proxies",
-         "assumptions", "rows", "overlap", "selection bias", "near miss", "large cycles")  # fmt: skip
+RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "wrong cells",
+         "proxies", "assumptions", "rows", "overlap", "selection bias", "near miss", "large cycles")  # fmt: skip
 
 
 def diagnose(result: ContextGraphs) -> Diagnosis:

@@ -78,7 +78,10 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
 
 def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     rows, prepared, settings = result.rows, result.prepared, replace(result.settings, method=other)
-    options, watch = ScoreOptions(transform="none", time_limit=TIME_LIMIT), Watch(nobody, TIME_LIMIT)
+    options, watch = (
+        ScoreOptions(transform="none", time_limit=TIME_LIMIT, wrong_cells="keep"),
+        Watch(nobody, TIME_LIMIT),
+    )
     if result.windowed is not None:
         task = windows_task(result.windowed, settings, options, 1, watch)
     else:

@@ -209,7 +209,7 @@ class Resample:
             cells = len(data.contexts.cells)
             moments = Moments.of_rows(self.values[chosen], self.data.codes[chosen], cells)
             prepared = PreparedGaussian(moments, data.contexts, self.kind)
-        options = ScoreOptions(**self.settings.score)
+        options = sample_options(self.settings)
         task = Task(prepared, data, statistics, self.links, self.settings, options, 1, Watch(nobody), self.support)
         return run_method(self.settings.method, task).whole()
 
@@ -230,9 +230,14 @@ class HalfWindows(NamedTuple):
     def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
         """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
         settings = replace(self.settings, seed=seed)
-        score = ScoreOptions(**settings.score)
+        score = sample_options(settings)
         task = windows_task(self.windows.half(number, seed), settings, score, 1, Watch(nobody))
         return run_method(settings.method, task).whole().endpoints
+
+
+def sample_options(settings: Settings) -> ScoreOptions:
+    """How samples are searched by scores: what is drawn from has no wrong cells any more, or is to keep them."""
+    return replace(ScoreOptions(**settings.score), wrong_cells="keep")
 
 
 def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> NDArray[np.intp]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
+from causalcontext.ci_tests.protocol import prepared_test
+from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import split_context, step_functions
 from causalcontext.data.scan import Scan
@@ -48,11 +50,12 @@ def ranked(options: Options) -> bool:
 
 def score_of(options: Options) -> ScoreOptions:
     """How to search by scores; columns that are normal scores already are transformed no further."""
-    return replace(options.score, transform="none") if ranked(options) else options.score
+    return replace(options.score, transform="none", wrong_cells="keep") if ranked(options) else options.score
 
 
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
     """The outcome of a task, with graphs by name and all that is to be known about them."""
+    task = _of_cleaned(task, outcome)
     data, statistics, windows = task.data, task.statistics, task.windows
     sampled, settings = scanned is not None and not scanned.whole, task.settings
     outcome.endpoints.setflags(write=False)
@@ -88,7 +91,23 @@ def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[s
         scanned=scanned if sampled and windows is None else None,
         series=outcome.series,
         windowed=windows,
+        wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told(),
     )
+
+
+def _of_cleaned(task: Task, outcome: Outcome) -> Task:
+    """The task with the table that was searched, where that is not the one that was given; its fingerprint stays."""
+    cleaned = outcome.cleaned
+    if cleaned is None:
+        return task
+    if cleaned.windows is not None:
+        return replace(task, windows=cleaned.windows)
+    given = task.statistics
+    found = replace(cleaned.statistics, lost=given.lost, missing=given.missing, fingerprint=given.fingerprint,
+                    emptied=given.emptied, missing_context=given.missing_context)  # fmt: skip
+    test = find_test(task.settings.test, task.settings.seed) if task.settings.test in ("auto", *TESTS) else None
+    prepared = None if test is None else prepared_test(test, cleaned.rows, found)
+    return replace(task, data=cleaned.rows, statistics=found, prepared=prepared)
 
 
 def _summary(task: Task, outcome: Outcome) -> DataSummary:

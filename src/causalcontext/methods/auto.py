@@ -190,7 +190,7 @@ def _tied(scatter: Floats) -> list[int]:
 def _named(options: ScoreOptions) -> list[str]:
     """The options that only score-ac understands and that are not as by default."""
     default = ScoreOptions()
-    names = ("search", "starts", "curves", "penalty")
+    names = ("search", "starts", "curves", "penalty", "wrong_cells")
     return [name for name in names if getattr(options, name) != getattr(default, name)]
 
 

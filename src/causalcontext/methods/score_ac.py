@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.errors import DataError
 from causalcontext.methods.task import Task
@@ -24,7 +26,9 @@ def score_ac(task: Task) -> Outcome:
 def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
     """The best-scoring model of the table, what its residuals say, and whether there was time enough."""
     statistics = _statistics_of_rows(task)
-    return run_score(task.data, statistics, task.links, task.score, task.settings.seed, task.n_jobs, task.advance)
+    # The moments of all rows would go on having cells that look wrong in a sample.
+    score = replace(task.score, wrong_cells="keep") if _is_sample(task) else task.score
+    return run_score(task.data, statistics, task.links, score, task.settings.seed, task.n_jobs, task.advance)
 
 
 def _statistics_of_rows(task: Task) -> SufficientStatistics:

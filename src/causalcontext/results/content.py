@@ -31,6 +31,7 @@ from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
+from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, Reason
 
@@ -96,6 +97,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "moments": moments_to_dict(result.moments),
         }
         | ({"notes_about": marks} if marks else {})
+        | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | _series_to_dict(result)
     )  # warnings are about rows, which are gone
 
@@ -135,6 +137,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         warnings=tuple(content["warnings"]),
         evidence=evidence,
         notes=with_marks(content["notes"], content.get("notes_about", ())),
+        wrong_cells=WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None,
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,
         known_claims=claims if isinstance(claims, str) else tuple((x, y, here, there) for x, y, here, there in claims),

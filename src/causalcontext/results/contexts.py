@@ -30,6 +30,7 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
 from causalcontext.results.violations import by_ranks, find_violations
+from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, described
 
@@ -85,6 +86,8 @@ class ContextGraphs(EffectMethods):
         For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
     notes : tuple of str
         What a user should know: doubts about the model, and why a method was chosen.
+    wrong_cells : WrongCells or None
+        The cells that were replaced, and what is found with all of them kept; `flagged_cells()` shows them as a table.
     known_violations : tuple of Violation or None
         Of a loaded result, what the model checks found when it was saved.
     known_claims : tuple, str or None
@@ -119,6 +122,7 @@ class ContextGraphs(EffectMethods):
     moments: Moments | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
     scanned: Scan | None = field(default=None, repr=False)
+    wrong_cells: WrongCells | None = field(default=None, repr=False)
     known_violations: tuple[Violation, ...] | None = field(default=None, repr=False)
     known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
     series: SeriesFacts | None = None
@@ -232,6 +236,14 @@ class ContextGraphs(EffectMethods):
         if self.evidence is None:
             return frame_of(columns=EVIDENCE_COLUMNS)
         return self.evidence.frame(self.names, self.contexts)
+
+    def flagged_cells(self) -> pd.DataFrame:
+        """The cells that were taken for wrong: row (counted from 0), column, value, and what was expected there.
+
+        The search, and all that follows from it, saw the expected values in their place, and none of the rows that
+        were left out; `diagnose()` says what that changes. Without rows if no cell was.
+        """
+        return (self.wrong_cells or WrongCells(())).frame()
 
     @property
     def reads(self) -> dict[str, Copy]:
@@ -442,7 +454,7 @@ class ContextGraphs(EffectMethods):
         if not isinstance(other, ContextGraphs):
             return NotImplemented
         same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
-                "doubts", "warnings", "evidence", "notes", "violations")  # fmt: skip
+                "doubts", "warnings", "evidence", "notes", "violations", "wrong_cells")  # fmt: skip
         if repr(self.series) != repr(other.series):  # slopes may be NaN
             return False
         return (

@@ -75,6 +75,8 @@ class ScoreEvidence:
         The checks of residuals that speak against the model: kinds of `model_checks.violations`.
     undecided : tuple of (context, x, w, y)
         Unshielded triples x - w - y, x < y, that may be colliders: models that score nearly the same differ there.
+    wrong_cells : {"keep", "none", "replaced"}
+        Whether wrong cells were looked for, and replaced.
     """
 
     difference: Floats
@@ -96,6 +98,7 @@ class ScoreEvidence:
     mechanisms: Mechanisms | None = None
     contradicted: tuple[str, ...] = ()
     undecided: tuple[UndecidedTriple, ...] = ()
+    wrong_cells: str = "keep"
 
     def renumbered(self, number: Ints) -> ScoreEvidence:
         """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""

@@ -12,6 +12,7 @@ from causalcontext.kernels.arrays import Ints
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import CITestLog
 from causalcontext.results.series import SeriesFacts
+from causalcontext.results.wrong_cells import CleanedTable
 from causalcontext.search.family import Doubt, Origin, Place
 
 
@@ -19,7 +20,8 @@ from causalcontext.search.family import Doubt, Origin, Place
 class Outcome:
     """The endpoints of every context, shape (contexts, N, N), and how they came about.
 
-    `series` has what only a search with lags knows; its nodes are those of a window.
+    `series` has what only a search with lags knows; its nodes are those of a window. `cleaned` is what was searched in
+    place of a table with wrong cells.
     """
 
     endpoints: Endpoints
@@ -34,6 +36,7 @@ class Outcome:
     kind: GraphKind = GraphKind.CPDAG
     warnings: tuple[str, ...] = ()
     series: SeriesFacts | None = None
+    cleaned: CleanedTable | None = None
 
     def whole(self) -> Outcome:
         """The outcome, where nobody can use half of one: a search that Ctrl-C ended goes on ending what called it."""

@@ -192,6 +192,10 @@ def check_content(content: Mapping[str, Any]) -> None:
     })(content, "")  # fmt: skip
     mark = tuple_of(whole(0, len(content["notes"]) - 1), one_of(*About), text)
     each(mark)(content.get("notes_about", []), "notes_about")  # older files do not say what notes are about
+    if "wrong_cells" in content:
+        cell = tuple_of(whole(0), text, finite, finite)
+        keys({"cells": each(cell, least=1), "left_out": each(whole(0)),
+              "kept": each(tuple_of(graph, place, place, text))})(content["wrong_cells"], "wrong_cells")  # fmt: skip
     if "series" in content:
         _check_series(content["series"], names)
 
@@ -221,7 +225,7 @@ def _evidence(count: int, contexts: int) -> Check:
     mechanisms = none_or(keys({"scales": each(_scale), "equations": each(_equation(count, contexts))}))
     return known_keys({"score": finite, "penalty": finite, "search": text, "transform": text, "starts": whole(0),
                        "agreeing": whole(0), "curved": truth, "curves_gain": none_or(finite), "model": each(text),
-                       "contradicted": each(text), "mechanisms": mechanisms,
+                       "contradicted": each(text), "mechanisms": mechanisms, "wrong_cells": text,
                        "undecided": each(tuple_of(whole(0, contexts - 1), *[whole(0, count - 1)] * 3))})  # fmt: skip
 
 

@@ -26,7 +26,8 @@ CURVED = ("basis",)
 HARMLESS = (TAILS,)
 """What does not make claims of change false."""
 ENGINE = (OUTLIERS, ROWS)
-"""What matters to a score-based method, which says itself what its own residuals contradict."""
+"""What matters to a score-based method, which says itself what its own residuals contradict; outliers only where it did
+not look for wrong cells: those that it leaves are part of the noise, whose density it knows."""
 
 
 def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
@@ -110,7 +111,7 @@ def by_ranks(result: ContextGraphs) -> bool:
 
 def _kinds(result: ContextGraphs) -> tuple[str, ...]:
     if result.evidence is not None:
-        return ENGINE
+        return ENGINE if result.evidence.wrong_cells == "keep" else (ROWS,)
     if result.settings.test in MODEL_FREE:
         return (ROWS,)
     if result.settings.test in CURVED:

@@ -12,13 +12,16 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.errors import NotYetError, listed
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.graphs.lag_names import split
+from causalcontext.kernels.arrays import Ints
 from causalcontext.knowledge import Links
 from causalcontext.model_checks.violations import Violation
 from causalcontext.progress import Advance
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import residual_notes
 from causalcontext.results.outcome import Outcome
+from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
 from causalcontext.score.clock import Clock
 from causalcontext.score.data import ScoreData, by_name, score_data
 from causalcontext.score.equations import mechanisms_of
@@ -27,17 +30,19 @@ from causalcontext.score.judgement import Directed, direct, in_table, judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
 from causalcontext.score.residuals import check_fit
 from causalcontext.score.search import SAME_SCORE, Effort
+from causalcontext.score.wrong_cells import Cleaned, Search, without_wrong_cells
 
 MOST_LEVELS = 20
 """The most levels of a categorical or ordered column."""
 
 
 def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, options: ScoreOptions, seed: int,
-              n_jobs: int, advance: Advance, is_window: bool = False
+              n_jobs: int, advance: Advance, ends: Ints | None = None
               ) -> tuple[Outcome, tuple[Violation, ...], bool]:  # fmt: skip
     """The best-scoring model of a table, with honest marks; what its residuals say; whether there was time enough.
 
-    Columns that nothing may cause have no mechanism. Rows may be windows of a time series.
+    Columns that nothing may cause have no mechanism. Rows may be windows of a time series: `ends` has its rows then
+    that these end at.
     """
     for position in table.system:
         levels = 0 if table.kinds[position].is_number else len(table.categories[position])
@@ -50,13 +55,19 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     table, number = by_name(table)
     if (np.diff(number) < 0).any():
         statistics = gather_statistics(table, "listwise")
-    few = few_valued(table, (lambda name: split(name)[0]) if is_window else str)
+    few = few_valued(table, (lambda name: split(name)[0]) if ends is not None else str)
     if any(one.kind is not Kind.CONTINUOUS for one in few):
         table = with_levels(table, few)
         statistics = gather_statistics(table, "listwise")
-    data = score_data(table, statistics, links, is_window)
+    data = score_data(table, statistics, links, ends is not None)
     clock = Clock(options.time_limit)
-    explored, transform, treatment = explore(data, options, Effort(seed, n_jobs, advance, clock), few)
+    effort, changed = Effort(seed, n_jobs, advance, clock), None
+    explored, transform, treatment = explore(data, options, effort, few)
+    cleaned = _cleaned(data, (explored, transform, treatment), few, effort, ends)
+    if cleaned is not None:
+        before = _directed(explored, clock).marks(contexts, lambda links: in_table(explored.design.data, links)[number])
+        changed = _changed(table, cleaned, before.endpoints)
+        _, _, data, (explored, transform, treatment) = cleaned
     directed = _directed(explored, clock)
     chosen, found = explored.design.data, explored.found
     names = [table.names[i] for i in chosen.position]
@@ -67,16 +78,18 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
         "agreeing": sum(other.score > found.best.score - SAME_SCORE for other in found.models),
         "mechanisms": mechanisms_of(directed.model, data),
         "contradicted": tuple(sorted({finding.kind for finding in findings})),
+        "wrong_cells": "keep" if options.wrong_cells == "keep" else "none" if changed is None else "replaced",
     }  # fmt: skip
     marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number])
     evidence = judge(directed, explored.curved, facts)
     if (np.diff(number) < 0).any():
         evidence = evidence.renumbered(number)
     evidence = replace(evidence, undecided=tuple(sorted(marks.undecided)))
-    taken = words_for(few, treatment)
+    taken = (*(() if changed is None else (changed.cells.note,)), *words_for(few, treatment))
     notes = (*taken, *_undeclared(data, few), *_notes(explored, findings), *_cut(clock))
     outcome = Outcome(marks.endpoints, CITestLog.empty(len(data.n), len(table.names)), np.zeros(2, np.int64),
-                      not clock.interrupted, marks.origins, evidence=evidence, notes=notes)  # fmt: skip
+                      not clock.interrupted, marks.origins, evidence=evidence, notes=notes,
+                      cleaned=changed)  # fmt: skip
     return outcome, findings, not clock.cut
 
 
@@ -87,6 +100,31 @@ def _directed(explored: Explored, clock: Clock) -> Directed:
     except KeyboardInterrupt:
         clock.interrupt()
         return direct(explored.found, clock)
+
+
+def _cleaned(data: ScoreData, found: Search, few: Sequence[FewValues], effort: Effort, ends: Ints | None
+             ) -> Cleaned | None:  # fmt: skip
+    """The table without wrong cells, if these are looked for and there are some."""
+    if found[0].design.options.wrong_cells == "keep":
+        return None
+    try:
+        return without_wrong_cells(data, found, few, effort, ends)
+    except KeyboardInterrupt:  # the model of all cells is there, and is kept
+        effort.clock.interrupt()
+        effort.clock.skips("wrong cells")
+        return None
+
+
+def _changed(table: Dataset, cleaned: Cleaned, before: Endpoints) -> CleanedTable:
+    """What was changed in a table, with the marks that it has as it is."""
+    flags, rows = cleaned.flags, cleaned.data.table
+    cells = [
+        FlaggedCell(int(flags.rows[i]), table.names[position := int(flags.columns[j])],
+                    float(table.columns[position][flags.rows[i]]), float(flags.expected[i, j]))
+        for i, j in np.argwhere(flags.wrong).tolist()
+    ]  # fmt: skip
+    found = WrongCells(tuple(cells), tuple(flags.rows[cleaned.left_out].tolist()))
+    return CleanedTable(found, rows, gather_statistics(rows, "listwise"), before)
 
 
 def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]:
@@ -104,7 +142,8 @@ def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]
 
 _LEFT_OUT = {
     "starts": "climbs were cut short", "normal scores": "normal scores were not tried",
-    "curves": "curves were not tried", "directions": "directions that were not checked are left open",
+    "curves": "curves were not tried", "wrong cells": "wrong cells were not looked for",
+    "directions": "directions that were not checked are left open",
 }  # fmt: skip
 
 

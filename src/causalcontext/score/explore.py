@@ -58,12 +58,16 @@ class Explored:
         Whether curves were taken.
     doubt : float
         The score with curves minus that without; NaN if curves were not tried.
+    charge : float
+        What makes the score one of the columns as they are, in standard units: slopes of normal scores, and shares of
+        values of coarse columns.
     """
 
     design: ScoreDesign
     found: FoundModels
     curved: bool
     doubt: float
+    charge: float = 0.0
 
     @property
     def score(self) -> float:
@@ -77,7 +81,8 @@ def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequ
     ways = treatments(data, coarse if options.transform != "none" else ())
     if options.transform == "ranks":
         way = ways[min(1, len(ways) - 1)]
-        return _bent(_straight(_ranked(way.data), options, effort), effort), "ranks", way.name
+        found = _bent(_straight(in_ranks(way.data), options, effort), effort)
+        return replace(found, charge=way.charge + _charge(way.data, options)), "ranks", way.name
     straight = _straight(data, options, effort)
     try:
         if len(ways) > 1:
@@ -103,6 +108,7 @@ def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) ->
     way, plain, bent = max(tried, key=lambda one: one[2].score + one[0].charge)
     beside = ways[1] if way is ways[0] else way
     found, transform = _improved(plain, lambda *_: bent, effort, beside.data, beside.charge - way.charge)
+    found = replace(found, charge=found.charge + way.charge)
     return found, transform, way.name if transform == "none" else beside.name
 
 
@@ -111,7 +117,7 @@ def _improved(straight: Explored, bent: Callable[[Explored, Effort], Explored], 
     """Normal scores and curves, where they pay; `beside` has the columns to take ranks of, if not those searched."""
     data, options = beside or straight.design.data, straight.design.options
     if options.transform == "auto" and _transformed(data) and not effort.clock.skips("normal scores"):
-        ranked, charge = _ranked(data), charge + _charge(data, options)
+        ranked, charge = in_ranks(data), charge + _charge(data, options)
         if _have_a_chance(ranked, options, straight.found.best, charge):
             return _compared(straight, bent, ranked, charge, effort)
     return bent(straight, effort), "none"
@@ -120,7 +126,7 @@ def _improved(straight: Explored, bent: Callable[[Explored, Effort], Explored], 
 def _compared(straight: Explored, bent: Callable[[Explored, Effort], Explored], ranked: ScoreData, charge: float,
               effort: Effort) -> tuple[Explored, str]:  # fmt: skip
     """Normal scores against columns as they are."""
-    other = _bent(_straight(ranked, straight.design.options, effort), effort)
+    other = replace(_bent(_straight(ranked, straight.design.options, effort), effort), charge=charge)
     lead = other.score + charge - straight.score
     if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.design, straight.found.best)):
         return other, "ranks"  # a warp: no curves of the columns as they are come near
@@ -162,7 +168,8 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     return Explored(straight.design, plain, False, gain)
 
 
-def _ranked(data: ScoreData) -> ScoreData:
+def in_ranks(data: ScoreData) -> ScoreData:
+    """The same table with normal scores of its continuous columns, but for those that a treatment has replaced."""
     scores = with_normal_scores(data.table, data.treated)
     return score_data(scores, gather_statistics(scores, "listwise"), data.links, data.is_window, data.treated)
 
@@ -182,16 +189,21 @@ def _charge(data: ScoreData, options: ScoreOptions) -> float:
 
 def _have_a_chance(ranked: ScoreData, options: ScoreOptions, model: FittedModel, charge: float) -> bool:
     """Whether normal scores come close with the orders and the blocks of a model of the columns as they are."""
-    design = ScoreDesign(ranked, options, False)
-    number = np.argsort(ranked.position)[np.argsort(np.argsort(model.design.data.position))]
+    return float(scores_at_orders(ranked, options, model, False).sum()) + charge > model.score - CHANCE
+
+
+def scores_at_orders(data: ScoreData, options: ScoreOptions, model: FittedModel, curves: bool) -> Floats:
+    """The scores of all nodes with the orders and the blocks of a model of other values of the same columns."""
+    design = ScoreDesign(data, options, curves)
+    number = np.argsort(data.position)[np.argsort(np.argsort(model.design.data.position))]
     place = np.argsort(number[model.orders], axis=1)
     tasks, candidates = [], []
     for node, part in model.regressions():
         own = int(number[node])
         tasks.append((design.block(*model.design.key(part.block)), own))
-        candidates.append(before(place, own, part.mask, ranked.candidates) & design.allowed[own])
-    scores, _, _ = FitWorkspace(design, curves=False).fit(tasks, candidates)
-    return float(scores.sum()) + charge > model.score - CHANCE
+        candidates.append(before(place, own, part.mask, data.candidates) & design.allowed[own])
+    scores, _, _ = FitWorkspace(design, curves).fit(tasks, candidates)
+    return np.asarray(np.bincount([own for _, own in tasks], scores, data.nodes), dtype=np.float64)
 
 
 def with_normal_scores(data: Dataset, but: Container[int] = ()) -> Dataset:

@@ -10,6 +10,7 @@ from causalcontext.errors import check_choice, check_positive, check_whole
 SEARCHES = ("auto", "order", "exact")
 TRANSFORMS = ("auto", "none", "ranks")
 CURVES = ("auto", "never", "always")
+WRONG_CELLS = ("auto", "keep")
 MANY_VARIABLES = 200
 """From so many variables on, the price of a parent also grows with their number."""
 MOST_CURVED_VARIABLES = 150
@@ -41,6 +42,9 @@ class ScoreOptions:
         Whether mechanisms may be curved; "auto" asks the likelihood.
     densities : bool
         Whether noise may have another density than the Gaussian one.
+    wrong_cells : {"auto", "keep"}
+        Whether cells that are far from what the rest of their row leads to expect may be replaced; "auto" asks the
+        likelihood.
     """
 
     search: str = "auto"
@@ -50,11 +54,13 @@ class ScoreOptions:
     time_limit: float | None = None
     curves: str = "auto"
     densities: bool = True
+    wrong_cells: str = "auto"
 
     def __post_init__(self) -> None:
         check_choice("search", self.search, SEARCHES)
         check_choice("transform", self.transform, TRANSFORMS)
         check_choice("curves", self.curves, CURVES)
+        check_choice("wrong_cells", self.wrong_cells, WRONG_CELLS)
         if self.starts is not None:
             check_whole("starts", self.starts, 1, ", or None for the default")
         check_positive("penalty", self.penalty)

@@ -10,8 +10,8 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.data.windows import MORE_LAGS
-from causalcontext.graphs.endpoints import Endpoint
+from causalcontext.data.windows import MORE_LAGS, lagged_table
+from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Links
@@ -21,6 +21,7 @@ from causalcontext.results.equations import KINDS, NUMBER, Equation
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, read_of
+from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.lagged.lag_alarm import LagAlarm
@@ -42,13 +43,18 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     windows.check(tested=False)
     table, lags, names = windows.scored, windows.options.lags, windows.series.names
     statistics, searched = gather_statistics(table, "listwise"), windows.without_other_context_lags(links)
-    found, _, in_time = run_score(table, statistics, searched, score, seed, n_jobs, watch, is_window=True)
+    score = score if windows.scanned is None else replace(score, wrong_cells="keep")
+    found, _, in_time = run_score(table, statistics, searched, score, seed, n_jobs, watch, windows.table.row)
     assert found.evidence is not None
     cells = cells_of_now(table, windows.cells)
     endpoints, evidence = found.endpoints[cells], found.evidence.renumbered(cells)
     unasked, decision = _not_searched(windows, links, searched), evidence.decision.copy()
     decision[:, unasked[np.triu_indices(len(unasked), 1)]] = Decision.NOT_SEARCHED
     endpoints[:, unasked], evidence = Endpoint.NONE, replace(evidence, decision=decision)
+    if found.cleaned is not None:
+        cleaned, before = found.cleaned, np.where(unasked, Endpoint.NONE, found.cleaned.before[cells])
+        table, statistics = cleaned.rows, cleaned.statistics
+        found, windows = _of_series(windows, found, cleaned, before)
     reads = {name: _context_lags(windows, evidence, name) for name in names}
     alarm, done = None, found.complete and in_time
     if done and windows.sample is None:
@@ -56,6 +62,7 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     apart = Slopes(
         windows.window, table, statistics.of_columns(table), endpoints, windows.data.values, windows.values
     ).rows(reads)
+    assert found.evidence is not None
     slopes = _slopes_of_model(table, found.evidence, cells, windows.data.values, apart)
     facts = SeriesFacts(windows.names, lags, windows.series.covariate_names, reads, windows.table.counts, slopes,
                         None if alarm is None else alarm.p)  # fmt: skip
@@ -66,6 +73,27 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     notes = (*found.notes, *unasked_past, str(windows.table.counts))
     return replace(found, endpoints=endpoints, evidence=evidence, log=found.log.empty(len(cells), len(table.names)),
                    origins={}, notes=notes, warnings=lag_warnings(alarm, longer, lags), series=facts)  # fmt: skip
+
+
+def _of_series(windows: SeriesWindows, found: Outcome, cleaned: CleanedTable, before: Endpoints
+               ) -> tuple[Outcome, SeriesWindows]:  # fmt: skip
+    """The outcome of a search of windows without wrong cells, with the cells of the table, and the windows."""
+    series, data, flagged = windows.series, windows.data, {}
+    assert series.rows is not None
+    names, values = (*series.names, *series.covariate_names), np.hstack([series.values, series.covariates])
+    for window, node, seen, expected in cleaned.cells.cells:
+        name, lag = split(node)
+        place, position = int(windows.table.row[window]) - lag, data.position(name)
+        values[place, names.index(name)] = expected
+        row = int(series.rows[place])
+        value = float(data.columns[position][row])  # the mean of a unit may have been taken away in windows
+        flagged[row, position] = FlaggedCell(row, name, value, value + expected - seen)
+    changed = replace(series, values=values[:, : len(series.names)], covariates=values[:, len(series.names) :])
+    table = lagged_table(changed, windows.options.lags, max(len(data.values), 1))
+    cells = WrongCells(tuple(flagged[cell] for cell in sorted(flagged)))
+    notes = tuple(cells.note if note == cleaned.cells.note else note for note in found.notes)
+    other = replace(windows, series=changed, all_windows=table)
+    return replace(found, notes=notes, cleaned=replace(cleaned, cells=cells, before=before, windows=other)), other
 
 
 def cells_of_now(table: Dataset, now: Contexts) -> Ints:

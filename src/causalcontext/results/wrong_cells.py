@@ -1,0 +1,123 @@
+"""Which cells of the table were taken for wrong, and what would have been found with all of them kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from causalcontext.data.frames import frame_of
+from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
+from causalcontext.graphs.graph import Edge, Graph
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from causalcontext.data.dataset import Dataset
+    from causalcontext.timeseries.windows import SeriesWindows
+
+
+class FlaggedCell(NamedTuple):
+    """A cell: the row of the table, counted from 0, the column, its value, and what the rest leads to expect there."""
+
+    row: int
+    column: str
+    value: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class WrongCells:
+    """The flagged cells of a table.
+
+    Attributes
+    ----------
+    cells : tuple of FlaggedCell
+    left_out : tuple of int
+        The rows that were left out; in the others flagged cells were replaced.
+    kept : tuple of (context, source, target, mark), by position
+        The edges that are found if every cell is kept.
+    """
+
+    cells: tuple[FlaggedCell, ...]
+    left_out: tuple[int, ...] = ()
+    kept: tuple[tuple[int, int, int, str], ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """One row for every cell."""
+        return frame_of(self.cells, columns=list(FlaggedCell._fields))
+
+    @property
+    def note(self) -> str:
+        """One sentence for the reader of a result."""
+        out = set(self.left_out)
+        replaced = [cell for cell in self.cells if cell.row not in out]
+        told = []
+        if replaced:
+            rows = _counted(len({cell.row for cell in replaced}), "row")
+            told.append(f"{_counted(len(replaced), 'cell')} in {rows} contradict the other columns and were replaced "
+                        "by what these lead to expect")  # fmt: skip
+        if out:
+            told.append(f"{_counted(len(out), 'row')} with wrong cells were left out")
+        return (f"{', and '.join(told)}: flagged_cells() lists them, diagnose() says what they change; "
+                "wrong_cells='keep' keeps them")  # fmt: skip
+
+    def differences(self, graphs: Mapping[Any, Graph]) -> tuple[list[str], list[str], list[str]]:
+        """Edges, with their contexts, that only the result has, that only the table as it is has, and marks of both.
+
+        The marks are those of the result, and, after "instead of", of the table as it is.
+        """
+        names, values = next(iter(graphs.values())).names, list(graphs)
+        mine = {(r, frozenset(edge[:2])): edge for r, graph in enumerate(graphs.values()) for edge in graph.edges}
+        theirs = {(r, frozenset((names[x], names[y]))): Edge(names[x], names[y], mark) for r, x, y, mark in self.kept}
+        new, gone = ([(key[0], str(some[key])) for key in some if key not in others]
+                     for some, others in ((mine, theirs), (theirs, mine)))  # fmt: skip
+        turned = [(key[0], f"{edge} instead of {theirs[key]}") for key, edge in mine.items()
+                  if key in theirs and theirs[key] != edge]  # fmt: skip
+        return _in_words(new, values), _in_words(gone, values), _in_words(turned, values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain lists, numbers and text."""
+        return asdict(self) | {"cells": [list(cell) for cell in self.cells]}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> WrongCells:
+        """The flagged cells of `to_dict`."""
+        cells = tuple(FlaggedCell(*cell) for cell in content["cells"])
+        return cls(cells, tuple(content["left_out"]), tuple((r, x, y, mark) for r, x, y, mark in content["kept"]))
+
+
+@dataclass(frozen=True, eq=False)
+class CleanedTable:
+    """What a search saw in place of the table: rows or windows without wrong cells, and the cells."""
+
+    cells: WrongCells
+    rows: Dataset
+    statistics: SufficientStatistics
+    before: Endpoints
+    windows: SeriesWindows | None = None
+
+    def told(self) -> WrongCells:
+        """The cells with the edges that are found if all of them are kept."""
+        found = []
+        for r, endpoints in enumerate(self.before):
+            for x, y in zip(*np.nonzero(np.triu(endpoints != 0)), strict=True):
+                source, target = as_written(endpoints, int(x), int(y))
+                found.append((r, source, target, mark_of(endpoints, source, target)))
+        return WrongCells(self.cells.cells, self.cells.left_out, tuple(found))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _in_words(edges: Sequence[tuple[int, str]], values: Sequence[Any]) -> list[str]:
+    """`X --> Y [dry]` for every edge of some contexts, without them if it is in all."""
+    where: dict[str, list[int]] = {}
+    for r, edge in edges:
+        where.setdefault(edge, []).append(r)
+    return [edge if len(own) == len(values) else f"{edge} [{', '.join(str(values[r]) for r in own)}]"
+            for edge, own in sorted(where.items())]  # fmt: skip
