@@ -62,12 +62,24 @@ def flag(values, passes=3):
     return wrong, np.where(wrong, centre + spread * full, values)
 
 
+def dependence(away, wrong):
+    """The largest mean normal score of one column, or of its sizes, where another one has single flags."""
+    largest = 0.0
+    for j in range(away.shape[1]):
+        for k in set(range(away.shape[1])) - {j}:
+            here = [i for i in range(len(away)) if wrong[i, j] and not wrong[i].all() and not wrong[i, k]]
+            for column in (away[:, k], np.abs(away[:, k])) if len(here) >= 5 else ():
+                scores = scipy.stats.norm.ppf((scipy.stats.rankdata(column) - 0.5) / len(column))
+                largest = max(largest, abs(scores[here].mean()) * np.sqrt(len(here)))
+    return largest
+
+
 def names(wrong):
-    """The logarithm of the number of choices of rows and of single cells, and of how many there may be."""
+    """The logarithm of the number of choices of rows and of single cells."""
     n, q = wrong.shape
     rows = sum(row.all() for row in wrong)
     single = sum(int(row.sum()) for row in wrong if not row.all())
-    return log(comb(n, rows)) + log(comb(n * q, single)) + log(n) + log(n * q)
+    return log(comb(n, rows)) + log(comb(n * q, single))
 
 
 def wide(away, wrong):

@@ -244,7 +244,7 @@ def test_ctrl_c_keeps_the_best_so_far():
     assert not caught.value.result.complete
 
 
-@pytest.mark.parametrize("stage", ["_ranked", "looks_curved"])
+@pytest.mark.parametrize("stage", ["in_ranks", "looks_curved"])
 def test_ctrl_c_after_straight_lines_keeps_their_model(stage, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt

@@ -19,7 +19,14 @@ from causalcontext.score.data import score_data
 from causalcontext.score.explore import explore
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.search import Effort
-from causalcontext.score.wrong_cells import cleaned_table, cost_of_names, flag_cells, node_scores, wide_density
+from causalcontext.score.wrong_cells import (
+    cleaned_table,
+    cost_of_names,
+    dependence,
+    flag_cells,
+    node_scores,
+    wide_density,
+)
 
 NAMES = ("A", "B", "C", "D")
 
@@ -88,6 +95,19 @@ def test_descriptions_have_the_naive_parts():
         assert wide_density(scale * flags.away, flags.wrong) == pytest.approx(
             naive_cells.wide(scale * flags.away, flags.wrong)
         )
+
+
+def test_flags_that_depend_on_another_column_are_no_errors():
+    table, _ = damaged(chain(200, seed=3), 0.05)
+    flags = flags_of(table)
+    assert dependence(flags.away, flags.wrong) == pytest.approx(naive_cells.dependence(flags.away, flags.wrong))
+    generator = np.random.default_rng(1)
+    a, b = generator.normal(size=(2, 800))
+    uneven = pd.DataFrame({"A": a, "B": b, "C": b * np.abs(b) * generator.normal(size=800)})
+    uneven["R"] = generator.integers(2, size=800)
+    flags = flags_of(uneven)
+    assert dependence(flags.away, flags.wrong) > 10.0
+    assert cc.discover(uneven, "R", method="score-ac").flagged_cells().empty
 
 
 def explored(table):
@@ -162,7 +182,7 @@ def test_files_reports_and_samples_know_the_cells(found, tmp_path):
     assert loaded.flagged_cells().equals(result.flagged_cells())
     assert loaded.diagnose().about("wrong cells") == result.diagnose().about("wrong cells")
     result.report(tmp_path / "report.html")
-    assert "flagged_cells()" in (tmp_path / "report.html").read_text()
+    assert "Cells taken for wrong" in (tmp_path / "report.html").read_text()
     stable = result.stability(3, seed=1)
     assert stable.edges(0.9).query("x == 'A' and y == 'B'")["present"].min() == 1.0
 

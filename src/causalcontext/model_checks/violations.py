@@ -62,6 +62,7 @@ SCORE, KNN, SANDWICH, RANKS = (
     Remedy(("test", "sandwich")),
     Remedy(("transform", "ranks")),
 )
+KEEP_ORDER = Remedy(RANKS.call, ", which keeps the order of the rows, and look at those far away")
 LOGARITHMS = Remedy(None, "logarithms of columns that are skewed themselves")
 
 
@@ -86,7 +87,7 @@ WORDS = {
     TAILS: Words("the noise of {} has heavy tails", "some links at the context are missed", (RANKS,)),
     OUTLIERS: Words("{} have outliers, values far from all others",
                     "they distort every slope: many links are missed, and false ones appear",
-                    (Remedy(RANKS.call, ", which keeps the order of the rows, and look at those far away"),)),
+                    (Remedy(SCORE.call, ", which tells wrong cells from heavy tails"), KEEP_ORDER), (KEEP_ORDER,)),
     ROWS: Words("rows of {} depend on the rows before them",
                 "the rows hold less evidence than their number suggests, so that false links appear",
                 (Remedy(None, "lags=1 if rows follow each other in time, else fewer rows, further apart"),),

@@ -52,6 +52,8 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
     own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if len(diagnosis):
         own.append(Section("Diagnosis", (), diagnosis.to_frame().drop(columns="evidence")))
+    if result.wrong_cells is not None:
+        own.append(Section("Cells taken for wrong", (), result.flagged_cells()))
     default = "Causal graph" if result.context is None else f"Causal graphs by {result.context}"
     script = _part("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri, gammaln, ndtri
+import scipy
 
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks, some_rows
 from causalcontext.data.kinds import Kind
@@ -38,14 +38,17 @@ ROWS_A_COLUMN, FEWEST_ROWS = 5, 30
 """Contexts with fewer rows, a column or in all, are put together, each around its own medians."""
 MOST_FLAGGED = 0.2
 """With a larger share of the cells flagged, robust means and covariances are not to be trusted."""
+MOST_DEPENDENT, FEWEST_FLAGS = 5.0, 5
+"""Wrong cells are anywhere. Where those of a column lie at large or small values of another one, by so many standard
+errors, its noise depends on that. At least so many flags are asked."""
 MOST_LEFT_OUT = 1.0 / 3.0
 """Where mechanisms are curved, rows with flagged cells are left out, unless they are more than this share."""
-CHANCE = 100.0
-"""The table without flagged cells is searched if it comes so close, in nats, with the orders of the table as it is."""
+LEAST_CHANCE, CHANCE_A_CELL = 50.0, 1.0
+"""The table without flagged cells is searched if it comes so close with the orders of the table as it is, in nats."""
 RIDGE = 1e-6
 """Added to variances, in robust units: copies of a column have no inverse covariance."""
 VALUES_AT_A_TIME = 2_000_000
-NORMAL = 1.0 / float(ndtri(0.75))
+NORMAL = 1.482602218505602
 """The standard deviation of a normal law whose median absolute deviation is 1."""
 
 
@@ -112,12 +115,15 @@ def without_wrong_cells(data: ScoreData, explored: Explored, transform: str, eff
     most = 0.5 * (found.gain + np.log(2.0 * np.pi) * flags.wrong.sum()) + wide_density(flags.away, flags.wrong)
     if most < cost_of_names(flags.wrong) or effort.clock.skips("wrong cells"):  # even if all noise were Gaussian
         return None
+    if dependence(found.away, found.wrong) > MOST_DEPENDENT:  # uneven noise, or curves
+        return None
     out = found.whole & (ends is None)
     cleaned = _without(data, found, out)
     enough = _log_density(flags, data, np.array([explored.score]), transform, options)
     quick = in_ranks(cleaned) if transform == "ranks" else cleaned
     scores = scores_at_orders(quick, options, explored.found.best, explored.curved)[_order(quick, cleaned)]
-    if _description(flags, cleaned, scores, transform, options) < enough - CHANCE:
+    chance = max(LEAST_CHANCE, CHANCE_A_CELL * float(flags.wrong.sum()))
+    if _description(flags, cleaned, scores, transform, options) < enough - chance:
         return None
     other, scale = explore(cleaned, options, effort)
     scores = node_scores(other)[_order(other.design.data, cleaned)]
@@ -159,8 +165,10 @@ def cost_of_names(wrong: Bools) -> float:
     """What it costs to say which rows and which single cells are wrong, in nats."""
     n, q = wrong.shape
     rows = int(wrong.all(axis=1).sum())
-    chosen = ((n, rows), (n * q, int(wrong.sum()) - q * rows))
-    return float(sum(gammaln(m + 1.0) - gammaln(k + 1.0) - gammaln(m - k + 1.0) + np.log(m) for m, k in chosen))
+    chosen = np.array([[n, rows], [n * q, int(wrong.sum()) - q * rows]], dtype=np.float64)
+    return float(
+        -(np.log1p(chosen[:, 0]) + scipy.special.betaln(chosen[:, 1] + 1.0, chosen[:, 0] - chosen[:, 1] + 1.0)).sum()
+    )
 
 
 def wide_density(away: Floats, wrong: Bools) -> float:
@@ -176,6 +184,18 @@ def wide_density(away: Floats, wrong: Bools) -> float:
         normal = -0.5 * z.size * (np.log(2.0 * np.pi * variance) + 1.0) - 0.5 * np.log(len(away))
         total += max(student, normal)
     return total
+
+
+def dependence(away: Floats, wrong: Bools) -> float:
+    """How clearly single flags of a column depend on the values, or their sizes, of another one, in standard errors."""
+    whole, right = np.asarray(wrong.all(axis=1)), ~wrong
+    single = (wrong & ~whole[:, None]).astype(np.float64)
+    counts, largest = single.T @ right, 0.0
+    asked = (counts >= FEWEST_FLAGS) & ~np.eye(len(counts), dtype=bool)
+    for values in (away, np.abs(away)):
+        sums = single.T @ np.where(right, _normal_scores(values), 0.0)
+        largest = max(largest, float(np.abs(sums / np.sqrt(np.maximum(counts, 1.0)))[asked].max(initial=0.0)))
+    return largest
 
 
 def _description(flags: Flags, cleaned: ScoreData, scores: Floats, transform: str, options: ScoreOptions) -> float:
@@ -281,7 +301,7 @@ def _normal_scores(z: Floats) -> Floats:
     """Normal scores of every column; equal values share one."""
     order = np.argsort(z, axis=0)
     scores = np.empty_like(z)
-    np.put_along_axis(scores, order, ndtri((np.arange(len(z)) + 0.5) / len(z))[:, None], axis=0)
+    np.put_along_axis(scores, order, scipy.special.ndtri((np.arange(len(z)) + 0.5) / len(z))[:, None], axis=0)
     for j in np.flatnonzero((np.diff(np.take_along_axis(z, order, axis=0), axis=0) == 0.0).any(axis=0)).tolist():
         scores[:, j] = gaussian_ranks(z[:, j])
     return scores
@@ -294,13 +314,13 @@ def _inverse(covariance: Floats) -> Floats:
 def _greedy(z: Floats, precision: Floats, whole: bool) -> tuple[Bools, float]:
     """The cells that must go before the rest of their row fits, and what d² falls by in all."""
     q, wrong, gain = z.shape[1], np.zeros(z.shape, dtype=bool), 0.0
-    far = np.flatnonzero(np.einsum("ij,ij->i", z @ precision, z) > chdtri(q, FAR))
+    far = np.flatnonzero(np.einsum("ij,ij->i", z @ precision, z) > scipy.special.chdtri(q, FAR))
     for part in np.array_split(far, -(-far.size * q * q // VALUES_AT_A_TIME)) if far.size else ():
         wrong[part], rest = _taken_out(z[part], precision)
         gain += float((np.einsum("ij,ij->i", z[part] @ precision, z[part]) - rest).sum())
         if whole:
             taken = wrong[part].sum(axis=1)
-            wrong[part[(taken > 0.5 * q) | ((taken > 0) & (rest > chdtri(q - taken, FAR)))]] = True
+            wrong[part[(taken > 0.5 * q) | ((taken > 0) & (rest > scipy.special.chdtri(q - taken, FAR)))]] = True
     return wrong, gain
 
 
@@ -310,13 +330,13 @@ def _taken_out(z: Floats, precision: Floats) -> tuple[Bools, Floats]:
     left, wrong = np.repeat(precision[None], len(z), axis=0), np.zeros(z.shape, dtype=bool)
     distance, active = np.einsum("ij,ij->i", z @ precision, z), np.arange(len(z))
     for taken in range(q // 2 + 1):
-        active = active[distance[active] > chdtri(q - taken, FITS)]
+        active = active[distance[active] > scipy.special.chdtri(q - taken, FITS)]
         pull = np.einsum("rij,rj->ri", left[active], z[active])
         own = left[active][:, each, each]
         lower = np.where(wrong[active], 0.0, pull * pull / np.where(wrong[active], 1.0, own))
         cell = lower.argmax(axis=1)
         lower = lower[np.arange(len(active)), cell]
-        active, cell, lower = (some[lower > chdtri(1, FAR)] for some in (active, cell, lower))
+        active, cell, lower = (some[lower > scipy.special.chdtri(1, FAR)] for some in (active, cell, lower))
         if not active.size:
             break
         wrong[active, cell] = True
