@@ -115,7 +115,7 @@ def explored(table):
     statistics = wrong_cells.gather_statistics(data, "listwise")
     scored = score_data(data, statistics, Knowledge().links(data.names))
     effort = Effort(0, 1, nobody, Clock())
-    return scored, *explore(scored, ScoreOptions(), effort), effort
+    return scored, explore(scored, ScoreOptions(), effort), effort
 
 
 def test_scores_of_nodes_add_up_and_descriptions_do_not_depend_on_units(monkeypatch):
@@ -125,10 +125,11 @@ def test_scores_of_nodes_add_up_and_descriptions_do_not_depend_on_units(monkeypa
     monkeypatch.setattr(wrong_cells, "_description", lambda *some: lengths.append(described(*some)) or lengths[-1])
     for units in (1.0, 1000.0):
         changed = table.assign(B=table["B"] * units)
-        scored, best, transform, effort = explored(changed)
+        scored, found, effort = explored(changed)
+        best = found[0]
         assert node_scores(best).sum() == pytest.approx(best.score, abs=1e-2)
-        enough = wrong_cells._log_density(flags_of(changed), scored, np.array([best.score]), transform, ScoreOptions())
-        assert wrong_cells.without_wrong_cells(scored, best, transform, effort) is not None
+        enough = wrong_cells._log_density(flags_of(changed), scored, np.array([best.score]), best.charge)
+        assert wrong_cells.without_wrong_cells(scored, found, (), effort) is not None
         lengths.append(enough)
     np.testing.assert_allclose(lengths[: len(lengths) // 2], lengths[len(lengths) // 2 :], rtol=1e-6)
 

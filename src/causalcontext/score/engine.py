@@ -30,7 +30,7 @@ from causalcontext.score.judgement import Directed, direct, in_table, judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
 from causalcontext.score.residuals import check_fit
 from causalcontext.score.search import SAME_SCORE, Effort
-from causalcontext.score.wrong_cells import Cleaned, Search, without_wrong_cells
+from causalcontext.score.wrong_cells import Cleaned, Search, cleaned_table, without_wrong_cells
 
 MOST_LEVELS = 20
 """The most levels of a categorical or ordered column."""
@@ -51,7 +51,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
                 f"not yet: score-ac takes columns of at most {MOST_LEVELS} levels, "
                 f"{table.names[position]!r} has {levels}; merge some, or use method='pc-ac'"
             )
-    contexts = table.contexts
+    contexts, given = table.contexts, table
     table, number = by_name(table)
     if (np.diff(number) < 0).any():
         statistics = gather_statistics(table, "listwise")
@@ -66,7 +66,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     cleaned = _cleaned(data, (explored, transform, treatment), few, effort, ends)
     if cleaned is not None:
         before = _directed(explored, clock).marks(contexts, lambda links: in_table(explored.design.data, links)[number])
-        changed = _changed(table, cleaned, before.endpoints)
+        changed = _changed(given, cleaned, before.endpoints)
         _, _, data, (explored, transform, treatment) = cleaned
     directed = _directed(explored, clock)
     chosen, found = explored.design.data, explored.found
@@ -117,7 +117,7 @@ def _cleaned(data: ScoreData, found: Search, few: Sequence[FewValues], effort: E
 
 def _changed(table: Dataset, cleaned: Cleaned, before: Endpoints) -> CleanedTable:
     """What was changed in a table, with the marks that it has as it is."""
-    flags, rows = cleaned.flags, cleaned.data.table
+    flags, rows = cleaned.flags, cleaned_table(table, cleaned.flags, cleaned.left_out)
     cells = [
         FlaggedCell(int(flags.rows[i]), table.names[position := int(flags.columns[j])],
                     float(table.columns[position][flags.rows[i]]), float(flags.expected[i, j]))

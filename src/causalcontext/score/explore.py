@@ -82,7 +82,7 @@ def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequ
     if options.transform == "ranks":
         way = ways[min(1, len(ways) - 1)]
         found = _bent(_straight(in_ranks(way.data), options, effort), effort)
-        return replace(found, charge=way.charge + _charge(way.data, options)), "ranks", way.name
+        return replace(found, charge=way.charge + charge_for_ranks(way.data, options)), "ranks", way.name
     straight = _straight(data, options, effort)
     try:
         if len(ways) > 1:
@@ -117,7 +117,7 @@ def _improved(straight: Explored, bent: Callable[[Explored, Effort], Explored], 
     """Normal scores and curves, where they pay; `beside` has the columns to take ranks of, if not those searched."""
     data, options = beside or straight.design.data, straight.design.options
     if options.transform == "auto" and _transformed(data) and not effort.clock.skips("normal scores"):
-        ranked, charge = in_ranks(data), charge + _charge(data, options)
+        ranked, charge = in_ranks(data), charge + charge_for_ranks(data, options)
         if _have_a_chance(ranked, options, straight.found.best, charge):
             return _compared(straight, bent, ranked, charge, effort)
     return bent(straight, effort), "none"
@@ -180,7 +180,7 @@ def _transformed(data: ScoreData) -> list[int]:
             and int(data.position[j]) not in data.treated]  # fmt: skip
 
 
-def _charge(data: ScoreData, options: ScoreOptions) -> float:
+def charge_for_ranks(data: ScoreData, options: ScoreOptions) -> float:
     """What must be added to the score of normal scores to compare it: slopes of the transform, less the price."""
     columns = [data.values[j] for j in _transformed(data)]
     slopes = sum(log_slope(column) for column in columns) * data.weight

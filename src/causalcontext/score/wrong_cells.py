@@ -13,12 +13,14 @@ measurements.
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
+from causalcontext.data.coarse import AS_THEY_ARE, FewValues
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks, some_rows
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -92,23 +94,28 @@ class Flags(NamedTuple):
         return np.asarray(self.wrong.all(axis=1))
 
 
+Search = tuple[Explored, str, str]
+"""What `explore` found: the best model, the scale of its columns, and what was done with coarse ones."""
+
+
 class Cleaned(NamedTuple):
     """A table without its wrong cells: the flags, rows left out, the columns in units of the score, the best model."""
 
     flags: Flags
     left_out: Bools
     data: ScoreData
-    explored: Explored
-    transform: str
+    found: Search
 
 
-def without_wrong_cells(data: ScoreData, explored: Explored, transform: str, effort: Effort, ends: Ints | None = None
-                        ) -> Cleaned | None:  # fmt: skip
+def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues], effort: Effort,
+                        ends: Ints | None = None) -> Cleaned | None:  # fmt: skip
     """The table without its wrong cells and its best model, if that describes the table in fewer nats; else None.
 
-    `ends` are the rows of a series that windows end at: a cell is wrong at all lags then, and no row is left out.
+    Columns with few values have no wrong cells. `ends` are the rows of a series that windows end at: a cell is wrong at
+    all lags then, and no row is left out.
     """
-    found = flag_cells(data.table, ends)
+    explored, transform, treatment = search
+    found = flag_cells(data.table, ends, {column for one in few for column in one.columns})
     if found is None or not found.wrong.any() or found.wrong.mean() > MOST_FLAGGED:
         return None
     flags, options = found.of_columns(data.position[: data.responses]), explored.design.options
@@ -119,22 +126,24 @@ def without_wrong_cells(data: ScoreData, explored: Explored, transform: str, eff
         return None
     out = found.whole & (ends is None)
     cleaned = _without(data, found, out)
-    enough = _log_density(flags, data, np.array([explored.score]), transform, options)
-    quick = in_ranks(cleaned) if transform == "ranks" else cleaned
-    scores = scores_at_orders(quick, options, explored.found.best, explored.curved)[_order(quick, cleaned)]
-    chance = max(LEAST_CHANCE, CHANCE_A_CELL * float(flags.wrong.sum()))
-    if _description(flags, cleaned, scores, transform, options) < enough - chance:
-        return None
-    other, scale = explore(cleaned, options, effort)
-    scores = node_scores(other)[_order(other.design.data, cleaned)]
-    if _description(flags, cleaned, scores, scale, options) < enough:
+    enough = _log_density(flags, data, np.array([explored.score]), explored.charge)
+    if treatment == AS_THEY_ARE:  # of others a search alone can tell
+        quick = in_ranks(cleaned) if transform == "ranks" else cleaned
+        scores = scores_at_orders(quick, options, explored.found.best, explored.curved)[_order(quick, cleaned)]
+        chance = max(LEAST_CHANCE, CHANCE_A_CELL * float(flags.wrong.sum()))
+        charge = charge_for_ranks(cleaned, options) if transform == "ranks" else 0.0
+        if _description(flags, cleaned, scores, charge) < enough - chance:
+            return None
+    other = explore(cleaned, options, effort, few)
+    scores = node_scores(other[0])[_order(other[0].design.data, cleaned)]
+    if _description(flags, cleaned, scores, other[0].charge) < enough:
         return None
     some = np.asarray(found.wrong.any(axis=1))
-    if ends is None and other.curved and some.mean() < MOST_LEFT_OUT and (some & ~out).any():
+    if ends is None and other[0].curved and some.mean() < MOST_LEFT_OUT and (some & ~out).any():
         out = some  # conditional means are those of straight lines
         cleaned = _without(data, found, out)
-        other, scale = explore(cleaned, options, effort)
-    return Cleaned(found, out, cleaned, other, scale)
+        other = explore(cleaned, options, effort, few)
+    return Cleaned(found, out, cleaned, other)
 
 
 def _without(data: ScoreData, flags: Flags, out: Bools) -> ScoreData:
@@ -198,7 +207,7 @@ def dependence(away: Floats, wrong: Bools) -> float:
     return largest
 
 
-def _description(flags: Flags, cleaned: ScoreData, scores: Floats, transform: str, options: ScoreOptions) -> float:
+def _description(flags: Flags, cleaned: ScoreData, scores: Floats, charge: float) -> float:
     """The log density of the table as it is, by a model of the cleaned one.
 
     A row that was left out counts like the average of the others, and so does what is not flagged in a row; flagged
@@ -206,17 +215,17 @@ def _description(flags: Flags, cleaned: ScoreData, scores: Floats, transform: st
     """
     more, stay = len(flags.rows) / cleaned.total, 1.0 - flags.wrong.mean()
     own = np.isin(cleaned.position[: cleaned.nodes], flags.columns)
-    mine = _log_density(flags, cleaned, np.where(own, scores, 0.0), transform, options) * stay
+    mine = _log_density(flags, cleaned, np.where(own, scores, 0.0), charge) * stay
     rest = float((mine + scores[~own].sum()) * more)
     return rest + wide_density(flags.away, flags.wrong) - cost_of_names(flags.wrong)
 
 
-def _log_density(flags: Flags, data: ScoreData, scores: Floats, transform: str, options: ScoreOptions) -> float:
+def _log_density(flags: Flags, data: ScoreData, scores: Floats, charge: float) -> float:
     """The log density of rows by the scores of nodes, with columns that may have flagged cells in robust units."""
     kept = np.ones(len(flags.rows), dtype=bool) if len(flags.rows) == int(data.total) else ~flags.whole
     scale = dict(zip(data.position.tolist(), data.scale.tolist(), strict=False))
     units = np.log(flags.spread[kept]).sum() - data.total * sum(np.log(scale[c]) for c in flags.columns.tolist())
-    return float(scores.sum() + units + (charge_for_ranks(data, options) if transform == "ranks" else 0.0))
+    return float(scores.sum() + units + charge)
 
 
 def _order(data: ScoreData, like: ScoreData) -> Ints:
@@ -225,13 +234,13 @@ def _order(data: ScoreData, like: ScoreData) -> Ints:
     return np.array([place[column] for column in like.position[: like.nodes].tolist()], dtype=np.int64)
 
 
-def flag_cells(table: Dataset, ends: Ints | None = None) -> Flags | None:
-    """The flagged cells of the continuous columns; None where these are too few rows, or nothing spreads.
+def flag_cells(table: Dataset, ends: Ints | None = None, but: Container[int] = ()) -> Flags | None:
+    """The flagged cells of the continuous columns but for some; None where rows are too few, or nothing spreads.
 
     `ends` are the rows of a series that windows end at: a cell of the series is flagged if half of its windows say so.
     """
     rows = np.flatnonzero(complete_rows(table))
-    columns = np.array([c for c in table.system if table.kinds[c] is Kind.CONTINUOUS], dtype=np.int64)
+    columns = np.array([c for c in table.system if table.kinds[c] is Kind.CONTINUOUS and c not in but], dtype=np.int64)
     if not columns.size or not rows.size:
         return None
     values = np.column_stack([np.asarray(table.columns[c], dtype=np.float64)[rows] for c in columns.tolist()])
