@@ -75,11 +75,11 @@ def dependence(away, wrong):
 
 
 def names(wrong):
-    """The logarithm of the number of choices of rows and of single cells."""
+    """The logarithms of the numbers of choices of rows and of single cells, and of how many there may be."""
     n, q = wrong.shape
     rows = sum(row.all() for row in wrong)
     single = sum(int(row.sum()) for row in wrong if not row.all())
-    return log(comb(n, rows)) + log(comb(n * q, single))
+    return log(comb(n, rows)) + log(comb(n * q, single)) + log(n) + log(n * q)
 
 
 def wide(away, wrong):

@@ -235,8 +235,10 @@ def test_several_contexts_and_categories():
     generator = np.random.default_rng(9)
     table["S"] = generator.choice(["x", "y"], len(table), p=[0.97, 0.03])
     table["E"] = pd.Categorical(np.where(table["A"] + generator.normal(size=len(table)) > 40.0, "yes", "no"))
-    result = cc.discover(table, ["R", "S"], method="score-ac")
+    result = cc.discover(table, ["S", "R"], method="score-ac")
     assert len(result.flagged_cells()) > 60
+    codes = {cell: int(count) for cell, count in zip(result.contexts, result.data.rows, strict=True)}
+    assert codes == {cell: int(((table["S"] == cell[0]) & (table["R"] == cell[1])).sum()) for cell in result.contexts}
     assert set(result.flagged_cells()["column"]) == set(NAMES)
 
 

@@ -28,7 +28,6 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.explore import Explored, charge_for_ranks, explore, in_ranks, scores_at_orders
-from causalcontext.score.options import ScoreOptions
 from causalcontext.score.search import Effort
 from causalcontext.score.workspace import FitWorkspace
 
@@ -171,13 +170,12 @@ def cleaned_table(table: Dataset, flags: Flags, out: Bools) -> Dataset:
 
 
 def cost_of_names(wrong: Bools) -> float:
-    """What it costs to say which rows and which single cells are wrong, in nats."""
+    """What it costs to say how many rows and single cells are wrong, and which, in nats."""
     n, q = wrong.shape
     rows = int(wrong.all(axis=1).sum())
-    chosen = np.array([[n, rows], [n * q, int(wrong.sum()) - q * rows]], dtype=np.float64)
-    return float(
-        -(np.log1p(chosen[:, 0]) + scipy.special.betaln(chosen[:, 1] + 1.0, chosen[:, 0] - chosen[:, 1] + 1.0)).sum()
-    )
+    all_of, some = np.array([[n, n * q], [rows, int(wrong.sum()) - q * rows]], dtype=np.float64)
+    choices = -np.log1p(all_of) - scipy.special.betaln(some + 1.0, all_of - some + 1.0)
+    return float(choices.sum() + np.log(all_of).sum())
 
 
 def wide_density(away: Floats, wrong: Bools) -> float:
