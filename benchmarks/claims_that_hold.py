@@ -21,8 +21,7 @@ import numpy as np
 
 import causalcontext as cc
 from causalcontext.results.changes import own_claims
-from causalcontext.simulate import noise as noise_laws
-from curved_models import CurvedModel, Design, draw_model
+from curved_models import LAWS, CurvedModel, Design, draw_model
 from measuring import machine, markdown_table
 from model_checks import DESIGNS, LINE, OWN_LAWS, with_outliers
 
@@ -114,7 +113,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=830_000)
     parser.add_argument("--by-kind", action="store_true")
     chosen = parser.parse_args()
-    noise_laws.NOISE_LAWS.update(OWN_LAWS)
+    LAWS.update(OWN_LAWS)
     print(f"{machine()}; {chosen.models} models a cell, seeds from {chosen.first_seed}\n")
     lines: list[list[object]] = []
     for cell in chosen.cells:

@@ -81,6 +81,20 @@ def _of_unit_variance(curve: Curve) -> Curve:
     return scaled
 
 
+def student_t3(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Three degrees of freedom, variance 1."""
+    return np.asarray(generator.standard_t(3, shape) / np.sqrt(3.0))
+
+
+def following(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Every noise term follows the one in the row before: autocorrelation .8, variance 1."""
+    noise = generator.standard_normal(shape)
+    for row in range(1, shape[-1]):
+        noise[..., row] = 0.8 * noise[..., row - 1] + 0.6 * noise[..., row]
+    return noise
+
+
+LAWS = NOISE_LAWS | {"student-t3": student_t3, "following": following}
 CURVES: dict[str, Curve] = {
     "linear": lambda x, place: x,
     "tanh": _of_unit_variance(lambda x, place: np.tanh(x)),
@@ -97,7 +111,9 @@ class Design:
     """What is drawn: curves to choose from, noise, the share of categorical columns, sizes, how nodes combine parents.
 
     `products` is the share of nodes with two or more parents that multiply two of them; `weights` are sizes of effects;
-    with `uneven` the log of a node's noise grows with its first parent, so much a standard deviation. Four nodes are
+    with `uneven` the noise of a node depends on its first parent z in all contexts, so much a standard deviation: its
+    log grows with z ("exp"), it grows with the size of z ("abs"), or as with "exp" and z does nothing else ("alone");
+    "context": that of nodes that the context changes is larger in every second context. Four nodes are
     written as `coarse` says, one entry of `COARSE` for all or one for each; if it `acts`, their effects see what is
     written, else what is behind it.
     """
@@ -114,6 +130,7 @@ class Design:
     uneven: float = 0.0
     coarse: tuple[str, ...] = ()
     acts: bool = False
+    spread: str = "exp"
 
 
 @dataclass
@@ -160,13 +177,13 @@ class CurvedModel:
 
     def _draw(self, rows: int, generator: np.random.Generator, pilot: bool) -> tuple[Floats, NDArray[np.int64]]:
         nodes = self.design.nodes
-        noise = NOISE_LAWS[self.design.noise](generator, (nodes, rows))
+        noise = LAWS[self.design.noise](generator, (nodes, rows))
         values, codes = np.zeros((nodes, rows)), np.zeros((nodes, rows), dtype=np.int64)
         for node in self._sequence():
             level = codes[self.context]
             total = self._signal(node, values, codes, level)
             if self.design.uneven and node != self.context:
-                noise[node] *= self._unevenness(node, values)
+                noise[node] *= self._unevenness(node, values, level)
             alone = node == self.context and not self.links[:, :, node].any()
             values[node] = total + noise[node] * (0.2 if node == self.context and not alone else 1.0)
             if node in self.written and self.design.acts:
@@ -202,17 +219,28 @@ class CurvedModel:
             total += np.where(both[level], product, parts.pop(first) + parts.pop(second))
         return total + sum(parts.values(), np.zeros(values.shape[1]))
 
-    def _unevenness(self, node: int, values: Floats) -> Floats:
+    def _spreading(self, node: int) -> int:
+        """The parent that the noise of a node depends on, -1 for none: its first number that is one in all contexts."""
+        parents = np.flatnonzero(self.links[:, :, node].all(axis=0))
+        return next((int(parent) for parent in parents if not self.categorical[parent]), -1)
+
+    def _unevenness(self, node: int, values: Floats, level: NDArray[np.int64]) -> Floats:
         """The scale of the noise of a node in every row, of mean square 1 for a normal parent."""
-        parents = [node for node in np.flatnonzero(self.links[:, :, node].any(axis=0)) if not self.categorical[node]]
-        if not parents:
+        size, parent = self.design.uneven, self._spreading(node)
+        if self.design.spread == "context":
+            return np.where((level % 2 == 0) | ~self.children()[node], 1.0, np.exp(size))
+        if parent < 0:
             return np.ones(values.shape[1])
-        standard = (values[parents[0]] - self.centre[parents[0]]) / self.spread[parents[0]]
-        return np.asarray(np.exp(self.design.uneven * standard - self.design.uneven**2))
+        standard = (values[parent] - self.centre[parent]) / self.spread[parent]
+        if self.design.spread == "abs":
+            return np.asarray((0.25 + np.abs(standard)) / np.sqrt(0.25**2 + 0.5 * np.sqrt(2.0 / np.pi) + 1.0))
+        return np.asarray(np.exp(size * standard - size**2))
 
     def _part(self, parent: int, node: int, values: Floats, codes: NDArray[np.int64],
               level: NDArray[np.int64]) -> Floats:  # fmt: skip
         there = self.links[level, parent, node] if node != self.context else True
+        if self.design.spread == "alone" and node != self.context and parent == self._spreading(node):
+            return np.zeros(values.shape[1])
         return np.asarray(self.weight[parent, node] * there * self._shape(parent, node, values, codes))
 
     def _shape(self, parent: int, node: int, values: Floats, codes: NDArray[np.int64]) -> Floats:

@@ -21,8 +21,7 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.model_checks.violations import KINDS
-from causalcontext.simulate import noise as noise_laws
-from curved_models import Counts, Design, count, draw_model, summary
+from curved_models import LAWS, Counts, Design, count, draw_model, summary
 from measuring import machine, markdown_table
 
 LINE = ("linear",)
@@ -89,7 +88,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--first-seed", type=int, default=810_000)
     options = parser.parse_args()
-    noise_laws.NOISE_LAWS.update(OWN_LAWS)
+    LAWS.update(OWN_LAWS)
     lines = [measured(cell, options.models, options.first_seed) for cell in options.cells]
     print(f"{machine()}; {options.models} models a cell, seeds from {options.first_seed}\n")
     print(markdown_table(("cell", *KINDS, "ms"), [line[0] for line in lines]))

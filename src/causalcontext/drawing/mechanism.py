@@ -88,6 +88,9 @@ def _paint(axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: S
         dash = _DASHES[(place if levels != [None] or colour == INK else 0) % len(_DASHES)]
         shape: dict[str, Any] = {"linestyle": dash} if number else {"linestyle": ":", "marker": _MARKERS[place % 4]}
         axes.plot(where, curve.values, color=colour, label=_label(result, curve), zorder=3, **shape)
+        if curve.spread is not None:
+            low, high = curve.values - curve.spread, curve.values + curve.spread
+            axes.fill_between(where, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
     if not number and curves:
         axes.set_xticks(range(len(curves[0].at)), [_shown(level) for level in curves[0].at])
     axes.set_xlabel(_shown(cause), parse_math=False)

@@ -48,6 +48,7 @@ def kind_of(sample: Any) -> Any:
 
 
 _NOTHING: dict[int, Callable[..., float]] = {
+    4: lambda a, b, c, d: np.nan,
     5: lambda a, b, c, d, e: np.nan,
     6: lambda a, b, c, d, e, f: np.nan,
     9: lambda a, b, c, d, e, f, g, h, i: np.nan,

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 KINDS = ("linear", "square", "hinge", "step", "level", "own step", "product")
 """Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times the partner."""
 SCALES = NUMBER, COUNT, CATEGORY, ORDERED = "number", "count", "category", "ordered"
+SPREADS = ("line", "size", "sign", "above", "below", "level", "context")
+"""Shapes of what a cause does to the spread of the noise."""
+FARTHEST, OUTER = 3.0, 0.67
+"""Beyond so many robust standard deviations a spread does not grow, and beyond so many its hinges rise."""
 ROOT_SHIFT = 0.375
 STEP_SHARE = 0.9
 """A curve is called a step if one step explains so much of it."""
@@ -124,6 +128,48 @@ class Term:
 
 
 @dataclass(frozen=True)
+class SpreadTerm:
+    """What a cause, or a context, does to the logarithm of the standard deviation of the noise.
+
+    Attributes
+    ----------
+    shape : str
+        One of `SPREADS`: of z = (cause - centre) / unit, cut off at 3 and -3, z itself, its size, whether it is
+        positive, what it is above and below the middle half; whether the cause is a level; whether the context is one
+        of `contexts`.
+    cause : int
+        The place of the variable in the table, -1 for a context.
+    centre, unit : float
+        In the units of the equations; the number of a level.
+    slope : float
+    average : float
+        The mean of the function over the rows of the equation.
+    contexts : tuple of int
+        The contexts in which a term of the context is 1, none for others.
+    """
+
+    shape: str
+    cause: int
+    centre: float
+    unit: float
+    slope: float
+    average: float
+    contexts: tuple[int, ...] = ()
+
+    def values(self, x: Floats, context: int) -> Floats:
+        """Its part of the logarithm at values of the cause in the units of the equations."""
+        if self.shape == "context":
+            found = np.full(len(x), float(context in self.contexts))
+        elif self.shape == "level":
+            found = np.asarray(x == self.centre, dtype=np.float64)
+        else:
+            z = np.clip((x - self.centre) / self.unit, -FARTHEST, FARTHEST)
+            shapes = z, np.abs(z), z > 0.0, np.maximum(z - OUTER, 0.0), np.maximum(-z - OUTER, 0.0)
+            found = np.asarray(shapes[SPREADS.index(self.shape)], dtype=np.float64)
+        return self.slope * (found - self.average)
+
+
+@dataclass(frozen=True)
 class Equation:
     """The mechanism of an effect in some contexts.
 
@@ -144,6 +190,8 @@ class Equation:
     density : tuple of float
         The noise density: number of features (0: Gaussian), lowest and highest place of its support in units of
         `noise`, coefficients of the features.
+    spread : tuple of SpreadTerm
+        What `noise` is multiplied with, where the spread of the noise is uneven.
     """
 
     effect: int
@@ -153,11 +201,17 @@ class Equation:
     terms: tuple[Term, ...]
     noise: float
     density: tuple[float, ...]
+    spread: tuple[SpreadTerm, ...] = ()
 
     @property
     def causes(self) -> tuple[int, ...]:
         """Everything in a term, sorted."""
         return tuple(sorted({cause for term in self.terms for cause in term.causes}))
+
+    def depends_on(self, cause: int, context: int) -> bool:
+        """Whether a cause changes the mean or the spread in a context."""
+        means = any(cause in term.causes and context in term.contexts for term in self.terms)
+        return means or any(term.cause == cause for term in self.spread)
 
 
 def _renumbered(equation: Equation, number: Sequence[int]) -> Equation:
@@ -166,7 +220,9 @@ def _renumbered(equation: Equation, number: Sequence[int]) -> Equation:
     terms = (
         replace(term, contexts=tuple(r for r in contexts if number[r] in term.contexts)) for term in equation.terms
     )
-    return replace(equation, contexts=contexts, intercepts=intercepts, terms=tuple(t for t in terms if t.contexts))
+    spread = (replace(t, contexts=tuple(r for r in contexts if number[r] in t.contexts)) for t in equation.spread)
+    return replace(equation, contexts=contexts, intercepts=intercepts, terms=tuple(t for t in terms if t.contexts),
+                   spread=tuple(spread))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -226,6 +282,23 @@ class Mechanisms:
                 total = total + term.slopes[0] * term.values(standard)
         return self.scales[effect].own(total)
 
+    def spread_curve(self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int) -> Floats:
+        """The standard deviation of the noise of a number as one cause takes some values, the others on average.
+
+        In units of the table, but of normal scores where columns were replaced by them.
+        """
+        equation, scale = self.equation(effect, context), self.scales[effect]
+        standard = self.scales[cause].standard(at)
+        total = np.zeros(len(standard))
+        for term in equation.spread:
+            if term.cause in (cause, -1):
+                total = total + term.values(standard, context)
+        return np.asarray(equation.noise * np.exp(total) * (1.0 if scale.scores else scale.spread))
+
+    def is_spread(self, effect: int, cause: int, context: int) -> bool:
+        """Whether the spread of the noise of an effect depends on a cause."""
+        return any(term.cause == cause for term in self.equation(effect, context).spread)
+
     def _values(self, term: Term, cause: int, standard: Floats) -> Floats:
         """A term with one cause given and, in a product, the other at its average."""
         known = {cause: standard}
@@ -237,11 +310,14 @@ class Mechanisms:
         return term.values(known)
 
     def shape(self, effect: int, cause: int, context: int) -> str:
-        """What a link looks like: "linear", "curved", "step", "by category", "product"; "" where there is none."""
+        """What a link looks like: "linear", "curved", "step", "by category", "product"; "" where there is none.
+
+        "spread": the cause changes nothing but the spread of the noise.
+        """
         equation = self.equation(effect, context)
         terms = [term for term in equation.terms if cause in term.causes and context in term.contexts]
         if not terms:
-            return ""
+            return "spread" if self.is_spread(effect, cause, context) else ""
         if self.scales[cause].kind == CATEGORY:
             return "by category"
         if all(term.kind == "product" for term in terms):
@@ -276,8 +352,9 @@ class Mechanisms:
 def _equation(content: dict[str, Any]) -> Equation:
     terms = [Term(**(term | {name: tuple(term[name]) for name in ("causes", "slopes", "contexts")}))
              for term in content["terms"]]  # fmt: skip
+    spread = [SpreadTerm(**(term | {"contexts": tuple(term["contexts"])})) for term in content.get("spread", ())]
     rest = {"contexts": tuple(content["contexts"]), "density": tuple(content["density"]), "terms": tuple(terms),
-            "intercepts": tuple(tuple(row) for row in content["intercepts"])}  # fmt: skip
+            "intercepts": tuple(tuple(row) for row in content["intercepts"]), "spread": tuple(spread)}  # fmt: skip
     return Equation(**(content | rest))
 
 
@@ -308,6 +385,8 @@ class PartialCurve:
         The level whose probability it is, where the effect has levels.
     values : array
         One number for every value of the cause.
+    spread : array or None
+        The standard deviation of the noise there, where it depends on the cause.
     """
 
     cause: str
@@ -317,6 +396,7 @@ class PartialCurve:
     numeric: bool
     level: Any
     values: Floats
+    spread: Floats | None = None
 
 
 def mechanisms_of(result: ContextGraphs) -> Mechanisms:
@@ -330,7 +410,8 @@ def mechanisms_of(result: ContextGraphs) -> Mechanisms:
 def causes_of(result: ContextGraphs, effect: str) -> tuple[str, ...]:
     """The causes in the equations of an effect, in any context, in the order of the table; the context is none."""
     mechanisms, place = mechanisms_of(result), result.position(effect)
-    found = {cause for one in mechanisms.equations if one.effect == place for cause in one.causes}
+    found = {cause for one in mechanisms.equations if one.effect == place
+             for cause in (*one.causes, *(term.cause for term in one.spread))}  # fmt: skip
     return tuple(name for position, name in enumerate(result.names) if position in found)
 
 
@@ -341,21 +422,22 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
     for cause in causes_of(result, effect):
         position = result.position(cause)
         at, numeric = _values(mechanisms, position), mechanisms.scales[position].is_number
-        terms = [mechanisms.equation(place, r).terms for r in range(len(result.contexts))]
-        living = [r for r, own in enumerate(terms) if any(position in t.causes and r in t.contexts for t in own)]
-        found = {r: mechanisms.partial_curve(place, position, at, r) for r in living}
-        for contexts in _sharing(found):
-            rows = np.atleast_2d(found[contexts[0]])
-            named = list(zip(levels or (None,), rows, strict=True))
+        living = [r for r in range(len(result.contexts)) if mechanisms.equation(place, r).depends_on(position, r)]
+        found = {r: np.atleast_2d(mechanisms.partial_curve(place, position, at, r)) for r in living}
+        spread = {r: mechanisms.spread_curve(place, position, at, r) for r in living
+                  if mechanisms.is_spread(place, position, r)}  # fmt: skip
+        for contexts in _sharing({r: np.vstack([rows, spread.get(r, rows[:0])]) for r, rows in found.items()}):
+            named = list(zip(levels or (None,), found[contexts[0]], strict=True))
             for level, values in named[1 if len(levels) == 2 else 0 :]:
-                yield PartialCurve(cause, effect, contexts, at, numeric, level, values)
+                yield PartialCurve(cause, effect, contexts, at, numeric, level, values, spread.get(contexts[0]))
 
 
 def _sharing(found: dict[int, Floats]) -> list[tuple[int, ...]]:
     """Contexts with the same curve."""
     groups: list[list[int]] = []
     for r, values in found.items():
-        same = [group for group in groups if np.allclose(found[group[0]], values, rtol=1e-9, atol=1e-12)]
+        same = [group for group in groups if found[group[0]].shape == values.shape
+                and np.allclose(found[group[0]], values, rtol=1e-9, atol=1e-12)]  # fmt: skip
         if same:
             same[0].append(r)
         else:

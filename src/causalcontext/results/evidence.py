@@ -69,6 +69,8 @@ class ScoreEvidence:
         Whether mechanisms are more than straight lines.
     curves_gain : float
         The score with curves minus that without; NaN if straight lines left nothing to explain.
+    scales_gain : float
+        The score with noise of uneven spread minus that without; NaN if the spread is even.
     mechanisms : Mechanisms or None
         The equations of all variables.
     contradicted : tuple of str
@@ -95,6 +97,7 @@ class ScoreEvidence:
     margin: Floats = field(default_factory=lambda: np.empty((0, 0)))
     curved: bool = False
     curves_gain: float = float("nan")
+    scales_gain: float = float("nan")
     mechanisms: Mechanisms | None = None
     contradicted: tuple[str, ...] = ()
     undecided: tuple[UndecidedTriple, ...] = ()
@@ -138,10 +141,19 @@ class ScoreEvidence:
 
     def shape(self, x: int, y: int, context: int) -> str:
         """What the link of a pair looks like in a context; "" where that is not known."""
-        effect = int(self.effect[context, self.slot(x, y)])
-        cause = x if effect == y else y
+        effect, cause = self._ends(x, y, context)
         known = self.mechanisms is not None and effect >= 0 and self.model[cause] != "context"
         return self.mechanisms.shape(effect, cause, context) if known and self.mechanisms is not None else ""
+
+    def is_spread(self, x: int, y: int, context: int) -> bool:
+        """Whether the spread of the noise of the one depends on the other in a context."""
+        effect, cause = self._ends(x, y, context)
+        return self.mechanisms is not None and effect >= 0 and self.mechanisms.is_spread(effect, cause, context)
+
+    def _ends(self, x: int, y: int, context: int) -> tuple[int, int]:
+        """The effect of a pair in a context, -1 if it was not judged, and the other one."""
+        effect = int(self.effect[context, self.slot(x, y)])
+        return effect, x if effect == y else y
 
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text; null stands for not a number."""
@@ -161,14 +173,15 @@ class ScoreEvidence:
         """The evidence of `to_dict`; fields that older files do not have are left empty."""
         kinds = {"difference": np.float64, "strength": np.float64, "effect": np.int64, "decision": np.int8,
                  "block": masks_of(len(content["block"])), "rows": np.int64, "margin": np.float64}  # fmt: skip
-        content = {"margin": [], "curves_gain": None, **content}
+        content = {"margin": [], "curves_gain": None, "scales_gain": None, **content}
         values: dict[str, Any] = {name: np.array(content[name], dtype=kind) for name, kind in kinds.items()}
         shape = values["difference"].shape
         if any(values[name].shape != shape for name in ("strength", "effect", "decision")):
             raise ValueError("the columns of the evidence differ in length")
         rest = {entry.name: content[entry.name] for entry in fields(cls)
                 if entry.name not in kinds and entry.name in content}  # fmt: skip
-        rest["curves_gain"] = float("nan") if rest["curves_gain"] is None else float(rest["curves_gain"])
+        for name in ("curves_gain", "scales_gain"):
+            rest[name] = float("nan") if rest[name] is None else float(rest[name])
         if rest.get("mechanisms") is not None:
             rest["mechanisms"] = Mechanisms.from_dict(rest["mechanisms"])
         contradicted = tuple(sorted(OLDER_KINDS.get(kind, kind) for kind in rest.get("contradicted", ())))

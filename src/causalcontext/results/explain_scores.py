@@ -111,8 +111,12 @@ def _shape(evidence: ScoreEvidence, result: ContextGraphs, x: str, y: str, r: in
     """What the link looks like."""
     if not mark:
         return ""
-    shape = evidence.shape(result.position(x), result.position(y), r)
-    return f"the link is {_SHAPES[shape]}" if shape else ""
+    pair = result.position(x), result.position(y), r
+    shape = evidence.shape(*pair)
+    if shape == "spread":
+        return "the cause changes the spread of the noise and not the mean"
+    spread = " and changes the spread of the noise" if evidence.is_spread(*pair) else ""
+    return f"the link is {_SHAPES[shape]}{spread}" if shape else ""
 
 
 def _direction(result: ContextGraphs, evidence: ScoreEvidence, slot: int, r: int, mark: str) -> str:

@@ -16,7 +16,7 @@ from causalcontext.graphs.lag_names import window_names
 from causalcontext.kernels.arrays import Values
 from causalcontext.model_checks.violations import KINDS as VIOLATIONS
 from causalcontext.results.equations import KINDS as TERMS
-from causalcontext.results.equations import SCALES
+from causalcontext.results.equations import SCALES, SPREADS
 from causalcontext.results.notes import About
 from causalcontext.search.rules import CHECKS, RULES
 
@@ -224,8 +224,9 @@ def _evidence(count: int, contexts: int) -> Check:
     """What a search by scores leaves behind; older files do not have all of it."""
     mechanisms = none_or(keys({"scales": each(_scale), "equations": each(_equation(count, contexts))}))
     return known_keys({"score": finite, "penalty": finite, "search": text, "transform": text, "starts": whole(0),
-                       "agreeing": whole(0), "curved": truth, "curves_gain": none_or(finite), "model": each(text),
-                       "contradicted": each(text), "mechanisms": mechanisms, "wrong_cells": text,
+                       "agreeing": whole(0), "curved": truth, "curves_gain": none_or(finite),
+                       "scales_gain": none_or(finite), "model": each(text), "contradicted": each(text),
+                       "mechanisms": mechanisms, "wrong_cells": text,
                        "undecided": each(tuple_of(whole(0, contexts - 1), *[whole(0, count - 1)] * 3))})  # fmt: skip
 
 
@@ -262,12 +263,15 @@ def _equation(count: int, contexts: int) -> Check:
     place, cells = whole(0, count - 1), each(whole(0, contexts - 1), least=1)
     term = keys({"kind": one_of(*TERMS), "causes": each(place, least=1, most=2), "place": finite, "average": finite,
                  "slopes": each(finite, least=1), "contexts": cells})  # fmt: skip
+    spread = keys({"shape": one_of(*SPREADS), "cause": whole(-1, count - 1), "centre": finite, "unit": finite,
+                   "slope": finite, "average": finite, "contexts": each(whole(0, contexts - 1))})  # fmt: skip
     whole_equation = keys({"effect": place, "contexts": cells, "kind": one_of(*SCALES), "terms": each(term),
                            "intercepts": each(each(finite, least=1), least=1), "noise": finite,
                            "density": each(finite)})  # fmt: skip
 
     def check(value: Any, where: str) -> None:
         whole_equation(value, where)
+        known_keys({"spread": each(spread)})(value, where)
         demand(len(value["intercepts"]) == len(value["contexts"]), value, where, "an intercept for every context")
         for one in value["terms"]:
             demand(

@@ -18,7 +18,9 @@ import numpy as np
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, ORDERED
+from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.kernels.rows.scan import add_cross_products, mirror
+from causalcontext.results.equations import FARTHEST, OUTER
 from causalcontext.score.data import ScoreData
 
 LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT, ROOT = range(8)
@@ -108,6 +110,30 @@ def small_counts(data: ScoreData) -> list[int]:
     lowest = data.values.min(axis=1, initial=0.0) * data.scale + data.centre
     return [j for j in range(data.candidates) if data.gap[j] > 0.0 and lowest[j] > -0.5
             and data.table.kinds[data.position[j]] is Kind.COUNT]  # fmt: skip
+
+
+def robust_units(values: Floats) -> tuple[float, float]:
+    """The median, and the median distance from it as a standard deviation of normal values."""
+    centre = float(np.median(values))
+    return centre, max(1.4826 * float(np.median(np.abs(values - centre))), 1e-3)
+
+
+def scale_columns(data: ScoreData) -> Floats:
+    """The columns that candidates offer to the scale of a noise, `SHAPES` each, shape (SHAPES C, rows).
+
+    Of a number in robust units, not beyond 3 of them: itself, its size, its sign, and what it is above and below the
+    middle half; of a category the indicators of its levels, as many as there is room for.
+    """
+    found = np.zeros((data.candidates, SHAPES, data.values.shape[1]))
+    for j in range(data.candidates):
+        if data.kind[j] == CLASS:
+            levels = min(int(data.classes[j]) - 1, SHAPES)
+            found[j, :levels] = data.codes[j] == np.arange(levels)[:, None]
+            continue
+        centre, unit = robust_units(data.values[j])
+        z = np.clip((data.values[j] - centre) / unit, -FARTHEST, FARTHEST)
+        found[j] = z, np.abs(z), z > 0.0, np.maximum(z - OUTER, 0.0), np.maximum(-z - OUTER, 0.0)
+    return found.reshape(data.candidates * SHAPES, -1)
 
 
 def _own_functions(data: ScoreData, curves: bool) -> list[list[BasisFunction]]:

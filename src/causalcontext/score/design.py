@@ -32,6 +32,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     NUMBER,
     OWNER,
     PARTNER,
+    SCALES,
     SOURCE,
     BlockTables,
     FitRows,
@@ -41,6 +42,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     no_rows,
 )
 from causalcontext.kernels.rows.number_scores import IN_A_BIN, NO_DENSITY
+from causalcontext.kernels.rows.scales import MOST_SCALES, SHAPES
 from causalcontext.score.columns import (
     CURVES,
     LEVEL,
@@ -52,6 +54,7 @@ from causalcontext.score.columns import (
     evaluated,
     make_columns,
     moments_of,
+    scale_columns,
 )
 from causalcontext.score.data import ScoreData
 from causalcontext.score.options import ScoreOptions
@@ -81,6 +84,8 @@ class ScoreDesign:
         Further columns.
     memory : Memory, optional
         What was evaluated before with the same columns, of which there may be more now.
+    scales : bool
+        Whether the noise of numbers may have an uneven spread.
 
     Attributes
     ----------
@@ -119,8 +124,8 @@ class ScoreDesign:
     """
 
     def __init__(self, data: ScoreData, options: ScoreOptions, curves: bool, proposed: Sequence[BasisFunction] = (),
-                 memory: Memory | None = None) -> None:  # fmt: skip
-        self.data, self.options = data, options
+                 memory: Memory | None = None, scales: bool = False) -> None:  # fmt: skip
+        self.data, self.options, self.scales, self._made_of = data, options, scales, (curves, tuple(proposed))
         self.functions, self.mean, self.mix, self.first, self.values = make_columns(data, curves, proposed)
         self.means, self.scatter = moments_of(data, self.functions, self.mean, self.mix, self.first, self.values)
         self.owner = np.array([function.owner for function in self.functions], dtype=np.int64)
@@ -168,9 +173,19 @@ class ScoreDesign:
         """The design with further columns; what was evaluated need not be evaluated again."""
         return ScoreDesign(self.data, self.options, True, proposed, self.memory)
 
+    def with_scales(self) -> ScoreDesign:
+        """The design in which the noise of numbers may have an uneven spread."""
+        return ScoreDesign(self.data, self.options, *self._made_of, self.memory, scales=True)
+
     def width(self, curves: bool) -> int:
-        """The most columns of a node, required ones included, if curves are on offer or not."""
-        return (MOST_CURVED if curves and self.curved.any() else MOST_PLAIN) + self.most_required
+        """The most columns of a node, required ones and those of a scale included, if curves are on offer or not."""
+        most = MOST_CURVED if curves and self.curved.any() else MOST_PLAIN
+        return most + self.most_required + (MOST_SCALES + 1) * self.scales  # and one to spare for a further column
+
+    def owners_of_scale(self, columns: Ints) -> Ints:
+        """The candidates among the owners of columns of a scale."""
+        owner = columns // SHAPES
+        return owner[owner < self.data.candidates]
 
     def new_memory(self) -> Memory:
         """An empty memory."""
@@ -245,6 +260,13 @@ class ScoreDesign:
         lives = [(about[CONTEXTS, c] >> own_group & 1) if about[CONTEXTS, c] else 1.0 for c in columns]
         own = [self.values[about[SOURCE, c], rows] * here for c, here in zip(columns, lives, strict=True)]
         return np.stack([*shifts, *own]), rows, len(shifts)
+
+    def scale_matrix(self, block: int, columns: Ints, rows: Bools) -> Floats:
+        """Columns of a scale on the rows of a block, shape (columns, rows of the block)."""
+        shapes, groups = SHAPES * self.data.candidates, self.groups(block)[self.data.cells[rows]]
+        first = int(self.rows.facts[SCALES])
+        own = [groups == c - shapes + 1 if c >= shapes else self.rows.values[first + c, rows] for c in columns.tolist()]
+        return np.array(own, dtype=np.float64).reshape(len(columns), int(rows.sum()))
 
     def lives(self, block: int, column: int) -> int:
         """The cells of a block in which a column lives, as a bit mask."""
@@ -372,9 +394,13 @@ def _fit_rows(design: ScoreDesign) -> FitRows:
     width = np.where(data.kind == CLASS, np.maximum(data.classes - 1, 1), 1)
     node = np.stack([data.kind[:nodes], design.response[:nodes], width[:nodes], data.classes[:nodes], pieces],
                     axis=1).astype(np.int64)  # fmt: skip
-    starts = np.searchsorted(data.cells, np.arange(data.contexts + 1))
+    starts, scales = np.searchsorted(data.cells, np.arange(data.contexts + 1)), 0
+    if design.scales:
+        scales = sum(map(len, places))
+        places.append(scale_columns(data))
+    facts = np.array([data.weight, 1.0, 1.0, scales, *blur])
     return FitRows(np.vstack(places) if len(places) > 1 else design.values, data.codes, starts, node,
-                   _keys(max(12, design.size.bit_length())), np.array([data.weight, 1.0, 1.0, *blur]))  # fmt: skip
+                   _keys(max(12, design.size.bit_length())), facts)  # fmt: skip
 
 
 @cache

@@ -71,10 +71,12 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     directed = _directed(explored, clock)
     chosen, found = explored.design.data, explored.found
     names = [table.names[i] for i in chosen.position]
-    findings = check_fit(directed.model, names, options.densities, explored.curved)
+    findings = (explored.findings if directed.model is found.best
+                else check_fit(directed.model, names, options.densities, explored.curved))  # fmt: skip
     facts = {
         "penalty": float(options.penalty), "search": found.search, "transform": transform,
         "starts": len(found.models), "curved": explored.curved, "curves_gain": explored.doubt,
+        "scales_gain": explored.scales_gain,
         "agreeing": sum(other.score > found.best.score - SAME_SCORE for other in found.models),
         "mechanisms": mechanisms_of(directed.model, data),
         "contradicted": tuple(sorted({finding.kind for finding in findings})),
@@ -143,6 +145,7 @@ def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]
 _LEFT_OUT = {
     "starts": "climbs were cut short", "normal scores": "normal scores were not tried",
     "curves": "curves were not tried", "wrong cells": "wrong cells were not looked for",
+    "scales": "noise with an uneven spread was not tried",
     "directions": "directions that were not checked are left open",
 }  # fmt: skip
 

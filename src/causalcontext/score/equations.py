@@ -12,9 +12,10 @@ from causalcontext.kernels.rows.class_choice import TOLERANCE
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
+from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.results import equations as plain
-from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
-from causalcontext.score.columns import small_counts
+from causalcontext.results.equations import Equation, Mechanisms, Scale, SpreadTerm, Term
+from causalcontext.score.columns import robust_units, small_counts
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import FittedModel, Part
@@ -30,8 +31,8 @@ def mechanisms_of(model: FittedModel, raw: ScoreData) -> Mechanisms:
     data = model.design.data
     whole = Part(model.design.block(POOLED, model.design.everything), model.design.everything, np.zeros(0, np.int64))
     alone = ((given, whole) for given in range(data.nodes, data.candidates))
-    found = [(_number_equation if data.kind[node] == NUMBER else _class_equation)(model.design, node, part)
-             for node, part in chain(model.regressions(), alone)]  # fmt: skip
+    found = [_number_equation(model, node, part) if data.kind[node] == NUMBER else
+             _class_equation(model.design, node, part) for node, part in chain(model.regressions(), alone)]  # fmt: skip
     nodes = np.argsort(data.position).tolist()
     return Mechanisms(tuple(_scale(data, raw, node) for node in nodes), tuple(found))
 
@@ -61,13 +62,15 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     return Scale(plain.NUMBER, 0.0, 1.0, tuple(places[distinct].tolist()), tuple(scores[distinct].tolist()))
 
 
-def _number_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
-    """The regression of a number."""
+def _number_equation(model: FittedModel, node: int, part: Part) -> Equation:
+    """The regression of a number, weighted where the spread of its noise is uneven."""
+    design = model.design
     matrix, rows, shifts = design.matrix_and_rows(part.block, part.columns)
+    scale = model.scale(node, part, rows)
     place, contexts = int(design.response[node]), members(part.mask, design.data.contexts)
     response = design.values[place, rows] / design.mix[place, place] + design.mean[place]
-    slopes = np.linalg.lstsq(matrix.T, response, rcond=None)[0]
-    residual = response - slopes @ matrix
+    slopes = np.linalg.lstsq((matrix / scale).T, response / scale, rcond=None)[0]
+    residual = (response - slopes @ matrix) / scale
     density = np.zeros(MANY + 5)
     gain = best_density(residual, design.data.weight * len(residual), density) if design.data.has_density(node) else 0.0
     terms, constants = _terms(design, part, rows, slopes[None, shifts:])
@@ -75,7 +78,26 @@ def _number_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
     intercepts = tuple((float(slopes[group] + constants[0, r]),) for r, group in enumerate(groups.tolist()))
     density_kept = tuple(density[[0, *range(3, len(density))]].tolist()) if gain > 0.0 else (0.0,)
     return Equation(int(design.data.position[node]), tuple(contexts), plain.NUMBER, intercepts, terms,
-                    float(residual.std()), density_kept)  # fmt: skip
+                    float(residual.std()), density_kept, _spread(model, node, part, rows))  # fmt: skip
+
+
+def _spread(model: FittedModel, node: int, part: Part, rows: Bools) -> tuple[SpreadTerm, ...]:
+    """What the spread of the noise depends on."""
+    design, found = model.design, []
+    means = design.scale_matrix(part.block, part.scale, rows).mean(axis=1)
+    for column, slope, mean in zip(part.scale.tolist(), model.slopes_of_scales.get((node, part.mask), ()), means,
+                                   strict=True):  # fmt: skip
+        j, shape = divmod(column, SHAPES)
+        if j >= design.data.candidates:
+            group = column - SHAPES * design.data.candidates + 1
+            here = tuple(np.flatnonzero(design.groups(part.block) == group).tolist())
+            found.append(SpreadTerm("context", -1, 0.0, 1.0, float(slope), float(mean), here))
+            continue
+        kind, centre, unit = "level", float(shape), 1.0
+        if design.data.kind[j] != CLASS:
+            kind, (centre, unit) = plain.SPREADS[shape], robust_units(design.data.values[j])
+        found.append(SpreadTerm(kind, int(design.data.position[j]), centre, unit, float(slope), float(mean)))
+    return tuple(found)
 
 
 def _class_equation(design: ScoreDesign, node: int, part: Part) -> Equation:

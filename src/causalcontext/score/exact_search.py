@@ -16,7 +16,7 @@ from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NodeSlots, chos
 from causalcontext.score.data import members
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice, without_reader
-from causalcontext.score.model import FittedModel, Part
+from causalcontext.score.model import FittedModel, Part, part_of
 from causalcontext.score.workspace import FitWorkspace
 
 LARGEST = 20
@@ -119,4 +119,4 @@ class ExactScores:
 
     def _part(self, slot: int, node: int, inside: int) -> Part:
         columns = self._pool[self._found[slot, node, inside]]
-        return Part(int(self._slots.block[node, slot]), self._masks[slot], columns[1 : 1 + columns[0]].copy())
+        return part_of(int(self._slots.block[node, slot]), self._masks[slot], columns[1 : 1 + columns[0]].copy())

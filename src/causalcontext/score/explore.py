@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy
@@ -23,16 +24,20 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
+from causalcontext.model_checks.violations import SPREAD, Violation
 from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
+from causalcontext.score.residuals import check_fit
 from causalcontext.score.search import Effort, FoundModels, search
 from causalcontext.score.treatments import Treatment, treatments
 from causalcontext.score.workspace import FitWorkspace
 
 CURVES_COST = 3.0
+SCALES_COST = 3.0
+"""The same for mechanisms whose noise has an uneven spread."""
 PROMISE = 0.5
 """Curves are searched if single ones would gain this share of what is asked for in the best linear model."""
 FEW_VARIABLES = 12
@@ -61,6 +66,10 @@ class Explored:
     charge : float
         What makes the score one of the columns as they are, in standard units: slopes of normal scores, and shares of
         values of coarse columns.
+    scales_gain : float
+        What mechanisms with an uneven spread add to the score; NaN if they were not taken.
+    straight : Explored or None
+        What was found without curves, if this was found with them.
     """
 
     design: ScoreDesign
@@ -68,6 +77,20 @@ class Explored:
     curved: bool
     doubt: float
     charge: float = 0.0
+    scales_gain: float = np.nan
+    straight: Explored | None = None
+
+    @property
+    def paid(self) -> float:
+        """What its class of models must gain over straight lines with an even spread."""
+        return price_of_class(self.curved, self.design.scales, self.design.data.total)
+
+    @cached_property
+    def findings(self) -> tuple[Violation, ...]:
+        """What the residuals of the best model say against it."""
+        data = self.design.data
+        names = [data.table.names[i] for i in data.position]
+        return check_fit(self.found.best, names, self.design.options.densities, self.curved)
 
     @property
     def score(self) -> float:
@@ -75,9 +98,26 @@ class Explored:
         return self.found.best.score
 
 
+def price_of_class(curved: bool, scales: bool, rows: float) -> float:
+    """What a class of models must gain over straight lines with an even spread."""
+    return (CURVES_COST * curved + SCALES_COST * scales) * float(np.log(rows))
+
+
 def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues] = ()
             ) -> tuple[Explored, str, str]:  # fmt: skip
     """The best model, the scale of the columns it is made for, "none" or "ranks", and what is done with coarse ones."""
+    best, transform, way = _even(data, options, effort, coarse)
+    try:
+        return _uneven(best, effort), transform, way
+    except KeyboardInterrupt:  # the model with an even spread is there, and is kept
+        effort.clock.interrupt()
+        effort.clock.skips("scales")
+        return best, transform, way
+
+
+def _even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues]
+          ) -> tuple[Explored, str, str]:  # fmt: skip
+    """The best model whose noise has the same spread everywhere."""
     ways = treatments(data, coarse if options.transform != "none" else ())
     if options.transform == "ranks":
         way = ways[min(1, len(ways) - 1)]
@@ -92,6 +132,26 @@ def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequ
         effort.clock.interrupt()
         effort.clock.skips("curves")
         return straight, "none", AS_THEY_ARE
+
+
+def _uneven(even: Explored, effort: Effort) -> Explored:
+    """Noise whose spread depends on causes, where residuals say so and it pays: `SCALES_COST` log n in total.
+
+    Curves may have stood for an uneven spread, so that straight lines with it are tried as well; and it may have stood
+    for curves, which are tried where residuals say so then.
+    """
+    best, straight = even, even.straight or even
+    speaks = even.findings or any(each.kind == SPREAD for each in straight.findings)
+    if not (speaks and even.design.options.densities) or effort.clock.skips("scales"):
+        return even
+    for plain in (straight, even) if even.curved else (straight,):
+        design = plain.design.with_scales()
+        needed = best.score - best.paid + price_of_class(plain.curved, True, design.data.total)
+        found = search(design, plain.curved, effort, [plain.found.best.orders[0]], needed, False)
+        if found.best.score > needed:
+            gain = found.best.score - plain.score
+            best = Explored(design, found, plain.curved, even.doubt, even.charge, gain)
+    return best
 
 
 def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) -> tuple[Explored, str, str]:
@@ -148,7 +208,7 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
         return straight
     if not design.curved.any():
         design = ScoreDesign(data, options, True)
-    need = CURVES_COST * float(np.log(data.total))
+    need = price_of_class(True, False, data.total)
     numbers = bool((data.kind[: data.responses] == NUMBER).all())  # categories hide curves from a quick look
     sure = options.curves == "always"
     if not sure and numbers:
@@ -164,7 +224,7 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     found = search(richer, True, effort, [plain.best.orders[0]], plain.best.score + enough, sure)
     gain = found.best.score - plain.best.score
     if options.curves == "always" or gain > need:
-        return Explored(richer, found, True, gain)
+        return Explored(richer, found, True, gain, straight=straight)
     return Explored(straight.design, plain, False, gain)
 
 

@@ -14,7 +14,7 @@ to ask about is left open, and then nothing is inferred.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -28,6 +28,7 @@ from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CURVED, NUMBER, OWNER, PARTNER
 from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in_reach
+from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.explain_scores import CLEAR
@@ -195,12 +196,13 @@ def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Float
     """Links into every node: with their columns and without, or with the best column that could be added."""
     data, design, tasks = model.design.data, model.design, list(model.regressions())
     extras = workspace.extras([(part.block, node, part.columns) for node, part in tasks])
+    _correct_for_scales(model, workspace, tasks, extras)
     wanted = []
     for node, part in tasks:
-        about = design.about(part.block)
-        for cause in (-1, *owners(about, part.columns)):
+        about, spreads = design.about(part.block), part.scale // SHAPES
+        for cause in (-1, *sorted({*owners(about, part.columns), *design.owners_of_scale(part.scale).tolist()})):
             rest = [c for c in part.columns if cause < 0 or cause not in (about[OWNER, c], about[PARTNER, c])]
-            wanted.append((node, part, cause, rest))
+            wanted.append((node, part, cause, [*rest, *(-1 - part.scale[spreads != cause])]))
     whole = np.zeros(0)
     scores = workspace.score([(part.block, node, rest) for node, part, _, rest in wanted])
     for (node, part, cause, _), row in zip(wanted, scores, strict=True):
@@ -221,6 +223,22 @@ def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Float
             absent = np.flatnonzero(absent & np.isfinite(gains[:, 0]))
             difference[r, node, absent] = gains[absent, 0]
             strength[r, node, absent] = np.copysign(np.sqrt(np.abs(gains[absent, 1])), gains[absent, 1])
+
+
+def _correct_for_scales(model: FittedModel, workspace: FitWorkspace, tasks: Sequence[tuple[int, Part]],
+                        extras: Floats) -> None:  # fmt: skip
+    """What a further straight line gains where the noise has an uneven spread, which moments do not know."""
+    design, places, wanted = model.design, [], []
+    for place, (node, part) in enumerate(tasks):
+        first = (design.first[: design.data.candidates] + 1 << design.bits(part.block)) - 1
+        for cause in np.flatnonzero(design.allowed[node]).tolist() if len(part.scale) else ():
+            if first[cause] not in part.columns:
+                places.append((place, cause))
+                wanted += [(part.block, node, columns) for columns in
+                           (part.everything, np.append(part.everything, first[cause]))]  # fmt: skip
+    if wanted:
+        scores, left = workspace.score(wanted)[:, :2].reshape(-1, 2, 2).transpose(2, 1, 0)
+        extras[tuple(np.array(places).T)] = np.stack([scores[1] - scores[0], 1.0 - left[1] / left[0]], axis=1)
 
 
 def _sign(model: FittedModel, part: Part, cause: int, slopes: Floats) -> float:

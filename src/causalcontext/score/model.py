@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CONTEXTS, OWNER, PARTNER, SOURCE
+from causalcontext.kernels.rows.scales import LARGEST_LOG
 from causalcontext.results.evidence import masks_of
 from causalcontext.score.data import members
 from causalcontext.score.design import MIXED, POOLED, SHIFTED, ScoreDesign
+from causalcontext.score.workspace import FitWorkspace
 
 PARTITIONED, CONTEXT = "partitioned", "context"
 """Kinds of mechanisms beside those of single blocks."""
@@ -20,11 +22,25 @@ PARTITIONED, CONTEXT = "partitioned", "context"
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One regression of a node: the block it is fitted on, the contexts of that, and the columns it takes."""
+    """One regression of a node: the block it is fitted on, the contexts of that, and the columns it takes.
+
+    `scale` are the columns of its noise's scale, `SHAPES` a candidate, then an indicator of every group but the first.
+    """
 
     block: int
     mask: int
     columns: Ints
+    scale: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def everything(self) -> Ints:
+        """All columns as kernels number them: those of the scale are negative."""
+        return np.concatenate([self.columns, -1 - self.scale])
+
+
+def part_of(block: int, mask: int, everything: Ints) -> Part:
+    """A regression with all its columns as kernels number them."""
+    return Part(block, mask, everything[everything >= 0], -1 - everything[everything < 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +104,8 @@ class FittedModel:
                 lives = [bool(self.design.lives(part.block, c) >> r & 1) for c in part.columns] if differ else None
                 own = owners_ if lives is None else owners_[:, lives]
                 found[r, node, own[own >= 0]] = True
+            for r in members(part.mask, len(found)) if len(part.scale) else ():
+                found[r, node, self.design.owners_of_scale(part.scale)] = True
         return found
 
     def before(self, node: int, mask: int) -> Bools:
@@ -95,11 +113,28 @@ class FittedModel:
         return before(np.argsort(self.orders, axis=1), node, mask, self.design.data.candidates)
 
     def residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
-        """The residuals of a number in one of its regressions, and the rows of it."""
+        """The residuals of a number in one of its regressions, divided by its scale, and the rows of it."""
         matrix, rows, _ = self.design.matrix_and_rows(part.block, part.columns)
-        response = self.design.values[self.design.response[node], rows]
-        slopes = np.linalg.lstsq(matrix.T, response, rcond=None)[0]
-        return response - slopes @ matrix, rows
+        response, scale = self.design.values[self.design.response[node], rows], self.scale(node, part, rows)
+        slopes = np.linalg.lstsq((matrix / scale).T, response / scale, rcond=None)[0]
+        return (response - slopes @ matrix) / scale, rows
+
+    def scale(self, node: int, part: Part, rows: Bools) -> Floats:
+        """The scale of the noise of a number on the rows of one of its regressions; 1 where it is even."""
+        slopes = self.slopes_of_scales.get((node, part.mask), np.zeros(0))
+        columns = self.design.scale_matrix(part.block, part.scale, rows)
+        logarithm = np.asarray(slopes @ (columns - columns.mean(axis=1, keepdims=True)))
+        return np.asarray(np.exp(np.clip(logarithm, -LARGEST_LOG, LARGEST_LOG)))
+
+    @cached_property
+    def slopes_of_scales(self) -> dict[tuple[int, int], Floats]:
+        """The slopes of the columns of every scale, by node and cells."""
+        uneven = [(node, part) for node, part in self.regressions() if len(part.scale)]
+        if not uneven:
+            return {}
+        fitted = FitWorkspace(self.design, curves=True).score([(p.block, node, p.everything) for node, p in uneven])
+        return {(node, part.mask): row[2 + len(part.columns) : 2 + len(part.everything)]
+                for (node, part), row in zip(uneven, fitted, strict=True)}  # fmt: skip
 
     @cached_property
     def links(self) -> Bools:
@@ -163,7 +198,8 @@ def translated(model: FittedModel, new: ScoreDesign) -> FittedModel:
     def same(part: Part) -> Part:
         about = old.about(part.block)[:, part.columns]
         moved = about[SOURCE] + start[about[OWNER]]
-        return Part(new.block(*old.key(part.block)), part.mask, (moved << old.bits(part.block)) + about[CONTEXTS])
+        return Part(new.block(*old.key(part.block)), part.mask, (moved << old.bits(part.block)) + about[CONTEXTS],
+                    part.scale)  # fmt: skip
 
     parts = tuple(tuple(map(same, own)) for own in model.parts)
     return FittedModel(model.score, model.orders, parts, new)

@@ -23,7 +23,7 @@ from causalcontext.score.clock import Clock
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.exact_search import ExactScores, check_size, is_quick
 from causalcontext.score.merging import Merger, lattice, without_reader
-from causalcontext.score.model import FittedModel, Part
+from causalcontext.score.model import FittedModel, part_of
 from causalcontext.score.options import MANY_CONTEXTS
 from causalcontext.score.workspace import FitWorkspace
 
@@ -213,7 +213,7 @@ class Climber:
         uses = arrays.tables.groups >= 0
         if shared or data.orders == 1:
             uses = np.tile(np.arange(data.orders) == 0, (len(uses), 1))
-        self.problem = OrderProblem(fit_pointer(), copy_pointer(), workspace.calls, slots, self.design.allowed,
+        self.problem = OrderProblem(fit_pointer(), copy_pointer(), self.workspace.calls, slots, self.design.allowed,
                                     self.design.earlier)  # fmt: skip
         self.state = State(self.workspace.note, arrays.fits.scores, arrays.fits.matters, arrays.work.candidates,
                            np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses,
@@ -252,7 +252,7 @@ class Climber:
             usable = readers_in_reach(slots.needs, place, node)
             chosen = chosen_slots(slots, node, self.state.scores[node, : self.slots], usable)
             blocks = [(slot, int(slots.block[node, slot])) for slot in chosen]
-            parts.append(tuple(Part(block, design.key(block)[1], self.workspace.taken(node, slot))
+            parts.append(tuple(part_of(block, design.key(block)[1], self.workspace.taken(node, slot))
                                for slot, block in blocks))  # fmt: skip
         return FittedModel(score, self.orders.copy(), tuple(parts), design)
 

@@ -17,12 +17,14 @@ from causalcontext.kernels.orders.fit_arrays import (
     NUMBER,
     ORDERED,
     PATH,
+    SCALES,
     TAKEN,
     WIDTH,
     FitArrays,
     Memory,
     no_fits,
     no_kept,
+    no_rows,
     scratch,
 )
 from causalcontext.kernels.orders.fits import best_extras, calls_for, fit_many, fit_pointer, score_sets
@@ -57,11 +59,13 @@ class FitWorkspace:
         self.covariances = design.covariances if self.memory is design.memory else design.new_rows()
         self.curves = curves and bool(design.curved.any())
         self.densities = densities and design.options.densities
+        self.scales = design.scales and self.densities
         self.width = design.width(curves)
         places = 1 << (14 if data.responses <= 12 else 17)
         self.kept = no_kept(data.candidates, self.width, places) if keeps else no_kept(data.candidates, 1, 0)
         kinds = data.kind[: data.nodes]
-        self.calls = calls_for(self.densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()))
+        self.calls = calls_for(self.densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()),
+                               self.scales)  # fmt: skip
         self._make_room(1)
 
     def with_slots(self, slots: int) -> FitWorkspace:
@@ -73,12 +77,18 @@ class FitWorkspace:
     def _make_room(self, slots: int) -> None:
         design, tables, facts = self.design, self.design.tables(), self.design.rows.facts.copy()
         facts[DENSITIES], facts[CURVES] = float(self.densities), float(self.curves)
+        facts[SCALES] *= self.scales
         p, nodes = design.data.candidates, design.data.nodes
         self.arrays = FitArrays(tables, design.rows._replace(facts=facts), density_table(),
                                 no_fits(nodes, slots, self.width, p if len(self.kept.names) else 0),
                                 scratch(p, tables.about.shape[2], self.width, int(design.rows.node[:, WIDTH].max())),
                                 self.memory, self.covariances, self.kept)  # fmt: skip
         self.note = note_of(self.arrays, FIT_ARRAYS)
+        if self.scales:
+            moments = {name: np.zeros_like(getattr(tables, name)) for name in ("n", "means", "scatter", "variance")}
+            covariances = no_rows(tables.about.shape[2], 1 << 10, 1 << 16)
+            own = self.arrays._replace(tables=tables._replace(**moments), covariances=covariances)
+            self.calls = self.calls._replace(weighted=note_of(own, FIT_ARRAYS))
 
     def taken(self, node: int, slot: int) -> Ints:
         """The columns of a fit."""

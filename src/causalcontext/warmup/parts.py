@@ -20,12 +20,14 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.discover import discover
 from causalcontext.kernels.arrays import Floats
+from causalcontext.kernels.orders.scaled_fits import scaled_pointer
 from causalcontext.kernels.orders.slots import best_partition
 from causalcontext.kernels.rows.class_choice import TOLERANCE, choice_pointer, class_pointer
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.kernels.rows.noise_densities import density_pointer
 from causalcontext.kernels.rows.number_scores import number_pointer
+from causalcontext.kernels.rows.scales import scale_pointer
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import nobody
 from causalcontext.score.engine import run_score
@@ -134,7 +136,8 @@ def logits() -> None:
 
 
 def whole_scores() -> None:
-    """A search by scores of columns of all kinds, and what is asked of its result."""
+    """A search by scores of columns of all kinds, and what is asked of its result; noise of uneven spread."""
+    scaled_pointer(), scale_pointer()
     mixed = _mixed()
     for table in (mixed[[*NAMES]], mixed):
         found = discover(table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None)

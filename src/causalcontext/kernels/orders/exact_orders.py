@@ -31,6 +31,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     Scratch,
 )
 from causalcontext.kernels.orders.slots import NodeSlots, best_score
+from causalcontext.kernels.rows.scales import SHAPES
 
 SAME = 1e-7
 """Scores that differ by less are equal: the first one is taken, whatever rounding says."""
@@ -89,8 +90,9 @@ def subset_scores(fit: FunctionPointer, calls: Calls, arrays: Note, block: int, 
         if whole[END] == UNKNOWN:
             needed = members
         for t in range(whole[LENGTH]):
+            column = whole[PATH + t]
             for side in (OWNER, PARTNER):
-                owner = about[side, whole[PATH + t]]
+                owner = about[side, column] if column >= 0 else (-1 - column) // SHAPES
                 if 0 <= owner < nodes:
                     needed |= 1 << owner
         free = members & ~needed

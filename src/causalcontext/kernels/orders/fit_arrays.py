@@ -29,7 +29,7 @@ BITS, LIMIT, DESIGN, IDENTITY = range(4)
 """Columns of `BlockTables.block`."""
 ROWS, START, PRICE = range(3)
 """Columns of `BlockTables.number`."""
-WEIGHT, DENSITIES, CURVES, BLURS = range(4)
+WEIGHT, DENSITIES, CURVES, SCALES, BLURS = range(5)
 """Entries of `FitRows.facts`; the blurs of all nodes follow."""
 OWNER, PARTNER, SOURCE, FAMILY, CONTEXTS, BASIC, CURVED = range(7)
 """Rows of `Regression.about`."""
@@ -99,9 +99,10 @@ class FitRows(NamedTuple):
         first of the rows of `values` in which it lies elsewhere in its bin, else -1.
     keys : array of uint64, shape (16 * columns,)
         Random numbers that make the names of sets; 16 a column, by the contexts it lives in.
-    facts : array, shape (3 + nodes,)
-        How many rows of the table each of these stands for; 1 if noise densities are on offer; 1 if curves are; for
-        every node the variance inside the bins of a number that was counted or rounded, else 0.
+    facts : array, shape (4 + nodes,)
+        How many rows of the table each of these stands for; 1 if noise densities are on offer; 1 if curves are; the
+        first of the rows of `values` that a scale may have, 0 without scales; for every node the variance inside the
+        bins of a number that was counted or rounded, else 0.
     """
 
     values: Floats
@@ -121,7 +122,8 @@ class Fits(NamedTuple):
     ----------
     scores : array, shape (nodes, slots)
     whole : array of int, shape (nodes, slots, 3 + 2 W)
-        `END`, `LENGTH` of the path, number `TAKEN`; the path; the columns taken.
+        `END`, `LENGTH` of the path, number `TAKEN`; the path; the columns taken. Columns of a scale are negative: -1
+        less their place among those of all candidates, `SHAPES` each, and of the groups of a block after these.
     matters : array of bool, shape (nodes, slots, p) or (nodes, slots, 0)
         Whether the fit would be another one if a candidate were none, or if another variable were one. Without room
         for it nobody asks.
@@ -231,7 +233,10 @@ class FitArrays(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """The functions that choose columns and look at rows, behind pointers."""
+    """The functions that choose columns and look at rows, behind pointers.
+
+    `weighted` is a note of the same `FitArrays`, but for moments and covariances with weights, which `scaled` writes.
+    """
 
     select: FunctionPointer
     number_gain: FunctionPointer
@@ -240,6 +245,9 @@ class Calls(NamedTuple):
     class_fit: FunctionPointer
     logit_pass: FunctionPointer
     ordered_pass: FunctionPointer
+    scaled: FunctionPointer
+    fit_scale: FunctionPointer
+    weighted: Note
 
 
 def no_fits(nodes: int, slots: int, width: int, asked: int) -> Fits:
@@ -263,10 +271,10 @@ def no_memory(width: int, size: int) -> Memory:
                   np.zeros(1, dtype=np.int64))  # fmt: skip
 
 
-def no_rows(longest: int) -> KeptRows:
+def no_rows(longest: int, rows: int = KEPT_ROWS, entries: int = KEPT_ENTRIES) -> KeptRows:
     """Room for rows of covariances, the longest of which has so many entries."""
-    return KeptRows(np.zeros(KEPT_ROWS, dtype=np.int64), np.empty(KEPT_ROWS, dtype=np.int64),
-                    np.empty(max(KEPT_ENTRIES, longest)), np.zeros(2, dtype=np.int64))  # fmt: skip
+    return KeptRows(np.zeros(rows, dtype=np.int64), np.empty(rows, dtype=np.int64), np.empty(max(entries, longest)),
+                    np.zeros(2, dtype=np.int64))  # fmt: skip
 
 
 def no_kept(variables: int, width: int, places: int) -> KeptFits:

@@ -37,6 +37,8 @@ from causalcontext.kernels.orders.fit_arrays import (
     OWNER,
     PARTNER,
     PATH,
+    PIECES,
+    SCALES,
     SOURCE,
     START,
     TAKEN,
@@ -61,11 +63,13 @@ from causalcontext.kernels.orders.fit_arrays import (
     shared_values,
     store,
 )
+from causalcontext.kernels.orders.scaled_fits import scaled_kind, scaled_pointer
 from causalcontext.kernels.orders.selection import invert, price_of, select_kind, select_pointer, solve
 from causalcontext.kernels.rows.class_choice import choice_kind, choice_pointer, class_kind, class_pointer
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, pass_kind, pass_pointer
 from causalcontext.kernels.rows.noise_densities import DensityTable, density_kind, density_pointer
 from causalcontext.kernels.rows.number_scores import number_kind, number_pointer
+from causalcontext.kernels.rows.scales import scale_kind, scale_pointer
 
 ALIKE = 0.4
 """Columns whose squared correlation is higher are tried in each other's place."""
@@ -74,21 +78,24 @@ ALIKE = 0.4
 @cache
 def fit_pointer() -> FunctionPointer:
     """`fit` behind a pointer."""
-    calls = Calls(select_kind(), number_kind(), density_kind(), choice_kind(), class_kind(), pass_kind(), pass_kind())
+    calls = Calls(select_kind(), number_kind(), density_kind(), choice_kind(), class_kind(), pass_kind(), pass_kind(),
+                  scaled_kind(), scale_kind(), NO_FIT_ARRAYS)  # fmt: skip
     return pointer_to(fit, NO_FIT_ARRAYS, calls, 0, 0, 0)
 
 
 @cache
-def calls_for(densities: bool, classes: bool, ordered: bool) -> Calls:
+def calls_for(densities: bool, classes: bool, ordered: bool, scales: bool) -> Calls:
     """The functions that a fit calls; what no node needs is not compiled."""
     numbers = number_kind(), density_kind()
     others = choice_kind(), class_kind(), pass_kind(), pass_kind()
-    return Calls(
+    functions = [
         select_pointer(),
         *((number_pointer(), density_pointer()) if densities else map(no_function, numbers)),
         *((choice_pointer(), class_pointer(), pass_pointer(LOGIT), pass_pointer(ORDINAL if ordered else LOGIT))
           if classes else map(no_function, others)),
-    )  # fmt: skip
+        *((scaled_pointer(), scale_pointer()) if scales else map(no_function, (scaled_kind(), scale_kind()))),
+    ]  # fmt: skip
+    return Calls._make([*functions, NO_FIT_ARRAYS])
 
 
 @kernel
@@ -114,7 +121,9 @@ def fit(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
             score = recall(kept, place, fits, node, slot)
             fits.scores[node, slot] = score
             return score
-    if kind == NUMBER:
+    if is_scaled(fetch(arrays, FIT_ARRAYS, FitRows), node):
+        score = _scaled(arrays, calls, block, node, slot, np.full(1, -1))
+    elif kind == NUMBER:
         score = _fit_number(arrays, calls, block, node, slot)
     else:
         score = _fit_classes(arrays, calls, block, node, slot)
@@ -122,6 +131,19 @@ def fit(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     if kept.names.size > 0:
         keep(kept, name, fits, node, slot, score)
     return score
+
+
+@kernel
+def is_scaled(rows: FitRows, node: int) -> bool:
+    """Whether the noise of a node may have an uneven spread; neither in bins nor where it is always Gaussian."""
+    return bool(rows.facts[SCALES] > 0.0 and rows.node[node, KIND] == NUMBER and rows.node[node, PIECES] == -1)
+
+
+@kernel
+def _scaled(arrays: Note, calls: Calls, block: int, node: int, slot: int, given: Ints) -> float:
+    """A number whose noise may have an uneven spread: `scaled_fits.scaled`."""
+    return float(calls.scaled(arrays, calls.weighted, calls.select, calls.fit_scale, calls.density_gain, block, node,
+                              slot, given))  # fmt: skip
 
 
 @kernel
@@ -318,7 +340,8 @@ def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats)
     Parameters
     ----------
     out : array, shape (tasks, 2 + W)
-        Written: the score; for numbers the residual variance and the slopes.
+        Written: the score; for numbers the residual variance and the slopes, for those with a scale the variance of a
+        number with this score.
     """
     tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
     work = fetch(arrays, FIT_ARRAYS, Scratch)
@@ -327,6 +350,12 @@ def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats)
         table = regression_of(arrays, block, node)
         if rows.node[node, KIND] != NUMBER:
             out[t, 0] = _class_score(arrays, calls, block, node, sets[t])
+            continue
+        if is_scaled(rows, node):
+            out[t, 0] = _scaled(arrays, calls, block, node, 0, sets[t])
+            out[t, 1] = math.exp(2.0 * (tables.number[block, START] - out[t, 0]) / table.rows)
+            for a in range(count):
+                out[t, 2 + a] = work.small[4, a, 0]
             continue
         solve(table, chosen, count, work)
         left = max(work.small[0, 0, 0], SMALLEST_VARIANCE)

@@ -1,0 +1,430 @@
+"""Mechanisms whose noise has an uneven spread: y = mu(x) + sigma(x) u, log sigma linear in some columns.
+
+`fit_scale` fits given columns of the location and of the scale on the rows; `choose_scale` also chooses the columns of
+the scale. Every candidate may act on the spread alone. A column is tried if a score test promises most of its price,
+by the fitted noise density and by ranks as well: a few far rows must not look like an uneven spread.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.limits import SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
+from causalcontext.kernels.linear import factorise, solve_half, solve_rest, weighted_products
+from causalcontext.kernels.rows.noise_densities import (
+    FEW,
+    KNOTS,
+    MANY,
+    REACH,
+    DensityTable,
+    density_kind,
+    density_table,
+)
+
+MOST_SCALES = 4
+"""The most columns of a scale."""
+SHAPES = 5
+"""The columns that every candidate offers to a scale: a line, a V, a step in the middle, and a hinge on either side."""
+CHOICE = math.log(4.0)
+"""What a column that is no line costs beside its parameter."""
+PROMISE = 0.6
+"""A column is tried if it promises this share of its price."""
+STEPS = 6
+STEEPEST, LARGEST_STEP, LARGEST_LOG = 1.5, 0.7, 3.0
+"""Slopes of a scale at first, how far one step may move them, and the largest logarithm of a scale."""
+BINS = 1024
+SMALLEST_RESIDUAL = 0.02
+MOST_REJECTED = 2
+
+
+class ScaleRows(NamedTuple):
+    """The rows of one regression.
+
+    Attributes
+    ----------
+    response : array, shape (m,)
+    location : array, shape (columns, m)
+        Intercepts, then the columns of the location.
+    offered : array, shape (H, m)
+        The columns that a scale may have, with mean 0 on these rows.
+    square : array, shape (H,)
+        Their sums of squares.
+    price : array, shape (H,)
+        What each of them costs.
+    rows : float
+        The rows of the table that these stand for.
+    """
+
+    response: Floats
+    location: Floats
+    offered: Floats
+    square: Floats
+    price: Floats
+    rows: float
+
+
+class ScaleFit(NamedTuple):
+    """A fit in progress; arrays are written.
+
+    Attributes
+    ----------
+    taken : array of int, shape (1 + MOST_SCALES,)
+        The number of columns of the scale, and the columns.
+    slopes : array, shape (MOST_SCALES,)
+        Their slopes.
+    location : array, shape (columns,)
+        Intercepts and slopes of the location.
+    log_scale : array, shape (m,)
+        The logarithm of the scale, up to a constant.
+    residual : array, shape (m,)
+        What is left of the response, divided by the scale.
+    density : array, shape (MANY + 5,)
+        The noise density, as `density_gain` writes it.
+    """
+
+    taken: Ints
+    slopes: Floats
+    location: Floats
+    log_scale: Floats
+    residual: Floats
+    density: Floats
+
+
+class ScaleCalls(NamedTuple):
+    """`fit_scale` and `density_gain` behind pointers, and what the latter needs."""
+
+    fit_scale: FunctionPointer
+    density_gain: FunctionPointer
+    densities: DensityTable
+
+
+def _samples() -> tuple[Any, ...]:
+    number, whole = [np.zeros((1,) * axes) for axes in range(3)], np.zeros(1, dtype=np.int64)
+    rows = ScaleRows(number[1], number[2], number[2], number[1], number[1], 1.0)
+    return rows, density_table(), density_kind(), ScaleFit(whole, *[number[1]] * 5)
+
+
+@cache
+def scale_pointer() -> FunctionPointer:
+    """`fit_scale` behind a pointer."""
+    return pointer_to(fit_scale, *_samples())
+
+
+def scale_kind() -> Any:
+    """The type of `scale_pointer`."""
+    return pointer_kind(*_samples())
+
+
+@kernel
+def no_scale(rows: int, columns: int) -> ScaleFit:
+    """Room for a fit with so many columns of the location, which has none of the scale yet."""
+    return ScaleFit(np.zeros(1 + MOST_SCALES, dtype=np.int64), np.zeros(MOST_SCALES), np.zeros(columns),
+                    np.zeros(rows), np.zeros(rows), np.zeros(MANY + 5))  # fmt: skip
+
+
+@kernel
+def choose_scale(rows: ScaleRows, calls: ScaleCalls, fit: ScaleFit, tried: Bools) -> float:
+    """Add columns to the scale of a fit while they pay; its score without the prices of the location.
+
+    `tried` says afterwards which columns were ever tried; without room for it the columns stay those of the fit.
+    """
+    score = calls.fit_scale(rows, calls.densities, calls.density_gain, fit)
+    rejected, failed = np.zeros(tried.size, dtype=np.bool_), 0
+    while fit.taken[0] < MOST_SCALES and failed < MOST_REJECTED and tried.size > 0:
+        column = _most_promising(rows, fit, rejected)
+        if column < 0:
+            break
+        tried[column] = True
+        other = _copied(fit)
+        other.taken[0] += 1
+        other.taken[other.taken[0]] = column
+        better = calls.fit_scale(rows, calls.densities, calls.density_gain, other)
+        if better > score + 1e-9:
+            score, failed = better, 0
+            for other_column in range(rejected.size):
+                rejected[other_column] = False
+            _write(other, fit)
+        else:
+            rejected[column] = True
+            failed += 1
+    return _dropped(rows, calls, fit, score) if tried.size > 0 else score
+
+
+@kernel
+def _dropped(rows: ScaleRows, calls: ScaleCalls, fit: ScaleFit, score: float) -> float:
+    """Drop columns of the scale that do not pay any more; the score."""
+    place = 1
+    while fit.taken[0] > 1 and place < fit.taken[0]:  # the last one has just been found to pay
+        other = _copied(fit)
+        for a in range(place, other.taken[0]):
+            other.taken[a] = other.taken[a + 1]
+        other.taken[0] -= 1
+        better = calls.fit_scale(rows, calls.densities, calls.density_gain, other)
+        if better > score + 1e-9:
+            score = better
+            _write(other, fit)
+        else:
+            place += 1
+    return score
+
+
+@kernel
+def _copied(fit: ScaleFit) -> ScaleFit:
+    other = no_scale(fit.residual.size, fit.location.size)
+    _write(fit, other)
+    return other
+
+
+@kernel
+def _write(fit: ScaleFit, goal: ScaleFit) -> None:
+    for a in range(fit.taken.size):
+        goal.taken[a] = fit.taken[a]
+    _copy(fit.slopes, goal.slopes)
+    _copy(fit.location, goal.location)
+    _copy(fit.log_scale, goal.log_scale)
+    _copy(fit.residual, goal.residual)
+    _copy(fit.density, goal.density)
+
+
+@kernel
+def _copy(values: Floats, goal: Floats) -> None:
+    for t in range(values.size):
+        goal[t] = values[t]
+
+
+@kernel
+def fit_scale(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPointer, fit: ScaleFit) -> float:
+    """Fit the location and the columns `fit.taken` of the scale; the score without the prices of the location.
+
+    A regression of the logarithm of the residuals' sizes starts the scale; scoring steps improve it, each with a
+    weighted regression of the location. The best of them is kept. The score is
+    `- sum(log s) - n / 2 log(mean(u^2))`, plus what the noise density of u gains, less the prices of the columns.
+    """
+    m, count = rows.response.size, fit.taken[0]
+    slopes, location = np.zeros(count), np.zeros(fit.location.size)
+    log_scale, left, density, price = np.zeros(m), np.zeros(m), np.zeros(MANY + 5), 0.0
+    for a in range(count):
+        price += rows.price[fit.taken[1 + a]]
+    if count > 0:
+        _weighted_residual(rows, log_scale, left, location)
+        _first_slopes(rows, fit.taken, left, slopes)
+    best = -math.inf
+    for step in range(STEPS if count > 0 else 1):
+        _write_log_scale(rows, fit.taken, slopes, log_scale)
+        _weighted_residual(rows, log_scale, left, location)
+        if step % 2 == 0 or step == STEPS - 1:
+            score = _likelihood(rows, densities, density_gain, log_scale, left, density) - price
+            if score > best:
+                best = score
+                _copy(slopes, fit.slopes)
+                _copy(location, fit.location)
+                _copy(log_scale, fit.log_scale)
+                _copy(left, fit.residual)
+                _copy(density, fit.density)
+        if count > 0 and step < STEPS - 1:
+            _scoring_step(rows, fit.taken, left, density, slopes)
+    return best
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _likelihood(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPointer, log_scale: Floats,
+                left: Floats, density: Floats) -> float:  # fmt: skip
+    """The log-likelihood with the best noise density, up to a constant; the density is written."""
+    m, square, total = left.size, 0.0, 0.0
+    for t in range(m):
+        square += left[t] * left[t]
+        total += log_scale[t]
+    share = rows.rows / m
+    gain = density_gain(left.copy(), m, rows.rows, densities, density)
+    return float(-share * total - 0.5 * rows.rows * math.log(max(square / m, SMALLEST_VARIANCE)) + gain)
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _weighted_residual(rows: ScaleRows, log_scale: Floats, left: Floats, slopes: Floats) -> None:
+    """What a regression with weights 1 / s^2 leaves of the response, divided by s; its slopes are written."""
+    width, m = rows.location.shape
+    weight, gram = np.empty(m), np.empty((width, width))
+    for t in range(m):
+        weight[t] = math.exp(-2.0 * log_scale[t])
+    weighted_products(rows.location, weight, gram)
+    for a in range(width):
+        value = 0.0
+        for t in range(m):
+            value += weight[t] * rows.location[a, t] * rows.response[t]
+        slopes[a] = value
+    factorise(gram)
+    solve_half(gram, slopes)
+    solve_rest(gram, slopes)
+    for t in range(m):
+        left[t] = rows.response[t]
+    for a in range(width):
+        slope = slopes[a]
+        for t in range(m):
+            left[t] -= slope * rows.location[a, t]
+    for t in range(m):
+        left[t] *= math.sqrt(weight[t])
+
+
+@kernel
+def _first_slopes(rows: ScaleRows, taken: Ints, left: Floats, slopes: Floats) -> None:
+    """The slopes of a regression of the logarithm of the residuals' sizes on the columns of the scale."""
+    target, square = np.empty(left.size), 0.0
+    for t in range(left.size):
+        square += left[t] * left[t]
+    scale = math.sqrt(max(square / left.size, 1e-300))
+    for t in range(left.size):
+        target[t] = math.log(max(abs(left[t]) / scale, SMALLEST_RESIDUAL))
+    _regress(rows, taken, target, 1.0, slopes)
+    for a in range(slopes.size):
+        slopes[a] = min(max(slopes[a], -STEEPEST), STEEPEST)
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _regress(rows: ScaleRows, taken: Ints, target: Floats, spread: float, slopes: Floats) -> None:
+    """Regress on the columns of the scale, which have mean 0; the slopes, divided by `spread`, are written."""
+    count = slopes.size
+    gram = np.empty((count, count))
+    for a in range(count):
+        own, value = rows.offered[taken[1 + a]], 0.0
+        for t in range(target.size):
+            value += own[t] * target[t]
+        slopes[a] = value / spread
+        for b in range(a + 1):
+            other, value = rows.offered[taken[1 + b]], 0.0
+            for t in range(target.size):
+                value += own[t] * other[t]
+            gram[a, b] = value
+    factorise(gram)
+    solve_half(gram, slopes)
+    solve_rest(gram, slopes)
+
+
+@kernel
+def _write_log_scale(rows: ScaleRows, taken: Ints, slopes: Floats, log_scale: Floats) -> None:
+    for t in range(log_scale.size):
+        value = 0.0
+        for a in range(slopes.size):
+            value += slopes[a] * rows.offered[taken[1 + a], t]
+        log_scale[t] = min(max(value, -LARGEST_LOG), LARGEST_LOG)
+
+
+@kernel
+def _scoring_step(rows: ScaleRows, taken: Ints, left: Floats, density: Floats, slopes: Floats) -> None:
+    """Move the slopes of the scale by one step of Fisher's scoring, not too far."""
+    score = np.empty(left.size)
+    spread = write_scores(left, density, score)
+    step = np.empty(slopes.size)
+    _regress(rows, taken, score, max(spread, 0.2), step)
+    for a in range(slopes.size):
+        slopes[a] += min(max(step[a], -LARGEST_STEP), LARGEST_STEP)
+
+
+@kernel
+def write_scores(left: Floats, density: Floats, score: Floats) -> float:
+    """The derivatives of the log-likelihood by the logarithm of the scale, u psi(u) - 1, with mean 0; their variance.
+
+    `psi` is minus the derivative of the log density.
+    """
+    centre, scale, total, square = density[1], max(density[2], 1e-300), 0.0, 0.0
+    for t in range(left.size):
+        u = (left[t] - centre) / scale
+        score[t] = u * (u if density[0] == 0.0 else _psi(u, density))
+        total += score[t]
+    for t in range(left.size):
+        score[t] -= total / left.size
+        square += score[t] * score[t]
+    return square / left.size
+
+
+@kernel
+def _psi(u: float, density: Floats) -> float:
+    """Minus the derivative of the log density."""
+    if abs(u) > REACH:
+        return math.copysign(1.0, u)
+    bell = math.exp(-0.5 * u * u)
+    value = density[5] + 2.0 * u * density[6] + math.tanh(u) * density[7] + (1.0 - u * u) * bell * density[8]
+    if density[0] > FEW:
+        for j in range(len(KNOTS)):
+            value += 2.0 * max(u - KNOTS[j], 0.0) * density[5 + FEW + j]
+    return float(-value)
+
+
+@kernel
+def _most_promising(rows: ScaleRows, fit: ScaleFit, rejected: Bools) -> int:
+    """The column that promises most for the scale beyond its price, -1 if none promises enough."""
+    m = fit.residual.size
+    score, ranks = np.empty(m), np.empty(m)
+    spread = write_scores(fit.residual, fit.density, score)
+    write_ranks(fit.residual, fit.density[2], ranks)
+    best, most = -1, 0.0
+    share = 0.5 * rows.rows / m
+    for column in range(rejected.size):
+        known = rejected[column] or rows.square[column] <= SMALL_COLUMN_BELOW * m
+        for a in range(fit.taken[0]):
+            known = known or fit.taken[1 + a] == column
+        if known:
+            continue
+        own, by_score, by_rank = rows.offered[column], 0.0, 0.0
+        for t in range(m):
+            by_score += own[t] * score[t]
+            by_rank += own[t] * ranks[t]
+        size = rows.square[column]
+        gain = share * min(by_score * by_score / (max(spread, 0.2) * size), by_rank * by_rank / size)
+        beyond = gain - PROMISE * rows.price[column]
+        if beyond > most:
+            best, most = column, beyond
+    return best
+
+
+@kernel
+def write_ranks(left: Floats, scale: float, ranks: Floats) -> None:
+    """Normal scores of the sizes of residuals around their median, with variance 1; ranks by many bins, unsorted.
+
+    `scale` is the standard deviation of the residuals.
+    """
+    size, total = np.zeros(left.size), 0.0
+    _write_shares(left, scale, True, ranks)
+    middle, closest = 0.0, math.inf
+    for t in range(left.size):
+        if abs(ranks[t] - 0.5) < closest:
+            middle, closest = left[t], abs(ranks[t] - 0.5)
+    for t in range(left.size):
+        size[t] = abs(left[t] - middle)
+    _write_shares(size, scale, False, ranks)
+    for t in range(left.size):
+        ranks[t] = _normal_quantile(ranks[t])
+        total += ranks[t] * ranks[t]
+    root = math.sqrt(max(total / left.size, 1e-300))
+    for t in range(left.size):
+        ranks[t] /= root
+
+
+@kernel
+def _write_shares(values: Floats, scale: float, signed: bool, shares: Floats) -> None:
+    """The share of all values below every value and half of those in its bin; bins are finer near 0."""
+    count, below = np.zeros(BINS), np.zeros(BINS)
+    place = np.empty(values.size, dtype=np.int64)
+    for t in range(values.size):
+        away = values[t] / max(scale, 1e-300)
+        part = away / (1.0 + abs(away))
+        place[t] = min(int((0.5 * (1.0 + part) if signed else part) * BINS), BINS - 1)
+        count[place[t]] += 1.0
+    for b in range(1, BINS):
+        below[b] = below[b - 1] + count[b - 1]
+    for t in range(values.size):
+        shares[t] = (below[place[t]] + 0.5 * count[place[t]]) / values.size
+
+
+@kernel
+def _normal_quantile(share: float) -> float:
+    """The quantile of the normal distribution, to three digits (Abramowitz and Stegun, 26.2.23)."""
+    t = math.sqrt(-2.0 * math.log(min(share, 1.0 - share)))
+    away = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)))
+    return away if share > 0.5 else -away

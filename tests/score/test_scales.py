@@ -1,0 +1,106 @@
+"""Noise whose spread depends on causes: fits against a naive twin, level and power, and what results say of it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.data.tables import read_table
+from causalcontext.knowledge import Knowledge
+from causalcontext.score.columns import scale_columns
+from causalcontext.score.data import score_data
+from causalcontext.score.design import MIXED, POOLED, SHIFTED, ScoreDesign
+from causalcontext.score.options import ScoreOptions
+from causalcontext.score.workspace import FitWorkspace
+from naive_scale import log_likelihood
+
+
+def uneven_table(rows: int, seed: int, size: float = 0.6) -> pd.DataFrame:
+    """X and Z cause Y, Z its spread as well; R is a noisy threshold of X and shifts W; D changes W's spread alone."""
+    random = np.random.default_rng(seed)
+    x, z, d, e, f, g = random.normal(size=(6, rows))
+    r = np.where(x + 0.5 * g > 0.0, "high", "low")
+    y = 40.0 - 1.2 * x + z + np.exp(size * z) * e
+    w = -3.0 + 0.8 * y + 2.0 * (r == "high") + 2.0 * np.exp(size * d) * f
+    return pd.DataFrame({"X": x + 7.0, "Z": z, "Y": y, "W": w, "D": -5.0 * d, "R": r})
+
+
+def designed(table: pd.DataFrame) -> ScoreDesign:
+    data = read_table(table, "R")
+    links = Knowledge().links(data.names)
+    return ScoreDesign(score_data(data, gather_statistics(data, "listwise"), links), ScoreOptions(), False, scales=True)
+
+
+@pytest.mark.parametrize("kind", [POOLED, SHIFTED, MIXED])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_scores_and_slopes_are_those_of_a_general_optimiser(kind: str, seed: int) -> None:
+    design = designed(uneven_table(400, seed))
+    data = design.data
+    names = [data.table.names[place] for place in data.position]
+    node, x, z = names.index("Y"), names.index("X"), names.index("Z")
+    block = design.block(kind, design.everything, -1 if kind == POOLED else 0)
+    bits = design.bits(block)
+    columns = [((int(design.first[cause]) + 1) << bits) - 1 for cause in (x, z)]
+    scale = [5 * z, 5 * x + 1]
+    found = FitWorkspace(design, curves=False).score([(block, node, [*columns, *(-1 - np.array(scale))])])[0]
+    matrix, rows, shifts = design.matrix_and_rows(block, np.array(columns))
+    offered = scale_columns(data)[scale]
+    offered = offered - offered.mean(axis=1, keepdims=True)
+    best, beta, slopes = log_likelihood(design.values[design.response[node], rows], matrix, offered)
+    price = design.price(400.0)
+    expected = best - price * (1.0 + shifts) - 2.0 * price - 2.0 * price - np.log(4.0)
+    assert found[0] == pytest.approx(expected, abs=0.3)  # a few scoring steps come close to the maximum
+    assert found[0] <= expected + 8.0  # what a density may gain by chance has its price
+    np.testing.assert_allclose(found[2:4], beta[shifts:], atol=0.03)
+    np.testing.assert_allclose(found[4:6], slopes, atol=0.06)
+
+
+def test_links_and_directions_where_the_spread_depends_on_causes() -> None:
+    right = 0
+    for seed in range(4):
+        result = cc.discover(uneven_table(600, seed), context="R", method="score-ac")
+        marks = [result.union.mark(*pair) for pair in (("X", "Y"), ("Z", "Y"), ("Y", "W"), ("D", "W"), ("X", "D"))]
+        right += marks == ["-->", "-->", "-->", "-->", ""]
+        assert result.evidence is not None
+        assert result.evidence.scales_gain > 20.0
+        assert "uneven spread" not in result.evidence.contradicted
+    assert right >= 3
+
+
+def test_even_noise_never_has_a_scale() -> None:
+    taken = []
+    for seed in range(12):
+        table = uneven_table(400, 100 + seed, size=0.0)
+        found = cc.discover(table, context="R", method="score-ac").evidence
+        assert found is not None
+        taken.append(np.isfinite(found.scales_gain))
+    assert sum(taken) == 0
+
+
+def test_words_equations_and_files_know_the_spread(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    result = cc.discover(uneven_table(800, 5), context="R", method="score-ac")
+    assert "changes the spread of the noise and not the mean" in result.explain("D", "W")
+    assert "and changes the spread of the noise" in result.explain("Z", "Y")
+    assert result.evidence is not None
+    assert result.evidence.mechanisms is not None
+    places = [-1.5, 0.0, 1.5]
+    spread = result.evidence.mechanisms.spread_curve(result.position("Y"), result.position("Z"), places, 0)
+    np.testing.assert_allclose(spread, np.exp(0.6 * np.array(places)), rtol=0.35)
+    result.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json")
+    assert again == result
+    assert again.explain("D", "W") == result.explain("D", "W")
+    content = json.loads((tmp_path / "r.json").read_text())
+    assert any(one["spread"] for one in content["evidence"]["mechanisms"]["equations"])
+
+
+def test_the_order_of_columns_does_not_matter() -> None:
+    table = uneven_table(500, 8)
+    one, other = (cc.discover(table[names], context="R", method="score-ac")
+                  for names in (["X", "Z", "Y", "W", "D", "R"], ["D", "R", "W", "Y", "X", "Z"]))  # fmt: skip
+    assert {str(edge) for edge in one.labeled_union} == {str(edge) for edge in other.labeled_union}
