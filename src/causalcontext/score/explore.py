@@ -254,7 +254,7 @@ def _have_a_chance(ranked: ScoreData, options: ScoreOptions, model: FittedModel,
 
 def scores_at_orders(data: ScoreData, options: ScoreOptions, model: FittedModel, curves: bool) -> Floats:
     """The scores of all nodes with the orders and the blocks of a model of other values of the same columns."""
-    design = ScoreDesign(data, options, curves)
+    design = ScoreDesign(data, options, curves, scales=model.design.scales)
     number = np.argsort(data.position)[np.argsort(np.argsort(model.design.data.position))]
     place = np.argsort(number[model.orders], axis=1)
     tasks, candidates = [], []

@@ -153,7 +153,7 @@ def _without(data: ScoreData, flags: Flags, out: Bools) -> ScoreData:
 def node_scores(explored: Explored) -> Floats:
     """The scores of all nodes in the best model; their sum is its score."""
     model, design = explored.found.best, explored.design
-    tasks = [(part.block, node, part.columns) for node, part in model.regressions()]
+    tasks = [(part.block, node, part.everything) for node, part in model.regressions()]
     scores = FitWorkspace(design, explored.curved).score(tasks)[:, 0]
     return np.asarray(np.bincount([node for _, node, _ in tasks], scores, design.data.nodes), dtype=np.float64)
 
