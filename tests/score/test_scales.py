@@ -91,6 +91,10 @@ def test_words_equations_and_files_know_the_spread(tmp_path) -> None:  # type: i
     places = [-1.5, 0.0, 1.5]
     spread = result.evidence.mechanisms.spread_curve(result.position("Y"), result.position("Z"), places, 0)
     np.testing.assert_allclose(spread, np.exp(0.6 * np.array(places)), rtol=0.35)
+    growth = result.mechanisms().set_index(["cause", "effect"])["spread"]
+    assert growth["Z", "Y"].iloc[0] == pytest.approx(np.exp(1.2), rel=0.35)
+    assert growth["D", "W"].iloc[0] == pytest.approx(np.exp(-1.2), rel=0.35)
+    assert growth["X", "Y"].isna().all()
     result.save(tmp_path / "r.json")
     again = cc.load(tmp_path / "r.json")
     assert again == result

@@ -45,8 +45,9 @@ class EffectMethods:
         -------
         DataFrame
             cause, effect, context, coefficient, se, low, high, p, standardised, rows, n, shared by, why, errors,
-            identified, note. Where the graph leaves the causes or the rows open there is no single coefficient, and
-            `low` and `high` enclose all of them.
+            identified, note, spread (after score-ac: by what factor the standard deviation of the noise grows from one
+            standard deviation of the cause below its average to one above it). Where the graph leaves the causes or the
+            rows open there is no single coefficient, and `low` and `high` enclose all of them.
         """
         from causalcontext.results.effects.table import mechanisms
 

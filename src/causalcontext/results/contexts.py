@@ -393,7 +393,8 @@ class ContextGraphs(EffectMethods):
         """What every cause does to a variable: one panel a cause, one line a context. For `method="score-ac"`.
 
         A line is the expected effect as one cause moves and everything else stays at its average; of a variable with
-        levels, their probabilities.
+        levels, their probabilities. A band is one standard deviation of the noise on either side, where that depends on
+        the cause.
 
         Parameters
         ----------

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 COLUMNS = ["context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
 PATH_COLUMNS = ["context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
-_NUMBERS = ("se", "low", "high", "p", "direct", "mean", "now", "coefficient", "standardised", "from graph",
+_NUMBERS = ("se", "low", "high", "p", "direct", "mean", "now", "coefficient", "standardised", "from graph", "spread",
             "zero in", "open in")  # fmt: skip
 _TYPES: dict[str, type] = dict.fromkeys(_NUMBERS, float) | {"identified": bool, "n": int, "samples": int, "lag": int}
 MECHANISM_COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p", "standardised", "rows", "n",
-                     "shared by", "why", "errors", "identified", "note"]  # fmt: skip
+                     "shared by", "why", "errors", "identified", "note", "spread"]  # fmt: skip
 AMONG = ("everyone", "context")
 FoundCoefficient = tuple[Estimate, MechanismFit, RowChoice]
 """A coefficient in one family of graphs, its fit, and the rows that it rests on."""
@@ -246,9 +246,27 @@ def mechanisms(mechanics: Mechanics, level: float) -> pd.DataFrame:
     links = may_cause(mechanics.endpoints)
     links[:, list(mechanics.contexts)] = links[:, :, list(mechanics.contexts)] = False
     found = np.argwhere(links.swapaxes(1, 2)).tolist()
-    rows = [_mechanism_row(mechanics, g, cause, effect, level) for g, effect, cause in found]
+    rows = [(*_mechanism_row(mechanics, g, cause, effect, level), _spread(mechanics, g, cause, effect))
+            for g, effect, cause in found]  # fmt: skip
     order = sorted(rows, key=lambda row: (mechanics.result.position(row[1]), mechanics.result.position(row[0])))
     return framed(order, MECHANISM_COLUMNS)
+
+
+def _spread(mechanics: Mechanics, g: int, cause: int, effect: int) -> float:
+    """By what factor the noise of an effect grows with a cause; NaN where its spread does not depend on it.
+
+    From one standard deviation below the average of a number to one above it, or from the first level to the last.
+    """
+    result, evidence = mechanics.result, mechanics.result.evidence
+    place, position = (result.position(mechanics.name(v)) for v in (effect, cause))
+    if evidence is None or evidence.mechanisms is None or not evidence.mechanisms.is_spread(place, position, g):
+        return np.nan
+    scale = evidence.mechanisms.scales[position]
+    ends: Sequence[Any] = [scale.centre - scale.spread, scale.centre + scale.spread]
+    if scale.levels or scale.scores:
+        ends = scale.levels[:: max(1, len(scale.levels) - 1)] or scale.own(np.array([-1.0, 1.0])).tolist()
+    low, high = evidence.mechanisms.spread_curve(place, position, ends, g)
+    return float(high / low)
 
 
 def _mechanism_row(mechanics: Mechanics, g: int, cause: int, effect: int, level: float) -> tuple[Any, ...]:
