@@ -149,8 +149,8 @@ def two_contexts(seed: int, rows: tuple[int, int] = (1000, 100)) -> tuple[np.ran
     return np.random.default_rng(seed), np.repeat([0, 1], rows)
 
 
-def test_an_edge_that_shows_where_it_was_not_found_is_no_change():
-    """The slope is larger in 0 than in 1, and clearly there in both: nothing was removed."""
+def test_an_edge_that_shows_where_it_was_not_found_is_another_slope():
+    """The slope is larger in 0 than in 1, and clearly there in both: nothing was removed, and the slope changes."""
     rng, r = two_contexts(1)
     x, y = rng.standard_normal((2, len(r)))
     frame = pd.DataFrame({"X": x, "Y": y + np.where(r == 0, 2.0, 0.8) * x, "R": r})
@@ -160,8 +160,23 @@ def test_an_edge_that_shows_where_it_was_not_found_is_no_change():
     cut = replace(result, graphs={0: result.graphs[0], 1: without})
     row = cut.changes(0, 1).iloc[0]
     assert row["p"] < 1e-6
-    assert (row["reason"], row["claimed"]) == ("the slope differs from 0 there too", False)
-    assert np.isnan(row["q"])
+    assert (row["kind"], row["reason"], row["claimed"]) == ("slope", "", True)  # score-ac says so, too
+
+
+@pytest.mark.parametrize(("factor", "claimed"), [(0.5, True), (1.0, False)])
+def test_a_slope_that_halves_is_a_change(factor, claimed):
+    """Far from 0, negative, beside a context that is an effect."""
+    right = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        u, x, e, f, g = rng.standard_normal((5, 1500))
+        r = np.where(u + 0.7 * g > 0, "a", "b")
+        y = 40.0 - np.where(r == "a", 1.0, factor) * x + 0.5 * u + e
+        frame = pd.DataFrame({"U": u, "X": x + 9.0, "Y": y, "W": f - y, "R": r})
+        found = cc.discover(frame, "R").changes("a", "b")
+        made = found.loc[found["claimed"], ["source", "target", "kind"]].to_numpy().tolist()
+        right += made == ([["X", "Y", "slope"]] if claimed else [])
+    assert right >= 4
 
 
 def test_a_change_that_the_other_direction_explains_is_not_claimed():

@@ -3,7 +3,7 @@
 An edge that is missing in a small context may be lack of power, and a correlation moves with the variance of the cause
 though the mechanism does not. So a change is claimed only where the edge is found in one context and not in the other,
 the slopes differ too, after false-discovery control over all such claims, and nothing else explains the difference
-(`results.slope_fits`). With lags a link that both contexts have may change its slope, too.
+(`results.slope_fits`). A link that both contexts have may change its slope: that needs the same evidence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from causalcontext.errors import CausalContextError, OptionError, shortly
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.series import context_nodes
-from causalcontext.results.slope_fits import RowFits, WindowFits, compare, fits_of
+from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of
 from causalcontext.results.violations import has_levels, is_curved, slopes_mislead
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
     found = [_compare(result, fits, *edge) for edge in _one_sided(result, a, b)]
-    found += _other_slopes(result, fits, a, b) if isinstance(fits, WindowFits) else ()
+    found += _other_slopes(result, fits, a, b)
     adjusted = false_discovery([1.0 if change.reason else change.p for change in found], _picked_from(result))
     what = "curves" if is_curved(result) else "slopes"
     found = [
@@ -222,23 +222,26 @@ def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int
 
 
 def _compare(result: ContextGraphs, fits: RowFits | WindowFits, x: int, y: int, present: int, absent: int) -> Change:
-    here, there, p, doubt, _ = compare(fits, x, y, present, absent)
+    here, there, p, doubt, shares = compare(fits, x, y, present, absent)
+    kind = "slope" if doubt == SHOWN and not shares else "edge"  # what is clearly not 0 is not absent
+    if kind == "slope":
+        here, there, p, doubt, _ = fits.compare_slopes(x, y, present, absent, both=True)
     mark = mark_of(result.graphs[result.contexts[present]].endpoints, x, y)
     try:
         label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
     except CausalContextError:  # without the moments of windows nothing is known of a correlation
         label = "undetermined"
-    return Change(result.names[x], result.names[y], mark, "edge", result.contexts[present], result.contexts[absent],
+    return Change(result.names[x], result.names[y], mark, kind, result.contexts[present], result.contexts[absent],
                   here.value, there.value, there.value - here.value, p, label=label, reason=doubt)  # fmt: skip
 
 
-def _other_slopes(result: ContextGraphs, fits: WindowFits, a: int, b: int) -> Iterator[Change]:
-    """Links over time that both contexts have, with slopes that differ."""
+def _other_slopes(result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: int) -> Iterator[Change]:
+    """Links that both contexts have, with slopes that may differ."""
     for x, y in fits.moved(a, b):
-        here, there, p = fits.slopes(x, y, a, b)
+        here, there, p, doubt = fits.moved_slopes(x, y, a, b)
         mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
         yield Change(result.names[x], result.names[y], mark, "slope", result.contexts[a], result.contexts[b],
-                     here.value, there.value, there.value - here.value, p)  # fmt: skip
+                     here.value, there.value, there.value - here.value, p, reason=doubt)  # fmt: skip
 
 
 def _picked_from(result: ContextGraphs) -> int:

@@ -208,6 +208,11 @@ class Equation:
         """Everything in a term, sorted."""
         return tuple(sorted({cause for term in self.terms for cause in term.causes}))
 
+    def slope(self, cause: int, context: int) -> float:
+        """The slope of a cause in a context, 0 where it has none."""
+        terms = (term for term in self.terms if term.causes == (cause,) and context in term.contexts)
+        return sum(term.slopes[0] for term in terms if term.kind == "linear")
+
     def depends_on(self, cause: int, context: int) -> bool:
         """Whether a cause changes the mean or the spread in a context."""
         means = any(cause in term.causes and context in term.contexts for term in self.terms)

@@ -106,8 +106,23 @@ class RowFits:
             scores = with_normal_scores(result.rows)
             self.moments = gather_statistics(scores, "listwise").of_columns(scores)
 
-    def compare_slopes(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
-        """By the largest p-value over all sets and directions that could be right.
+    def moved(self, a: int, b: int) -> Iterator[tuple[int, int]]:
+        """Links that both contexts have and whose slopes differ in the model of a score; curves have none."""
+        model = None if self.result.evidence is None else self.result.evidence.mechanisms
+        if model is None or is_curved(self.result):
+            return
+        both = directed(_endpoints(self.result, a)) & directed(_endpoints(self.result, b))
+        both[list(context_nodes(self.result))] = False
+        for x, y in np.argwhere(both).tolist():
+            if y not in context_nodes(self.result) and len({model.equation(y, r).slope(x, r) for r in (a, b)}) > 1:
+                yield x, y
+
+    def moved_slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float, str]:
+        """The slopes of a link that both contexts have, the p-value of "they are the same", and a doubt."""
+        return self.compare_slopes(x, y, a, b, both=True)[:4]
+
+    def compare_slopes(self, x: int, y: int, present: int, absent: int, both: bool = False) -> SlopeComparison:
+        """By the largest p-value over all sets and directions that could be right; `both` contexts may have the link.
 
         A set that leaves causes of y out, or holds effects of it, bends slopes by context though nothing has changed.
         So the slopes are compared given the set that separated the pair and given all possible causes of y. Both
@@ -125,7 +140,7 @@ class RowFits:
             for given in self._sets(cause, effect, two)
         ]
         here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
-        doubt = SHOWN if there.p < STILL_THERE else ""
+        doubt = SHOWN if there.p < STILL_THERE and not both else ""
         if found and not doubt and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED:
             doubt = "no change if the edge has the other direction"
         return SlopeComparison(here, there, float(np.max(p_values)), doubt)  # NaN if one is
@@ -191,6 +206,10 @@ class WindowFits:
             if rows[a].present and rows[b].present and rows[a].slope != rows[b].slope:
                 yield pair
 
+    def moved_slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float, str]:
+        """The slopes of a link that both contexts have, and the p-value of "they are the same"; no doubts."""
+        return *self.slopes(x, y, a, b), ""
+
     def slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float]:
         """Regressions inside either context alone, on the parents of all contexts."""
         rows = self._rows.get((x, y))
@@ -200,10 +219,10 @@ class WindowFits:
         known = all(one.error > 0.0 and one.df > 0 for one in (here, there))
         return here, there, heterogeneity((here, there))[1] if known else np.nan
 
-    def compare_slopes(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+    def compare_slopes(self, x: int, y: int, present: int, absent: int, both: bool = False) -> SlopeComparison:
         """By regressions inside the contexts; inside a time step both ways, where direction or rows are in doubt."""
         here, there, p = self.slopes(x, y, present, absent)
-        if there.error > 0.0 and there.p < STILL_THERE:
+        if there.error > 0.0 and there.p < STILL_THERE and not both:
             return SlopeComparison(here, there, p, SHOWN)
         known = self.result.window_moments is not None and self.result.complete
         if not known or not {x, y}.issubset(self.mechanics.window.now):
