@@ -97,7 +97,8 @@ def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int],
                 "all absent": without, "cause": verdict.cause.value, "doubt": doubt, "p": verdict.p,
                 "matched rows": verdict.rows, "variance ratio": verdict.variance_ratio,
                 "power": verdict.power}  # fmt: skip
-    where = f"{edge} is in {here} and not in {listed(without, MOST_NAMED)}"
+    shows = ", where its slope is not 0 either" if said is not None and said.kind == "slope" else ""
+    where = f"{edge} is in {here} and not in {listed(without, MOST_NAMED)}{shows}"
     words = f"not claimed as a change, since {DOUBTS.get(doubt, doubt)}" if doubt else f"it {WORDS[verdict.cause]}"
     return Finding(TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", _advice(verdict, said),
                    evidence)  # fmt: skip

@@ -17,6 +17,7 @@ from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.graphs.lag_names import at
+from causalcontext.results.changes import Change
 from causalcontext.results.series import copies_in, series_of
 from causalcontext.results.slope_fits import RowFits, compare
 from causalcontext.results.slopes import Slope
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
 MOST_STORIES = 12
 MOST_FINDINGS = 5
 MOST_NAMED = 4
+MOST_CONTEXTS = 6
+"""Of more contexts not all pairs of slopes are told."""
 TWO_SIDED_95 = 1.96
 
 
 class Story(NamedTuple):
-    """One difference in words: an edge, the contexts that have it and those that lack it for one reason."""
+    """One difference in words: an edge, the contexts that have it and those that lack it, or have another slope."""
 
     edge: str
     present: str
@@ -41,6 +44,7 @@ class Story(NamedTuple):
     slopes: str
     verdict: str
     claimed: bool
+    kind: str = "edge"
 
 
 def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
@@ -50,9 +54,17 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
 
 
 def stories(result: ContextGraphs) -> list[Story]:
-    """Every edge that some contexts lack, those that may be claimed first; contexts that are alike share a story."""
+    """Every edge that some contexts lack, and slopes that differ, those that may be claimed first.
+
+    Contexts that are alike share a story; the slopes of many contexts are in `changes()` alone.
+    """
     sayings = ChangeVerdicts(result)
     found = [story for pair in _partial(result) for story in _of_pair(result, sayings, *pair)]
+    for one, other in combinations(range(len(result.contexts)), 2) if len(result.contexts) <= MOST_CONTEXTS else ():
+        for change in sayings.between(one, other):
+            x, y = (result.names.index(name) for name in (change.source, change.target))
+            if change.kind == "slope" and all(graph.adjacency[x, y] for graph in result.graphs.values()):
+                found.append(_of_slope(result, change, x, y, one, other))
     return sorted(found, key=lambda story: not story.claimed)
 
 
@@ -116,8 +128,8 @@ def _cautions(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _sentence(story: Story) -> str:
-    without = listed(story.absent, MOST_NAMED)
-    return f"{story.edge} is found in {story.present} and not in {without}{story.slopes}. {story.verdict}"
+    what = f"is found in {story.present} and not in {listed(story.absent, MOST_NAMED)}"
+    return f"{story.edge} {'changes its slope' if story.kind == 'slope' else what}{story.slopes}. {story.verdict}"
 
 
 def _partial(result: ContextGraphs) -> Iterator[tuple[int, int]]:
@@ -143,7 +155,15 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
     for said, places in alike.items():
         yield Story(edge, _listed(result, having), tuple(_shown(result, place) for place in places),
                     _slopes(result, source, target, present, places[0]), _verdict(said),
-                    said is not None and said.claimed)  # fmt: skip
+                    said is not None and said.claimed, "edge" if said is None else said.kind)  # fmt: skip
+
+
+def _of_slope(result: ContextGraphs, change: Change, x: int, y: int, one: int, other: int) -> Story:
+    """A link that all contexts have, with another slope in one of two."""
+    names = [shortened(printable(name), 40) for name in (change.source, change.target)]
+    said = ChangeVerdict(change.claimed, change.reason, change.kind)
+    return Story(f"{names[0]} {change.mark} {names[1]}", _shown(result, one), (_shown(result, other),),
+                 _slopes(result, x, y, one, other), _verdict(said), said.claimed, said.kind)  # fmt: skip
 
 
 def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from causalcontext.graphs.endpoints import may_cause
-from causalcontext.results.changes import found_changes
+from causalcontext.results.changes import Change, found_changes
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -43,30 +43,32 @@ def inside_words(result: ContextGraphs) -> str:
 
 
 class ChangeVerdict(NamedTuple):
-    """What `changes` says about an edge that one of two contexts lacks: whether it is claimed, and what it doubts."""
+    """What `changes` says about an edge of two contexts: whether it is claimed, what it doubts, and what changes."""
 
     claimed: bool
     doubt: str
+    kind: str = "edge"
 
 
 class ChangeVerdicts:
-    """What `changes` says about edges that one of two contexts lacks; every two contexts are compared once."""
+    """What `changes` says about edges and slopes of two contexts; every two contexts are compared once."""
 
     def __init__(self, result: ContextGraphs) -> None:
         self._result = result
-        self._known: dict[tuple[int, int], dict[frozenset[str], ChangeVerdict]] = {}
+        self._known: dict[tuple[int, int], list[Change]] = {}
 
     def about(self, x: int, y: int, present: int, absent: int) -> ChangeVerdict | None:
         """What is said about a pair; None where there is nothing to go by."""
-        result = self._result
+        names = {self._result.names[end] for end in (x, y)}
+        said = (change for change in self.between(present, absent) if {change.source, change.target} == names)
+        return next((ChangeVerdict(change.claimed, change.reason, change.kind) for change in said), None)
+
+    def between(self, one: int, other: int) -> list[Change]:
+        """The edges and slopes that differ between two contexts; none where there is nothing to go by."""
+        result, places = self._result, (min(one, other), max(one, other))
         if result.moments is None or result.context is None:
-            return None
-        places = min(present, absent), max(present, absent)
+            return []
         if places not in self._known:
             found = found_changes(result, *(result.contexts[place] for place in places))
-            self._known[places] = {
-                frozenset((change.source, change.target)): ChangeVerdict(change.claimed, change.reason)
-                for change in found
-                if change.kind == "edge"
-            }
-        return self._known[places].get(frozenset((result.names[x], result.names[y])))
+            self._known[places] = [change for change in found if change.kind in ("edge", "slope")]
+        return self._known[places]
