@@ -12,7 +12,7 @@ from bad_input import GOOD_TEXT
 
 PACKAGE = Path(causalcontext.__file__).parent
 LAYERS = [
-    {"errors", "version", "progress", "kernels", "kernels.arrays", "kernels.compiling", "data.frames"},
+    {"enums", "errors", "version", "progress", "kernels", "kernels.arrays", "kernels.compiling", "data.frames"},
     {"views"},
     {"data", "graphs"},
     {"knowledge", "ci_tests", "simulate", "diagnostics.support", "model_checks"},

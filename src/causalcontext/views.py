@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.enums import ArrayEnumType
 from causalcontext.kernels.arrays import Floats, Ints
 
 View = tuple[tuple[int, int], ...]
@@ -159,7 +160,7 @@ def described(contexts: Contexts, number: int, names: Sequence[str], levels: Seq
     }
 
 
-class Reason(IntEnum):
+class Reason(IntEnum, metaclass=ArrayEnumType):
     """Why a query has no p-value. An untestable pair keeps its edge: it is never called independent."""
 
     TESTABLE = 0

@@ -1,6 +1,7 @@
 """Families of graphs: all that open edges leave, against a search by brute force."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -150,3 +151,24 @@ def test_an_undecided_triple_may_be_a_collider():
     open_question = OpenGraphs(graph.endpoints[None], Contexts(), triples={(0, 0, 1, 2)})
     assert {family.parents(0, 1) for family in open_question.families([0])} == {(0,), (0, 2)}
     assert np.array_equal(open_question.closed()[0], graph.endpoints)
+
+
+def test_surroundings_with_too_many_ways_are_not_listed_in_part():
+    names = [f"X{i}" for i in range(12)]
+    clique = Graph.from_edges(names, [(a, b, "o-o") for a, b in itertools.combinations(names, 2)])
+    graphs = OpenGraphs(np.stack([clique.endpoints] * 3), Contexts((0,), ((0,), (1,), (2,))))
+    assert graphs.local(graphs.components[0], limit=10**9) is None
+    assert graphs.local([(0, 0, 1), (0, 0, 2)], limit=3) is None
+    assert len(graphs.local([(0, 0, 1), (0, 0, 2)])) == 4
+
+
+def test_endpoints_meet_arrays_without_python_code_in_which_an_interrupt_is_lost():
+    endpoints, called = np.zeros((2, 2), dtype=np.int8), []
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_filename) if event == "call" else None)
+    try:
+        endpoints[0, 1] = Endpoint.ARROW
+        found = np.where(endpoints == Endpoint.ARROW, Endpoint.CIRCLE, endpoints)
+    finally:
+        sys.setprofile(None)
+    assert found[0, 1] == Endpoint.CIRCLE
+    assert not any(name.endswith("enum.py") for name in called)

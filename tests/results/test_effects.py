@@ -7,6 +7,8 @@ from scipy import stats
 
 import causalcontext as cc
 import naive_effects as naive
+from causalcontext.graphs import dags
+from causalcontext.results.effects import sets
 
 NAMES = ["Y", "B", "R", "X", "A"]
 GRAPH = {
@@ -261,3 +263,22 @@ def test_a_score_based_result_says_which_rows_and_where_lines_stand_for_curves()
     assert result.evidence.curved
     assert "linear approximation of X --> Y" in one(result.effects("X", "Y"), context=0, versus=None)["note"]
     assert one(result.effects("X", "Z"), context=0, versus=None)["note"] == ""
+
+
+@pytest.mark.parametrize(("columns", "contexts"), [(3, 8), (6, 4)])
+def test_open_graphs_of_many_contexts_are_listed_with_bounded_work(columns, contexts, monkeypatch):
+    """A time limit leaves everything open; what is too much to list is refused, not listed in part."""
+    random, looks, fits = np.random.default_rng(0), [], []
+    values = np.cumsum(random.normal(size=(contexts * 40, columns)), axis=1)
+    table = pd.DataFrame(values, columns=[f"X{i}" for i in range(columns)]).assign(R=np.repeat(range(contexts), 40))
+    result = cc.discover(table, "R", method="pc-ac", time_limit=1e-9)
+    copies, local_effect = dags._Turning._copies, sets._local_effect
+    monkeypatch.setattr(dags._Turning, "_copies", lambda *given: looks.append(1) or copies(*given))
+    monkeypatch.setattr(sets, "_local_effect", lambda *given: fits.append(1) or local_effect(*given))
+    found = result.effects()
+    pairs = columns * (columns - 1)
+    assert len(found) == pairs * contexts * (contexts + 1) // 2 + columns * contexts * (contexts - 1) // 2
+    assert len(looks) < 200_000
+    assert len(fits) < sets.MOST_FITS
+    assert not found["identified"].any()
+    assert found["note"].str.contains("left open by|leave too many choices").all()

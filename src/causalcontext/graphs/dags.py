@@ -31,12 +31,18 @@ OpenEdge = tuple[int, int, int]
 """(graph, i, j) with i < j."""
 Arrow = tuple[int, int, int]
 """(graph, cause, effect)"""
+Ends = list[list[list[int]]]
+"""The endpoints of all graphs."""
 UndecidedTriple = tuple[int, int, int, int]
 """(graph, x, w, y) with x < y: x - w - y, x and y not adjacent, is a collider or not."""
 NONE, TAIL, ARROW, CIRCLE = map(int, (Endpoint.NONE, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE))
 """Plain numbers, which are quicker to name in a search than members of an enum."""
-MOST_STEPS = 20_000
-"""Edges that are turned while one component is listed; one that takes more counts as too large."""
+MOST_STEPS = 400_000
+"""Looks at an edge while one component is listed; one that takes more counts as too large."""
+MOST_LOCAL_STEPS = 1_000_000
+"""Looks at an edge while the surroundings of all variables with open edges are listed; each has an equal share."""
+PER_TURN = 10
+"""Looks that turning an edge counts for, besides those at the same edge in other graphs."""
 
 
 class Family:
@@ -105,6 +111,7 @@ class OpenGraphs:
             self._listed[len(self.components)] = ways
             self.components += (tuple(edge for way in ways for edge in way),)
         self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
+        self._local: dict[tuple[tuple[OpenEdge, ...], int], tuple[Family, ...] | None] = {}
 
     @cached_property
     def settled(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -112,6 +119,11 @@ class OpenGraphs:
         return tuple(
             tuple(tuple(np.flatnonzero(into).tolist()) for into in links.T) for links in directed(self.endpoints)
         )
+
+    @cached_property
+    def open_places(self) -> frozenset[tuple[int, int]]:
+        """Every (graph, variable) with an open edge."""
+        return frozenset((g, v) for edges in self.components for g, *ends in edges for v in ends)
 
     def touching(self, places: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """The components with an edge at some (graph, variable)."""
@@ -143,9 +155,9 @@ class OpenGraphs:
         """The ways to direct all edges of a component; None if there are too many."""
         if number not in self._listed:
             for no_colliders in self._ruled_out:
-                turning = _Turning(self.endpoints.copy(), self.contexts, no_colliders, self._triples)
+                turning = _Turning(self.endpoints, self.contexts, no_colliders, self._triples)
                 found = tuple(islice(turning.orientations(self.components[number]), limit + 1))
-                self._listed[number] = None if len(found) > limit or turning.steps > MOST_STEPS else found
+                self._listed[number] = None if len(found) > limit or turning.is_cut else found
                 if found:
                     break
         return self._listed[number]
@@ -159,43 +171,58 @@ class OpenGraphs:
                 found[g, cause, effect], found[g, effect, cause] = Endpoint.ARROW, Endpoint.TAIL
         return found
 
-    def local(self, edges: Sequence[OpenEdge]) -> Iterator[Family]:
-        """The ways to direct some open edges, with what follows at once; other edges of their components stay open."""
-        turning = _Turning(self.endpoints.copy(), self.contexts, self._ruled_out[0], self._triples)
-        yield from (Family(self.settled, arrows) for arrows in turning.orientations(edges))
+    def local(self, edges: Sequence[OpenEdge], limit: int = 1000) -> tuple[Family, ...] | None:
+        """The ways to direct some open edges, with what follows at once; other edges of their components stay open.
+
+        None if there are more than `limit`, or too many to try. The same question gives the same objects again.
+        """
+        key = (tuple(edges), limit)
+        if key not in self._local:
+            share = MOST_LOCAL_STEPS // max(len(self.open_places), 1)
+            turning = _Turning(self.endpoints, self.contexts, self._ruled_out[0], self._triples, share)
+            found = tuple(islice(turning.orientations(edges), limit + 1))
+            cut = len(found) > limit or turning.is_cut
+            self._local[key] = None if cut else tuple(Family(self.settled, arrows) for arrows in found)
+        return self._local[key]
 
 
 class _Turning:
-    """Directs edges one after the other and takes them back; `endpoints` is changed."""
+    """Directs edges one after the other and takes them back, in lists: numbers of an array are slow to look at."""
 
     def __init__(self, endpoints: Endpoints, contexts: Contexts, no_colliders: bool,
-                 triples: frozenset[UndecidedTriple]) -> None:  # fmt: skip
-        self.endpoints, self.contexts, self._no_colliders, self._triples = endpoints, contexts, no_colliders, triples
-        self.steps = 0
+                 triples: frozenset[UndecidedTriple], most_steps: int = MOST_STEPS) -> None:  # fmt: skip
+        self.contexts, self._no_colliders, self._triples = contexts, no_colliders, triples
+        self.steps, self._most_steps = 0, most_steps
         self._trail: list[Arrow] = []
-        self._before = endpoints.copy()
+        self._ends: Ends = endpoints.tolist()
+        self._before: Ends = endpoints.tolist()
         graphs = range(len(endpoints))
         self._differing = [[contexts.differing(g, h) for h in graphs] for g in graphs]
         arcs = [directed(graph) for graph in endpoints]
         self._effects = [[set(np.flatnonzero(row).tolist()) for row in graph] for graph in arcs]
         self._causes = [[set(np.flatnonzero(row).tolist()) for row in graph.T] for graph in arcs]
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether there were too many ways to try them all."""
+        return self.steps > self._most_steps
+
     def orientations(self, edges: Sequence[OpenEdge]) -> Iterator[tuple[Arrow, ...]]:
         """Every way to direct the edges: no new collider, no cycle, and graphs that agree."""
-        left = [(g, i, j) for g, i, j in edges if self.endpoints[g, i, j] == CIRCLE]
+        left = [(g, i, j) for g, i, j in edges if self._ends[g][i][j] == CIRCLE]
         if not left:
             yield tuple(sorted(self._trail))
             return
         g, i, j = left[0]
         for a, b in ((i, j), (j, i)):
-            mark, self.steps = len(self._trail), self.steps + 1
-            if self.steps > MOST_STEPS:
+            mark, self.steps = len(self._trail), self.steps + PER_TURN
+            if self.is_cut:
                 return
             if self._direct((g, a, b)):
                 yield from self.orientations(left[1:])
             while len(self._trail) > mark:
                 h, c, d = self._trail.pop()
-                self.endpoints[h, c, d] = self.endpoints[h, d, c] = CIRCLE
+                self._ends[h][c][d] = self._ends[h][d][c] = CIRCLE
                 self._effects[h][c].discard(d)
                 self._causes[h][d].discard(c)
 
@@ -204,11 +231,12 @@ class _Turning:
         queue = [arrow]
         while queue:
             g, a, b = queue.pop()
-            if self.endpoints[g, a, b] != CIRCLE:
-                if self.endpoints[g, a, b] == TAIL:
+            ends = self._ends[g]
+            if ends[a][b] != CIRCLE:
+                if ends[a][b] == TAIL:
                     return False
                 continue
-            self.endpoints[g, a, b], self.endpoints[g, b, a] = ARROW, TAIL
+            ends[a][b], ends[b][a] = ARROW, TAIL
             self._effects[g][a].add(b)
             self._causes[g][b].add(a)
             self._trail.append((g, a, b))
@@ -226,36 +254,38 @@ class _Turning:
         found = [(g, a, b)]
         if b not in self.contexts.positions or a in self.contexts.positions:
             return found
-        for h in range(len(self.endpoints)):
-            arrows, tails = self.endpoints[h, a] == Endpoint.ARROW, self.endpoints[h, :, a] == Endpoint.ARROW
-            found += [(h, a, int(c)) for c in np.flatnonzero(arrows) if c not in self.contexts.positions]
-            found += [(h, int(c), a) for c in np.flatnonzero(tails) if c not in self.contexts.positions]
+        others = [c for c in range(len(self._ends[g])) if c not in self.contexts.positions]
+        for h, ends in enumerate(self._ends):
+            found += [(h, a, c) for c in others if ends[a][c] == ARROW]
+            found += [(h, c, a) for c in others if ends[c][a] == ARROW]
         return found
 
     def _copies(self, g: int, a: int, b: int) -> list[Arrow] | None:
         """What a --> b in one graph asks of the others; None if one of them cannot have it."""
-        others = [h for h in range(len(self.endpoints)) if h != g]
+        ends = self._ends
+        self.steps += len(ends)
+        others = [h for h in range(len(ends)) if h != g]
         if a in self.contexts.positions or b in self.contexts.positions:
-            return [(h, a, b) for h in others if self.endpoints[h, a, b]]
+            return [(h, a, b) for h in others if ends[h][a][b]]
         found = []
         for h in others:
-            if not (self._unchanged(self.endpoints, a, g, h) or self._unchanged(self.endpoints, b, g, h)):
+            if not (self._unchanged(ends, a, g, h) or self._unchanged(ends, b, g, h)):
                 continue
-            if self.endpoints[h, a, b]:
+            if ends[h][a][b]:
                 found.append((h, a, b))
-            elif self._unchanged(self.endpoints, b, g, h) and not (
+            elif self._unchanged(ends, b, g, h) and not (
                 self._unchanged(self._before, a, g, h) and self._unchanged(self._before, b, g, h)
             ):
                 return None  # if neither end could ever change, the missing edge would prove nothing
         return found
 
-    def _unchanged(self, endpoints: Endpoints, v: int, g: int, h: int) -> bool:
+    def _unchanged(self, ends: Ends, v: int, g: int, h: int) -> bool:
         """Whether no context variable that differs between two graphs can cause a variable."""
-        return all(endpoints[g, c, v] in (NONE, TAIL) for c in self._differing[g][h])
+        return all(ends[g][c][v] in (NONE, TAIL) for c in self._differing[g][h])
 
     def _collides(self, g: int, a: int, b: int) -> bool:
         """Whether b now has two causes that are not adjacent, a and another one, and that is no open question."""
-        return any(c != a and self.endpoints[g, a, c] == NONE and (g, min(a, c), b, max(a, c)) not in self._triples
+        return any(c != a and self._ends[g][a][c] == NONE and (g, min(a, c), b, max(a, c)) not in self._triples
                    for c in self._causes[g][b])  # fmt: skip
 
     def _reaches(self, g: int, start: int, goal: int) -> bool:

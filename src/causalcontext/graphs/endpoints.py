@@ -13,13 +13,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.enums import ArrayEnumType
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Bools
 
 Endpoints = NDArray[np.int8]
 
 
-class Endpoint(IntEnum):
+class Endpoint(IntEnum, metaclass=ArrayEnumType):
     """One endpoint of an edge. `MIXED` is for unions: a tail in one context and an arrow in another."""
 
     NONE = 0

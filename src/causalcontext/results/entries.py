@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.enums import ArrayEnumType
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 
 
-class Decision(IntEnum):
+class Decision(IntEnum, metaclass=ArrayEnumType):
     """What became of a pair in a context."""
 
     PRESENT = 0

@@ -37,7 +37,15 @@ from causalcontext.results.effects.composition import (
 )
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
-from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, local_effects, possible
+from causalcontext.results.effects.sets import (
+    MOST_FAMILIES,
+    Place,
+    Possible,
+    edge_text,
+    local_effects,
+    local_families,
+    possible,
+)
 from causalcontext.results.effects.standardise import standardised_context_effect, standardised_effect
 
 MOST_STEPS = 200
@@ -210,7 +218,7 @@ def _local_context_effects(mechanics: Mechanics, g: int, h: int, y: int) -> Iter
         raise NoAnswer("too many directed graphs are possible; add knowledge")
     (context,) = mechanics.contexts
     edges = [edge for part in mechanics.graphs.components for edge in part if edge[0] == g and context in edge[1:]]
-    for family in mechanics.graphs.local(edges):
+    for family in local_families(mechanics, edges, [context]):
         causes = family.parents(g, context)
         if y in causes:
             yield Estimate(0.0)

@@ -125,6 +125,7 @@ class Mechanics(UnrolledGraphs):
         self._longer: dict[int, CompleteRows] = {}
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[Family, int, int, int], Estimate] = {}
+        self.local: dict[tuple[int, int, int], list[Estimate]] = {}
 
     @cached_property
     def rows(self) -> CompleteRows | None:

@@ -8,21 +8,23 @@ and what x does through them is added, with their dependence on x taken from all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from causalcontext.errors import listed
-from causalcontext.graphs.dags import Family
+from causalcontext.graphs.dags import Family, OpenEdge
 from causalcontext.graphs.endpoints import Endpoint, mark_of
 from causalcontext.results.effects.estimates import Estimate, total
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
 
 MOST_FAMILIES = 256
 """More families than this are not listed; the local method takes over."""
-MOST_LOCAL = 256
-"""More choices of causes than this are not asked by the local method."""
+MOST_LOCAL, FEWEST_LOCAL = 256, 16
+"""The local method asks no more choices of causes than the first number; of large open graphs fewer, but the second."""
+MOST_FITS = 32_768
+"""Regressions by the local method for all pairs of a result."""
 SAME = 1e-9
 """Values that differ by less, as a share of their size and error, are one."""
 Place = tuple[int, int]
@@ -79,17 +81,35 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
 
 def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> list[Estimate]:
     """The effect of x on y in a context, for all causes that x and the context may have."""
+    key = (g, x, y)
+    if key not in mechanics.local:
+        mechanics.local[key] = list(_local_effects(mechanics, g, x, y))
+    return mechanics.local[key]
+
+
+def _local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> Iterator[Estimate]:
     near = {x, *mechanics.contexts}
     edges = [edge for part in mechanics.graphs.components for edge in part if edge[0] == g and near & {*edge[1:]}]
-    found, seen = [], set[tuple[tuple[int, ...], ...]]()
-    for family in mechanics.graphs.local(edges):
+    seen = set[tuple[tuple[int, ...], ...]]()
+    for family in local_families(mechanics, edges, sorted(near)):
         causes = _system(mechanics, family.parents(g, x))
         into = _system(mechanics, sorted({c for context in mechanics.contexts for c in family.parents(g, context)}))
         if (causes, into) not in seen:
             seen.add((causes, into))
-            found.append(_local_effect(mechanics, g, x, y, causes, into))
-        if len(seen) > MOST_LOCAL:
-            raise NoAnswer(f"{mechanics.name(x)} has too many open edges; add knowledge")
+            yield _local_effect(mechanics, g, x, y, causes, into)
+
+
+def local_families(mechanics: Mechanics, edges: Sequence[OpenEdge], variables: Sequence[int]) -> Sequence[Family]:
+    """The ways to direct the open edges at some variables; `NoAnswer` if they are too many to ask them all.
+
+    What is too many depends on the sizes of the open graphs alone, not on the order of columns or of questions.
+    """
+    graphs = mechanics.graphs
+    share = MOST_FITS // max(len(graphs.open_places) * graphs.endpoints.shape[1], 1)
+    found = graphs.local(edges, min(MOST_LOCAL, max(FEWEST_LOCAL, share)))
+    if found is None:
+        raise NoAnswer(f"open edges leave too many choices of the causes of "
+                       f"{listed(map(mechanics.name, variables), 3)} to ask them all; add knowledge")  # fmt: skip
     return found
 
 

@@ -29,7 +29,7 @@ from causalcontext.results.effects.composition import mean_under
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit, SharedFit
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused, RowChoice
-from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, possible
+from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, local_families, possible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -301,14 +301,14 @@ def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> t
     return sorted(found.values(), key=lambda one: one[0].value), "; ".join(notes)
 
 
-def _families(mechanics: Mechanics, g: int, effect: int) -> Iterator[Family] | Sequence[Family]:
+def _families(mechanics: Mechanics, g: int, effect: int) -> Sequence[Family]:
     """The families that differ at one variable; of very many, those that differ next to it."""
     components = mechanics.graphs.touching([(g, effect)])
     families = mechanics.graphs.families(components, MOST_FAMILIES)
     if families is not None:
         return families
     edges = [edge for number in components for edge in mechanics.graphs.components[number] if effect in edge[1:]]
-    return mechanics.graphs.local(edges)
+    return local_families(mechanics, edges, [effect])
 
 
 def _mechanism_numbers(mechanics: Mechanics, found: Sequence[FoundCoefficient], cause: int, level: float
