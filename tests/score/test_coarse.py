@@ -214,3 +214,12 @@ def test_contexts_and_thresholds_go_with_coarse_columns():
     assert scales_of(result)["daily"].kind == "number"
     graded = cc.discover(rows, cc.threshold("grade", 1.5), method="score-ac")
     assert scales_of(graded)["grade"].kind == "number"
+
+
+def test_tables_of_levels_alone_are_searched():
+    generator = np.random.default_rng(6)
+    a, b = generator.integers(2, size=(2, 400))
+    table = pd.DataFrame({"a": a, "b": b, "c": a + b + generator.integers(2, size=400)})
+    result = cc.discover(table, method="score-ac")
+    assert {frozenset("ac"), frozenset("bc")} <= edges(result)
+    assert cc.discover(table.astype(str), method="score-ac").complete

@@ -97,7 +97,10 @@ class FitWorkspace:
 
     def fit(self, tasks: Sequence[Task], candidates: Sequence[Bools]) -> tuple[Floats, Floats, list[Ints]]:
         """The scores of nodes in blocks with some candidates, the slopes of numbers, and the columns they take."""
-        pairs, offered = _pairs(tasks), np.array(candidates, dtype=bool).reshape(len(tasks), -1)
+        pairs, offered = (
+            _pairs(tasks),
+            np.array(candidates, dtype=bool).reshape(len(tasks), self.design.data.candidates),
+        )
         scores, slopes = np.zeros(len(tasks)), np.zeros((len(tasks), self.width))
         sets = np.zeros((len(tasks), 1 + self.width), dtype=np.int64)
         fit_many(fit_pointer(), self.calls, self.note, pairs, offered, scores, slopes, sets)
