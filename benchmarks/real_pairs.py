@@ -96,6 +96,8 @@ def is_strong(correlation: np.ndarray, x: int, y: int, z: int, n: int) -> bool:
         return False
     xy, xz, yz = correlation[x, y], correlation[x, z], correlation[y, z]
     partial = (xy - xz * yz) / np.sqrt((1.0 - xz**2) * (1.0 - yz**2))
+    if not abs(partial) < NEARLY_A_FUNCTION:
+        return False
     return bool(2.0 * t.sf(abs(partial) * np.sqrt((n - 3) / (1.0 - partial**2)), n - 3) < STRONG)
 
 

@@ -56,18 +56,20 @@ def test_kinds_follow_from_values():
     table = {
         "two": generator.choice([-7.5, 3.0], 400), "five": generator.integers(-2, 3, 400), "constant": np.ones(400),
         "heaped": np.where(generator.random(400) < 0.5, 20.0, generator.normal(size=400)),
+        "atom": np.where(generator.random(400) < 0.15, 99.0, generator.normal(size=400)),
         "many": generator.normal(size=400), "rounded": np.round(generator.normal(size=400), 2),
         "gaps": np.where(generator.random(400) < 0.1, np.nan, generator.integers(3, size=400)),
     }  # fmt: skip
     found = few(table)
     assert {name: one.kind for name, one in found.items()} == {
-        "two": Kind.CATEGORICAL, "five": Kind.ORDERED, "gaps": Kind.ORDERED, "heaped": Kind.CONTINUOUS
+        "two": Kind.CATEGORICAL, "five": Kind.ORDERED, "gaps": Kind.ORDERED, "heaped": Kind.CONTINUOUS,
+        "atom": Kind.CONTINUOUS,
     }  # fmt: skip
     assert found["two"].levels == (-7.5, 3.0)
     assert found["five"].levels == (-2, -1, 0, 1, 2)
     kept = np.isfinite(table["gaps"])
     assert found["heaped"].shares.max() == pytest.approx(np.mean(table["heaped"][kept] == 20.0))
-    assert set(few(table, kinds=dict.fromkeys(("two", "five", "heaped"), "continuous"))) == {"gaps"}
+    assert set(few(table, kinds=dict.fromkeys(("two", "five", "heaped", "atom"), "continuous"))) == {"gaps"}
     assert set(few({name: table[name][::-1] for name in sorted(table)})) == set(found)
     assert few({"A": np.arange(12.0), "B": np.arange(12.0) % 7}) == {}  # short, and hardly repeated
 
@@ -223,3 +225,27 @@ def test_tables_of_levels_alone_are_searched():
     result = cc.discover(table, method="score-ac")
     assert {frozenset("ac"), frozenset("bc")} <= edges(result)
     assert cc.discover(table.astype(str), method="score-ac").complete
+
+
+def test_changes_near_few_values_are_claimed_only_if_these_are_declared():
+    """What 0/1 stands for may be finer, which leaves links that differ between contexts though nothing changes."""
+    generator = np.random.default_rng(7)
+    code, arm = generator.integers(2, size=(2, 600))
+    dose = np.where(code == 0, 2.0 * arm, 0.0) + generator.normal(size=600)
+    table = pd.DataFrame({"arm": arm, "dose": dose, "age": generator.normal(size=600), "R": code})
+    for kinds, claimed in ((None, False), ({"arm": "categorical"}, True)):
+        changes = cc.discover(table, "R", method="score-ac", kinds=kinds).changes(0, 1)
+        row = changes[changes["source"].isin(["arm", "dose"]) & changes["target"].isin(["arm", "dose"])].iloc[0]
+        assert bool(row["claimed"]) == claimed
+        assert row["reason"].startswith("arm has few values") != claimed
+
+
+def test_residuals_of_coarse_columns_warn_of_nothing():
+    """Zeros beside measurements have uneven residuals; claims of change still heed them."""
+    generator = np.random.default_rng(8)
+    x = generator.normal(size=800)
+    rain = np.maximum(x + 0.7 * generator.normal(size=800), 0.0)
+    result = cc.discover(pd.DataFrame({"x": x, "rain": rain, "z": generator.normal(size=800)}), method="score-ac")
+    assert frozenset(("x", "rain")) in edges(result)
+    assert not [note for note in result.notes if "residuals of rain" in note and "curves" not in note]
+    assert result.violations == ()

@@ -1,7 +1,8 @@
 """Numbers that hold few values: what a column is by its values, where nobody says what it is.
 
 Most number columns of real tables are 0/1, graded, or heaped at a few values. Two values are a category, three to five
-are ordered; more values of which few carry most rows are coarse: E = 1 / sum p^2 effective values, p the shares.
+are ordered; more values of which few carry most rows are coarse: E = 1 / sum p^2 effective values, p the shares. So is
+a column in which one value stands out, as zeros do beside measurements, or the highest amount that was recorded.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ COARSE_BELOW = 20.0
 """Effective values below which a number is coarse."""
 LOOK = 1000
 """Rows that tell a column of many values, which is the usual case, without a look at the others."""
-MANY_IN_A_LOOK = 2.0 * COARSE_BELOW
+ATOM = 0.1
+"""The share of one value from which on a number is coarse, whatever the others are: rounding gives less, where
+`COARSE_BELOW` effective values are left."""
+MANY_IN_A_LOOK = 1.5 / ATOM**2
 AS_THEY_ARE, SCORES, HEAPS = "as they are", "by normal scores", "spread around their values"
 """What is done with coarse columns."""
 
@@ -87,7 +91,8 @@ def _look(name: str, data: Dataset, places: Sequence[int], rows: Values) -> FewV
     values, counts = np.unique(everything, return_counts=True)
     graded, effective = len(values) <= MOST_ORDERED, _effective(counts)
     repeats = 2.0 * (len(values) if graded else effective) <= len(rows)
-    if len(values) < 2 or not repeats or not (graded or effective < COARSE_BELOW):
+    few = graded or effective < COARSE_BELOW or counts.max() > ATOM * len(everything)
+    if len(values) < 2 or not repeats or not few:
         return None
     return FewValues(name, tuple(places), values, counts / len(everything))
 

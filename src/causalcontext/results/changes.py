@@ -17,10 +17,11 @@ import numpy as np
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import CausalContextError, OptionError, shortly
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
+from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.series import context_nodes
 from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of
-from causalcontext.results.violations import has_levels, is_curved, slopes_mislead
+from causalcontext.results.violations import graded, has_levels, is_curved, slopes_mislead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +115,15 @@ def _recalled(result: ContextGraphs, change: Change) -> Change:
 
 
 def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) -> list[Change]:
-    """The same, where claims are candidates if the model is wrong, or if they come from tests and no score agrees."""
+    """The same, where claims are candidates if the model is wrong, or if they come from tests and no score agrees.
+
+    So they are where a number of two to five values is near: what it stands for may be a finer cause that is not in the
+    table, and this leaves links that differ between contexts though nothing changes.
+    """
+    found = [_candidate(change, doubt) if change.claimed and (doubt := _few_values(result, change)) else change
+             for change in found]  # fmt: skip
+    if not any(change.claimed for change in found):
+        return found
     wrong = slopes_mislead(result)
     if result.evidence is not None and not wrong:
         return found
@@ -124,6 +133,16 @@ def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) 
         return [_candidate(change, agreed) if change.claimed else change for change in found]
     return [_candidate(change, "score-ac does not confirm it")
             if change.claimed and claim_of(change) not in agreed else change for change in found]  # fmt: skip
+
+
+def _few_values(result: ContextGraphs, change: Change) -> str:
+    """Which number of few values is an end of a link, or a neighbour of one, and what to do; "" if none is."""
+    near = {name for end in (change.source, change.target) for name in (end, *result.union.neighbours(end))}
+    if not (found := near & graded(result)):
+        return ""
+    name = split(min(found))[0]
+    return (f"{name} has few values and may stand for something finer; if it is all there is, pass "
+            f"kinds={{{name!r}: 'ordered'}}, or 'categorical'")  # fmt: skip
 
 
 def confirmed(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> set[Claim] | str:

@@ -103,6 +103,14 @@ def has_levels(result: ContextGraphs) -> bool:
     return any(not found.mechanisms.scales[place].is_number for place in system)
 
 
+def graded(result: ContextGraphs) -> frozenset[str]:
+    """The numbers of two to five values that the search took for levels, though nobody said so."""
+    if result.evidence is None or result.evidence.mechanisms is None:
+        return frozenset()
+    facts = zip(result.names, result.data.kinds, result.evidence.mechanisms.scales, strict=True)
+    return frozenset(name for name, kind, scale in facts if Kind(kind) is Kind.CONTINUOUS and not scale.is_number)
+
+
 def by_ranks(result: ContextGraphs) -> bool:
     """Whether the search replaced columns by normal scores that the rows of the result do not have."""
     searched = result.evidence is not None and result.evidence.transform == "ranks"

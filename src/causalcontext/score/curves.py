@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.limits import SMALLEST_SCATTER
 from causalcontext.kernels.linear import weighted_products
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER
 from causalcontext.score.columns import OWN_STEP, PRODUCT, BasisFunction
@@ -206,7 +207,7 @@ def _steps(design: ScoreDesign, residual: Floats, chosen: Ints, slopes: Floats,
         mine = owners == x
         part = residual + slopes[mine] @ design.values[chosen[mine]]
         place, left = best_step(design.data.values[x], part, order(x))
-        curve = half * log(float(residual @ residual)) + cost * mine.sum()
+        curve = half * log(max(float(residual @ residual), SMALLEST_SCATTER)) + cost * mine.sum()
         curve += design.surcharge[chosen[mine]].sum()
         if left > 0.0 and half * log(left) + cost + log(design.data.total) < curve:
             yield BasisFunction(x, -1, OWN_STEP, place)

@@ -28,7 +28,7 @@ from causalcontext.score.equations import mechanisms_of
 from causalcontext.score.explore import CURVES_COST, Explored, explore
 from causalcontext.score.judgement import Directed, direct, in_table, judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
-from causalcontext.score.residuals import check_fit
+from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.wrong_cells import Cleaned, Search, cleaned_table, without_wrong_cells
 
@@ -82,6 +82,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
         "contradicted": tuple(sorted({finding.kind for finding in findings})),
         "wrong_cells": "keep" if options.wrong_cells == "keep" else "none" if changed is None else "replaced",
     }  # fmt: skip
+    findings = not_coarse(chosen, findings)  # claims are held back by all of them
     marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number])
     evidence = judge(directed, explored.curved, facts)
     if (np.diff(number) < 0).any():

@@ -24,6 +24,7 @@ from causalcontext.model_checks.residuals import (
     statistics,
 )
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD, TAILS, Violation
+from causalcontext.score.data import ScoreData
 from causalcontext.score.model import FittedModel, Part
 
 
@@ -40,13 +41,17 @@ def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved:
         return ()
     found = side_by_side([_statistics(model, masks, own) for masks, own in together.items()])
     nodes = [names[node] for own in together.values() for node, _ in own]
-    violations = check_residuals(found, int(min(data.total, MOST_ROWS)), nodes, kinds)
-    coarse = {names[node] for node in range(data.responses) if int(data.position[node]) in data.treated}
+    return check_residuals(found, int(min(data.total, MOST_ROWS)), nodes, kinds)
+
+
+def not_coarse(data: ScoreData, violations: Sequence[Violation]) -> tuple[Violation, ...]:
+    """What is to be told: residuals of coarse columns are uneven and skewed because these are coarse."""
+    coarse = {data.table.names[column] for column in data.treated}
     return tuple(filter(None, (_elsewhere(violation, coarse) for violation in violations)))
 
 
 def _elsewhere(violation: Violation, coarse: Collection[str]) -> Violation | None:
-    """What is left of a violation without coarse columns, whose residuals are uneven and skewed because they are."""
+    """What is left of a violation without coarse columns; None if nothing is."""
     kept = [(column, size) for column, size in zip(violation.columns, violation.sizes, strict=True)
             if violation.kind == CURVES or column not in coarse]  # fmt: skip
     if not kept:
