@@ -153,7 +153,7 @@ def test_command_line_only(given: str, folder: Path) -> None:
 def test_accepted_and_noted(given: str, method: str) -> None:
     inspection = inspect(ACCEPTED[given], "R")
     assert inspection.problems == ()
-    assert inspection.notes == (SENTENCES[given][1],)
+    assert [note for note in inspection.notes if "few values" not in note] == [SENTENCES[given][1]]
     assert cc.discover(ACCEPTED[given], "R", method=method).complete
 
 

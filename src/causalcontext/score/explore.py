@@ -30,7 +30,7 @@ from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
-from causalcontext.score.residuals import check_fit
+from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import Effort, FoundModels, search
 from causalcontext.score.treatments import Treatment, treatments
 from causalcontext.score.workspace import FitWorkspace
@@ -141,7 +141,8 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
     for curves, which are tried where residuals say so then.
     """
     best, straight = even, even.straight or even
-    speaks = even.findings or any(each.kind == SPREAD for each in straight.findings)
+    told, before = (not_coarse(each.design.data, each.findings) for each in (even, straight))
+    speaks = told or any(each.kind == SPREAD for each in before)
     if not (speaks and even.design.options.densities) or effort.clock.skips("scales"):
         return even
     for plain in (straight, even) if even.curved else (straight,):
