@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import EnumType
 from typing import Any
 
 from causalcontext.errors import OptionError, shortly
@@ -32,6 +33,16 @@ logger = logging.getLogger("causalcontext")
 
 class OutOfTime(KeyboardInterrupt):
     """The time limit is over. To the parts of a search it is what Ctrl-C is: they hand back what they have."""
+
+
+class ArrayEnumType(EnumType):
+    """The type of enums whose members meet arrays, without losing Ctrl-C.
+
+    numpy asks a member for attributes that it does not have, and takes any exception for a no. In Python 3.11 an enum
+    answers by Python code, in which Ctrl-C may be raised, and would be lost; here it answers without any.
+    """
+
+    __getattr__ = type.__getattribute__
 
 
 class Watch:

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.enums import ArrayEnumType
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.progress import ArrayEnumType
 
 View = tuple[tuple[int, int], ...]
 """The rows where every (context variable, level) holds; without any, all rows."""

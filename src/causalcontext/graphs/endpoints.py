@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.enums import ArrayEnumType
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Bools
+from causalcontext.progress import ArrayEnumType
 
 Endpoints = NDArray[np.int8]
 

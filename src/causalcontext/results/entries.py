@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.enums import ArrayEnumType
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
+from causalcontext.progress import ArrayEnumType
 
 
 class Decision(IntEnum, metaclass=ArrayEnumType):
