@@ -20,6 +20,7 @@ from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.series import context_nodes
+from causalcontext.results.shared_bends import shared_bend
 from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of
 from causalcontext.results.violations import graded, has_levels, is_curved, slopes_mislead
 
@@ -93,17 +94,25 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
     found = [
         _recalled(result, change)
         if result.table is None and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
-        else change if change.reason else _decided(change, float(q), level, what)
+        else change if change.reason else _decided(result, change, float(q), level, what)
         for change, q in zip(found, adjusted, strict=True)
     ]  # fmt: skip
     return [*found, *_turned(result, a, b), *_other_end(result, a, b)]
 
 
-def _decided(change: Change, q: float, level: float, what: str) -> Change:
-    """A claim where q is small, else a candidate."""
-    if q <= level:
-        return change._replace(q=q, claimed=True, status=CLAIMED)
-    return change._replace(q=q, reason=f"the {what} may be the same" if q == q else f"the {what} cannot be compared")
+def _decided(result: ContextGraphs, change: Change, q: float, level: float, what: str) -> Change:
+    """A claim where q is small and no bend that all contexts share explains as much, else a candidate.
+
+    Bends need rows: without them a claim is one that was made before.
+    """
+    change = change._replace(q=q)
+    if not q <= level:
+        return change._replace(reason=f"the {what} {'may be the same' if q == q else 'cannot be compared'}")
+    if result.table is None and isinstance(result.known_claims, tuple):
+        return _recalled(result, change)
+    x, y = (result.names.index(name) for name in (change.source, change.target))
+    doubt = shared_bend(result, x, y, *(context_place(result, value) for value in (change.present, change.absent)))
+    return change._replace(reason=doubt) if doubt else change._replace(claimed=True, status=CLAIMED)
 
 
 def _recalled(result: ContextGraphs, change: Change) -> Change:
@@ -158,12 +167,11 @@ def confirmed(result: ContextGraphs, first: Any, second: Any, alpha: float | Non
 def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
     """What score-ac confirms between any two contexts, for a file; score-ac is asked only where there is something.
 
-    Of a result with curves or categories, what it claims itself: without rows these cannot be compared again.
+    Of a score-based result, what it claims itself: without rows neither curves nor bends can be compared again.
     """
     if result.known_claims is not None:
         return result.known_claims
-    asked = result.evidence is None or is_curved(result) or has_levels(result)
-    if not asked or len(result.contexts) > MOST_CONTEXTS or (result.moments is None and result.series is None):
+    if len(result.contexts) > MOST_CONTEXTS or (result.moments is None and result.series is None):
         return "score-ac was not run before the result was saved"
     if result.context is None:
         return ()

@@ -121,7 +121,7 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
     if not mine:
         return UNKNOWN, UNKNOWN
     curve = _sum_of(mine, values)
-    others = _other_terms(cause, (rows.here, rows.places[0]), (rows.there, rows.places[1]))
+    others = other_terms(rows)
     seen = _seen(values[cause], rows.inside, rows.levels)
     share = class_share if rows.here.kind == CATEGORY else _slope
     curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
@@ -167,13 +167,13 @@ def _standard(mechanisms: Mechanisms, data: Dataset, column: int, rows: Bools) -
     return scale.standard(scale.levels)[values.astype(np.int64)]
 
 
-def _other_terms(cause: int, *equations: tuple[Equation, int]) -> list[Term]:
-    """The terms of the equations that do not hold the cause, each function once."""
+def other_terms(rows: Compared) -> list[Term]:
+    """The terms of the two equations that do not hold the cause, each function once."""
     terms = {
         (term.kind, term.causes, term.place): term
-        for equation, place in equations
+        for equation, place in zip((rows.here, rows.there), rows.places, strict=True)
         for term in equation.terms
-        if cause not in term.causes and place in term.contexts
+        if rows.cause not in term.causes and place in term.contexts
     }
     return list(terms.values())
 

@@ -20,8 +20,9 @@ from causalcontext.kernels.arrays import Floats
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-KINDS = ("linear", "square", "hinge", "step", "level", "own step", "product")
-"""Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times the partner."""
+KINDS = ("linear", "square", "hinge", "step", "level", "own step", "product", "kink")
+"""Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times the partner, and
+max(x - place, 0)."""
 SCALES = NUMBER, COUNT, CATEGORY, ORDERED = "number", "count", "category", "ordered"
 SPREADS = ("line", "size", "sign", "above", "below", "level", "context")
 """Shapes of what a cause does to the spread of the noise."""
@@ -119,6 +120,8 @@ class Term:
             return np.asarray(x * x)
         if self.kind == "hinge":
             return np.asarray(np.maximum(x - self.place, 0.0) ** 2)
+        if self.kind == "kink":
+            return np.asarray(np.maximum(x - self.place, 0.0))
         if self.kind in ("step", "own step"):
             return np.asarray(x > self.place, dtype=np.float64)
         level = np.asarray(x == self.place, dtype=np.float64)

@@ -41,9 +41,11 @@ from causalcontext.kernels.orders.fit_arrays import (
     no_memory,
     no_rows,
 )
+from causalcontext.kernels.rows.bends import Held
 from causalcontext.kernels.rows.number_scores import IN_A_BIN, NO_DENSITY
 from causalcontext.kernels.rows.scales import MOST_SCALES, SHAPES
 from causalcontext.score.columns import (
+    CLIP,
     CURVES,
     LEVEL,
     LINEAR,
@@ -133,7 +135,7 @@ class ScoreDesign:
         self.response = self.first[:-2].copy()
         for place in range(int(self.first[-1]), self.size):
             self.response[self.owner[place]] = place
-        self.surcharge = _surcharge(data, self.functions)
+        self.surcharge = _surcharge(data, self.functions, self.price(data.total))
         self.allowed, self.required, self.needs, self.may, self.earlier = _known(data)
         self._facts, self._mixed = [_plain_facts(self)], {}
         for levels in sorted({reader.levels for reader in data.codings if reader.levels <= MOST_VALUES_MIXED}):
@@ -337,11 +339,14 @@ def _known(data: ScoreData) -> tuple[Bools, Bools, Ints, Bools, Bools]:
     return allowed, required, needs, use, reach(must[:, :nodes].T)
 
 
-def _surcharge(data: ScoreData, functions: Sequence[BasisFunction]) -> Floats:
-    """What a column costs beside its parameter: a curve is chosen among so many, a product among more."""
+def _surcharge(data: ScoreData, functions: Sequence[BasisFunction], unit: float) -> Floats:
+    """What a column costs beside its parameter: a curve is chosen among so many, a product among more, a place of n."""
     products = max(sum(each.kind == PRODUCT for each in functions), data.causes * (data.causes - 1) // 2)
     price = {LINEAR: 0.0, LEVEL: 0.0, OWN_STEP: log(data.total), PRODUCT: log(max(products, CURVES))}
-    return np.array([price.get(each.kind, log(CURVES)) for each in functions])
+    return np.array([
+        Held(each.place, each.end).cost(data.values[each.owner], data.total, unit, CURVES)
+        if each.kind == CLIP else price.get(each.kind, log(CURVES)) for each in functions
+    ])  # fmt: skip
 
 
 def _plain_facts(design: ScoreDesign) -> tuple[Ints, Ints, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -15,7 +16,7 @@ from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, SpreadTerm, Term
-from causalcontext.score.columns import robust_units, small_counts
+from causalcontext.score.columns import CLIP, BasisFunction, robust_units, small_counts
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import FittedModel, Part
@@ -143,17 +144,25 @@ def _terms(design: ScoreDesign, part: Part, rows: Bools, slopes: Floats) -> tupl
             continue
         here = [r for r in contexts if lives >> r & 1]
         for r in here:
-            constants[:, contexts.index(r)] -= weight * design.mean[function]
-        terms.append(_term(design, function, weight, tuple(here), rows))
+            constants[:, contexts.index(r)] -= weight * (design.mean[function] - _lowest(design.functions[function]))
+        terms += _terms_of(design, function, weight, tuple(here), rows)
     return tuple(terms), constants
 
 
-def _term(design: ScoreDesign, place: int, weight: Floats, contexts: tuple[int, ...], rows: Bools) -> Term:
-    """One term in the numbers of the table."""
+def _lowest(function: BasisFunction) -> float:
+    """What a clip is more than its terms: the place below which it is constant."""
+    return function.place if function.kind == CLIP and np.isfinite(function.place) else 0.0
+
+
+def _terms_of(design: ScoreDesign, place: int, weight: Floats, contexts: tuple[int, ...], rows: Bools) -> list[Term]:
+    """A function in the numbers of the table, as terms: a clip is made of kinks, and of x if it has no lowest place."""
     data, function = design.data, design.functions[place]
     own = [j for j in (function.owner, function.partner) if j >= 0]
     causes = tuple(int(data.position[j]) for j in own)
     standard = {int(data.position[j]): (data.codes[j] if data.kind[j] == CLASS else data.values[j])[rows] for j in own}
-    kind, slopes = plain.KINDS[function.kind], tuple(weight.tolist())
-    bare = Term(kind, causes, float(function.place), slopes, 0.0, contexts)
-    return Term(kind, causes, float(function.place), slopes, float(np.mean(bare.values(standard))), contexts)
+    parts = [(plain.KINDS[function.kind], function.place, 1.0)]
+    if function.kind == CLIP:
+        parts = [("kink", function.place, 1.0) if np.isfinite(function.place) else ("linear", 0.0, 1.0)]
+        parts += [("kink", function.end, -1.0)] if np.isfinite(function.end) else []
+    bare = [Term(kind, causes, float(at), tuple((sign * weight).tolist()), 0.0, contexts) for kind, at, sign in parts]
+    return [replace(term, average=float(np.mean(term.values(standard)))) for term in bare]

@@ -25,13 +25,15 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.violations import SPREAD, Violation
+from causalcontext.score.bends import propose_bends
+from causalcontext.score.columns import SQUARE, BasisFunction
 from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
-from causalcontext.score.search import Effort, FoundModels, search
+from causalcontext.score.search import EQUAL, Effort, FoundModels, search
 from causalcontext.score.treatments import Treatment, treatments
 from causalcontext.score.workspace import FitWorkspace
 
@@ -70,6 +72,8 @@ class Explored:
         What mechanisms with an uneven spread add to the score; NaN if they were not taken.
     straight : Explored or None
         What was found without curves, if this was found with them.
+    instead : bool
+        Whether curves are bends in place of contexts alone: these pay one by one, not as a class.
     """
 
     design: ScoreDesign
@@ -79,11 +83,11 @@ class Explored:
     charge: float = 0.0
     scales_gain: float = np.nan
     straight: Explored | None = None
+    instead: bool = False
 
-    @property
-    def paid(self) -> float:
-        """What its class of models must gain over straight lines with an even spread."""
-        return price_of_class(self.curved, self.design.scales, self.design.data.total)
+    def paid(self, scales: bool) -> float:
+        """What its class of models, with an uneven spread or not, must gain over straight lines with an even one."""
+        return price_of_class(self.curved and not self.instead, scales, self.design.data.total)
 
     @cached_property
     def findings(self) -> tuple[Violation, ...]:
@@ -147,11 +151,11 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
         return even
     for plain in (straight, even) if even.curved else (straight,):
         design = plain.design.with_scales()
-        needed = best.score - best.paid + price_of_class(plain.curved, True, design.data.total)
+        needed = best.score - best.paid(best.design.scales) + plain.paid(scales=True)
         found = search(design, plain.curved, effort, [plain.found.best.orders[0]], needed, False)
         if found.best.score > needed:
             gain = found.best.score - plain.score
-            best = Explored(design, found, plain.curved, even.doubt, even.charge, gain)
+            best = Explored(design, found, plain.curved, even.doubt, even.charge, gain, instead=plain.instead)
     return best
 
 
@@ -202,11 +206,13 @@ def _straight(data: ScoreData, options: ScoreOptions, effort: Effort) -> Explore
 
 
 def _bent(straight: Explored, effort: Effort) -> Explored:
-    """Curves, if straight lines leave something to explain and the time is not up."""
+    """Curves, if straight lines leave something to explain and the time is not up, or bends in place of contexts."""
     design, plain = straight.design, straight.found
     data, options = design.data, design.options
     if options.curves == "never" or data.responses > MOST_CURVED_VARIABLES or effort.clock.skips("curves"):
         return straight
+    bends = propose_bends(plain.best)
+    kinked = _kinked(straight, bends, effort) if bends else straight
     if not design.curved.any():
         design = ScoreDesign(data, options, True)
     need = price_of_class(True, False, data.total)
@@ -215,18 +221,46 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     if not sure and numbers:
         curved, certain = looks_curved(design, plain.best, PROMISE * need)
         if not curved:
-            return straight
+            return kinked
         sure = certain > need
     proposed = propose(design)
     if not (sure or proposed or design.curved.any()):
-        return straight  # nothing but categories
+        return kinked  # nothing but categories
     richer = design.with_proposed(proposed) if proposed else design
     enough = need if options.curves == "auto" else 0.0
     found = search(richer, True, effort, [plain.best.orders[0]], plain.best.score + enough, sure)
+    if options.curves == "always" or found.best.score > plain.best.score + need:
+        richer, found = _with_bends(richer, found, proposed, effort)
     gain = found.best.score - plain.best.score
-    if options.curves == "always" or gain > need:
+    if options.curves == "always" or gain > need + kinked.score - plain.best.score:
         return Explored(richer, found, True, gain, straight=straight)
-    return Explored(straight.design, plain, False, gain)
+    return replace(kinked, doubt=gain) if kinked is straight else kinked
+
+
+def _kinked(straight: Explored, bends: list[BasisFunction], effort: Effort) -> Explored:
+    """Straight lines with bends in place of contexts, where these are better; each costs about what it replaces.
+
+    Bends that are of use elsewhere are no reason: whether curves pay is another question, so `doubt` is left open.
+    """
+    plain, design = straight.found.best, straight.design
+    richer = ScoreDesign(design.data, design.options, False, bends)
+    found = search(richer, True, effort, [plain.orders[0]], plain.score)
+    freed = any(plain.reads(y) and not found.best.reads(y) for y in range(design.data.responses))
+    if not freed or found.best.score <= plain.score + EQUAL:
+        return straight
+    return Explored(richer, found, True, np.nan, straight=straight, instead=True)
+
+
+def _with_bends(design: ScoreDesign, found: FoundModels, proposed: list[BasisFunction],
+                effort: Effort) -> tuple[ScoreDesign, FoundModels]:  # fmt: skip
+    """Curves, with bends in place of contexts where these are better by more than a parameter."""
+    more = [each for each in propose_bends(found.best) if each.kind != SQUARE and each not in proposed]
+    if not more:
+        return design, found
+    needed = found.best.score + design.price(design.data.total)
+    richer = design.with_proposed([*proposed, *more])
+    other = search(richer, True, effort, [found.best.orders[0]], needed)
+    return (richer, other) if other.best.score > needed else (design, found)
 
 
 def in_ranks(data: ScoreData) -> ScoreData:
