@@ -160,6 +160,8 @@ OPTIONS = {
     ),
     "missing values dropped test by test, without tests": option_case(missing="testwise", method="score-ac"),
     "a negative size of conditioning sets": option_case(max_given=-1),
+    "an option that the method does not use": option_case(curves="always", method="pc-ac"),
+    "a penalty that leaves nothing to compare": option_case(penalty=1e9),
     "no threads": option_case(n_jobs=0),
 }
 

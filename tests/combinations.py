@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.methods.registry import METHODS, SPECIAL
 
 AXES = {
     "method": ("auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"),
@@ -255,6 +256,16 @@ on small tables. {answered} % of them are answered, {refused} % are refused.
 
 In the tables, "no" is a limit for all columns and questions, a number alone one for some of them.
 """
+OPTIONS = """
+## Options
+
+The options that not all methods use. An option that the method does not use is refused in one sentence if it is passed
+with another value than its default. "auto" takes the options of pc-ac and those of score-ac, not both at once; "static"
+means: without lags only. `unit_effects` needs `units`. All methods use all other options.
+
+| | {methods} |
+|---|{rule}
+"""
 TAIL = """
 ## Limits
 
@@ -282,11 +293,19 @@ def page() -> str:
         for method in AXES["method"]:
             marks = [_mark(method, kind, time, storage, number) for kind in AXES["context"]]
             parts.append(f"| {method} | {' | '.join(marks)} |\n")
-    parts.append(TAIL)
+    parts += [OPTIONS.format(methods=" | ".join(AXES["method"]), rule="---|" * len(AXES["method"])), *_options(), TAIL]
     for rule, place in number.items():
         where = "; ".join(f"{NAMED[axis]}: {', '.join(values)}" for axis, values in rule.where.items())
         parts.append(f"| {place} | {rule.words} | {where} | {rule.why} | {100 * shares[rule]:.1f} % |\n")
     return "".join(parts)
+
+
+def _options() -> list[str]:
+    """A line for every option that not all methods use."""
+    used = {name: [METHODS[method] for method in AXES["method"]] for name in SPECIAL}
+    said = {name: ["" if name not in method.options else "static" if name in method.static else "yes"
+                   for method in methods] for name, methods in used.items()}  # fmt: skip
+    return [f"| `{name}` | {' | '.join(words)} |\n" for name, words in said.items()]
 
 
 def _mark(method: str, kind: str, time: str, storage: str, number: dict[Rule, int]) -> str:

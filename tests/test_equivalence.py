@@ -258,6 +258,8 @@ def random_case(seed: int, two: bool = False) -> tuple[pd.DataFrame, list[str], 
         "masked_scope": str(generator.choice(["adaptive", "cycle", "always"])),
         "max_given": int(generator.integers(1, 4)),
     }
+    if options["method"] != "pc-ac":
+        del options["masked_scope"]
     return table, contexts, options
 
 

@@ -1,7 +1,9 @@
 """The options of `discover` are the same in the library, on the command line and in the estimator."""
 
+import re
 from dataclasses import fields
 from inspect import signature
+from itertools import product
 
 import pytest
 from typer.testing import CliRunner
@@ -9,6 +11,7 @@ from typer.testing import CliRunner
 import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.diagnostics.calibration.calibrate import CalibrationKeywords, CalibrationOptions
+from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.options import Keywords, Options
 
 ELSEWHERE = {"knowledge": "--knowledge", "kinds": "--kind", "n_jobs": "--jobs"}
@@ -37,7 +40,7 @@ def test_the_command_line_takes_every_option():
 
 def test_the_estimator_takes_every_option():
     table = cc.examples.soil_moisture(300, seed=1)
-    options = {"method": "pc-m", "alpha": 0.001, "max_given": 1, "orientation": "within", "masked_scope": "cycle"}
+    options = {"method": "pc-ac", "alpha": 0.001, "max_given": 1, "orientation": "within", "masked_scope": "cycle"}
     model = cc.PCAC(context="soil", **options).fit(table)
     assert model.result_ == cc.discover(table, context="soil", **options)
     assert set(model.get_params()) == {"context", *(entry.name for entry in fields(Options))}
@@ -48,21 +51,57 @@ def test_the_estimator_takes_every_option():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "pc-ac", "curves": "always"}, "curves has no effect with method 'pc-ac'"),
-        ({"method": "pc-m", "masked_scope": "cycle", "penalty": 1.0},
-         "masked_scope and penalty have no effect with method 'pc-m'"),
-        ({"method": "score-ac", "test": "basis"}, "test has no effect with method 'score-ac'"),
-        ({"method": "score-ac", "contested": "bidirected"}, "contested has no effect with method 'score-ac'"),
-        ({"alpha": 0.01, "curves": "always"}, "curves has no effect with method 'pc-ac'"),
-        ({"method": "pc-ac", "lags": 1, "orientation": "within"},
-         "orientation has no effect with method 'pc-ac' and lags"),
-        ({"method": "score-ac", "lags": 1, "unit_effects": "none"},
-         "unit_effects has no effect with method 'score-ac' and lags"),
+        ({"method": "pc-ac", "curves": "always"},
+         "curves is for method 'score-ac', and method is 'pc-ac'; leave curves out, or pass method='score-ac'"),
+        ({"method": "pc-m", "masked_scope": "cycle", "penalty": 1.0}, "masked_scope is for method 'pc-ac', and"),
+        ({"method": "score-ac", "contested": "bidirected"}, "contested is for method 'fci-ac', and"),
+        ({"context_confounded": False}, "context_confounded is for method 'fci-ac', and method is 'auto'"),
+        ({"alpha": 0.01, "curves": "always"},
+         "curves is for method 'score-ac', and alpha, which is for searches by tests, is passed, too"),
+        ({"method": "pc-ac", "lags": 1, "orientation": "within"}, "orientation is for searches without lags"),
+        ({"lags": 1, "masked_scope": "cycle"}, "masked_scope is for searches without lags"),
+        ({"method": "score-ac", "lags": 1, "unit_effects": "none"}, "unit_effects is 'none', which is for panels"),
+        ({"unit_effects": "none"}, "unit_effects is 'none', which is for panels"),
+        ({"method": "score-ac", "lags": 1, "device": "cuda"}, "device is for methods 'pc-ac', 'pc-m', 'pc-p', 'pc-b'"),
     ],
 )  # fmt: skip
-def test_an_option_without_effect_is_noted(options, words):
-    result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", **options)
-    assert words in result.notes
+def test_an_option_that_the_method_does_not_use_is_refused(options, words):
+    with pytest.raises(cc.OptionError, match="^" + re.escape(words)):
+        cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", **options)
+
+
+OTHERS = {"test": "basis", "max_given": 1, "collider_rule": "first", "device": "auto", "masked_scope": "cycle",
+          "orientation": "within", "possible_dsep": 2, "contested": "bidirected", "context_confounded": False,
+          "search": "order", "starts": 1, "curves": "never", "penalty": 1.0, "wrong_cells": "keep"}  # fmt: skip
+
+
+def test_every_method_takes_just_the_options_that_it_declares():
+    assert set(OTHERS) == set(SPECIAL)
+    for method, name in product(METHODS, SPECIAL):
+        try:
+            Options(method=method, **{name: OTHERS[name]})
+            taken = True
+        except cc.OptionError:
+            taken = False
+        assert taken == (name in METHODS[method].options), (method, name)
+
+
+def test_auto_refuses_options_of_scores_for_a_table_that_it_leaves_to_tests():
+    table = cc.examples.soil_moisture(300, seed=1).assign(town=[f"t{i % 150}" for i in range(300)])
+    with pytest.raises(cc.OptionError, match="curves is for method 'score-ac', which method 'auto' does not take here"):
+        cc.discover(table, "soil", curves="always")
+
+
+def test_the_command_line_and_the_estimator_refuse_the_same(tmp_path):
+    table = cc.examples.soil_moisture(60, seed=1)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for command in ("discover", "stability"):
+        words = [command, str(tmp_path / "t.csv"), "--context", "soil", "--method", "pc-m", "--curves", "always"]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code != 0
+        assert "curves is for method 'score-ac'" in str(done.exception) + done.output
+    with pytest.raises(cc.OptionError, match="curves is for method 'score-ac'"):
+        cc.PCAC(context="soil", curves="always").fit(table)
 
 
 @pytest.mark.parametrize(
@@ -74,9 +113,9 @@ def test_an_option_without_effect_is_noted(options, words):
         {"curves": "never"},
     ],
 )
-def test_options_that_have_an_effect_are_not_noted(options):
+def test_options_that_have_an_effect_are_taken(options):
     result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", **options)
-    assert not any("no effect" in note for note in result.notes)
+    assert result.settings.method == options.get("method", "score-ac")
 
 
 def test_auto_takes_options_of_scores_with_a_context_that_is_made_out_of_a_column():
@@ -84,3 +123,17 @@ def test_auto_takes_options_of_scores_with_a_context_that_is_made_out_of_a_colum
     result = cc.discover(table, cc.threshold(table.columns[0], 0.0), curves="always")
     assert result.settings.method == "score-ac"
     assert result.notes[0] == "method 'auto' chose score-ac: curves was passed"
+
+
+def test_sets_may_be_as_large_as_one_likes():
+    table = cc.examples.soil_moisture(100, seed=1)
+    for options in ({"method": "pc-ac"}, {"method": "fci-ac"}):
+        found = cc.discover(table, "soil", test="partial-correlation", max_given=10**30, **options)
+        assert found.graphs == cc.discover(table, "soil", test="partial-correlation", **options).graphs
+
+
+def test_the_largest_penalty_leaves_no_link_and_a_larger_one_is_refused():
+    table = cc.examples.soil_moisture(100, seed=1)
+    assert not cc.discover(table, "soil", method="score-ac", penalty=1000.0, curves="never").union.edges
+    with pytest.raises(cc.OptionError, match=r"penalty is 1000000000\.0, expected a number up to 1000"):
+        cc.discover(table, "soil", method="score-ac", penalty=1e9)

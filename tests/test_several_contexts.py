@@ -352,8 +352,12 @@ def test_ugly_tables_are_treated_as_with_one_context():
     assert len(frame) in set(log["n"])
 
 
-@pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b", "auto"])
-@pytest.mark.parametrize("scope", rest_slow(["cycle", "adaptive", "always"]))
+SCOPES = [(method, scope) for scope in ("cycle", "always") for method in ("pc-ac", "auto")]
+
+
+@pytest.mark.parametrize(
+    ("method", "scope"), rest_slow([*[(name, "adaptive") for name in ("pc-m", "pc-p", "pc-b")], *SCOPES], fast=5)
+)
 def test_every_method_and_scope(method, scope):
     result = cc.discover(table(4, n=1500), context=["A", "B"], method=method, masked_scope=scope, alpha=0.01, n_jobs=2)
     assert len(result.graphs) == 6

@@ -160,9 +160,8 @@ def discover(
         outcome = run_method(chosen.method, replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
-    unused = chosen.without_effect(outcome.method or chosen.method)
     read = "" if scanned is None else scanned.note(outcome.evidence is not None, chosen.lags is not None)
-    notes = (unused, device_note, read)
+    notes = (device_note, read)
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
     result = result_of(task, outcome, scanned, tuple(note for note in notes if note))
     if not result.complete and not advance.over:

@@ -29,27 +29,13 @@ from causalcontext.errors import (
 )
 from causalcontext.errors import listed as in_words
 from causalcontext.knowledge import Knowledge
-from causalcontext.methods.registry import METHODS
+from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.cycles import SCOPES
 from causalcontext.search.fci import CONTESTED
 
 ORIENTATIONS = ("across", "within")
-FOR_TESTS = ("test", "alpha", "max_given", "collider_rule", "masked_scope", "orientation", "device")
-"""What only a search by tests understands."""
-FOR_SCORES = ("search", "starts", "curves", "penalty", "wrong_cells")
-"""What only a search by scores understands."""
-BY_TESTS = ("pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac")
-USED_BY = {
-    **dict.fromkeys(("test", "max_given", "collider_rule"), BY_TESTS),
-    "masked_scope": ("pc-ac",),
-    "orientation": ("pc-ac", "fci-ac"),
-    **dict.fromkeys(("possible_dsep", "contested", "context_confounded"), ("fci-ac",)),
-    **dict.fromkeys(FOR_SCORES, ("score-ac",)),
-}
-"""The methods that an option is for; of others all take what they are given."""
-NOT_WITH_LAGS = ("masked_scope", "orientation")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -136,6 +122,7 @@ class Options:
             raise OptionError("missing is 'testwise', which is for methods that test; 'score-ac' needs complete rows: "
                               "pass missing='listwise', or method='pc-ac'")  # fmt: skip
         _ = self.score, self.series
+        self._check_used()
 
     @property
     def score(self) -> ScoreOptions:
@@ -145,20 +132,26 @@ class Options:
 
     @property
     def named_for_tests(self) -> tuple[str, ...]:
-        """The options that only a search by tests understands and that are not as by default."""
-        named = self._named(FOR_TESTS)
+        """The options that `auto` takes for a wish for tests, and that are not as by default."""
+        named = self._named(("alpha", *METHODS["pc-ac"].options))
         return (*named, "missing='testwise'") if self.missing == "testwise" else named
 
-    def without_effect(self, method: str) -> str:
-        """What must be said about options that are not as by default and that a method has no use for, or nothing."""
-        unused = [name for name in self._named(USED_BY) if method not in USED_BY[name]
-                  or (self.lags is not None and name in NOT_WITH_LAGS)]  # fmt: skip
-        if self.units is None:
-            unused += self._named(("unit_effects",))
-        if not unused:
-            return ""
-        where = f"method {method!r}" + (" and lags" if self.lags is not None else "")
-        return f"{in_words(unused)} {'has' if len(unused) == 1 else 'have'} no effect with {where}"
+    def _check_used(self) -> None:
+        """Return if the method uses all options that are not as by default."""
+        chosen, said = self.method, f"method is {self.method!r}"
+        if self.method == "auto" and self.named_for_tests:
+            chosen, said = "pc-ac", f"{self.named_for_tests[0]}, which is for searches by tests, is passed, too"
+        for name in self._named(SPECIAL):
+            if name not in METHODS[chosen].options:
+                users = [repr(user) for user, method in METHODS.items() if name in method.options and user != "auto"]
+                plural = "method" if len(users) == 1 else "methods"
+                raise OptionError(f"{name} is for {plural} {in_words(users, 6)}, and {said}; leave {name} out, or pass "
+                                  f"method={users[0]}")  # fmt: skip
+            if self.lags is not None and name in METHODS[chosen].static:
+                raise OptionError(f"{name} is for searches without lags; leave {name} out, or lags")
+        if self.units is None and self._named(("unit_effects",)):
+            raise OptionError(f"unit_effects is {self.unit_effects!r}, which is for panels; pass lags=... and "
+                              "units=..., the column that names the series, too")  # fmt: skip
 
     def _named(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of some options that are not as by default."""

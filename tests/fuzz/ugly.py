@@ -166,9 +166,9 @@ def some_options(random: Random) -> dict[str, Any]:
               "conditional-gaussian", "cmi-knn", "nonsense"]  # fmt: skip
     tests = ["auto"] * 6 + ["partial-correlation"] * 6 + others
     chosen: dict[str, Any] = {
-        "method": str(random.choice(["pc-ac"] * 5 + ["pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "auto"])),
+        "method": str(random.choice(["pc-ac"] * 5 + ["pc-m", "pc-p", "pc-b", "fci-ac", "auto"])),
         "test": str(random.choice(tests)),
-        "max_given": int(random.choice([0, 1, 2])),
+        "max_given": 10**30 if random.random() < 0.02 else int(random.choice([0, 1, 2])),
         "time_limit": 20.0,
     }
     more = {
@@ -181,9 +181,17 @@ def some_options(random: Random) -> dict[str, Any]:
         "seed": [0, 7, -1, 2**70],
         "kinds": [{"X": "categorical"}, {"Y": "count"}, {"R": "categorical"}, ["R"]],
         "knowledge": [cc.Knowledge(roots=["X"]), cc.Knowledge(forbidden=[("X", "Y")]), "x"],
-        "penalty": [1.0, 2.0, float("inf")],
         "transform": ["auto", "none", "ranks"],
     }
+    if random.random() < 0.2:  # what a method does not use is refused, which would be most of the cases
+        chosen = {"method": "score-ac", "time_limit": 20.0}
+        more = {name: more[name] for name in ("alpha", "missing", "n_jobs", "seed", "kinds", "knowledge", "transform")}
+        more |= {
+            "penalty": [1.0, 2.0, 1000.0, float("inf")],
+            "starts": [1, 2],
+            "wrong_cells": ["keep"],
+            "test": ["basis"],
+        }
     for name, values in more.items():
         if random.random() < 0.15:
             chosen[name] = values[int(random.integers(len(values)))]
@@ -203,12 +211,18 @@ def good_options(random: Random) -> dict[str, Any]:
         tests = ["auto", "auto", "partial-correlation", "context-change", "basis", "cautious-change", "sandwich",
                  "gaussian-ranks", "conditional-gaussian", "fisher-z"]  # fmt: skip
         chosen |= {"test": str(random.choice(tests)), "max_given": int(random.choice([1, 2]))}
-        more = {"alpha": [0.001, 0.5], "collider_rule": ["conservative", "first"], "orientation": ["within"],
+        more = {"alpha": [0.001, 0.5], "collider_rule": ["conservative", "first"],
                 "n_jobs": [2], "missing": ["testwise"], "transform": ["ranks"]}  # fmt: skip
         if method == "pc-ac":
-            more |= {"masked_scope": ["cycle", "always"], "lags": [1]}
+            more |= ({"masked_scope": ["cycle", "always"], "orientation": ["within"]} if random.random() < 0.5
+                     else {"lags": [1]})  # fmt: skip
         if method == "fci-ac":
-            more |= {"possible_dsep": [1, 2], "contested": ["bidirected"], "context_confounded": [False]}
+            more |= {
+                "orientation": ["within"],
+                "possible_dsep": [1, 2],
+                "contested": ["bidirected"],
+                "context_confounded": [False],
+            }
     for name, values in more.items():
         if random.random() < 0.2:
             chosen[name] = values[int(random.integers(len(values)))]

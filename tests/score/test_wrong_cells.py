@@ -279,10 +279,8 @@ def test_cells_of_series_are_wrong_at_all_lags():
 def test_the_option_is_checked_and_used(tmp_path):
     with pytest.raises(cc.OptionError, match="wrong_cells is 'drop'"):
         cc.discover(chain(60), "R", wrong_cells="drop")
-    assert (
-        "wrong_cells has no effect with method 'pc-ac'"
-        in cc.discover(chain(60), "R", method="pc-ac", wrong_cells="keep").notes
-    )
+    with pytest.raises(cc.OptionError, match="wrong_cells is for method 'score-ac', and method is 'pc-ac'"):
+        cc.discover(chain(60), "R", method="pc-ac", wrong_cells="keep")
     table, _ = damaged(chain())
     table.to_csv(tmp_path / "table.csv", index=False)
     for option, there in ((["--wrong-cells", "keep"], False), ([], True)):

@@ -15,6 +15,7 @@ from causalcontext.data.coarse import few_valued
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
 from causalcontext.methods.score_ac import FEWEST, few_rows, score_ac, scored
@@ -36,6 +37,8 @@ FEW_ROWS, FEW_A_CONTEXT, FEW_A_VARIABLE = 60, 30, 3
 """With fewer rows than this, in all, a context or a variable, score-ac has more false links than PC-AC."""
 NOTHING_LEFT, SHARE = 1e-9, 0.05
 """A combination of columns in standard units with less variance is constant; columns with such a weight are in it."""
+FOR_SCORES = ("search", "starts", "curves", "penalty", "wrong_cells")
+"""The options of a search by scores."""
 STRONG = 0.25
 """A correlation of this size between a residual and (squares of) earlier variables bends a mechanism visibly."""
 MOST_BENT = 1.0 / 3.0
@@ -111,10 +114,11 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
 def auto(task: Task) -> Outcome:
     """What suits the data: score-ac, unless it does not take the table, or a likelihood says little about it."""
     by_tests = pc_ac if task.data.contexts.positions else pc_p
+    named = _named(task.score)
     if task.windows is not None:
         choice = choose_for_windows(task.data)
+        _check_used(named, choice)
         return _chosen(choice, (score_ac if choice.method == "score-ac" else by_tests)(task))
-    named = _named(task.score)
     preferred, few = choose_by_table(task.data, task.statistics, patient=bool(named)), few_rows(task)
     if preferred is None and few:
         preferred = MethodChoice("pc-ac", few)
@@ -126,6 +130,7 @@ def auto(task: Task) -> Outcome:
         elif not complete:  # no time is left for another search
             choice = MethodChoice("score-ac", "it accepts all columns")
         return _chosen(choice, outcome)
+    _check_used(named, preferred)
     return _chosen(preferred, by_tests(task))
 
 
@@ -190,8 +195,14 @@ def _tied(scatter: Floats) -> list[int]:
 def _named(options: ScoreOptions) -> list[str]:
     """The options that only score-ac understands and that are not as by default."""
     default = ScoreOptions()
-    names = ("search", "starts", "curves", "penalty", "wrong_cells")
-    return [name for name in names if getattr(options, name) != getattr(default, name)]
+    return [name for name in FOR_SCORES if getattr(options, name) != getattr(default, name)]
+
+
+def _check_used(named: Sequence[str], choice: MethodChoice) -> None:
+    """Return if the options that are named are for the method that suits the table."""
+    if named and choice.method != "score-ac":
+        raise OptionError(f"{named[0]} is for method 'score-ac', which method 'auto' does not take here: {choice.why}; "
+                          f"leave {named[0]} out, or pass method='score-ac'")  # fmt: skip
 
 
 def _chosen(choice: MethodChoice, outcome: Outcome) -> Outcome:

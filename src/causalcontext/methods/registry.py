@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from causalcontext.methods.auto import auto
+from causalcontext.methods.auto import FOR_SCORES, auto
 from causalcontext.methods.fci_ac import fci_ac
 from causalcontext.methods.pc import pc_ac, pc_b, pc_m, pc_p
 from causalcontext.methods.score_ac import score_ac
@@ -14,22 +14,33 @@ from causalcontext.results.outcome import Outcome
 
 
 class Method(NamedTuple):
-    """How a table is searched, and how one without a context; whether tasks may have windows in place of rows."""
+    """How a table is searched, and how one without a context; whether tasks may have windows in place of rows.
+
+    `options` are those that not all methods use; `static` are the ones among them that a search with lags does not use.
+    """
 
     run: Callable[[Task], Outcome]
     lags: bool
+    options: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
     without_context: Callable[[Task], Outcome] | None = None
 
 
+FOR_TESTS = ("test", "max_given", "collider_rule", "device")
+"""The options of every search by tests."""
+_ACROSS = ("masked_scope", "orientation")
+_HIDDEN = ("orientation", "possible_dsep", "contested", "context_confounded")
 METHODS = {
-    "pc-ac": Method(pc_ac, lags=True, without_context=pc_p),
-    "pc-m": Method(pc_m, lags=True, without_context=pc_p),
-    "pc-p": Method(pc_p, lags=True),
-    "pc-b": Method(pc_b, lags=True, without_context=pc_p),
-    "fci-ac": Method(fci_ac, lags=False),
-    "score-ac": Method(score_ac, lags=True),
-    "auto": Method(auto, lags=True),
+    "pc-ac": Method(pc_ac, True, (*FOR_TESTS, *_ACROSS), _ACROSS, pc_p),
+    "pc-m": Method(pc_m, True, FOR_TESTS, without_context=pc_p),
+    "pc-p": Method(pc_p, True, FOR_TESTS),
+    "pc-b": Method(pc_b, True, FOR_TESTS, without_context=pc_p),
+    "fci-ac": Method(fci_ac, False, (*FOR_TESTS, *_HIDDEN)),
+    "score-ac": Method(score_ac, True, FOR_SCORES),
+    "auto": Method(auto, True, (*FOR_TESTS, *_ACROSS, *FOR_SCORES), _ACROSS),
 }
+SPECIAL = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.options))
+"""The options that not all methods use."""
 
 
 def takes_lags(name: str) -> bool:

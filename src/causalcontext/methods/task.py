@@ -78,7 +78,7 @@ class Task:
              across: Trusted | None = None) -> Plan:  # fmt: skip
         """What to search for, by the settings."""
         settings, variables = self.settings, len(self.data.names)
-        limit = variables if settings.max_given is None else settings.max_given
+        limit = variables if settings.max_given is None else min(settings.max_given, variables)
         return Plan(variables, self.data.contexts, rule, tuple(cells), self.links, settings.alpha, limit,
                     settings.collider_rule, masked_scope, across)  # fmt: skip
 

@@ -71,6 +71,8 @@ MOST_PLAIN, MOST_CURVED = 12, 20
 """The most columns of a node beside required ones, without curves and with them."""
 MOST_VALUES_MIXED = 4
 """Readers with so many values at most have mixed models, in which slopes may differ between any sets of values."""
+LARGEST_EXPONENT = 600.0
+"""What a link costs as a factor of variances is no more than the exponential of this, whatever the penalty."""
 
 
 class ScoreDesign:
@@ -306,7 +308,8 @@ class ScoreDesign:
         start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + len(apart)) - self._price_of_merging(q)
         paid = _padded(cost + self._facts[design][2][: len(cost)], self._widest)
         return (np.array(facts, dtype=np.int64), groups, np.array([n, start, price]), _padded(cost, self._widest),
-                np.exp(2.0 * paid / max(n, 1.0)), _padded(variance, self._widest))  # fmt: skip
+                np.exp(np.minimum(2.0 * paid / max(n, 1.0), LARGEST_EXPONENT)),
+                _padded(variance, self._widest))  # fmt: skip
 
     def _price_of_merging(self, coding: int) -> float:
         """What merged values cost: the choice among so many ways."""

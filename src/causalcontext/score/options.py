@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log
 
-from causalcontext.errors import check_choice, check_positive, check_whole
+from causalcontext.errors import OptionError, check_choice, check_positive, check_whole
 
 SEARCHES = ("auto", "order", "exact")
 TRANSFORMS = ("auto", "none", "ranks")
 CURVES = ("auto", "never", "always")
 WRONG_CELLS = ("auto", "keep")
+LARGEST_PENALTY = 1000.0
+"""With larger ones scores could not be compared: their differences would be lost in rounding."""
 MANY_VARIABLES = 200
 """From so many variables on, the price of a parent also grows with their number."""
 MOST_CURVED_VARIABLES = 150
@@ -64,6 +66,10 @@ class ScoreOptions:
         if self.starts is not None:
             check_whole("starts", self.starts, 1, ", or None for the default")
         check_positive("penalty", self.penalty)
+        if self.penalty > LARGEST_PENALTY:
+            raise OptionError(
+                f"penalty is {self.penalty!r}, expected a number up to {LARGEST_PENALTY:.0f}; with that no link is left"
+            )
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit, " of seconds, or None")
 

@@ -26,8 +26,9 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
 
     Numbers of tests are kept of methods that test: none is not the same as zero.
     """
+    test = "auto" if method in WITHOUT_TESTS else _test_of(task)
     result = discover(
-        task.table, context=task.context, method=method, test=_test_of(task), alpha=task.alpha, knowledge=task.knowledge
+        task.table, context=task.context, method=method, test=test, alpha=task.alpha, knowledge=task.knowledge
     )
     endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
     contexts = None if method == "pc-p" else endpoints

@@ -72,7 +72,8 @@ def _check_views(data: Dataset) -> None:
 
 def _plan(windows: SeriesWindows, contexts: Contexts, rule: ViewRule, cells: Sequence[int], links: Links,
           settings: Settings) -> LaggedPlan:  # fmt: skip
-    limit = windows.window.nodes if settings.max_given is None else settings.max_given
+    nodes = windows.window.nodes
+    limit = nodes if settings.max_given is None else min(settings.max_given, nodes)
     values = tuple(windows.values[cell] for cell in cells)
     return LaggedPlan(windows.window, contexts, rule, values, windows.options.context_lags, links, settings.alpha,
                       limit, settings.collider_rule)  # fmt: skip
