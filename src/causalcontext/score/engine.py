@@ -133,6 +133,11 @@ def _changed(table: Dataset, cleaned: Cleaned, before: Endpoints) -> CleanedTabl
 def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]:
     data = explored.design.data
     notes = [*_counts(data), *residual_notes(findings, data.contexts > 1)]
+    uneven = {node for node, part in explored.found.best.regressions() if len(part.scale)}
+    if uneven:
+        named = listed(sorted(data.table.names[data.position[node]] for node in uneven))
+        notes.append(f"the spread of the noise of {named} is uneven and was modelled; it may also be the trace of a "
+                     "cause or a context that is not in the table")  # fmt: skip
     need = CURVES_COST * np.log(data.total)
     if 0.5 * need < explored.doubt < 2.0 * need:
         taken = "curved mechanisms were chosen" if explored.curved else "straight lines were kept"
