@@ -26,6 +26,7 @@ from causalcontext.errors import (
     check_truth,
     check_whole,
     did_you_mean,
+    shortly,
 )
 from causalcontext.errors import listed as in_words
 from causalcontext.knowledge import Knowledge
@@ -150,14 +151,14 @@ class Options:
             if self.lags is not None and name in METHODS[chosen].static:
                 raise OptionError(f"{name} is for searches without lags; leave {name} out, or lags")
         if self.units is None and self._named(("unit_effects",)):
-            raise OptionError(f"unit_effects is {self.unit_effects!r}, which is for panels; pass lags=... and "
+            raise OptionError(f"unit_effects is {shortly(self.unit_effects)}, which is for panels; pass lags=... and "
                               "units=..., the column that names the series, too")  # fmt: skip
 
     def _named(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of some options that are not as by default."""
+        """Those of some options that are not as by default; anything but a number, text or None is not."""
         default = {entry.name: default_of(entry) for entry in fields(self)}
-        return tuple(name for name in names if getattr(self, name) is not default[name]
-                     and getattr(self, name) != default[name])  # fmt: skip
+        plain = {name: isinstance(getattr(self, name), (int, float, str, type(None))) for name in names}
+        return tuple(name for name in plain if not (plain[name] and getattr(self, name) == default[name]))
 
     @property
     def series(self) -> SeriesOptions | None:
