@@ -92,7 +92,7 @@ def _cross_products(one: Floats, other: Floats) -> Floats:
 
 
 def _partial(values: Floats, scatter: Floats, extra: Floats, given: Ints, y: int, others: Ints) -> Floats:
-    """The p-values of the partial correlations of y with other columns; NaN where there are too few rows."""
+    """The p-values of the partial correlations of y with other columns; NaN for too few rows, or nothing left."""
     asked = np.append(others, y)
     left, inside, across = scatter[np.ix_(asked, asked)], scatter[np.ix_(given, given)], scatter[np.ix_(given, asked)]
     if extra.size:
@@ -105,8 +105,8 @@ def _partial(values: Floats, scatter: Floats, extra: Floats, given: Ints, y: int
         return np.full(others.size, np.nan)
     left = left - across.T @ np.linalg.pinv(inside, hermitian=True) @ across
     squares = np.diagonal(left)
-    nothing = squares <= 1e-9 * len(values)
-    correlation = left[:-1, -1] / np.sqrt(np.where(nothing, np.nan, squares)[:-1] * squares[-1])
+    squares = np.where(squares <= 1e-9 * len(values), np.nan, squares)  # nothing is left, of y perhaps
+    correlation = left[:-1, -1] / np.sqrt(squares[:-1] * squares[-1])
     statistic = np.abs(correlation) * np.sqrt(df / np.maximum(1.0 - correlation**2, 1e-12))
     return np.asarray(2.0 * scipy.special.stdtr(df, -statistic))
 
