@@ -34,7 +34,7 @@ def test_every_cell_runs(file, monkeypatch, tmp_path):
     pytest.importorskip("statsmodels", reason="statsmodels is not installed (extra: tutorials)")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")]))
     notebook = nbformat.read(file, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert any("text/html" in output.get("data", {}) for output in shown)
     assert any("image/png" in output.get("data", {}) for output in shown)
