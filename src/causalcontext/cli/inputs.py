@@ -20,7 +20,8 @@ from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
 from causalcontext.discovery.reading import check_scannable, scanned_once
-from causalcontext.errors import DataError, FileError, OptionError, did_you_mean
+from causalcontext.errors import FileError, OptionError, check_are_columns, did_you_mean
+from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, default_of, made
 
 if TYPE_CHECKING:
@@ -79,17 +80,11 @@ def with_options(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..
     def extended(command: Callable[..., None]) -> Callable[..., None]:
         own = signature(command, eval_str=True)
         first = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-        shown = [entry for entry in fields(kind) if entry.metadata.get("text")]
-        parameters = [*first, *(_parameter(entry, hints[entry.name]) for entry in shown)]
-
-        def run(**given: Any) -> None:
-            named = {entry.metadata["name"] or entry.name: entry.name for entry in shown}
-            command(**{named.get(name, name): value for name, value in given.items()})
-
-        run.__name__, run.__doc__ = command.__name__, command.__doc__
-        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
-        return run
+        shown = (_parameter(entry, hints[entry.name]) for entry in fields(kind) if entry.metadata.get("text"))
+        parameters = [*first, *shown]
+        command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
+        return command
 
     return extended
 
@@ -98,34 +93,30 @@ def _parameter(entry: Field[Any], hint: Any) -> Parameter:
     """One option; what may be an object in the library is a name here."""
     plain = next((kind for kind in (str, float, int, bool) if hint == kind or hint == kind | None), str)
     annotation = plain | None if entry.default is None else plain
-    described = typer.Option(metavar=entry.metadata["shown"] or None, help=entry.metadata["text"])
-    return Parameter(entry.metadata["name"] or entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry),
+    named = [f"--{entry.metadata['name']}"] if entry.metadata["name"] else []
+    described = typer.Option(*named, metavar=entry.metadata["shown"] or None, help=entry.metadata["text"])
+    return Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry),
                      annotation=Annotated[annotation, described])  # fmt: skip
 
 
 def opened(
     paths: Sequence[Path],
     choice: Sequence[Sequence[str] | None],
-    outputs: Sequence[Path | None],
-    *,
-    progress: bool = False,
-    **options: Any,
-) -> tuple[pd.DataFrame | Scan, Any]:
-    """The table of a command and its context; of what is not read into memory, what one pass over it found.
+    declared: tuple[Path | None, Sequence[str] | None],
+    outputs: Mapping[str, Path | None],
+    options: dict[str, Any],
+    progress: bool,
+) -> tuple[pd.DataFrame | Scan, Any, dict[str, Any]]:
+    """The table of a command, its context and its options; of what is not read into memory, what one pass found.
 
-    Everything that can be refused is refused before that pass.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-    choice : the texts of `--context`, `--columns` and `--drop`
-    outputs : sequence of Path or None
-        Files that the command is going to write.
-    progress : bool
-        Whether a bar shows the bytes that were read.
-    options
-        Arguments of `discover`.
+    Everything that can be refused is refused before that pass. `choice` has the texts of `--context`, `--columns` and
+    `--drop`, `declared` what `--knowledge` and `--kind` say, `outputs` the files that the command is going to write, by
+    option; `progress` is whether a bar shows the bytes that were read.
     """
+    knowledge, kind = declared
+    options = options | {"kinds": parsed_kinds(kind)}
+    check_outputs(outputs, inputs=[*paths, knowledge])
+    options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
     asked = made(Options, options, "discover")
     source: Any = paths[0] if len(paths) == 1 else list(paths)
     if not is_out_of_memory(source):
@@ -133,14 +124,14 @@ def opened(
         for column, words in words_for_missing(table).items():
             say(f"note: {' and '.join(map(repr, words))} in column {column!r} is read as a level like any other; if "
                 "it means a missing value, leave the field empty")  # fmt: skip
-        return table, context
+        return table, context, options
     names = [name for name in open_stream(source, choice[0] or ()).schema.names if not is_index(name)]
     kept, context = chosen_names(names, *choice)
     check_scannable(context, asked)
     files = files_of(source)
-    check_apart(outputs, files)
+    check_apart(tuple(outputs.values()), files)
     say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read once, in batches")
-    return scanned_once(source, context, asked, progress, kept), context
+    return scanned_once(source, context, asked, progress, kept), context, options
 
 
 def read_whole(path: Path) -> pd.DataFrame:
@@ -171,9 +162,7 @@ def chosen_names(
 def _listed(names: Sequence[str], texts: Sequence[str]) -> list[str]:
     """The columns that are listed: one in every text, or several with commas."""
     found = [part for text in texts for part in ([text] if text in names else _parts(text))]
-    for name in found:
-        if name not in names:
-            raise DataError(f"the table has no column {name!r}{did_you_mean(name, names)}")
+    check_are_columns(found, names)
     return found
 
 
@@ -194,9 +183,7 @@ def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str | Ind
     [(0.3, 0.6), 4]
     """
     found: list[str | Indicator] = [text if text in names else _indicator(text) or text for text in texts]
-    for column in (one.column for one in found if isinstance(one, Indicator)):
-        if column not in names:
-            raise DataError(f"the table has no column {column!r}{did_you_mean(column, names)}")
+    check_are_columns([one.column for one in found if isinstance(one, Indicator)], names)
     return found or None
 
 
