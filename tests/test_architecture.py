@@ -24,7 +24,6 @@ LAYERS = [
     {"drawing"},
     {"report", "diagnostics"},
     {"results.answers", "results.contexts", "results.files"},
-    {"discovery"},
     {"discover"},
     {"interop"},
     {"study", "warmup"},

@@ -1,35 +1,64 @@
-"""From a table to one causal graph per context: `discover`.
+"""From a table to one causal graph per context: `discover`, and its steps.
 
-Its steps are in `discovery`; what is done with the table in between is in `methods`.
+The table is read into memory, scanned in batches where it is not, or made into windows with lags; `methods` search it;
+the result keeps what was asked for, with what must be said about the table.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from dataclasses import asdict, replace
+from typing import Any, Unpack
 
 from causalcontext.ci_tests.composite import on_device, usable_device
 from causalcontext.ci_tests.preparation import prepare
-from causalcontext.ci_tests.protocol import IndependenceTest
-from causalcontext.ci_tests.registry import find_test
+from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
+from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.checks import check_none_missing
-from causalcontext.data.indicators import Indicator
-from causalcontext.data.scan import Scan
+from causalcontext.data.dataset import Dataset, with_normal_scores
+from causalcontext.data.indicators import (
+    Indicator,
+    contexts_of,
+    read_with_functions,
+    split_context,
+    step_functions,
+    with_functions,
+)
+from causalcontext.data.sample import SAMPLE
+from causalcontext.data.scan import Scan, StreamColumns, scan_checked
+from causalcontext.data.series import with_cycles
+from causalcontext.data.series_options import SeriesOptions
+from causalcontext.data.streams import is_lazy, is_out_of_memory
+from causalcontext.data.table_files import read_file
+from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table, take_columns
 from causalcontext.diagnostics.support import Support
-from causalcontext.discovery.conclusion import result_of, score_of, settings_of
-from causalcontext.discovery.reading import in_memory, read, read_with_lags, scanned_table, scanned_with_lags
-from causalcontext.errors import InterruptedSearch
+from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
+from causalcontext.graphs.graph import Graph
+from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.auto import choose_by_call
-from causalcontext.methods.registry import run_method
+from causalcontext.methods.registry import run_method, takes_lags
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.notes import About, Note
+from causalcontext.results.outcome import Outcome
+from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import links_without_functions
+from causalcontext.timeseries.windows import (
+    SeriesWindows,
+    check_complete,
+    read_windows,
+    series_settings,
+    windows_of_scan,
+)
+from causalcontext.version import __version__
 
-if TYPE_CHECKING:
-    from causalcontext.results.contexts import ContextGraphs
+SCORE_METHODS = ("score-ac", "auto")
+"""Those that search by scores, or may."""
 
 
 @takes(Options)
@@ -149,10 +178,12 @@ def discover(
     >>> result.contexts
     ('dry', 'wet')
     """
-    chosen = made(Options, options, "discover")
+    chosen, reason = made(Options, options, "discover"), tuple[str, ...]()
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
-    chosen, reason = _resolved(chosen)
+    choice = choose_by_call(chosen.named_for_tests) if chosen.method == "auto" else None
+    if choice is not None:
+        chosen, reason = replace(chosen, method=choice.method), (choice.reason,)
     scanned = scanned_table(table, context, chosen, progress is True, names=names)
     context = scanned.context if context is None and scanned is not None else context
     task = replace(_task(table, context, chosen, names, test, scanned), device=device)
@@ -161,9 +192,8 @@ def discover(
     if advance.over and not outcome.complete and outcome.evidence is None:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     read = "" if scanned is None else scanned.note(outcome.evidence is not None, chosen.lags is not None)
-    notes = (device_note, read)
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
-    result = result_of(task, outcome, scanned, tuple(note for note in notes if note))
+    result = _result(task, outcome, scanned, tuple(note for note in (device_note, read) if note))
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
@@ -172,14 +202,20 @@ def discover(
 def _task(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest,
           scanned: Scan | None) -> Task:  # fmt: skip
     """What is to be searched: a table in memory, what a scan kept of one, or, with lags, its windows."""
-    settings, score, watch = settings_of(options, test.name, context), score_of(options), Watch(nobody)
+    settings, score, watch = _settings(options, test.name, context), _score(options), Watch(nobody)
+    if scanned is None and isinstance(table, str | os.PathLike):
+        table = read_file(table)
     if options.lags is not None:
-        windows = (read_with_lags(in_memory(table), context, options, names, test) if scanned is None
-                   else scanned_with_lags(scanned, context, options, test))  # fmt: skip
+        windows = (read_with_lags(table, context, options, names, test) if scanned is None
+                   else _scanned_with_lags(scanned, context, options, test))  # fmt: skip
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
         return windows_task(windows, settings, score, options.threads, watch, known)
-    data = read(in_memory(table), context, options, names) if scanned is None else scanned.data
+    if scanned is None:
+        read = read_with_functions(table, context, options.kinds, names)
+        data = with_normal_scores(read) if _ranked(options) else read
+    else:
+        data = scanned.data
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
         check_none_missing(scanned.statistics, data, testwise=False)
@@ -192,9 +228,255 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
                 Support(data, settings.alpha))  # fmt: skip
 
 
-def _resolved(options: Options) -> tuple[Options, tuple[str, ...]]:
-    """The options with the method that the call itself decides on, if any, and why."""
-    if options.method != "auto":
-        return options, ()
-    choice = choose_by_call(options.named_for_tests)
-    return (options, ()) if choice is None else (replace(options, method=choice.method), (choice.reason,))
+def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
+                   ) -> SeriesWindows:  # fmt: skip
+    """The windows of a table whose rows follow each other in time."""
+    series = options.series
+    assert series is not None
+    check_lags(context, options)
+    taken, measured = series.taken, split_context(context)[0]
+    rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
+    data = read_table(rest, measured, kinds=options.kinds, names=None if taken else names)
+    data = with_functions(with_cycles(data, series.cycles, columns), context)
+    return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test)
+
+
+def check_lags(context: Any, options: Options) -> None:
+    """Return if the method takes lags, and the columns that order the rows take no part in the search."""
+    series = options.series
+    if series is None:
+        return
+    if not takes_lags(options.method):
+        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac', or 'pc-ac'")
+    measured, made = split_context(context)
+    searched = [*(measured if isinstance(measured, list | tuple) else [measured]), *(one.column for one in made)]
+    for name in series.taken:
+        if name in searched or name in series.covariates:
+            raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
+
+
+def _scanned_with_lags(scanned: Scan, context: Any, options: Options, test: IndependenceTest) -> SeriesWindows:
+    """The windows that a scan kept, if they may miss those with missing values."""
+    assert options.series is not None
+    assert scanned.windows is not None
+    if options.missing == "raise":
+        check_complete(int(scanned.statistics.lost.sum()) + scanned.statistics.missing_context)
+    if not scanned.windows.sample_only:
+        return windows_of_scan(scanned, scanned.data, options.series, test)
+    cut = [one.with_cuts_of(scanned.data) if isinstance(one, Indicator) else one for one in contexts_of(context)]
+    rows = with_functions(scanned.windows.rows_of_sample(), cut)
+    return windows_of_scan(scanned, rows, options.series, test)
+
+
+def scanned_table(
+    table: Any,
+    context: Any,
+    options: Options,
+    progress: bool,
+    names: Sequence[str] | None = None,
+) -> Scan | None:
+    """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
+    if not isinstance(table, Scan) and not is_out_of_memory(table):
+        lazily = is_lazy(table) and names is None
+        return _scanned_lazily(table, context, options, progress) if lazily else None
+    if names is not None:
+        raise OptionError(NAMES_OF_ARRAYS)
+    check_scannable(context, options)
+    if isinstance(table, Scan):
+        _check_scan(table, context, options)
+    found = table if isinstance(table, Scan) else scanned_once(table, context, options, progress)
+    data = with_functions(found.data, context)
+    data = with_normal_scores(data) if _ranked(options) else data
+    return found if data is found.data else found.on_sample(data)
+
+
+def check_scannable(context: Any, options: Options) -> None:
+    """Return if a search can do with what one pass over a table keeps, moments and a sample of its rows."""
+    check_lags(context, options)
+    if options.lags is not None and _ranked(options):
+        raise NotYetError('not yet: transform="ranks" needs the table in memory, with lags')
+    if options.missing == "testwise":
+        raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
+
+
+def scanned_once(
+    table: Any,
+    context: Any,
+    options: Options,
+    progress: bool,
+    columns: Sequence[str] | None = None,
+    only_numbers: bool = False,
+) -> Scan:
+    """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused.
+
+    These are contexts whose cuts are not known and, with lags, all that are made out of a column.
+    """
+    later = [one for one in split_context(context)[1] if options.lags is not None or not one.cuts]
+    now = [one for one in contexts_of(context) if one not in later] or None if later else context
+
+    def check(read: StreamColumns) -> None:
+        if options.knowledge is not None:
+            options.knowledge.links([*read.names, *(one.name for one in later)])
+        if only_numbers and read.levels:
+            raise NotYetError(f"not yet: {read.levels[0].name!r} has levels")
+
+    return scan_checked(table, now, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
+                        progress=progress, series=options.series)  # fmt: skip
+
+
+def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
+    """The scan of a lazy table; None where it is collected, for what a scan answers on the sample, or not at all."""
+    if options.lags is not None or options.missing == "testwise" or _ranked(options) or split_context(context)[1]:
+        return None
+    try:
+        return scanned_once(table, context, options, progress, only_numbers=True)
+    except (NotYetError, FileError):
+        return None
+
+
+def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
+    """Return if context, lags and sample are those that a table was scanned with, or none are named."""
+    kept, series, windows = scanned.data.n_rows, options.series, scanned.windows
+    if series is not None and (windows is None or not _same_windows(series, windows.options)):
+        had = "without lags" if windows is None else "with other lags, or another way to make windows"
+        raise OptionError(f"lags is {series.lags}, but the table was scanned {had}; pass the same options to scan and "
+                          "discover, or the files themselves to discover")  # fmt: skip
+    if options.sample != SAMPLE and min(options.sample, scanned.rows) != kept:
+        raise OptionError(f"sample is {options.sample:,}, but {kept:,} rows were kept when the table was scanned; scan "
+                          "it again")  # fmt: skip
+    known, asked = contexts_of(scanned.context), contexts_of(context)
+    if context is not None and [one for one in asked if one in known or not isinstance(one, Indicator)] != known:
+        words = f"context={listed([getattr(one, 'name', one) for one in known])}" if known else "no context"
+        raise OptionError(f"context is {shortly(context)}, but the table was scanned with {words}; scan it again")
+
+
+def _same_windows(asked: SeriesOptions, made: SeriesOptions) -> bool:
+    """Whether windows were made as asked; leaving some out is up to the search."""
+    return asked == made or (asked.missing != "interpolate" != made.missing
+                             and replace(asked, missing="windows") == replace(made, missing="windows"))  # fmt: skip
+
+
+def _settings(options: Options, test: str, context: object) -> Settings:
+    """The settings of a search, by values alone."""
+    limit = None if options.max_given is None else int(options.max_given)
+    measured, made = split_context(context)
+    return Settings(
+        options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
+        options.knowledge or Knowledge(), __version__,
+        "always" if options.method == "fci-ac" else options.masked_scope, options.orientation,
+        made[0].column if len(made) == 1 and measured is None else None,
+        score=asdict(_score(options)) if options.method in SCORE_METHODS else {},
+        possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
+        contested=options.contested, context_confounded=bool(options.context_confounded),
+        series={} if options.series is None else series_settings(options.series),
+        transform="ranks" if _ranked(options) else "none",
+    )  # fmt: skip
+
+
+def _ranked(options: Options) -> bool:
+    """Whether a search sees normal scores instead of the columns; score-ac transforms the table itself."""
+    return options.transform == "ranks" and options.method != "score-ac"
+
+
+def _score(options: Options) -> ScoreOptions:
+    """How to search by scores; columns that are normal scores already are transformed no further."""
+    return replace(options.score, transform="none", wrong_cells="keep") if _ranked(options) else options.score
+
+
+def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
+    """The outcome of a task, with graphs by name and all that is to be known about them."""
+    task = _of_cleaned(task, outcome)
+    data, statistics, windows = task.data, task.statistics, task.windows
+    sampled, settings = scanned is not None and not scanned.whole, task.settings
+    outcome.endpoints.setflags(write=False)
+    names, cells = (data.names, data.contexts) if windows is None else (windows.nodes, windows.cells)
+    if outcome.method is not None:
+        by_score = outcome.method == "score-ac"
+        settings = replace(settings, method=outcome.method, score=settings.score if by_score else {})
+    warnings = (
+        (*_missing_warning(task), *_determinism_warning(data, sampled)) if windows is None else windows.unit_warnings()
+    )
+    return ContextGraphs(
+        names=names,
+        cells=cells,
+        levels=data.levels,
+        contexts=data.values,
+        graphs={
+            value: Graph(names, endpoints, outcome.kind)
+            for value, endpoints in zip(data.values, outcome.endpoints, strict=True)
+        },
+        settings=settings,
+        data=_summary(task, outcome),
+        log=outcome.log,
+        tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
+        complete=outcome.complete,
+        origins=dict(outcome.origins),
+        doubts=outcome.doubts,
+        warnings=(*outcome.warnings, *warnings),
+        evidence=outcome.evidence,
+        notes=(*_transform_note(task), *outcome.notes, *notes),
+        prepared=task.prepared,
+        moments=statistics.of_columns(data) if windows is None else None,
+        rows=None if sampled or windows is not None else data,
+        scanned=scanned if sampled and windows is None else None,
+        series=outcome.series,
+        windowed=windows,
+        wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told(),
+    )
+
+
+def _of_cleaned(task: Task, outcome: Outcome) -> Task:
+    """The task with the table that was searched, where that is not the one that was given; its fingerprint stays."""
+    cleaned = outcome.cleaned
+    if cleaned is None:
+        return task
+    if cleaned.windows is not None:
+        return replace(task, windows=cleaned.windows)
+    given = task.statistics
+    found = replace(cleaned.statistics, lost=given.lost, missing=given.missing, fingerprint=given.fingerprint,
+                    emptied=given.emptied, missing_context=given.missing_context)  # fmt: skip
+    test = find_test(task.settings.test, task.settings.seed) if task.settings.test in ("auto", *TESTS) else None
+    prepared = None if test is None else prepared_test(test, cleaned.rows, found)
+    return replace(task, data=cleaned.rows, statistics=found, prepared=prepared)
+
+
+def _summary(task: Task, outcome: Outcome) -> DataSummary:
+    """What was analysed; of windows `WindowCounts` has what was lost, most of it not for missing values."""
+    data, statistics, windows = task.data, task.statistics, task.windows
+    if windows is None:
+        rows, lost = tuple(statistics.moments.rows.tolist()), tuple(statistics.lost.tolist())
+        kinds = tuple(str(kind.value) for kind in data.kinds)
+        return DataSummary(rows, lost, statistics.missing_context, statistics.emptied, kinds, statistics.fingerprint)
+    rows = windows.rows(tested=outcome.evidence is None)
+    return DataSummary(rows, (0,) * len(rows), statistics.missing_context, (), windows.kinds, statistics.fingerprint)
+
+
+def _transform_note(task: Task) -> tuple[str, ...]:
+    """What must be said where columns were replaced."""
+    if task.settings.transform == "none":
+        return ()
+    return ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are "
+            "in these units",)  # fmt: skip
+
+
+def _missing_warning(task: Task) -> tuple[str, ...]:
+    """What must be said where tests left rows out."""
+    if task.settings.missing != "testwise" or not task.statistics.missing.any():
+        return ()
+    return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
+            "tests()); leaving rows out is itself a selection, which can create or hide edges if it depends on the "
+            "values",)  # fmt: skip
+
+
+def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
+    """What must be said where a context variable is a function of a column."""
+    where = "in every row of the sample" if sampled else "without exception"
+    notes = []
+    for found in step_functions(data):
+        way_out = f"declare it: {found.advice(len(data.contexts.positions) == 1)}"
+        if sampled:
+            way_out = (f"its links cannot be tested given {found.column}: leave one of the two out, or, for a part of "
+                       f"the table that fits in memory, {way_out}")  # fmt: skip
+        notes.append(Note(f"{found.context} is a function of {found.column} {where}", About.FUNCTION,
+                          f"if it was made out of {found.column}, {way_out}"))  # fmt: skip
+    return tuple(notes)

@@ -56,22 +56,14 @@ def pooled(cell: View, named: Collection[int]) -> View:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The context variables of a table, and the combinations of their levels that occur: its cells.
+    """The context variables of a table, and the combinations of their levels that occur: its cells."""
 
-    Attributes
-    ----------
-    positions : tuple of int
-        The columns that are context variables; none, one or several.
-    cells : tuple of tuples of int
-        The level of every context variable in every cell. Without context variables there is one cell, of all rows.
-    sources : tuple of int or None
-        For every context variable the column of which it is a step function (`cc.threshold`, `cc.bins`), None for one
-        that is measured; empty where all are. It is the column, not the context, that conditions name, and it stays
-        among them.
-    """
-
-    positions: tuple[int, ...] = ()
+    positions: tuple[int, ...] = ()  # the columns that are context variables; none, one or several
+    # the level of every context variable in every cell; without context variables there is one cell, of all rows
     cells: tuple[tuple[int, ...], ...] = ((),)
+    # for every context variable the column of which it is a step function (`cc.threshold`, `cc.bins`), None for one
+    # that is measured; empty where all are. It is the column, not the context, that conditions name, and it stays among
+    # them
     sources: tuple[int | None, ...] = ()
 
     @property
@@ -182,23 +174,11 @@ REASON_TEXT = {
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The answers to a batch of queries, one entry each.
+    """The answers to a batch of queries, one entry each."""
 
-    Attributes
-    ----------
-    statistic, df, p : arrays of float, shape (queries,)
-        NaN where a query is untestable; `df` is NaN where the test has none.
-    n : array of int, shape (queries,)
-        Rows used.
-    reason : array of int, shape (queries,)
-        A `Reason` for every query; 0 means that it was testable.
-    label : array of int, shape (queries,), optional
-        Which of the `labels` of the prepared test answered, where it has several.
-    """
-
-    statistic: Floats
-    df: Floats
+    statistic: Floats  # shape (queries,), as all others; NaN where a query is untestable
+    df: Floats  # NaN also where the test has none
     p: Floats
-    n: Ints
-    reason: NDArray[np.int8]
-    label: NDArray[np.int8] | None = None
+    n: Ints  # rows used
+    reason: NDArray[np.int8]  # a `Reason` for every query; 0 means that it was testable
+    label: NDArray[np.int8] | None = None  # which of the `labels` of the prepared test answered, of several

@@ -11,7 +11,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
 from causalcontext.data.tables import read_table
 from causalcontext.data.windows import constant_units, lagged_table, window_ends
-from causalcontext.discovery.reading import read_with_lags
+from causalcontext.discover import read_with_lags
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.options import Options
 

@@ -19,7 +19,7 @@ from causalcontext.data.indicators import Indicator, bins, threshold
 from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
-from causalcontext.discovery.reading import check_scannable, scanned_once
+from causalcontext.discover import check_scannable, scanned_once
 from causalcontext.errors import FileError, OptionError, check_are_columns, did_you_mean
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, default_of, made

@@ -381,20 +381,12 @@ def _present(column: pa.Array) -> Bools:
 
 
 class BatchCells(NamedTuple):
-    """The cells of a batch.
+    """The cells of a batch."""
 
-    Attributes
-    ----------
-    numbers : array of whole numbers, shape (rows,)
-        `number - first` is the place of the row's cell in `cells`; -1 where a context variable is missing.
-    first : int
-    cells : list of tuples
-        Values of the context variables; some may be those of no row.
-    """
-
+    # shape (rows,); `number - first` is the place of the row's cell in `cells`; -1 where a context variable is missing
     numbers: Values
     first: int
-    cells: list[tuple[Any, ...]]
+    cells: list[tuple[Any, ...]]  # values of the context variables; some may be those of no row
 
 
 def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> BatchCells:

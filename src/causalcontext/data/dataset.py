@@ -21,40 +21,22 @@ from causalcontext.views import Contexts
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Named columns, their kinds, and the context of every row.
+    """Named columns, their kinds, and the context of every row."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Every column in table order, context variables included.
-    kinds : tuple of Kind
-        One for every column.
-    columns : tuple of arrays, each of shape (rows,)
-        Numeric, in their own dtype, sharing memory with the table where that is possible; codes of categorical and
-        ordered columns; missing values are NaN. A context variable holds codes of its levels, -1 where it is missing.
-    dtypes : tuple of str
-        What the table said about every column.
-    contexts : Contexts
-        Which columns are context variables, and the combinations of their levels that occur.
-    levels : tuple of tuples
-        The values of every context variable with their own Python types, sorted, or in the order of a categorical
-        column.
-    codes : array of int32, shape (rows,)
-        The cell of every row among `contexts.cells`; -1 where a context variable is missing.
-    categories : mapping from position to tuple
-        What the codes of categorical and ordered system variables stand for.
-    declared : frozenset of str
-        The columns whose kind was said, by the user or by what made them; of others values may say it.
-    """
-
-    names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    names: tuple[str, ...]  # every column in table order, context variables included
+    kinds: tuple[Kind, ...]  # one for every column
+    # shape (rows,); numeric, in their own dtype, sharing memory with the table where that is possible; codes of
+    # categorical and ordered columns; missing values are NaN. A context variable holds codes of its levels, -1 where it
+    # is missing
     columns: tuple[Values, ...]
-    dtypes: tuple[str, ...]
-    contexts: Contexts
+    dtypes: tuple[str, ...]  # what the table said about every column
+    contexts: Contexts  # which columns are context variables, and the combinations of their levels that occur
+    # the values of every context variable with their own Python types, sorted, or in the order of a categorical column
     levels: tuple[tuple[Any, ...], ...]
-    codes: Codes
+    codes: Codes  # shape (rows,); the cell of every row among `contexts.cells`; -1 where a context variable is missing
+    # by position, what the codes of categorical and ordered system variables stand for
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    # the columns whose kind was said, by the user or by what made them; of others values may say it
     declared: frozenset[str] = frozenset()
 
     @property

@@ -33,23 +33,12 @@ MOST_CUTS = 3
 
 @dataclass(frozen=True)
 class Indicator:
-    """A context that is a step function of one column; made by `threshold` and `bins`.
-
-    Attributes
-    ----------
-    column : str
-    name : str
-        What the context is called among the results.
-    cuts : tuple of float
-        Where the steps are, ascending; a value on a cut belongs to the step below.
-    quantiles : int
-        Instead of cuts: that many steps of about equal size.
-    """
+    """A context that is a step function of one column; made by `threshold` and `bins`."""
 
     column: str
-    name: str
-    cuts: tuple[float, ...] = ()
-    quantiles: int = 0
+    name: str  # what the context is called among the results
+    cuts: tuple[float, ...] = ()  # where the steps are, ascending; a value on a cut belongs to the step below
+    quantiles: int = 0  # instead of cuts: that many steps of about equal size
 
     def with_cuts_of(self, data: Dataset) -> Indicator:
         """The same with cuts in place of quantiles, those of a table."""

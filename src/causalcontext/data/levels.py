@@ -31,25 +31,13 @@ FAMILIES: dict[str, Callable[[Any], Any]] = {"bool": bool, "int": int, "float": 
 
 @dataclass(eq=False)
 class StreamLevels:
-    """The levels of a column that have been met so far.
-
-    Attributes
-    ----------
-    name : str
-    kind : Kind
-        Categorical or ordered.
-    family : str
-        The type that all values have.
-    numbers : dict from level to float
-    neighbours : set of pairs of levels
-        Those that follow each other in a dictionary.
-    """
+    """The levels of a column that have been met so far."""
 
     name: str
-    kind: Kind
-    family: str
+    kind: Kind  # categorical or ordered
+    family: str  # the type that all values have
     numbers: dict[Any, float] = field(default_factory=dict)
-    neighbours: set[tuple[Any, Any]] = field(default_factory=set)
+    neighbours: set[tuple[Any, Any]] = field(default_factory=set)  # those that follow each other in a dictionary
 
     def copied(self) -> StreamLevels:
         """The same levels, to be added to."""

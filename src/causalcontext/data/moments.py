@@ -21,23 +21,12 @@ _BLOCK = 512
 
 
 class CellRegression(NamedTuple):
-    """Least squares of one variable on others in one cell.
+    """Least squares of one variable on others in one cell."""
 
-    Attributes
-    ----------
-    slopes : array, shape (columns,)
-    inverse : array, shape (columns, columns)
-        Of the cross products of the columns: `inverse * spare` are the covariances of the slopes.
-    left : float
-        The residual sum of squares.
-    df : int
-        Rows that are left after the intercept and the slopes.
-    """
-
-    slopes: Floats
-    inverse: Floats
-    left: float
-    df: int
+    slopes: Floats  # shape (columns,)
+    inverse: Floats  # shape (columns, columns); of their cross products: times `left / df`, the slopes' covariances
+    left: float  # the residual sum of squares
+    df: int  # rows that are left after the intercept and the slopes
 
     @property
     def errors(self) -> Floats:
@@ -49,14 +38,6 @@ class CellRegression(NamedTuple):
 class Moments:
     """What is kept of the rows of every cell.
 
-    Attributes
-    ----------
-    rows : array of int, shape (cells,)
-    mean : array, shape (cells, p)
-        0 where a cell has no row.
-    scatter : array, shape (cells, p, p)
-        Centred cross products inside each cell.
-
     Examples
     --------
     >>> halves = [Moments.of_rows(np.array(part), np.zeros(2, int), 1) for part in ([[1.0], [3.0]], [[2.0], [6.0]])]
@@ -65,9 +46,9 @@ class Moments:
     ([4], [[3.0]], [[[14.0]]])
     """
 
-    rows: Ints
-    mean: Floats
-    scatter: Floats
+    rows: Ints  # shape (cells,)
+    mean: Floats  # shape (cells, p); 0 where a cell has no row
+    scatter: Floats  # shape (cells, p, p); centred cross products inside each cell
 
     @classmethod
     def of_rows(cls, values: Floats, codes: NDArray[np.integer], cells: int) -> Moments:

@@ -61,35 +61,18 @@ class HeldRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScannedWindows:
-    """What a scan keeps of the windows of a table.
+    """What a scan keeps of the windows of a table."""
 
-    Attributes
-    ----------
-    data : Dataset
-        The columns and contexts of the table.
-    options : SeriesOptions
-        How rows follow each other.
-    series : Series
-        The windows of the sample, each a unit by itself that begins with its past beyond the lags.
-    counts : mapping from depth to WindowCounts
-        Of windows of so many lags, in all rows: those of the search, and as many again.
-    totals : mapping from depth to (cells, ScanTotals)
-        Moments of all windows by cell, the columns as in `window_columns`.
-    units : (units, cells)
-        The cells that occur in every unit.
-    measured : array, shape as `series.values`
-        The same values with the means of units.
-    sample_only : bool
-        Whether nothing but the sample is used, for contexts and levels that moments know nothing of.
-    """
-
-    data: Dataset
-    options: SeriesOptions
-    series: Series
+    data: Dataset  # the columns and contexts of the table
+    options: SeriesOptions  # how rows follow each other
+    series: Series  # the windows of the sample, each a unit by itself that begins with its past beyond the lags
+    # by depth, of windows of so many lags in all rows: those of the search, and as many again
     counts: dict[int, WindowCounts]
+    # by depth, moments of all windows by cell, the columns as in `window_columns`
     totals: dict[int, tuple[tuple[tuple[int, ...], ...], ScanTotals]]
-    units: tuple[Ints, Ints]
-    measured: Floats
+    units: tuple[Ints, Ints]  # the cells that occur in every unit
+    measured: Floats  # shape as `series.values`; the same values with the means of units
+    # whether nothing but the sample is used, for contexts and levels that moments know nothing of
     sample_only: bool = False
 
     @property

@@ -33,39 +33,18 @@ FIRST_ROWS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Rows sorted by unit and time. T rows, d system variables, q covariates.
+    """Rows sorted by unit and time. T rows, d system variables, q covariates."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The system variables, in table order.
-    values : array, shape (T, d)
-        NaN where missing.
-    codes : array of int, shape (T,)
-        The cell of every row among those of the table: its context, or the combination of several; -1 where one is
-        missing, 0 without a context.
-    covariate_names : tuple of str
-    covariates : array, shape (T, q)
-    units : array of int, shape (T,)
-    steps : array of int, shape (T,)
-        The time of every row in steps.
-    interpolated : int
-        Cells that were filled in.
-    ends : array of bool, shape (T,), or None
-        The rows that may end a window; None: all of them.
-    rows : array of int, shape (T,), or None
-        The rows of the table that these are; None of a table that was read in batches.
-    """
-
-    names: tuple[str, ...]
-    values: Floats
-    codes: Ints
+    names: tuple[str, ...]  # the system variables, in table order
+    values: Floats  # shape (T, d); NaN where missing
+    codes: Ints  # shape (T,); the cell of every row among those of the table; -1 where a context is missing
     covariate_names: tuple[str, ...]
-    covariates: Floats
-    units: Ints
-    steps: Ints
-    interpolated: int = 0
-    ends: Bools | None = None
+    covariates: Floats  # shape (T, q)
+    units: Ints  # shape (T,)
+    steps: Ints  # shape (T,); the time of every row in steps
+    interpolated: int = 0  # cells that were filled in
+    ends: Bools | None = None  # shape (T,), or None; the rows that may end a window; None: all of them
+    # shape (T,), or None; the rows of the table that these are; None of a table that was read in batches
     rows: Ints | None = None
 
     @property

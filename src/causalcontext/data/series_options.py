@@ -16,36 +16,18 @@ Covariates = Sequence[str | Cycle] | Cycle | str | None
 
 @dataclass(frozen=True)
 class SeriesOptions:
-    """The choices of a search with lags.
+    """The choices of a search with lags."""
 
-    Attributes
-    ----------
-    lags : int
-        The longest lag of a cause.
-    time, units : str or None
-        The columns that order the rows, and that name the series of a panel.
-    step : str, number or None
-        The time between two rows; by default the most frequent difference.
-    context_lags : tuple of int
-        Which copies of the context a variable may read.
-    covariates : tuple of str
-        Columns that may be causes of all variables and are no effects; they are not lagged.
-    unit_effects : {"means", "none"}
-        Whether the mean of every unit is taken away.
-    missing : {"raise", "windows", "interpolate"}
-    cycles : tuple of Cycle
-        Whose columns are among the covariates.
-    """
-
-    lags: int
-    time: str | None = None
-    units: str | None = None
-    step: Any = None
-    context_lags: tuple[int, ...] = (0, 1)
+    lags: int  # the longest lag of a cause
+    time: str | None = None  # the column that orders the rows
+    units: str | None = None  # the column that names the series of a panel
+    step: Any = None  # the time between two rows; by default the most frequent difference
+    context_lags: tuple[int, ...] = (0, 1)  # which copies of the context a variable may read
+    # columns that may be causes of all variables and are no effects; they are not lagged
     covariates: tuple[str, ...] = ()
-    unit_effects: str = "means"
-    missing: str = "raise"
-    cycles: tuple[Cycle, ...] = ()
+    unit_effects: str = "means"  # {"means", "none"}; whether the mean of every unit is taken away
+    missing: str = "raise"  # {"raise", "windows", "interpolate"}
+    cycles: tuple[Cycle, ...] = ()  # whose columns are among the covariates
 
     def __post_init__(self) -> None:
         check_whole("lags", self.lags, 1, ", or None for rows without an order")

@@ -42,26 +42,14 @@ ROWS_TOGETHER = 512
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A table that is read once, from beginning to end.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-    batches : function of the column names that are wanted
-        An iterator of (record batch, bytes read so far).
-    size : int or None
-        How many bytes there are to read, where that is known.
-    source : str
-        What it is, in words.
-    rows : int or None
-        How many rows there are, where that is known.
-    """
+    """A table that is read once, from beginning to end."""
 
     schema: pa.Schema
+    # function of the column names that are wanted; an iterator of (record batch, bytes read so far)
     batches: Callable[[Sequence[str]], Iterator[tuple[pa.RecordBatch, int]]]
-    size: int | None
-    source: str
-    rows: int | None = None
+    size: int | None  # how many bytes there are to read, where that is known
+    source: str  # what it is, in words
+    rows: int | None = None  # how many rows there are, where that is known
 
 
 def is_out_of_memory(table: Any) -> bool:

@@ -37,39 +37,20 @@ class SufficientStatistics:
 
     K cells, p system variables. The moments are those of the *usable* rows: a value of every context variable, and a
     finite number in every system variable.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The system variables, in table order.
-    values : tuple
-        What the cells are called.
-    moments : Moments
-        Of the usable rows. Cross products with a variable that is constant in a cell are exactly 0.
-    constant : array of bool, shape (K, p)
-        One value in all usable rows of the cell, or differences too small to be squared.
-    missing, infinite : arrays of int64, shape (K, p)
-        NaN and infinite values.
-    missing_context : int
-        Rows without a context value.
-    lost : array of int64, shape (K,)
-        Rows of each cell that are not usable: what listwise deletion drops.
-    fingerprint : str
-        Same for the same table in any order of columns, in any batches and in any dtypes; another one if a
-        value, the order of the rows, a name or a context value changes.
-    emptied : tuple of (value, rows)
-        Cells that `drop_empty_cells` took out because all of their rows were lost.
     """
 
-    names: tuple[str, ...]
-    values: tuple[Any, ...]
-    moments: Moments
-    constant: Bools
-    missing: Ints
-    infinite: Ints
-    missing_context: int
-    lost: Ints
+    names: tuple[str, ...]  # the system variables, in table order
+    values: tuple[Any, ...]  # what the cells are called
+    moments: Moments  # of the usable rows; cross products with what is constant in a cell are exactly 0
+    constant: Bools  # shape (K, p); one value in all usable rows of the cell, or differences too small to be squared
+    missing: Ints  # shape (K, p); values that are NaN
+    infinite: Ints  # shape (K, p)
+    missing_context: int  # rows without a context value
+    lost: Ints  # shape (K,); rows of each cell that are not usable: what listwise deletion drops
+    # same for the same table in any order of columns, in any batches and in any dtypes; another one if a value, the
+    # order of the rows, a name or a context value changes
     fingerprint: str
+    # cells that `drop_empty_cells` took out because all of their rows were lost
     emptied: tuple[tuple[Any, int], ...] = ()
 
     def of_columns(self, data: Dataset) -> Moments:

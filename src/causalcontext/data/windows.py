@@ -71,32 +71,17 @@ class WindowCounts:
 
 @dataclass(frozen=True, eq=False)
 class LaggedTable:
-    """Rows with their windows. n windows, d variables, q covariates, L lags.
-
-    Attributes
-    ----------
-    variables : int
-    lags : int
-    values : array, shape (n, d * (L + 1) + q)
-        Standardised.
-    centre, scale : arrays, shape (d * (L + 1) + q,)
-    codes : array of int, shape (n, L + 1)
-        The context now, and at every lag; of several context variables, which combination of their values it is.
-    contexts : int
-    counts : WindowCounts
-    row : array of int, shape (n,)
-        The row of the series that a window ends at.
-    """
+    """Rows with their windows. n windows, d variables, q covariates, L lags."""
 
     variables: int
     lags: int
-    values: Floats
-    centre: Floats
+    values: Floats  # shape (n, d * (L + 1) + q); standardised
+    centre: Floats  # shape (d * (L + 1) + q,)
     scale: Floats
-    codes: Ints
+    codes: Ints  # shape (n, L + 1); the context, or the combination of several, now and at every lag
     contexts: int
     counts: WindowCounts
-    row: Ints
+    row: Ints  # shape (n,); the row of the series that a window ends at
 
     @property
     def width(self) -> int:

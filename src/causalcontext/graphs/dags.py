@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, product
+from sys import maxsize
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -392,8 +393,13 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     ['X --> Y, Y --> Z', 'Y --> X, Y --> Z', 'Y --> X, Z --> Y']
     """
     _check_cpdag(graph)
-    found = []
-    for endpoints in _extensions(graph.endpoints.copy(), _colliders(graph.endpoints)):
+    found: list[Graph] = []
+    turning = _Turning(graph.endpoints[None], Contexts(), True, frozenset(), most_steps=maxsize)
+    edges = [(0, i, j) for i, j in np.argwhere(np.triu(marked(graph.endpoints, "o-o"))).tolist()]
+    for arrows in turning.orientations(edges) if is_acyclic(directed(graph.endpoints)) else ():
+        endpoints = graph.endpoints.copy()
+        for _, cause, effect in arrows:
+            endpoints[cause, effect], endpoints[effect, cause] = Endpoint.ARROW, Endpoint.TAIL
         found.append(graph.replaced(endpoints=endpoints))
         if len(found) > limit:
             raise OptionError(f"the graph represents more than {limit} directed acyclic graphs; add knowledge, or "
@@ -412,27 +418,3 @@ def _check_cpdag(graph: Graph) -> None:
         if edge.mark not in ("-->", "o-o"):
             raise OptionError(f"'{edge}' contradicts every directed acyclic graph; take the graph of one context, or "
                               "settle the edge by knowledge")  # fmt: skip
-
-
-def _extensions(endpoints: Endpoints, colliders: frozenset[tuple[int, int, int]]) -> Iterator[Endpoints]:
-    """Orient the first undirected edge both ways, as long as nothing is violated."""
-    if not is_acyclic(directed(endpoints)) or _colliders(endpoints) != colliders:
-        return
-    open_edges = np.argwhere(np.triu(marked(endpoints, "o-o")))
-    if not len(open_edges):
-        yield endpoints
-        return
-    i, j = open_edges[0]
-    for a, b in ((i, j), (j, i)):
-        oriented = endpoints.copy()
-        oriented[a, b], oriented[b, a] = Endpoint.ARROW, Endpoint.TAIL
-        yield from _extensions(oriented, colliders)
-
-
-def _colliders(endpoints: Endpoints) -> frozenset[tuple[int, int, int]]:
-    """The triples x --> w <-- y, x < y not adjacent."""
-    found = set()
-    for w, into in enumerate(directed(endpoints).T):
-        parents = np.flatnonzero(into)
-        found |= {(int(x), w, int(y)) for x in parents for y in parents if x < y and endpoints[x, y] == Endpoint.NONE}
-    return frozenset(found)
