@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.checks import MOST_CELLS, check_products
+from causalcontext.data.frames import Later
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Kind
 from causalcontext.data.levels import StreamLevels, dictionary_of_batch, note_order
@@ -32,6 +33,8 @@ from causalcontext.kernels.rows.stretches import ScanTotals, ScanWorkspace, add_
 
 if TYPE_CHECKING:
     import pyarrow as pa
+else:
+    pa = Later("pyarrow")
 
 Words = NDArray[np.uint64]
 _NEW = -2
@@ -309,8 +312,6 @@ class BatchColumns:
     def __init__(
         self, batch: pa.RecordBatch, names: Sequence[str], instead: Mapping[str, Floats] | None = None
     ) -> None:
-        import pyarrow as pa
-
         plain, self._held = pa.float64(), batch.select(list(names)).columns
         self.addresses = np.empty(len(names), dtype=np.uint64)
         for place, column in enumerate(self._held):
@@ -331,16 +332,12 @@ class BatchColumns:
 
 def _steps(made: Indicator, batch: pa.RecordBatch) -> pa.Array:
     """The context of a batch that is made out of one of its columns."""
-    import pyarrow as pa
-
     codes = made.codes(numbers_of(batch.column(batch.schema.get_field_index(made.column))))
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(made.levels))
 
 
 def _level_codes(batch: pa.RecordBatch, name: str) -> tuple[Values, list[Any]]:
     """A code for every row of a column (-1: missing), and what codes stand for."""
-    import pyarrow as pa
-
     column = batch.column(batch.schema.get_field_index(name))
     if pa.types.is_null(column.type):
         return np.full(len(column), -1), []
@@ -350,8 +347,6 @@ def _level_codes(batch: pa.RecordBatch, name: str) -> tuple[Values, list[Any]]:
 
 def numbers_of(column: pa.Array) -> Floats:
     """A column as float64, NaN where there is no value."""
-    import pyarrow as pa
-
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
     if pa.types.is_boolean(column.type):
@@ -375,8 +370,6 @@ def _stored(column: pa.Array) -> Values:
 
 def _present(column: pa.Array) -> Bools:
     """Where a column that lacks some values has one."""
-    import pyarrow as pa
-
     return _stored(column.is_valid().cast(pa.uint8())).view(np.bool_)
 
 
@@ -430,15 +423,11 @@ def few_cells(numbers: Values) -> BatchCells | None:
 
 def _whole(column: pa.Array) -> Values | None:
     """The numbers of a column that holds whole ones, none missing; None for any other."""
-    import pyarrow as pa
-
     return _stored(column) if pa.types.is_integer(column.type) and not column.null_count else None
 
 
 def _coded(column: pa.Array) -> BatchCells:
     """The values of a column, and which of them every row has."""
-    import pyarrow as pa
-
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     numbers = _stored(coded.indices)
     if coded.indices.null_count:

@@ -9,12 +9,15 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.accumulate import Accumulator, unpacked
+from causalcontext.data.frames import Later
 from causalcontext.data.streams import gathered, rows_per_batch
 from causalcontext.errors import CausalContextError, DataError
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+else:
+    pa = Later("pyarrow")
 
 MOST_AT_ONCE = 16
 """More partitions of a Spark table are merged by its workers first."""
@@ -44,8 +47,6 @@ class DaskPartitions:
     @property
     def schema(self) -> pa.Schema:
         """The columns, as Dask believes them to be."""
-        import pyarrow as pa
-
         return pa.Schema.from_pandas(self.table._meta_nonempty, preserve_index=False)
 
     def accumulated(self, names: tuple[str, ...], start: Accumulator) -> Accumulator:
@@ -146,7 +147,6 @@ class _SparkPart:
         self.start, self.names, self.begins = start, list(names), begins
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
         from pyspark import TaskContext
 
         found = unpacked(self.start)
@@ -159,7 +159,6 @@ class _SparkPart:
 
 def _count_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The number of a partition of a Spark table, and how many rows it has."""
-    import pyarrow as pa
     from pyspark import TaskContext
 
     rows = sum(batch.num_rows for batch in batches)
@@ -174,8 +173,6 @@ def _merge_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _packed_row(found: Accumulator) -> pa.RecordBatch:
-    import pyarrow as pa
-
     return pa.record_batch({"found": pa.array([found.packed()], pa.binary())})
 
 
@@ -188,8 +185,6 @@ def _check_rows(found: int, counted: int) -> None:
 
 def accumulated_frame(frame: pd.DataFrame, start: Accumulator, first_row: int) -> Accumulator:
     """What one partition says; it begins with this row of the table."""
-    import pyarrow as pa
-
     found = unpacked(start.packed())  # a partition in the same process must not change it
 
     rows = rows_per_batch(list(frame.columns))

@@ -1,21 +1,35 @@
 """Tables of pandas, which is imported with the first of them: that takes a quarter of a second and 40 MB.
 
 Who reads a file in batches and asks for no table can do without. `narwhals.dependencies` tells whether something is a
-table of pandas, also without an import.
+table of pandas, also without an import. `Later` stands for such a library.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints, Values
 
+
+class Later:
+    """A library that is imported when something of it is first asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+
 if TYPE_CHECKING:
     import pandas as pd
+else:
+    pd = Later("pandas")
 
 PLAIN = "biuf"
 """Kinds of numpy dtypes whose values are numbers."""
@@ -32,8 +46,6 @@ def frame_of(content: Any = None, columns: Iterable[Any] | None = None, index: I
     >>> frame_of([("X", 1.5), ("Y", 2.5)], columns=["name", "slope"])["slope"].tolist()
     [1.5, 2.5]
     """
-    import pandas as pd
-
     names, labels = (None if some is None else list(some) for some in (columns, index))
     return pd.DataFrame(content, columns=names, index=labels)
 
@@ -42,8 +54,6 @@ def is_missing(values: Values) -> Bools:
     """Where there is no value: NaN, None, NaT or `pandas.NA`."""
     if values.dtype.kind in PLAIN:
         return np.not_equal(values, values)
-    import pandas as pd
-
     found: Bools = pd.isna(values)
     return found
 
@@ -61,8 +71,6 @@ def numbered(values: Values) -> tuple[Ints, Values]:
         missing = is_missing(values)
         different = np.unique(values[~missing])
         return np.where(missing, -1, np.searchsorted(different, values)), different
-    import pandas as pd
-
     return pd.factorize(values)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import check_levels_repeat, check_no_dates, check_no_typing_error
+from causalcontext.data.frames import Later
 from causalcontext.data.kinds import Kind
 from causalcontext.data.streams import is_text
 from causalcontext.data.sufficient_statistics import level_number
@@ -23,6 +24,8 @@ from causalcontext.kernels.arrays import Floats, Values
 
 if TYPE_CHECKING:
     import pyarrow as pa
+else:
+    pa = Later("pyarrow")
 
 MOST_ORDERED = 20
 """Levels of an ordered column: the moments of each are kept, as of a column of its own."""
@@ -145,8 +148,6 @@ def dictionary_of_batch(batch: pa.RecordBatch, name: str) -> list[Any]:
 
     A `Categorical` of polars has no order of its own: that of its dictionary depends on what else the process read.
     """
-    import pyarrow as pa
-
     place = batch.schema.get_field_index(name)
     field = batch.schema.field(place)
     made_by_reading = any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or ())
@@ -157,8 +158,6 @@ def dictionary_of_batch(batch: pa.RecordBatch, name: str) -> list[Any]:
 
 def family_of(dtype: pa.DataType) -> str | None:
     """The type of the values of a column as levels; None for what can be no level."""
-    import pyarrow as pa
-
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if pa.types.is_boolean(plain):
         return "bool"

@@ -13,7 +13,7 @@ from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import is_index
+from causalcontext.data.frames import Later, is_index
 from causalcontext.data.indicators import Indicator, contexts_of, split_context
 from causalcontext.data.kinds import Kind, declared_kinds, for_dates
 from causalcontext.data.levels import StreamLevels, family_of, in_dictionaries
@@ -41,6 +41,8 @@ from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pyarrow as pa
+else:
+    pa = Later("pyarrow")
 
 _OF_LEVELS = (Kind.CATEGORICAL, Kind.ORDERED)
 Watch = Callable[[int, int | None], None]
@@ -303,8 +305,6 @@ def columns_of(
 
 def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
     """The kind of a column by its type, or as it was declared."""
-    import pyarrow as pa
-
     name, dtype = field.name, field.type
     if pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype):
         raise DataError(f"column {name!r} holds {dtype}: bytes that are no text in UTF-8; if it comes from a text "
@@ -332,8 +332,6 @@ def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
 
 def _dtype_name(dtype: pa.DataType) -> str:
     """What a type is called in memory."""
-    import pyarrow as pa
-
     if pa.types.is_dictionary(dtype):
         return "categorical"
     names = {"double": "float64", "float": "float32", "halffloat": "float16", "bool": "boolean",
@@ -342,8 +340,6 @@ def _dtype_name(dtype: pa.DataType) -> str:
 
 
 def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None:
-    import pyarrow as pa
-
     if declared is Kind.CONTINUOUS:
         raise DataError(f"context {name!r} is declared continuous; a context is categorical")
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
@@ -366,8 +362,6 @@ def _check_covariates(columns: StreamColumns, covariates: Sequence[str]) -> None
 
 def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
     """The stream with the columns of cycles at its end; their phase is 0 in the first row."""
-    import pyarrow as pa
-
     made, schema = [name for one in series.cycles for name in one.names], stream.schema
     for one in series.cycles:
         check_cycle(one, series.taken, schema.names)

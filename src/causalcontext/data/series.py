@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import is_missing, numbered
+from causalcontext.data.frames import Later, is_missing, numbered
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, OptionError, check_whole
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
@@ -23,6 +23,8 @@ from causalcontext.kernels.limits import LARGEST_SCATTER
 
 if TYPE_CHECKING:
     import pandas as pd
+else:
+    pd = Later("pandas")
 
 TOLERANCE = 0.01
 """A stamp may be off by this share of a step."""
@@ -247,8 +249,6 @@ def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
 
 
 def _dates(values: Values) -> pd.Series[Any]:
-    import pandas as pd
-
     series = pd.Series(values)
     return pd.to_datetime(series, utc=True, format=None if series.dtype.kind == "M" else "ISO8601")
 
@@ -263,8 +263,6 @@ def _months(values: Values) -> Ints | None:
 
 def step_length(what: str, step: Any, dated: bool) -> float:
     """A duration as a number of the units of the stamps."""
-    import pandas as pd
-
     try:
         length = pd.Timedelta(step).total_seconds() if dated else float(step)
     except (ValueError, TypeError) as error:
@@ -285,8 +283,6 @@ def _whole(ratio: Floats) -> bool:
 
 
 def _shown(seconds: float, dated: bool) -> str:
-    import pandas as pd
-
     return str(pd.Timedelta(seconds=float(seconds))).replace("0 days ", "") if dated else f"{seconds:g}"
 
 

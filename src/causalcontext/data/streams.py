@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.files import as_path
+from causalcontext.data.frames import Later
 from causalcontext.data.table_files import (
     PARQUET,
     Place,
@@ -31,6 +32,8 @@ from causalcontext.errors import CausalContextError, DataError, FileError, NotYe
 
 if TYPE_CHECKING:
     import pyarrow as pa
+else:
+    pa = Later("pyarrow")
 
 LARGE_FILE = 256 * 2**20
 """A file of more bytes is read in batches; in memory it would take several times as much."""
@@ -102,8 +105,6 @@ def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
 
 def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> Stream:
     """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after those of files."""
-    import pyarrow as pa
-
     files = files_of(places)
     endings = {ending_of(file) for file in files}
     if len(endings) > 1:
@@ -136,8 +137,6 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
 
 def _decimals(file: Path, schema: pa.Schema, whole: Sequence[Any]) -> dict[str, pa.DataType]:
     """The columns of a text file that are read as decimals whatever its first rows hold: whole numbers, or nothing."""
-    import pyarrow as pa
-
     if all(pa.types.is_null(field.type) for field in schema):
         raise FileError(f"{file} has no rows, or none with a value")
     few = (field for field in schema if pa.types.is_integer(field.type) or pa.types.is_null(field.type))
@@ -174,8 +173,6 @@ def _made_elsewhere(source: str) -> Iterator[None]:
 
 def _batches_of(source: Any) -> tuple[pa.Schema, Callable[[list[str]], Iterator[pa.RecordBatch]], str]:
     """The columns of an object, a function that makes the batches of some of them, and what it is in words."""
-    import pyarrow as pa
-
     if _is_lazy_frame(source):
         if not hasattr(source, "collect_batches"):
             raise NotYetError("not yet: a LazyFrame in batches with this version of polars; update it, or collect it")
@@ -206,7 +203,6 @@ def _batches_of_tables(
     source: Iterator[Any], name: str
 ) -> tuple[pa.Schema, Callable[[list[str]], Iterator[pa.RecordBatch]], str]:
     """The same of an iterator of tables, such as `pandas.read_csv(..., chunksize=...)`."""
-    import pyarrow as pa
 
     def reader_of(table: Any) -> pa.RecordBatchReader:
         if not hasattr(table, "__arrow_c_stream__"):
@@ -228,8 +224,6 @@ def _batches_of_tables(
 
 def gathered(batches: Iterator[tuple[pa.RecordBatch, int]], rows: int) -> Iterator[tuple[pa.RecordBatch, int]]:
     """The same rows in batches of so many at least, but for the last one: every batch costs something."""
-    import pyarrow as pa
-
     waiting: list[pa.RecordBatch] = []
     done = 0
     for batch, done in batches:
@@ -246,8 +240,6 @@ def gathered(batches: Iterator[tuple[pa.RecordBatch, int]], rows: int) -> Iterat
 
 def _alike(one: pa.RecordBatch, other: pa.RecordBatch) -> bool:
     """Whether batches have the same columns, with the same dictionaries: these may say an order."""
-    import pyarrow as pa
-
     coded = (field.name for field in one.schema if pa.types.is_dictionary(field.type))
     return one.schema == other.schema and all(
         one.column(name).dictionary.equals(other.column(name).dictionary) for name in coded
@@ -280,8 +272,6 @@ def check_columns(file: Path | str, found: pa.Schema, first: pa.Schema, wanted: 
 
 def _sort_of(dtype: pa.DataType) -> str:
     """What values are in common: decimals and whole numbers may follow each other, text and numbers not."""
-    import pyarrow as pa
-
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if is_number(plain):
         return "number"
@@ -290,13 +280,9 @@ def _sort_of(dtype: pa.DataType) -> str:
 
 def is_text(dtype: pa.DataType) -> bool:
     """Whether values are text."""
-    import pyarrow as pa
-
     return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype))
 
 
 def is_number(dtype: pa.DataType) -> bool:
     """Whether values are numbers: whole ones, decimals with a binary or a decimal point."""
-    import pyarrow as pa
-
     return bool(pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype))

@@ -22,11 +22,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from causalcontext.data.files import as_path
+from causalcontext.data.frames import Later
 from causalcontext.errors import CausalContextError, FileError
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+else:
+    pa = Later("pyarrow")
+    pd = Later("pandas")
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 PARQUET = ".parquet"
@@ -257,8 +261,6 @@ def columns_of_folders(files: Sequence[Path], place: object) -> tuple[pa.Schema,
     >>> schema.names, values
     (['R', 'year'], [{'R': 'very dry', 'year': 2020}])
     """
-    import pyarrow as pa
-
     nothing: list[dict[str, Any]] = [{} for _ in files]
     if not isinstance(place, str | os.PathLike) or Path(place) in files:
         return pa.schema([]), nothing
@@ -319,7 +321,6 @@ def _text_blocks(file: Path, types: Mapping[str, pa.DataType]) -> Any:
 
 def _without_empty_text(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with nothing in place of text without letters, as in a table in memory."""
-    import pyarrow as pa
     from pyarrow import compute
 
     for place, field in enumerate(batch.schema):
@@ -393,8 +394,6 @@ def _read_text(file: Path) -> pd.DataFrame:
 
 
 def _parsed(file: Path, delimiter: str, width: int) -> pd.DataFrame:
-    import pandas as pd
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -406,8 +405,6 @@ def _parsed(file: Path, delimiter: str, width: int) -> pd.DataFrame:
 
 def _with_words(frame: pd.DataFrame, file: Path, delimiter: str) -> pd.DataFrame:
     """Columns of text with every word in them: `NA` or `None` is missing among numbers, and a level among words."""
-    import pandas as pd
-
     doubtful = [name for name, column in frame.items() if column.isna().any()
                 and all(isinstance(value, str) for value in column.dropna())]  # fmt: skip
     if not doubtful:
@@ -419,8 +416,6 @@ def _with_words(frame: pd.DataFrame, file: Path, delimiter: str) -> pd.DataFrame
 
 def words_for_missing(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """Levels that may have been meant as missing values, by column of text."""
-    import pandas as pd
-
     found: dict[str, tuple[str, ...]] = {}
     for name, column in frame.items():
         if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:

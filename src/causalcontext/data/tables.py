@@ -13,7 +13,7 @@ from narwhals.dependencies import is_pandas_dataframe, is_pandas_index
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import read_levels, read_system
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import frame_of, is_index
+from causalcontext.data.frames import Later, frame_of, is_index
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.errors import DataError, OptionError, check_are_columns, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
@@ -21,6 +21,8 @@ from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd
+else:
+    pd = Later("pandas")
 
 MANY_COLUMNS, FEW_ROWS = 50, 8192
 """To make a pandas `Series` of a column takes as long as to copy so many rows of it."""
@@ -173,8 +175,6 @@ def _named_array(array: Values, names: Sequence[Any] | None) -> tuple[Values, li
 
 
 def _frame_of_mapping(columns: Mapping[Any, Any]) -> pd.DataFrame:
-    import pandas as pd
-
     try:
         return pd.DataFrame(dict(columns), copy=False)
     except ValueError as error:
@@ -184,8 +184,6 @@ def _frame_of_mapping(columns: Mapping[Any, Any]) -> pd.DataFrame:
 def _native_names(table: Any) -> list[str]:
     """The names before narwhals sees the table, since it refuses duplicates in its own words."""
     if is_pandas_dataframe(table):
-        import pandas as pd
-
         if isinstance(table.columns, pd.MultiIndex):
             raise DataError("the table has column names of several levels (a MultiIndex); join them")
         return [str(name) for name in table.columns.tolist()]

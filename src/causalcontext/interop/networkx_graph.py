@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import ParseError
 
+from causalcontext.data.frames import Later
 from causalcontext.errors import DataError
 from causalcontext.graphs.endpoints import arcs_of_edge
 from causalcontext.graphs.graph import Graph
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from causalcontext.graphs.union import LabeledUnion
+else:
+    nx = Later("networkx")
 _NOT_XML = "".join(map(chr, [*range(9), 11, 12, *range(13, 32), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)]))
 
 
@@ -24,8 +27,6 @@ to_networkx, from_networkx = Graph.to_networkx, Graph.from_networkx
 
 def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
     """The labeled union: arcs as in `to_networkx`, with the attributes `mark` and `contexts` (a tuple)."""
-    import networkx as nx
-
     made = nx.MultiDiGraph()
     for *edge, contexts in union.edges:
         made.add_edges_from((x, y, {"mark": mark, "contexts": contexts}) for x, y, mark in arcs_of_edge(*edge))
@@ -38,15 +39,11 @@ def to_gml(graph: Graph) -> str:
 
     Nodes of a window graph have the attributes `variable` and `lag`.
     """
-    import networkx as nx
-
     return "\n".join(nx.generate_gml(to_networkx(graph)))
 
 
 def from_gml(text: str) -> Graph:
     """The graph in a GML text."""
-    import networkx as nx
-
     try:
         return from_networkx(nx.parse_gml(text))
     except nx.NetworkXError as error:
@@ -55,8 +52,6 @@ def from_gml(text: str) -> Graph:
 
 def to_graphml(graph: Graph) -> str:
     """The graph in GraphML; arcs, marks and times as in `to_networkx`. Control characters are refused: XML has none."""
-    import networkx as nx
-
     refuse_letters(graph, _NOT_XML, "GraphML")
     text = "\n".join(nx.generate_graphml(_numbered(graph)))
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}"
@@ -64,8 +59,6 @@ def to_graphml(graph: Graph) -> str:
 
 def from_graphml(text: str) -> Graph:
     """The graph in a GraphML text; names are the attribute `name` of nodes if they have it, else their keys."""
-    import networkx as nx
-
     try:
         found = nx.parse_graphml(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
     except (nx.NetworkXError, ParseError, KeyError) as error:
@@ -76,8 +69,6 @@ def from_graphml(text: str) -> Graph:
 
 def _numbered(graph: Graph) -> nx.DiGraph:
     """Nodes n0, n1, ... with their names as attributes: keys of XML lose spaces and line ends, contents keep them."""
-    import networkx as nx
-
     keys = {name: f"n{place}" for place, name in enumerate(graph.names)}
     numbered = nx.relabel_nodes(to_networkx(graph), keys)
     nx.set_node_attributes(numbered, {key: name for name, key in keys.items()}, "name")
