@@ -48,16 +48,8 @@ class ArrayEnumType(EnumType):
 class Watch:
     """Keeps the time limit of a search, estimates the time left, and reports progress.
 
-    Parameters
-    ----------
-    tell : Advance
-        Whom to tell.
-    limit : float, optional
-        Seconds after which the search is stopped by `OutOfTime`.
-    show : function, optional
-        Called with the phase, the share of the work that is done and the seconds left (None: not known yet).
-    say : function, optional
-        Called once with a forecast, if the search will take long.
+    After `limit` seconds the search is stopped by `OutOfTime`. `show` is called with the phase, the share of the work
+    that is done and the seconds left (None: not known yet), `say` once with a forecast, if the search will take long.
     """
 
     def __init__(self, tell: Advance, limit: float | None = None,
@@ -162,14 +154,7 @@ class Watch:
 
 
 def forecast(queries: Mapping[int, float], seconds: float) -> str:
-    """What is to come, in words; nothing where it takes no time.
-
-    Parameters
-    ----------
-    queries : mapping from phase to float
-        About how many queries there are.
-    seconds : float
-        What a query takes.
+    """What is to come, in words, by the queries of every phase and what one takes; nothing where it takes no time.
 
     Examples
     --------

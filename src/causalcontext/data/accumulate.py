@@ -44,16 +44,8 @@ _FEW = 256
 class Accumulator:
     """What is known about a table after some of its rows.
 
-    Parameters
-    ----------
-    system, contexts : tuples of str
-        The columns that hold numbers or levels, and those that name the context.
-    sample : int
-        How many rows to keep.
-    levels : tuple of StreamLevels
-        Of the system columns that hold levels.
-    made : tuple of Indicator
-        How the contexts are made that are no columns.
+    `system` are the columns that hold numbers or levels, `contexts` those that name the context; `sample` rows are
+    kept; `made` says how the contexts are made that are no columns.
     """
 
     def __init__(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int,
@@ -295,10 +287,7 @@ def _added(mine: ScanTotals, theirs: ScanTotals) -> ScanTotals:
 class BatchColumns:
     """Some columns of a batch as float64, NaN where there is no value; not copied where they are float64 already.
 
-    Attributes
-    ----------
-    addresses : array of uint64, shape (columns,)
-        Where the numbers of each begin; valid as long as this object lives.
+    `addresses` say where the numbers of each begin, valid as long as this object lives; uint64, shape (columns,).
 
     Examples
     --------

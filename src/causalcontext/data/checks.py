@@ -43,23 +43,10 @@ def check_products(variables: int, levels: int) -> None:
 def check_statistics(
     statistics: SufficientStatistics, data: Dataset, missing: str = "raise", tested: bool = True
 ) -> None:
-    """Return if the table can be searched.
+    """Return if the table can be searched; `tested` is whether rows could be dropped test by test.
 
-    Parameters
-    ----------
-    statistics : SufficientStatistics
-        As `gather_statistics(data)` gives it, empty contexts included.
-    data : Dataset
-    missing : {"raise", "listwise", "testwise"}
-        Whether missing values are an error, or their rows are dropped.
-    tested : bool
-        Whether the method tests, so that rows could be dropped test by test.
-
-    Raises
-    ------
-    DataError
-        Missing values under `"raise"`, infinite values, no rows or fewer than two contexts left, values too
-        large to be squared, or a column that is constant in all rows.
+    Else a `DataError` names missing values under "raise", infinite values, no rows or fewer than two contexts left,
+    values too large to be squared, or a column that is constant in all rows.
     """
     check_missing_option(missing)
     if missing == "raise":

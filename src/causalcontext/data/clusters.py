@@ -34,12 +34,7 @@ def partitions_of(source: Any) -> DaskPartitions | SparkPartitions | None:
 
 
 class DaskPartitions:
-    """A Dask table. It runs on the cluster whose client is active, or in this process.
-
-    Parameters
-    ----------
-    table : dask.dataframe.DataFrame
-    """
+    """A Dask table. It runs on the cluster whose client is active, or in this process."""
 
     def __init__(self, table: Any) -> None:
         self.table, self.source = table, f"a Dask table of {table.npartitions} partitions"
@@ -88,10 +83,6 @@ class SparkPartitions:
     """A Spark table. It runs on the session that made it, whose workers need this library.
 
     What travels is bytes (`Accumulator.packed`), in the rows of tables that `mapInArrow` makes.
-
-    Parameters
-    ----------
-    table : pyspark.sql.DataFrame
     """
 
     source = "a Spark table"

@@ -38,24 +38,13 @@ def read_levels(
 ) -> tuple[tuple[Any, ...], Codes]:
     """The values that occur in a categorical column, in order, and the position of every row's value among them.
 
-    A categorical column gives its own order, anything else is sorted. Rows without a value have the code -1.
+    A categorical column gives its own order, anything else is sorted. Rows without a value have the code -1. A column
+    that the user `declared` categorical may hold floats; `whole_floats` that are whole numbers are read as integers: in
+    an array all columns share one dtype. A system variable (`role` "column") with one level is reported with the other
+    constant columns.
 
-    Parameters
-    ----------
-    column : Column
-    declared : bool
-        The user declared the column categorical, so that it may hold floats.
-    whole_floats : bool
-        Floats that are whole numbers are read as integers. In an array all columns share one dtype, so labels
-        next to measurements have no other way to be there.
-    role : {"context", "column"}
-        What to call it; a system variable with one level is reported with the other constant columns.
-
-    Raises
-    ------
-    DataError
-        A continuous column; values of several types (`1` and `"1"` could not be told apart in print) or of a
-        type without plain text; a context of fewer than two levels; more levels than half of the rows.
+    Refused are continuous columns, values of several types (`1` and `"1"` could not be told apart in print) or of a
+    type without plain text, a context of fewer than two levels, and more levels than half of the rows.
     """
     codes, values, family = _coded(column, role)
     if family is float:
@@ -162,14 +151,7 @@ def _level_order(column: Column, values: Values) -> NDArray[np.intp]:
 
 
 def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
-    """The values of a column, and the categories that codes stand for; no categories for numbers.
-
-    Raises
-    ------
-    DataError
-        Text that is mostly numbers; categories that hardly repeat; an order that nobody gave; counts that are not
-        whole numbers.
-    """
+    """The values of a column, and the categories that codes stand for; no categories for numbers."""
     if kind is Kind.CONTINUOUS:
         return _numbers(column), ()
     if kind is Kind.COUNT:

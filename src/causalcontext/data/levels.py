@@ -78,13 +78,7 @@ class StreamLevels:
         return found
 
     def in_order(self, rows: int) -> tuple[Any, ...]:
-        """The levels: sorted, or in the order of the dictionaries; `rows` have one.
-
-        Raises
-        ------
-        DataError
-            Values that hardly repeat, text that is mostly numbers, ordered dictionaries that do not say one order.
-        """
+        """The levels: sorted, or in the order of the dictionaries; `rows` have one."""
         levels = sorted(self.numbers)
         if self.family == "str":
             check_no_typing_error(self.name, levels)

@@ -126,18 +126,7 @@ class ScannedWindows:
 
 
 class WindowAccumulator:
-    """What is known about the windows of a table after some of its rows.
-
-    Parameters
-    ----------
-    names, kinds : tuples
-        The columns that are searched, in table order, and what they hold.
-    contexts : tuple of str
-        Those that are context variables.
-    options : SeriesOptions
-    sample : int
-        How many windows to keep.
-    """
+    """What is known about the windows of a table after some of its rows; `sample` windows are kept."""
 
     def __init__(self, names: tuple[str, ...], kinds: tuple[Kind, ...], contexts: tuple[str, ...],
                  options: SeriesOptions, sample: int) -> None:  # fmt: skip

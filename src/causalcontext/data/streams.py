@@ -88,11 +88,6 @@ def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
     """The stream of a path, a pattern such as `"folder/*.parquet"`, a list, or an object with `__arrow_c_stream__`.
 
     In text files, columns are decimals where their first rows are whole numbers or empty, but for those named `whole`.
-
-    Raises
-    ------
-    FileError, DataError
-        There is no such file, or the object is nothing that can be read in batches.
     """
     try:
         import pyarrow  # noqa: F401

@@ -87,18 +87,10 @@ class SufficientStatistics:
 def gather_statistics(
     data: Dataset, missing: str = "raise", batch: int = 65536, n_jobs: int = 1
 ) -> SufficientStatistics:
-    """The `SufficientStatistics` of a table, after one pass over its rows.
+    """The `SufficientStatistics` of a table, after one pass over its rows, at most `batch` of them at a time.
 
-    Parameters
-    ----------
-    data : Dataset
-    missing : {"raise", "listwise", "testwise"}
-        Checked here, before a long pass. Rows with a missing value never enter the moments; whether they are
-        an error is up to `check_statistics`.
-    batch : int
-        Largest number of rows at a time; fewer are taken when there are many columns.
-    n_jobs : int
-        Threads, for many columns; the numbers are the same whatever there are.
+    `missing` is checked here, before a long pass. Rows with a missing value never enter the moments; whether they are
+    an error is up to `check_statistics`. `n_jobs` threads share many columns; the numbers are the same.
 
     Examples
     --------
@@ -127,27 +119,12 @@ def gather_statistics(
     return statistics
 
 
-def statistics_of(
-    totals: ScanTotals,
-    data: Dataset,
-    rows: int,
-    context_digest: int,
-    missing_context: int,
-    own: slice = slice(None),
-) -> SufficientStatistics:
-    """The statistics of a table out of what its rows add up to; the totals are settled.
+def statistics_of(totals: ScanTotals, data: Dataset, rows: int, context_digest: int, missing_context: int,
+                  own: slice = slice(None)) -> SufficientStatistics:  # fmt: skip
+    """The statistics of a table of so many rows out of what they add up to; the totals are settled.
 
-    Parameters
-    ----------
-    totals : ScanTotals
-    data : Dataset
-        The columns and contexts of the table; its rows may be some of them.
-    rows : int
-        How many rows the table has.
-    context_digest, missing_context : int
-        A hash of the context's values, and the rows that have none.
-    own : slice
-        Where the system variables stand in the totals.
+    `data` has the columns and contexts, and perhaps some of the rows; `context_digest` is a hash of the context's
+    values, `own` says where the system variables stand in the totals.
     """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         constant = settle(totals)

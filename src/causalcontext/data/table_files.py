@@ -64,13 +64,7 @@ Place = str | os.PathLike[str]
 
 
 def read_file(path: Place) -> pd.DataFrame:
-    """The table in a `.csv`, `.tsv` (both also gzipped) or `.parquet` file, with the names of its header.
-
-    Raises
-    ------
-    FileError
-        No such file, another ending, or a content that is no table; one sentence says which.
-    """
+    """The table in a `.csv`, `.tsv` (both also gzipped) or `.parquet` file, with the names of its header."""
     file = as_path(path)
     with reading(file):
         if file.is_dir():
@@ -95,13 +89,7 @@ class TableFile(NamedTuple):
 def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = ()) -> Iterator[TableFile]:
     """A file of which some rows at a time are read; whatever is wrong with it is a `FileError`.
 
-    Parameters
-    ----------
-    file : Path
-    types : mapping from column to type
-        Of columns of a text file whose first rows may say too little about them.
-    names : sequence of str
-        The columns of a text file, if they are known: errors name them.
+    `types` are those of columns of a text file whose first rows may say too little about them; errors name `names`.
     """
     with reading(file, names):
         size = file.stat().st_size
@@ -332,13 +320,7 @@ def _without_empty_text(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def check_text(file: Path, delimiter: str) -> list[str]:
-    """The names in the first row of a text file, if that is one in UTF-8 with a name for every column.
-
-    Raises
-    ------
-    FileError
-        It is in another encoding, is no text, or its columns are divided by something else.
-    """
+    """The names in the first row of a text file, if that is one in UTF-8 with a name for every column."""
     with reading(file):
         with _bytes_of(file) as content:
             head = content.read(_HEAD)

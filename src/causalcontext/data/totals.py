@@ -7,6 +7,8 @@ rows that resemble their neighbours stay together.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from causalcontext.data.moments import Moments
@@ -46,31 +48,39 @@ def no_totals(levels: int, variables: int) -> ScanTotals:
 
 
 def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int, n_jobs: int = 1) -> None:
-    """Add a batch of rows to the totals.
+    """Add a batch of rows to the totals: values of shape (p, rows), contiguous, and the context of every row, or -1.
 
-    Parameters
-    ----------
-    totals : ScanTotals
-        Changed.
-    values : array of float64, shape (p, rows), contiguous
-    codes : array of int32, shape (rows,)
-        Context of every row, -1 where it is missing.
-    first_row : int
-        Place of the batch in the table, for the digests.
-    n_jobs : int
-        Threads; the sums are the same whatever their number.
+    `first_row` is the place of the batch in the table, for the digests. The sums are the same with any number of
+    threads.
+
+    With m new rows around their mean, n old ones and a difference d between the two means, the cross products
+    grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
     """
     levels, variables = totals.mean.shape
     usable = np.empty(len(codes), dtype=np.bool_)
     scan(values.view(np.uint64), codes, first_row, totals.digests, totals.missing, totals.infinite, usable)
     order, starts = order_by_level(codes, usable, levels)
     totals.lost[:] += np.bincount(codes[codes >= 0], minlength=levels) - np.diff(starts)
-    centred = np.empty((variables, len(order) + levels))
-    near, rest = np.empty_like(totals.mean), np.empty_like(totals.mean)
+    centred = np.empty((variables, len(order) + levels))  # after the rows of every level one column to write in
+    near, rest = np.empty_like(totals.mean), np.empty_like(totals.mean)  # the mean is their sum; rows are less `near`
     centre_by_level(values, order, starts, centred, near, rest, totals.low, totals.high)
-    for level in np.flatnonzero(np.diff(starts)):
-        start, free = starts[level] + level, starts[level + 1] + level
-        _merge(totals, int(level), centred, start, free, (near[level], rest[level]), n_jobs)
+    parts = [(k, k + 1) for k in range(blocks(variables))] if n_jobs > 1 else [(0, blocks(variables))]
+    for level in np.flatnonzero(np.diff(starts)).tolist():
+        start, free = int(starts[level]) + level, int(starts[level + 1]) + level
+        old, new = int(totals.n[level]), free - start
+        if old == 0:
+            totals.centre[level] = near[level]
+        difference = (near[level] - totals.centre[level]) + (rest[level] - totals.mean[level])
+        centred[:, free] = difference * np.sqrt(old * new / (old + new))
+        add = partial(_add_part, centred, start, free + 1, totals.scatter[level])
+        for _ in in_threads(add, parts, n_jobs):
+            pass
+        totals.mean[level] += difference * (new / (old + new))
+        totals.n[level] = old + new
+
+
+def _add_part(centred: Floats, start: int, stop: int, scatter: Floats, part: tuple[int, int]) -> None:
+    add_blocks(centred, start, stop, scatter, *part)
 
 
 def settle(totals: ScanTotals) -> Bools:
@@ -89,39 +99,6 @@ def settle(totals: ScanTotals) -> Bools:
         totals.scatter[level, constant[level], :] = 0.0
         totals.scatter[level, :, constant[level]] = 0.0
     return constant
-
-
-def _merge(
-    totals: ScanTotals,
-    level: int,
-    centred: Floats,
-    start: int,
-    free: int,
-    batch_mean: tuple[Floats, Floats],
-    n_jobs: int,
-) -> None:
-    """Add rows of one context: columns `start` to `free` of `centred`, with column `free` to write in.
-
-    Their mean is the sum of two numbers, the first of which they are centred by.
-
-    With m new rows around their mean, n old ones and a difference d between the two means, the cross products
-    grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
-    """
-    old, new = int(totals.n[level]), int(free - start)
-    near, rest = batch_mean
-    if old == 0:
-        totals.centre[level] = near
-    difference = (near - totals.centre[level]) + (rest - totals.mean[level])
-    centred[:, free] = difference * np.sqrt(old * new / (old + new))
-    parts = [(k, k + 1) for k in range(blocks(len(near)))] if n_jobs > 1 else [(0, blocks(len(near)))]
-
-    def add(part: tuple[int, int]) -> None:
-        add_blocks(centred, start, free + 1, totals.scatter[level], *part)
-
-    for _ in in_threads(add, parts, n_jobs):
-        pass
-    totals.mean[level] += difference * (new / (old + new))
-    totals.n[level] = old + new
 
 
 def blocks_for(cells: int, variables: int) -> int:

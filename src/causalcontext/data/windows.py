@@ -201,19 +201,10 @@ def _before(follows: Bools) -> Ints:
 
 def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[str, LaggedName],
                    copies: Sequence[int]) -> Dataset:  # fmt: skip
-    """The table of some columns, one row for every window.
+    """The table of some columns, by name the variable and the lag, one row for every window that ends at `ends`.
 
-    Parameters
-    ----------
-    data : Dataset
-        The table that the series was made of.
-    series : Series
-    ends : array of int, shape (n,)
-        The rows of the series that windows end at.
-    columns : mapping from name to (variable, lag)
-    copies : sequence of int
-        The lags of the copies of all contexts that are context variables, in this order, and at each lag in the order
-        of the table; others are categories, and so are copies of a context that is made out of a covariate.
+    Copies of all contexts at the lags `copies` are context variables, in this order, and at each lag in the order of
+    the table; others are categories, and so are copies of a context that is made out of a covariate.
     """
     found = tuple(columns.values())
     known = [_values(data, series, ends, *column) for column in found]

@@ -76,17 +76,9 @@ class Family:
 class OpenGraphs:
     """The graphs of all contexts, and the families that their open edges leave.
 
-    Parameters
-    ----------
-    endpoints : array of int, shape (graphs, N, N)
-    contexts : Contexts
-        The context variables, and their levels in every graph.
-    undecided : sequence of (variable, causes)
-        Variables that have one of several causes, in all graphs the same; it is open which.
-    ruled_out : sequence of bool
-        Whether new colliders are; where nothing is left, the next holds.
-    triples : collection of UndecidedTriple
-        Those that may be new colliders in any case.
+    `endpoints` have shape (graphs, N, N). `undecided` are variables that have one of several causes, in all graphs the
+    same; it is open which. `ruled_out` says whether new colliders are, and, where nothing is left, the next one holds;
+    `triples` may be new colliders in any case.
 
     Examples
     --------

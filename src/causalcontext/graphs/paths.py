@@ -127,20 +127,11 @@ def blocks(adjacency: Bools) -> Iterator[list[tuple[int, int]]]:
 
 
 def open_paths(links: Bools, start: int, given: Bools, leaving: bool = False) -> Bools:
-    """True for the nodes to which a path from `start` is open: shape (..., N).
+    """True for the nodes to which a path from `start` is open, in acyclic graphs: shape (..., N).
 
-    Parameters
-    ----------
-    links : array of bool, shape (..., N, N)
-        Acyclic graphs.
-    start : int
-    given : array of bool, shape (..., N)
-        The nodes that are conditioned on: they block a path, but where two arrows meet at them or at their ancestors.
-    leaving : bool
-        Whether only paths count whose first link points away from `start`.
+    Nodes `given`, shape (..., N), block a path, but where two arrows meet at them or at their ancestors. `leaving`
+    counts only paths whose first link points away from `start`.
 
-    Notes
-    -----
     A ball rolls along the links and is at a node `from_child` or `from_parent`. It goes on from a node outside `given`,
     but for the turn from one parent to another, which it takes at members of `given` and their ancestors alone.
     """
@@ -180,11 +171,7 @@ def is_d_separated(links: Bools, x: int, y: int, given: Iterable[int]) -> bool:
 def mag_adjacency(links: Bools, observed: Sequence[int]) -> Bools:
     """True where two observed nodes are adjacent in the maximal ancestral graph: no set of other ones separates them.
 
-    Nodes are numbered by their place among `observed`.
-
-    Notes
-    -----
-    If any set separates x and y, their observed ancestors do.
+    Nodes are numbered by their place among `observed`. If any set separates x and y, their observed ancestors do.
     """
     causes, seen = reach(links), np.zeros(links.shape[-1], dtype=bool)
     seen[list(observed)] = True
