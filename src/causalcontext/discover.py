@@ -59,6 +59,12 @@ from causalcontext.version import __version__
 
 SCORE_METHODS = ("score-ac", "auto")
 """Those that search by scores, or may."""
+RANKS = ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are in "
+         "these units")  # fmt: skip
+TESTWISE = ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
+            "tests()); leaving rows out is itself a selection, which can create or hide edges if it depends on the "
+            "values")  # fmt: skip
+"""What must be said where columns were replaced, and where tests left rows out."""
 
 
 @takes(Options)
@@ -393,9 +399,9 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     if outcome.method is not None:
         by_score = outcome.method == "score-ac"
         settings = replace(settings, method=outcome.method, score=settings.score if by_score else {})
-    warnings = (
-        (*_missing_warning(task), *_determinism_warning(data, sampled)) if windows is None else windows.unit_warnings()
-    )
+    warnings = windows.unit_warnings() if windows is not None else _determinism_warning(data, sampled)
+    if windows is None and settings.missing == "testwise" and statistics.missing.any():
+        warnings = (TESTWISE, *warnings)
     return ContextGraphs(
         names=names,
         cells=cells,
@@ -414,7 +420,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         doubts=outcome.doubts,
         warnings=(*outcome.warnings, *warnings),
         evidence=outcome.evidence,
-        notes=(*_transform_note(task), *outcome.notes, *notes),
+        notes=(*((RANKS,) if settings.transform != "none" else ()), *outcome.notes, *notes),
         prepared=task.prepared,
         moments=statistics.of_columns(data) if windows is None else None,
         rows=None if sampled or windows is not None else data,
@@ -449,23 +455,6 @@ def _summary(task: Task, outcome: Outcome) -> DataSummary:
         return DataSummary(rows, lost, statistics.missing_context, statistics.emptied, kinds, statistics.fingerprint)
     rows = windows.rows(tested=outcome.evidence is None)
     return DataSummary(rows, (0,) * len(rows), statistics.missing_context, (), windows.kinds, statistics.fingerprint)
-
-
-def _transform_note(task: Task) -> tuple[str, ...]:
-    """What must be said where columns were replaced."""
-    if task.settings.transform == "none":
-        return ()
-    return ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are "
-            "in these units",)  # fmt: skip
-
-
-def _missing_warning(task: Task) -> tuple[str, ...]:
-    """What must be said where tests left rows out."""
-    if task.settings.missing != "testwise" or not task.statistics.missing.any():
-        return ()
-    return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
-            "tests()); leaving rows out is itself a selection, which can create or hide edges if it depends on the "
-            "values",)  # fmt: skip
 
 
 def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ and oriented the other way if it is there; the variable that cannot be a cause i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -93,12 +93,11 @@ class Knowledge:
         closed: Sequence[str] = (),
     ) -> None:
         put = object.__setattr__
-        put(self, "required", _links("required", required))
-        put(self, "forbidden", _links("forbidden", forbidden))
+        for what, pairs in (("required", required), ("forbidden", forbidden)):
+            put(self, what, _links(what, pairs))
         put(self, "tiers", tuple(_names(f"tier {i + 1}", tier) for i, tier in enumerate(_listed("tiers", tiers))))
-        put(self, "roots", _names("roots", roots))
-        put(self, "sinks", _names("sinks", sinks))
-        put(self, "closed", _names("closed", closed))
+        for what, names in (("roots", roots), ("sinks", sinks), ("closed", closed)):
+            put(self, what, _names(what, names))
         self._check()
 
     @classmethod
@@ -169,9 +168,7 @@ class Knowledge:
         for name in self.names:
             if name not in index:
                 raise KnowledgeError(f"knowledge names {name!r}, which is not a column{did_you_mean(name, names)}")
-        must = np.zeros((len(index), len(index)), dtype=bool)
-        for cause, effect in self.required:
-            must[index[cause], index[effect]] = True
+        must = self._required_links(index)
         may = ~np.eye(len(index), dtype=bool)
         if self.required:
             linked = np.flatnonzero(must.any(axis=0) | must.any(axis=1))
@@ -213,6 +210,12 @@ class Knowledge:
             for early in before
         )
 
+    def _required_links(self, index: Mapping[str, int]) -> Bools:
+        must = np.zeros((len(index), len(index)), dtype=bool)
+        for cause, effect in self.required:
+            must[index[cause], index[effect]] = True
+        return must
+
     def _check(self) -> None:
         """Raise if the knowledge contradicts itself."""
         tiered = [name for tier in self.tiers for name in tier]
@@ -235,10 +238,7 @@ class Knowledge:
     def _check_paths(self) -> None:
         """Raise if required links lead in a circle, or from a later tier to an earlier one."""
         index = {name: position for position, name in enumerate(self.names)}
-        must = np.zeros((len(index), len(index)), dtype=bool)
-        for cause, effect in self.required:
-            must[index[cause], index[effect]] = True
-        leads = reach(must)
+        leads = reach(self._required_links(index))
         circular = [name for name in index if leads[index[name], index[name]]]
         if circular:
             raise KnowledgeError(f"the required links form a cycle through {', '.join(map(repr, circular))}")

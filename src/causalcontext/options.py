@@ -99,8 +99,10 @@ class Options:
     unit_effects: str = option("means", "NAME", "With units: means (each unit's mean is subtracted) or none.")
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, METHODS)
-        check_choice("collider_rule", self.collider_rule, COLLIDER_RULES)
+        allowed = {"method": METHODS, "collider_rule": COLLIDER_RULES, "device": DEVICES, "masked_scope": SCOPES,
+                   "orientation": ORIENTATIONS, "contested": CONTESTED}  # fmt: skip
+        for name, choices in allowed.items():
+            check_choice(name, getattr(self, name), choices)
         if self.lags is None:
             check_missing_option(self.missing)
         find_test(self.test)
@@ -110,10 +112,6 @@ class Options:
         check_whole("seed", self.seed, 0)
         check_whole("sample", self.sample, 1)
         check_jobs(self.n_jobs)
-        check_choice("device", self.device, DEVICES)
-        check_choice("masked_scope", self.masked_scope, SCOPES)
-        check_choice("orientation", self.orientation, ORIENTATIONS)
-        check_choice("contested", self.contested, CONTESTED)
         check_truth("context_confounded", self.context_confounded)
         if self.possible_dsep is not None:
             check_whole("possible_dsep", self.possible_dsep, 1, ", or None for neighbours alone")

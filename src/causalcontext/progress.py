@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import EnumType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from causalcontext.errors import OptionError, shortly
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 Advance = Callable[[int, int, int], None]
 """Called as `advance(size of the conditioning sets, pairs done, pairs in all)`; other phases have negative sizes."""
@@ -188,41 +191,31 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[Watch]:
-    """A watch that tells the caller's own function, shows a bar on the terminal, or does neither."""
-    if callable(progress):
-        yield Watch(progress, limit)
-    elif not isinstance(progress, bool):
+    """A watch that tells the caller's own function, shows a bar on the terminal, or does neither.
+
+    One bar is for the whole search: the phase, the share that is done, the time left.
+    """
+    if not callable(progress) and not isinstance(progress, bool):
         raise OptionError(f"progress is {shortly(progress)}, expected True, False or a function of three numbers")
-    elif progress:
-        with _terminal_bar(limit) as watch:
-            yield watch
-    else:
-        yield Watch(nobody, limit)
+    if progress is not True:
+        yield Watch(progress if callable(progress) else nobody, limit)
+        return
+    with bar("{task.fields[left]}") as shown:
+        task = shown.add_task("search", total=1.0, left="")
+
+        def show(phase: int, share: float, left: float | None) -> None:
+            words = "" if left is None else f"about {duration(left)} left"
+            shown.update(task, description=_described(phase), completed=share, left=words)
+
+        def tell(size: int, done: int, total: int) -> None:
+            if size == STARTS:
+                shown.update(task, description=_described(size), completed=done / max(total, 1), left=f"{done}/{total}")
+
+        yield Watch(tell, limit, show, lambda text: shown.console.print(text, highlight=False))
 
 
 def nobody(size: int, done: int, total: int) -> None:
     """Told everything, does nothing."""
-
-
-@contextmanager
-def _terminal_bar(limit: float | None) -> Iterator[Watch]:
-    """One bar for the whole search: the phase, the share that is done, the time left."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("search", total=1.0, left="")
-
-        def show(phase: int, share: float, left: float | None) -> None:
-            words = "" if left is None else f"about {duration(left)} left"
-            bar.update(task, description=_described(phase), completed=share, left=words)
-
-        def tell(size: int, done: int, total: int) -> None:
-            if size == STARTS:
-                bar.update(task, description=_described(size), completed=done / max(total, 1), left=f"{done}/{total}")
-
-        yield Watch(tell, limit, show, lambda text: bar.console.print(text, highlight=False))
 
 
 @contextmanager
@@ -231,18 +224,19 @@ def counting_bar(what: str, progress: bool | Count) -> Iterator[Count]:
     if callable(progress) or not progress:
         yield progress if callable(progress) else lambda done, total: None
         return
-    with _bar() as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+    with bar(MofNCompleteColumn(), TimeRemainingColumn()) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
-def _bar() -> Any:
-    """A bar on stderr with the time left, which disappears when it is done."""
+def bar(*columns: str | ProgressColumn) -> Progress:
+    """A bar on stderr, with some columns after it, which disappears when it is done."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress("{task.description}", BarColumn(), *columns, console=Console(stderr=True), transient=True)
 
 
 def _described(phase: int) -> str:

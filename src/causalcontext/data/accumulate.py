@@ -25,7 +25,7 @@ from causalcontext.data.levels import StreamLevels, dictionary_of_batch, note_or
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
-from causalcontext.data.totals import block_moments, blocks_for, no_totals, without_blocks
+from causalcontext.data.totals import block_moments, blocks_for, both_triangles, no_totals, without_blocks
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
 from causalcontext.kernels.rows.batches import digest_codes, look_up
@@ -257,7 +257,7 @@ def widened(totals: ScanTotals, place: NDArray[np.integer[Any]], levels: int,
             wide.digests[columns] = array
         elif name == "scatter":
             if (np.diff(columns) < 0).any():  # else what is below the diagonal, all that is kept, stays there
-                array = np.tril(array) + np.swapaxes(np.tril(array, -1), 1, 2)
+                array = both_triangles(array)
             wide.scatter[np.ix_(place, columns, columns)] = array
         else:
             getattr(wide, name)[np.ix_(place, columns) if array.ndim > 1 else place] = array
@@ -270,18 +270,10 @@ def _added(mine: ScanTotals, theirs: ScanTotals) -> ScanTotals:
     with np.errstate(over="ignore", invalid="ignore"):
         moments = Moments(mine.n, mine.mean, mine.scatter)
         moments += Moments(theirs.n, (theirs.centre - centre) + theirs.mean, theirs.scatter)
-    return ScanTotals(
-        n=moments.rows,
-        lost=mine.lost + theirs.lost,
-        centre=centre,
-        mean=moments.mean,
-        low=np.minimum(mine.low, theirs.low),
-        high=np.maximum(mine.high, theirs.high),
-        scatter=moments.scatter,
-        missing=mine.missing + theirs.missing,
-        infinite=mine.infinite + theirs.infinite,
-        digests=mine.digests + theirs.digests,
-    )
+    sums = {name: getattr(mine, name) + getattr(theirs, name) for name in ("lost", "missing", "infinite", "digests")}
+    low, high = np.minimum(mine.low, theirs.low), np.maximum(mine.high, theirs.high)
+    return ScanTotals(n=moments.rows, centre=centre, mean=moments.mean, low=low, high=high, scatter=moments.scatter,
+                      **sums)  # fmt: skip
 
 
 class BatchColumns:

@@ -191,11 +191,7 @@ def bins(
         if quantiles > MOST_BINS:
             raise OptionError(f"quantiles is {quantiles}, expected at most {MOST_BINS}")
         return Indicator(column, name or f"{column} bin", quantiles=int(quantiles))
-    cuts = _numbers(column, edges if edges is not None else ())
-    return Indicator(column, name or f"{column} bin", cuts)
-
-
-def _numbers(column: str, edges: Iterable[Any]) -> tuple[float, ...]:
+    assert edges is not None
     try:
         edges = list(edges)
         cuts = tuple(float(edge) for edge in edges)
@@ -203,7 +199,7 @@ def _numbers(column: str, edges: Iterable[Any]) -> tuple[float, ...]:
         raise OptionError(f"the edges of {column!r} are {shortly(edges)}, expected numbers") from error
     if not cuts or not np.isfinite(cuts).all() or any(a >= b for a, b in pairwise(cuts)):
         raise OptionError(f"the edges of {column!r} are {shortly(edges)}, expected ascending numbers")
-    return cuts
+    return Indicator(column, name or f"{column} bin", cuts)
 
 
 def _check_column(column: object) -> None:

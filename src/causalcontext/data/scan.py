@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, ser
 from causalcontext.data.streams import Stream, gathered, is_number, is_text, open_stream, rows_per_batch
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
 from causalcontext.data.tables import check_two_variables, context_places
+from causalcontext.data.totals import both_triangles, some_cells
 from causalcontext.errors import (
     DataError,
     NotYetError,
@@ -34,7 +34,6 @@ from causalcontext.errors import (
     did_you_mean,
     shortly,
 )
-from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
 from causalcontext.views import Contexts
@@ -213,8 +212,10 @@ def scan_checked(
             *(name for one in series.cycles for name in one.names),
         ]
     read = columns_of(schema, context, kinds, only)
-    if series is not None:
-        _check_covariates(read, series.covariates)
+    for one in read.levels:
+        if series is not None and one.name in series.covariates:
+            raise NotYetError(f"not yet: covariate {one.name!r} is {one.kind.value}, and those of a table that is read "
+                              "in batches hold numbers; read the table into memory")  # fmt: skip
     check_products(len(read.system), 2 if read.contexts else 1)
     if check is not None:
         check(read)
@@ -224,8 +225,7 @@ def scan_checked(
     if series is not None:
         series.check_columns(read.names, read.contexts)
         windows = WindowAccumulator(read.names, read.kinds, read.contexts, series, int(sample))
-    with _watched(progress) as watch:
-        found = _accumulated(stream, read, int(sample), watch, windows)
+    found = _accumulated(stream, read, int(sample), progress, windows)
     scanned = finished(found, read, stream.source)
     return scanned if windows is None else replace(scanned, windows=windows.finished(found, scanned.data))
 
@@ -352,14 +352,6 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
 
 
-def _check_covariates(columns: StreamColumns, covariates: Sequence[str]) -> None:
-    """Return if covariates hold numbers."""
-    for one in columns.levels:
-        if one.name in covariates:
-            raise NotYetError(f"not yet: covariate {one.name!r} is {one.kind.value}, and those of a table that is read "
-                              "in batches hold numbers; read the table into memory")  # fmt: skip
-
-
 def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
     """The stream with the columns of cycles at its end; their phase is 0 in the first row."""
     made, schema = [name for one in series.cycles for name in one.names], stream.schema
@@ -382,33 +374,27 @@ def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
     return replace(stream, schema=schema, batches=batches) if made else stream
 
 
-@contextmanager
-def _watched(progress: bool | Watch) -> Iterator[Watch]:
-    """Where to report the bytes that were read: the caller's own function, a bar of megabytes, or nowhere."""
-    if callable(progress):
-        yield progress
-        return
-    with counting_bar("MB read", progress) as count:
-        yield lambda done, total: count(done >> 20, max(done, total or 0) >> 20)
-
-
 def accumulator_of(columns: StreamColumns, sample: int) -> Accumulator:
     """What is known about a table before its first row."""
     return Accumulator(columns.system, columns.contexts, sample, columns.levels, columns.made)
 
 
-def _accumulated(stream: Stream, columns: StreamColumns, sample: int, watch: Watch,
-                 windows: WindowAccumulator | None = None) -> Accumulator:  # fmt: skip
-    names = columns.stored if windows is None else (*columns.stored, *windows.options.taken)
+def _accumulated(stream: Stream, columns: StreamColumns, sample: int, progress: bool | Watch,
+                 windows: WindowAccumulator | None) -> Accumulator:  # fmt: skip
+    """What one pass over a stream finds; `progress` is told the bytes that were read, a bar the megabytes."""
     found = accumulator_of(columns, sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
     enough = rows_per_batch(columns.stored) // 2  # as many of a text file, whose blocks are small, stay in the cache
-    for batch, done in gathered(stream.batches(names), enough):
-        found.add(batch, found.rows)
-        if windows is not None:
-            windows.add(batch, found)
-        watch(done, stream.size)
+    names = columns.stored if windows is None else (*columns.stored, *windows.options.taken)
+    with counting_bar("MB read", not callable(progress) and progress) as count:
+        for batch, done in gathered(stream.batches(names), enough):
+            found.add(batch, found.rows)
+            if windows is not None:
+                windows.add(batch, found)
+            if callable(progress):
+                progress(done, stream.size)
+            count(done >> 20, max(done, stream.size or 0) >> 20)
     return found
 
 
@@ -427,8 +413,7 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
             j = found.system.index(name)
             categories[name] = levels_of_column.in_order(found.rows - int(missing[j]))
             values[j] = levels_of_column.placed(values[j], categories[name])  # instead of the numbers of levels
-        settled = _Codes.of(found, categories)
-        totals, blocks = settled.totals(totals), tuple(map(settled.moments, blocks))
+        totals, blocks = _of_places(found, totals, blocks, categories)
     codes, system = place[codes], iter(values)
     levels_of_cell = np.array([*contexts.cells, (-1,) * len(columns.places)], dtype=np.int32)
     data = Dataset(
@@ -445,63 +430,41 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
     )  # fmt: skip
     check_size(data)
     blocks = tuple(block.some(order) for block in blocks)
-    kept = {name: array if name == "digests" else array[order] for name, array in totals._asdict().items()}
-    statistics = statistics_of(ScanTotals(**kept), data, found.rows, found.context_digest, found.missing_context)
+    kept = some_cells(totals, order)
+    statistics = statistics_of(kept, data, found.rows, found.context_digest, found.missing_context)
     return Scan(data, statistics, found.rows, source, blocks, context=columns.context)
 
 
-class _Codes(NamedTuple):
-    """How the columns of totals become places of levels: `weights` times a row, and `shift`.
+def _of_places(found: Accumulator, raw: ScanTotals, blocks: tuple[Moments, ...],
+               categories: Mapping[str, tuple[Any, ...]]) -> tuple[ScanTotals, tuple[Moments, ...]]:  # fmt: skip
+    """Totals and blocks in which columns of levels are the places of these: `weights` times a row, and `shift`.
 
     Two levels are on a line with their places. An ordered column is the sum of its indicators, each times the place of
     its level. More than two categories have no moments, but for whether they are constant.
     """
-
-    weights: Floats
-    shift: Floats
-    single: dict[int, tuple[Floats, Floats]]
-
-    @classmethod
-    def of(cls, found: Accumulator, categories: Mapping[str, tuple[Any, ...]]) -> _Codes:
-        """Those of a table whose levels are known."""
-        p = len(found.system)
-        weights, shift, single = np.eye(p, p + len(found.indicators)), np.zeros(p), {}
-        for name, levels in categories.items():
-            j, numbers = found.system.index(name), [found.levels[name].numbers[level] for level in levels]
-            single[j] = np.array(numbers), np.arange(float(len(levels)))
-            if found.levels[name].kind is Kind.ORDERED:
-                weights[j] = 0.0
-                for place, level in enumerate(levels):
-                    weights[j, found.indicators[name, level]] = place
-            elif len(levels) > 1:
-                weights[j, j] = 1.0 / (numbers[1] - numbers[0])
-                shift[j] = -numbers[0] * weights[j, j]
-        return cls(weights, shift, single)
-
-    def totals(self, raw: ScanTotals) -> ScanTotals:
-        """Totals of the places of levels."""
-        p = len(self.weights)
-        low, high = raw.low[:, :p].copy(), raw.high[:, :p].copy()
-        for j, (numbers, places) in self.single.items():
-            alone = low[:, j] == high[:, j]
-            value = np.array([places[numbers == number].sum() for number in np.where(alone, low[:, j], np.nan)])
-            low[:, j], high[:, j] = value, np.where(alone, value, places.size - 1.0)
-        whole = np.tril(raw.scatter) + np.swapaxes(np.tril(raw.scatter, -1), 1, 2)
-        return raw._replace(
-            centre=raw.centre @ self.weights.T + self.shift,
-            mean=raw.mean @ self.weights.T,
-            low=low,
-            high=high,
-            scatter=self.weights @ whole @ self.weights.T,
-            missing=raw.missing[:, :p],
-            infinite=raw.infinite[:, :p],
-            digests=raw.digests[:p],
-        )
-
-    def moments(self, raw: Moments) -> Moments:
-        """Moments of the places of levels."""
-        mean = np.where(raw.rows[:, None] > 0, raw.mean @ self.weights.T + self.shift, 0.0)
-        return Moments(raw.rows, mean, self.weights @ raw.scatter @ self.weights.T)
+    p = len(found.system)
+    weights, shift = np.eye(p, p + len(found.indicators)), np.zeros(p)
+    low, high = raw.low[:, :p].copy(), raw.high[:, :p].copy()
+    for name, levels in categories.items():
+        j, numbers = found.system.index(name), np.array([found.levels[name].numbers[level] for level in levels])
+        if found.levels[name].kind is Kind.ORDERED:
+            weights[j] = 0.0
+            for place, level in enumerate(levels):
+                weights[j, found.indicators[name, level]] = place
+        elif len(levels) > 1:
+            weights[j, j] = 1.0 / (numbers[1] - numbers[0])
+            shift[j] = -numbers[0] * weights[j, j]
+        alone = low[:, j] == high[:, j]
+        value = np.array([np.flatnonzero(numbers == number).sum() for number in np.where(alone, low[:, j], np.nan)])
+        low[:, j], high[:, j] = value, np.where(alone, value, len(levels) - 1.0)
+    totals = raw._replace(
+        centre=raw.centre @ weights.T + shift, mean=raw.mean @ weights.T, low=low, high=high,
+        scatter=weights @ both_triangles(raw.scatter) @ weights.T, missing=raw.missing[:, :p],
+        infinite=raw.infinite[:, :p], digests=raw.digests[:p],
+    )  # fmt: skip
+    means = (np.where(block.rows[:, None] > 0, block.mean @ weights.T + shift, 0.0) for block in blocks)
+    return totals, tuple(Moments(block.rows, mean, weights @ block.scatter @ weights.T)
+                         for block, mean in zip(blocks, means, strict=True))  # fmt: skip
 
 
 def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:

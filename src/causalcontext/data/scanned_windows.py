@@ -22,7 +22,7 @@ from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.series import Series, StepCounter, check_numbers, unit_means, with_single_cells_filled
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
-from causalcontext.data.totals import add_batch, no_totals
+from causalcontext.data.totals import add_batch, no_totals, some_cells
 from causalcontext.data.windows import (
     WindowCounts,
     beyond,
@@ -323,9 +323,7 @@ class WindowAccumulator:
 
         coded = {levels(key): number for key, number in self._cells[depth].items()}
         cells = tuple(sorted(coded))
-        order = [coded[cell] for cell in cells]
-        totals = self._totals[depth]._asdict()
-        found = ScanTotals(**{name: array if name == "digests" else array[order] for name, array in totals.items()})
+        found = some_cells(self._totals[depth], [coded[cell] for cell in cells])
         for j, name in enumerate(self.contexts):
             first = int(np.flatnonzero(self._levels[:, j] == 0)[0])  # a cell whose level was met first
             if len(data.levels[j]) == 2 and data.contexts.cells[place[first]][j] == 1:

@@ -10,6 +10,7 @@ import csv
 import glob
 import gzip
 import io
+import json
 import os
 import re
 import warnings
@@ -42,15 +43,6 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError,
 """What the reader of Parquet files raises where it finds nonsense, besides errors of its own."""
 _NOT_TEXT = (csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
 _HEAD = 64
-_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-"""What texts in wide encodings begin with, the longer marks first."""
-_ZEROS = {
-    "UTF-32-LE": (False, True, True, True),
-    "UTF-32-BE": (True, True, True, False),
-    "UTF-16-LE": (False, True),
-    "UTF-16-BE": (True, False),
-}
-"""Which bytes of a letter are zeros in Latin script."""
 _TEXT_BLOCK = 2**20
 _BUFFER = 2**13
 """Bytes of every column of a Parquet file that are read ahead: without a limit, whole row groups are in memory."""
@@ -337,22 +329,15 @@ def check_text(file: Path, delimiter: str) -> list[str]:
 
 
 def wide_encoding(head: bytes) -> str | None:
-    """UTF-16 or UTF-32, by the mark that a text begins with or by the zeros in its first line; None for any other.
+    """UTF-16 or UTF-32, by the mark that a text begins with or by the zeros in its first letters; None for any other.
 
     Examples
     --------
     >>> wide_encoding("A,B".encode("utf-16")), wide_encoding("A,B".encode("utf-32-le")), wide_encoding(b"A,B")
     ('UTF-16', 'UTF-32-LE', None)
     """
-    for mark, name in _MARKS.items():
-        if head.startswith(mark):
-            return name
-    for name, zeros in _ZEROS.items():
-        width = len(zeros)
-        line = head[: len(head) // width * width][: 8 * width]
-        if len(line) >= 2 * width and all((byte == 0) == zeros[k % width] for k, byte in enumerate(line)):
-            return name
-    return None
+    found = json.detect_encoding(head).upper()
+    return None if found.startswith("UTF-8") else found
 
 
 def _bytes_of(file: Path) -> IO[bytes]:

@@ -7,6 +7,7 @@ rows that resemble their neighbours stay together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -127,6 +128,17 @@ def block_moments(totals: ScanTotals, blocks: int) -> tuple[Moments, ...]:
     if blocks == 1:
         return ()
     mean = np.where(totals.n[:, None] > 0, totals.centre + totals.mean, 0.0)
-    lower = np.tril(totals.scatter)
-    scatter = lower + np.swapaxes(np.tril(totals.scatter, -1), 1, 2)
+    scatter = both_triangles(totals.scatter)
     return tuple(Moments(totals.n[b::blocks], mean[b::blocks], scatter[b::blocks]) for b in range(blocks))
+
+
+def both_triangles(scatter: Floats) -> Floats:
+    """Symmetric matrices by their lower triangles."""
+    return np.asarray(np.tril(scatter) + np.swapaxes(np.tril(scatter, -1), 1, 2))
+
+
+def some_cells(totals: ScanTotals, cells: Sequence[int]) -> ScanTotals:
+    """The totals of some cells, in their order."""
+    return ScanTotals(
+        **{name: array if name == "digests" else array[cells] for name, array in totals._asdict().items()}
+    )

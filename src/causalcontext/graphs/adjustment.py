@@ -28,8 +28,8 @@ class Adjustment(NamedTuple):
 def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()) -> Adjustment:
     """The variables to adjust for so that the coefficient of x is its effect on y; y may lie downstream of x.
 
-    `endpoints` are those of a PAG, shape (N, N). Variables that are held `fixed`, by choice of rows, must be among those
-    to adjust for.
+    `endpoints` are those of a PAG, shape (N, N). Variables that are held `fixed`, by choice of rows, must be among
+    those to adjust for.
 
     Examples
     --------

@@ -131,18 +131,13 @@ class OpenGraphs:
         """
         key = (tuple(components), limit)
         if key not in self._families:
-            self._families[key] = self._combined(components, limit)
+            listed = [self._orientations(number, limit) for number in components]
+            choices = [one for one in listed if one is not None]
+            cut = len(choices) < len(listed) or np.prod([len(one) for one in choices], dtype=float) > limit
+            self._families[key] = None if cut else tuple(
+                Family(self.settled, (arrow for part in chosen for arrow in part)) for chosen in product(*choices)
+            )  # fmt: skip
         return self._families[key]
-
-    def _combined(self, components: Sequence[int], limit: int) -> tuple[Family, ...] | None:
-        """The families, by all combinations of what the components leave."""
-        listed = [self._orientations(number, limit) for number in components]
-        if any(one is None for one in listed):
-            return None
-        choices = [one for one in listed if one is not None]
-        if np.prod([len(one) for one in choices], dtype=float) > limit:
-            return None
-        return tuple(Family(self.settled, (arrow for part in chosen for arrow in part)) for chosen in product(*choices))
 
     def _orientations(self, number: int, limit: int) -> tuple[tuple[Arrow, ...], ...] | None:
         """The ways to direct all edges of a component; None if there are too many."""

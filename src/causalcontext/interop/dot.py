@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from causalcontext.graphs.endpoints import Endpoint, endpoints_of_mark
@@ -37,22 +36,17 @@ def to_dot(graph: Graph | LabeledUnion) -> str:
       "X" -> "Y";
     }
     """
-    names = graph.names if isinstance(graph, Graph) else _names(graph)
-    time_of = times(names)
-    lines = [f"  {quoted(name)}{_time(time_of.get(name))};" for name in names]
+    ends = (name for edge in graph.edges for name in edge[:2])
+    names = graph.names if isinstance(graph, Graph) else tuple(dict.fromkeys(ends))
+    lines = [f"  {quoted(name)};" for name in names]
+    for place, (name, time) in enumerate(times(names).items()):
+        lines[place] = f"  {quoted(name)} [variable={quoted(str(time['variable']))}, lag={time['lag']}];"
     for edge in graph.edges:
         contexts = () if isinstance(graph, Graph) or edge.contexts == graph.all_contexts else edge.contexts  # type: ignore[union-attr]
         label = f"label={quoted(', '.join(map(str, contexts)))}" if contexts else ""
         attributes = ", ".join(part for part in (_style(edge.mark), label) if part)
         lines.append(f"  {quoted(edge.source)} -> {quoted(edge.target)}{f' [{attributes}]' if attributes else ''};")
     return "\n".join(["digraph {", *lines, "}"])
-
-
-def _time(attributes: Mapping[str, str | int] | None) -> str:
-    """The variable and the lag of a node of a window graph."""
-    if attributes is None:
-        return ""
-    return f" [variable={quoted(str(attributes['variable']))}, lag={attributes['lag']}]"
 
 
 def _style(mark: str) -> str:
@@ -66,7 +60,3 @@ def quoted(text: str) -> str:
     """A DOT string. Only the quote has an escape; a backslash is itself, and doubled so that labels show it."""
     spelled = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     return f'"{spelled}"'
-
-
-def _names(union: LabeledUnion) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for edge in union.edges for name in (edge.source, edge.target)))

@@ -31,6 +31,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.kernels import compiling
 from causalcontext.kernels.compiling import code_folder, logger, settings
 from causalcontext.methods.auto import choose_by_columns, choose_for_windows
+from causalcontext.progress import bar
 from causalcontext.score.data import orders_of
 from causalcontext.score.exact_search import is_quick
 
@@ -231,15 +232,13 @@ def _mark(kind: str) -> str:
 @contextmanager
 def _telling(sentence: str, parts: int) -> Iterator[Callable[[], None]]:
     """One line that kernels are compiled, and on a terminal a bar; the function counts what is done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeElapsedColumn
 
-    console = Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter):
+    shown = bar(TimeElapsedColumn())
+    if not (shown.console.is_terminal or shown.console.is_jupyter):
         logger.warning(sentence)
         yield lambda: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(sentence, total=parts)
-        yield lambda: bar.advance(task)
+    with shown:
+        task = shown.add_task(sentence, total=parts)
+        yield lambda: shown.advance(task)

@@ -1,4 +1,7 @@
-"""PC-AC, PC-M, PC-P and PC-B: one search, `algorithm_1`, with another rule for the rows that answer."""
+"""PC-AC, PC-M, PC-P and PC-B: one search, `algorithm_1`, with another rule for the rows that answer; and fci-ac.
+
+fci-ac finds one partial ancestral graph per context, where variables may be missing from the table.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from causalcontext.ci_tests.preparation import prepare
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed, endpoints_of_arcs
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, directed, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Task
 from causalcontext.results.entries import Decision
 from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
+from causalcontext.search.fci import Caution, fci
 from causalcontext.search.indicator import with_indicators
 from causalcontext.timeseries.tested import facts_of
 from causalcontext.views import adaptive, masked, pooled
@@ -34,6 +38,18 @@ def pc_m(task: Task) -> Outcome:
 def pc_p(task: Task) -> Outcome:
     """PC-P: every question is asked on all rows; the same graph for every context."""
     return _not_searched(task, task.run(pooled, [0]))
+
+
+def fci_ac(task: Task) -> Outcome:
+    """fci-ac: as pc-ac, with both views for every set, and ends that hidden common causes cannot make wrong."""
+    settings = task.settings
+    across = task.support.trusted if settings.orientation == "across" else None
+    plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
+    caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)
+    found = fci(task.search(), plan, caution, task.n_jobs, task.advance)
+    log = CITestLog.from_sepsets(plan, found.sepsets, len(task.cells), task.row_test.labels)
+    return _not_searched(task, Outcome(found.endpoints, log, found.sepsets.tests, found.complete, found.origins,
+                                       found.doubts, kind=GraphKind.PAG))  # fmt: skip
 
 
 def _with_functions(task: Task, found: Outcome) -> Outcome:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from causalcontext.methods.auto import FOR_SCORES, auto
-from causalcontext.methods.fci_ac import fci_ac
-from causalcontext.methods.pc import pc_ac, pc_b, pc_m, pc_p
+from causalcontext.methods.pc import fci_ac, pc_ac, pc_b, pc_m, pc_p
 from causalcontext.methods.score_ac import score_ac
 from causalcontext.methods.task import Task
 from causalcontext.results.outcome import Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import DataError
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import Violation
@@ -24,25 +24,19 @@ def score_ac(task: Task) -> Outcome:
 
 
 def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
-    """The best-scoring model of the table, what its residuals say, and whether there was time enough."""
-    statistics = _statistics_of_rows(task)
-    # The moments of all rows would go on having cells that look wrong in a sample.
-    score = replace(task.score, wrong_cells="keep") if _is_sample(task) else task.score
-    return run_score(task.data, statistics, task.links, score, task.settings.seed, task.n_jobs, task.advance)
+    """The best-scoring model of the table, what its residuals say, and whether there was time enough.
 
-
-def _statistics_of_rows(task: Task) -> SufficientStatistics:
-    """The sufficient statistics of the rows that are there.
-
-    Of a table that was scanned these are a sample. Curves, noise densities and the logits of the context need rows, and
-    scores can be compared only if all of them come from the same ones: so all of the model rests on the sample.
+    Of a table that was scanned the rows are a sample. Curves, noise densities and the logits of the context need rows,
+    and scores can be compared only if all of them come from the same ones: so all of the model rests on the sample.
     """
-    if not _is_sample(task):
-        return task.statistics
-    few = few_rows(task)
-    if few:
-        raise DataError(f"{few}; pass a larger sample=, or method='pc-ac'")
-    return gather_statistics(task.data, "listwise")
+    statistics, score = task.statistics, task.score
+    if _is_sample(task):
+        few = few_rows(task)
+        if few:
+            raise DataError(f"{few}; pass a larger sample=, or method='pc-ac'")
+        # The moments of all rows would go on having cells that look wrong in a sample.
+        statistics, score = gather_statistics(task.data, "listwise"), replace(score, wrong_cells="keep")
+    return run_score(task.data, statistics, task.links, score, task.settings.seed, task.n_jobs, task.advance)
 
 
 def few_rows(task: Task) -> str:
