@@ -27,7 +27,7 @@ from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
 from causalcontext.data.totals import block_moments, blocks_for, both_triangles, no_totals, without_blocks
 from causalcontext.errors import DataError
-from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
 from causalcontext.kernels.rows.batches import digest_codes, look_up
 from causalcontext.kernels.rows.stretches import ScanTotals, ScanWorkspace, add_rows, workspace_for
 
@@ -78,9 +78,13 @@ class Accumulator:
 
     def numbers_in(self, batch: pa.RecordBatch, name: str) -> Floats:
         """A column of a batch as numbers, NaN where there is no value: what it holds, or the numbers of its levels."""
-        if name in self.levels:
-            return self.levels[name].numbered(*_level_codes(batch, name), dictionary_of_batch(batch, name))
-        return numbers_of(batch.column(batch.schema.get_field_index(name)))
+        column = batch.column(batch.schema.get_field_index(name))
+        if name not in self.levels:
+            return numbers_of(column)
+        if pa.types.is_null(column.type):
+            return self.levels[name].numbered(np.full(len(column), -1), [])
+        codes, _, cells = _coded(column)
+        return self.levels[name].numbered(codes, [cell[0] for cell in cells], dictionary_of_batch(batch, name))
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
@@ -95,7 +99,10 @@ class Accumulator:
             held.append(self._indicators(numbers))
         chosen, hashes = self.sample.choose(first_row, codes.size)
         drawn = DrawnRows(hashes, first_row + chosen, codes[chosen], np.empty((held.addresses.size, chosen.size)))
-        self._add_rows(held.addresses, codes, first_row, chosen, drawn)
+        cells, room = len(self._totals.n) // self._blocks, self._workspace
+        if room is None or len(room.usable) < codes.size or room.starts.size != cells + 1:
+            self._workspace = room = workspace_for(codes.size, cells, held.addresses.size)
+        add_rows(held.addresses, codes, first_row, self._blocks, self._totals, room, chosen, drawn.values)
         self.sample.keep(drawn._replace(values=drawn.values[: len(self.system)]) if self.indicators else drawn)
         self.rows += batch.num_rows
         if self.contexts:
@@ -142,14 +149,6 @@ class Accumulator:
         written = BytesIO()
         np.savez(written, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)
         return written.getvalue()
-
-    def _add_rows(self, columns: Words, codes: Codes, first_row: int, chosen: Ints, drawn: DrawnRows) -> None:
-        """Add rows to the totals, and copy the chosen ones."""
-        cells = len(self._totals.n) // self._blocks
-        room = self._workspace
-        if room is None or len(room.usable) < codes.size or room.starts.size != cells + 1:
-            self._workspace = room = workspace_for(codes.size, cells, len(columns))
-        add_rows(columns, codes, first_row, self._blocks, self._totals, room, chosen, drawn.values)
 
     @property
     def _width(self) -> int:
@@ -315,15 +314,6 @@ def _steps(made: Indicator, batch: pa.RecordBatch) -> pa.Array:
     """The context of a batch that is made out of one of its columns."""
     codes = made.codes(numbers_of(batch.column(batch.schema.get_field_index(made.column))))
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(made.levels))
-
-
-def _level_codes(batch: pa.RecordBatch, name: str) -> tuple[Values, list[Any]]:
-    """A code for every row of a column (-1: missing), and what codes stand for."""
-    column = batch.column(batch.schema.get_field_index(name))
-    if pa.types.is_null(column.type):
-        return np.full(len(column), -1), []
-    numbers, _, cells = _coded(column)
-    return numbers, [cell[0] for cell in cells]
 
 
 def numbers_of(column: pa.Array) -> Floats:

@@ -95,15 +95,10 @@ def _check_spread(statistics: SufficientStatistics) -> None:
 
 def _counts_by_column(statistics: SufficientStatistics, data: Dataset, counts: Ints) -> list[str]:
     """`'X' (12: 7 with R = 'dry', 5 with R = 'wet')` for every column that has any."""
-    return [
-        f"{statistics.names[place]!r} ({counts[:, place].sum()}{_counts_by_level(statistics, data, counts[:, place])})"
-        for place in np.flatnonzero(counts.any(axis=0))
-    ]
-
-
-def _counts_by_level(statistics: SufficientStatistics, data: Dataset, counts: Ints) -> str:
-    if not data.contexts.positions:
-        return ""
-    places, name = np.flatnonzero(counts), " ".join(str(data.context_name).split())
-    findings = [f"{counts[k]} with {name} = {statistics.values[k]!r}" for k in places]
-    return ": " + listed(findings, what="context")
+    found, name = [], " ".join(str(data.context_name).split())
+    for place in np.flatnonzero(counts.any(axis=0)):
+        own = counts[:, place]
+        cells = [f"{own[cell]} with {name} = {statistics.values[cell]!r}" for cell in np.flatnonzero(own)]
+        by_level = f": {listed(cells, what='context')}" if data.contexts.positions else ""
+        found.append(f"{statistics.names[place]!r} ({own.sum()}{by_level})")
+    return found

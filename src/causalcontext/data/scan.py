@@ -284,23 +284,17 @@ def columns_of(
         if place not in places and not kind.is_number
     )
     dtypes = [_dtype_name(schema.field(name).type) for name in names]
-    sources: list[int | None] = [None] * len(places)
+    sources: dict[str, int] = {}
     for one in made:
         if not one.cuts:
             raise NotYetError(f"not yet: a scan with cc.bins({one.column!r}, quantiles={one.quantiles}), whose edges "
                               "are not known before all rows were read; pass it to discover, which takes the "
                               "quantiles of the sample, or pass edges=[...]")  # fmt: skip
-        sources.append(one.source(names, found, sources))
-        places, names = (*places, len(names)), (*names, one.name)
-        found.append(Kind.CATEGORICAL)
-        dtypes.append("int32")
-    if made:
-        asked = [one.name if isinstance(one, Indicator) else str(one) for one in contexts_of(context)]
-        source_of = dict(zip(places, sources, strict=True))
-        places = tuple(names.index(name) for name in asked)
-        sources = [source_of[place] for place in places]
-    return StreamColumns(names, places, tuple(found), tuple(dtypes), context, made, tuple(sources) if made else (),
-                         levels, frozenset(declared))  # fmt: skip
+        sources[one.name] = one.source(names, found, tuple(sources.values()))
+        names, found, dtypes = (*names, one.name), [*found, Kind.CATEGORICAL], [*dtypes, "int32"]
+    asked = [one.name if isinstance(one, Indicator) else str(one) for one in contexts_of(context)]
+    return StreamColumns(names, tuple(map(names.index, asked)), tuple(found), tuple(dtypes), context, made,
+                         tuple(map(sources.get, asked)) if made else (), levels, frozenset(declared))  # fmt: skip
 
 
 def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:

@@ -104,8 +104,8 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
     endings = {ending_of(file) for file in files}
     if len(endings) > 1:
         raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
-    with opened(files[0], {}) as first:
-        stored, rows = first.schema, first.rows if len(files) == 1 else None
+    with opened(files[0], {}) as (stored, rows, _):
+        pass
     types = {} if endings == {PARQUET} else _decimals(files[0], stored, whole)
     for name in types:
         if pa.types.is_null(stored.field(name).type):
@@ -117,9 +117,9 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
     def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
         done, wanted = 0, [name for name in columns if name in stored.names]
         for file, size, said in zip(files, sizes, values, strict=True):
-            with opened(file, types, stored.names) as content:
-                check_columns(file, content.schema, stored, wanted)
-                for batch, read in content.batches(wanted, rows_per_batch(columns)):
+            with opened(file, types, stored.names) as (schema, _, parts):
+                check_columns(file, schema, stored, wanted)
+                for batch, read in parts(wanted, rows_per_batch(columns)):
                     for field in added:
                         batch = batch.append_column(
                             field, pa.repeat(pa.scalar(said[field.name], field.type), len(batch))
@@ -127,7 +127,7 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
                     yield from ((part, done + read) for part in cut(batch.select(list(columns)), columns))
             done += size
 
-    return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows)
+    return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows if len(files) == 1 else None)
 
 
 def _decimals(file: Path, schema: pa.Schema, whole: Sequence[Any]) -> dict[str, pa.DataType]:

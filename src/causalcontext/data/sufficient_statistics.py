@@ -59,18 +59,9 @@ class SufficientStatistics:
         Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; what has no numbers (context variables, more
         than two categories) counts as constant. Made once for a table.
         """
-        known = self.__dict__.get("_columns")
-        if known is None or known[0] is not data:
-            known = (data, self._of_columns(data))
-            self.keep_columns(*known)
-        moments: Moments = known[1]
-        return moments
-
-    def keep_columns(self, data: Dataset, moments: Moments) -> None:
-        """Remember the moments of all columns of a table."""
-        object.__setattr__(self, "_columns", (data, moments))
-
-    def _of_columns(self, data: Dataset) -> Moments:
+        known: tuple[Dataset, Moments] | None = self.__dict__.get("_columns")
+        if known is not None and known[0] is data:
+            return known[1]
         if not data.contexts.positions and not data.categories:
             return self.moments
         system, total = np.array(data.system), len(data.names)
@@ -81,7 +72,12 @@ class SufficientStatistics:
         named = [position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL]
         several = [position for position in named if len(data.categories[position]) > 2]
         mean[:, several], scatter[:, several], scatter[:, :, several] = 0.0, 0.0, 0.0
-        return Moments(self.moments.rows, mean, scatter)
+        return self.keep_columns(data, Moments(self.moments.rows, mean, scatter))
+
+    def keep_columns(self, data: Dataset, moments: Moments) -> Moments:
+        """The moments of all columns of a table, which are remembered."""
+        object.__setattr__(self, "_columns", (data, moments))
+        return moments
 
 
 def gather_statistics(

@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from causalcontext.data.files import as_path
 from causalcontext.data.frames import Later
@@ -53,6 +53,8 @@ _WRONG_VALUE = re.compile(
 _WRONG_WIDTH = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<found>\d+)")
 
 Place = str | os.PathLike[str]
+Batches = Callable[[Sequence[str], int], Iterator[tuple["pa.RecordBatch", int]]]
+"""`batches(columns, rows)`: about so many rows at a time, each with the bytes of the file that are read by then."""
 
 
 def read_file(path: Place) -> pd.DataFrame:
@@ -66,22 +68,13 @@ def read_file(path: Place) -> pd.DataFrame:
         return _read_parquet(file) if ending_of(file) == PARQUET else _read_text(file)
 
 
-class TableFile(NamedTuple):
-    """A file that is read in batches: its columns, its number of rows where it says so, and its batches.
-
-    `batches(columns)` are record batches, each with the bytes of the file that are read by then.
-    """
-
-    schema: pa.Schema
-    rows: int | None
-    batches: Callable[[Sequence[str], int], Iterator[tuple[pa.RecordBatch, int]]]
-
-
 @contextmanager
-def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = ()) -> Iterator[TableFile]:
-    """A file of which some rows at a time are read; whatever is wrong with it is a `FileError`.
+def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = ()
+           ) -> Iterator[tuple[pa.Schema, int | None, Batches]]:  # fmt: skip
+    """The columns of a file, its number of rows where it says so, and a function of columns that makes its batches.
 
-    `types` are those of columns of a text file whose first rows may say too little about them; errors name `names`.
+    Whatever is wrong with it is a `FileError`. `types` are those of columns of a text file whose first rows may say too
+    little about them; errors name `names`.
     """
     with reading(file, names):
         size = file.stat().st_size
@@ -95,7 +88,7 @@ def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = 
                         done += batch.num_rows
                         yield batch, size * done // max(total, 1)
 
-                yield TableFile(content.schema_arrow, total, row_batches)
+                yield content.schema_arrow, total, row_batches
         else:
             with _text_blocks(file, types) as content:
 
@@ -104,7 +97,7 @@ def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = 
                         yield _without_empty_text(block.select(list(columns))), min(count * _TEXT_BLOCK, size)
 
                 _ = content.schema.names  # read as text only now, and that may fail
-                yield TableFile(content.schema, None, text_batches)
+                yield content.schema, None, text_batches
 
 
 @contextmanager
@@ -336,8 +329,10 @@ def wide_encoding(head: bytes) -> str | None:
     >>> wide_encoding("A,B".encode("utf-16")), wide_encoding("A,B".encode("utf-32-le")), wide_encoding(b"A,B")
     ('UTF-16', 'UTF-32-LE', None)
     """
-    found = json.detect_encoding(head).upper()
-    return None if found.startswith("UTF-8") else found
+    found = json.detect_encoding(head)
+    letters = head.decode(found, "ignore")  # zeros may be anything but text
+    text = all(letter.isprintable() or letter.isspace() for letter in letters)
+    return found.upper() if text and not found.startswith("utf-8") else None
 
 
 def _bytes_of(file: Path) -> IO[bytes]:

@@ -22,7 +22,6 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
 from causalcontext.graphs.paths import is_acyclic
-from causalcontext.kernels.arrays import Bools
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
@@ -327,16 +326,15 @@ def has_extension(endpoints: Endpoints) -> bool:
     near, arrows, left = endpoints != Endpoint.NONE, directed(endpoints), list(range(len(endpoints)))
     open_edges = marked(endpoints, "o-o")
     while left:
-        last = next((v for v in left if not arrows[v, left].any() and _is_last(v, left, near, open_edges)), None)
-        if last is None:
+        for v in left:
+            around = [u for u in left if near[v, u]]
+            causes = arrows[v, left].any()
+            if not causes and all(near[u, w] for u in around if open_edges[v, u] for w in around if w != u):
+                break
+        else:
             return False
-        left.remove(last)
+        left.remove(v)
     return True
-
-
-def _is_last(v: int, left: Sequence[int], near: Bools, open_edges: Bools) -> bool:
-    around = [u for u in left if near[v, u]]
-    return all(near[u, w] for u in around if open_edges[v, u] for w in around if w != u)
 
 
 def to_dag(graph: Graph) -> Graph:

@@ -145,7 +145,11 @@ class Graph:
 
     def position(self, name: Node) -> int:
         """The place of a variable in `names`."""
-        spelled = _spelled(name) if isinstance(name, tuple) else name
+        spelled = name
+        if isinstance(name, tuple):  # a time is given as 0, -1, -2, ...
+            if len(name) != 2 or not isinstance(name[0], str) or not isinstance(name[1], int) or name[1] > 0:
+                raise DataError(f"{name!r} is no variable at a time, expected one such as ('X', -1) for X one step ago")
+            spelled = at(name[0], -name[1])
         if spelled not in self._index:
             raise DataError(f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)}")
         return self._index[spelled]
@@ -236,13 +240,6 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"Graph({len(self.names)} variables, {len(self.edges)} edges)"
-
-
-def _spelled(node: tuple[str, int]) -> str:
-    """The name of a variable at a time that is given as 0, -1, -2, ..."""
-    if len(node) != 2 or not isinstance(node[0], str) or not isinstance(node[1], int) or node[1] > 0:
-        raise DataError(f"{node!r} is no variable at a time, expected one such as ('X', -1) for X one step ago")
-    return at(node[0], -node[1])
 
 
 def _is_whole(codes: Endpoints) -> bool:

@@ -113,25 +113,27 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
 
 def auto(task: Task) -> Outcome:
     """What suits the data: score-ac, unless it does not take the table, or a likelihood says little about it."""
-    by_tests = pc_ac if task.data.contexts.positions else pc_p
-    named = _named(task.score)
-    if task.windows is not None:
-        choice = choose_for_windows(task.data)
-        _check_used(named, choice)
-        return _chosen(choice, (score_ac if choice.method == "score-ac" else by_tests)(task))
-    preferred, few = choose_by_table(task.data, task.statistics, patient=bool(named)), few_rows(task)
-    if preferred is None and few:
-        preferred = MethodChoice("pc-ac", few)
-    if preferred is None:
+    default, choice = ScoreOptions(), choose_for_windows(task.data) if task.windows is not None else None
+    named = [name for name in FOR_SCORES if getattr(task.score, name) != getattr(default, name)]
+    if task.windows is None:
+        choice, few = choose_by_table(task.data, task.statistics, patient=bool(named)), few_rows(task)
+        if choice is None and few:
+            choice = MethodChoice("pc-ac", few)
+    if choice is not None and choice.method == "pc-ac":
+        if named:
+            raise OptionError(f"{named[0]} is for method 'score-ac', which method 'auto' does not take here: "
+                              f"{choice.why}; leave {named[0]} out, or pass method='score-ac'")  # fmt: skip
+        outcome = (pc_ac if task.data.contexts.positions else pc_p)(task)
+    elif choice is not None:
+        outcome = score_ac(task)
+    else:
         outcome, findings, complete = scored(task)
         choice = choose_by_residuals(findings, len(task.data.system))
         if named:
             choice = MethodChoice("score-ac", f"{' and '.join(named)} {'was' if len(named) == 1 else 'were'} passed")
         elif not complete:  # no time is left for another search
             choice = MethodChoice("score-ac", "it accepts all columns")
-        return _chosen(choice, outcome)
-    _check_used(named, preferred)
-    return _chosen(preferred, by_tests(task))
+    return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
 
 
 def _refused(data: Dataset) -> str:
@@ -190,20 +192,3 @@ def _tied(scatter: Floats) -> list[int]:
         return []
     values, vectors = np.linalg.eigh(scatter / scale[:, None] / scale)
     return np.flatnonzero(np.abs(vectors[:, 0]) > SHARE).tolist() if values[0] < NOTHING_LEFT else []
-
-
-def _named(options: ScoreOptions) -> list[str]:
-    """The options that only score-ac understands and that are not as by default."""
-    default = ScoreOptions()
-    return [name for name in FOR_SCORES if getattr(options, name) != getattr(default, name)]
-
-
-def _check_used(named: Sequence[str], choice: MethodChoice) -> None:
-    """Return if the options that are named are for the method that suits the table."""
-    if named and choice.method != "score-ac":
-        raise OptionError(f"{named[0]} is for method 'score-ac', which method 'auto' does not take here: {choice.why}; "
-                          f"leave {named[0]} out, or pass method='score-ac'")  # fmt: skip
-
-
-def _chosen(choice: MethodChoice, outcome: Outcome) -> Outcome:
-    return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
