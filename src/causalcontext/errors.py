@@ -113,8 +113,6 @@ def shortly(value: object) -> str:
 def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
     """Some things in words: the first few, and how many more there are, one of which is called `what`.
 
-    Examples
-    --------
     >>> listed(["X", "Y", "Z"]), listed(["X"]), listed("ABCDEFG")
     ('X, Y and Z', 'X', 'A, B, C, D, E and 2 more')
     >>> listed([2001, 2002, 2003], most=2, what="year"), listed("ABC", most=1, what="column")

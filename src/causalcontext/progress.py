@@ -159,8 +159,6 @@ class Watch:
 def forecast(queries: Mapping[int, float], seconds: float) -> str:
     """What is to come, in words, by the queries of every phase and what one takes; nothing where it takes no time.
 
-    Examples
-    --------
     >>> forecast({2: 2000, 3: 8000, 4: 30000}, 0.01)
     'about 40,000 tests, some 7 minutes; with max_given=2 some 20 s'
     >>> forecast({2: 2000}, 0.001)
@@ -179,8 +177,6 @@ def forecast(queries: Mapping[int, float], seconds: float) -> str:
 def duration(seconds: float) -> str:
     """A time in words.
 
-    Examples
-    --------
     >>> duration(34.2), duration(400.0), duration(9000.0)
     ('34 s', '7 minutes', '2.5 hours')
     """

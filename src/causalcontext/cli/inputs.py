@@ -173,8 +173,6 @@ def _parts(text: str) -> list[str]:
 def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str | Indicator] | None:
     """What `--context` says: columns of the table, and thresholds or bins of some.
 
-    Examples
-    --------
     >>> parsed_context(["soil"], ["soil", "VPD"])
     ['soil']
     >>> [one.name for one in parsed_context(["VPD > 0.6"], ["VPD"])]
@@ -211,8 +209,6 @@ def _number(text: str) -> float:
 def parsed_kinds(declarations: Iterable[str] | None) -> dict[str, str]:
     """Kinds by column from `column=kind` declarations.
 
-    Examples
-    --------
     >>> parsed_kinds(["R=categorical", "a=b=continuous"])
     {'R': 'categorical', 'a=b': 'continuous'}
     """

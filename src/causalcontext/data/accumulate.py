@@ -280,8 +280,6 @@ class BatchColumns:
 
     `addresses` say where the numbers of each begin, valid as long as this object lives; uint64, shape (columns,).
 
-    Examples
-    --------
     >>> import ctypes
     >>> import pyarrow as pa
     >>> columns = BatchColumns(pa.record_batch({"X": [1.0, 2.0], "Y": [3, None]}), ["X", "Y"])
@@ -356,8 +354,6 @@ class BatchCells(NamedTuple):
 def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> BatchCells:
     """The cells of a batch by one or several context variables.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> batch = pa.record_batch({"R": [5, 7, 5], "S": ["a", None, "b"]})
     >>> cells_of(batch, ["R"]).cells, cells_of(batch, ["R"]).first

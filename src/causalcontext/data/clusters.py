@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.accumulate import Accumulator, unpacked
 from causalcontext.data.frames import Later
-from causalcontext.data.streams import gathered, rows_per_batch
-from causalcontext.errors import CausalContextError, DataError
+from causalcontext.data.streams import gathered, made_elsewhere, rows_per_batch
+from causalcontext.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,14 +69,9 @@ def _computed(what: Any) -> Any:
     """What Dask is asked for; errors of the table's own graph in one sentence of ours."""
     from dask.base import compute
 
-    try:
+    advice = "look at its partitions, and whether they hold the columns that the table says"
+    with made_elsewhere("Dask could not add up the table", advice):
         return compute(what)[0]  # type: ignore[no-untyped-call]
-    except CausalContextError:
-        raise
-    except Exception as error:
-        said = next(iter(str(error).splitlines()), "no reason")
-        raise DataError(f"Dask could not add up the table ({type(error).__name__}: {said}); look at its partitions, "
-                        "and whether they hold the columns that the table says") from error  # fmt: skip
 
 
 class SparkPartitions:
@@ -177,7 +172,6 @@ def _check_rows(found: int, counted: int) -> None:
 def accumulated_frame(frame: pd.DataFrame, start: Accumulator, first_row: int) -> Accumulator:
     """What one partition says; it begins with this row of the table."""
     found = unpacked(start.packed())  # a partition in the same process must not change it
-
     rows = rows_per_batch(list(frame.columns))
     for begin in range(0, len(frame), rows):
         part = frame.iloc[begin : begin + rows]

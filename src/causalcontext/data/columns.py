@@ -160,7 +160,7 @@ def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
         raise DataError(f"column {column.name!r} is declared ordered, but its values ({column.dtype_name}) have no "
                         "order of their own; make it an ordered categorical, or numbers")  # fmt: skip
     if isinstance(column.dtype, nw.String):
-        check_no_typing_error(column.name, _distinct_texts(column))
+        check_no_typing_error(column.name, numbered(plain_values(column))[1].tolist())
     levels, codes = read_levels(column, declared=True, role="column")
     return (np.where(codes < 0, np.nan, codes) if (codes < 0).any() else codes), levels
 
@@ -192,12 +192,6 @@ def _counts(column: Column) -> Values:
     return values
 
 
-def _distinct_texts(column: Column) -> list[str]:
-    import pandas as pd
-
-    return pd.Series(plain_values(column)).dropna().unique().tolist()
-
-
 def check_no_typing_error(name: str, distinct: Sequence[str]) -> None:
     """Return unless different texts are mostly, but not always, numbers."""
     import pandas as pd
@@ -213,8 +207,6 @@ def check_no_typing_error(name: str, distinct: Sequence[str]) -> None:
 def number_text(value: float) -> str:
     """The shortest text that is read as the same number.
 
-    Examples
-    --------
     >>> number_text(0.3), number_text(1700000003.0), number_text(2e-9)
     ('0.3', '1700000003', '2e-09')
     """

@@ -78,8 +78,6 @@ class Dataset:
 def cell_values(contexts: Contexts, levels: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
     """What cells are called.
 
-    Examples
-    --------
     >>> cell_values(Contexts((2,), ((0,), (1,))), (("dry", "wet"),))
     ('dry', 'wet')
     >>> cell_values(Contexts(), ())
@@ -126,8 +124,6 @@ def thinned(data: Dataset, most: int, seed: int) -> Dataset:
 
     Drawing by the context changes how often its values occur, and nothing about the others given the context.
 
-    Examples
-    --------
     >>> from causalcontext.data.tables import read_table
     >>> table = {"X": np.arange(50.0), "Y": np.arange(50.0), "R": [0] * 46 + [1] * 4}
     >>> thinned(read_table(table, "R"), 10, seed=0).codes.tolist()
@@ -156,8 +152,6 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
 
     `missing` has the rows without a value, as `missing_rows` gives them.
 
-    Examples
-    --------
     >>> from causalcontext.data.tables import read_table
     >>> data = read_table({"X": [1.0, float("nan"), 3.0, 5.0], "Y": [1.0, 2.0, 3.0, 4.0]}, None)
     >>> with_placeholders(data, missing_rows(data)).columns[0].tolist()
@@ -177,8 +171,6 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
 def mean_ranks(values: Values) -> Floats:
     """The rank of every value, from 1; equal values share the mean of their ranks.
 
-    Examples
-    --------
     >>> mean_ranks(np.array([2.0, 1.0, 2.0])).tolist()
     [2.5, 1.0, 2.5]
     """

@@ -41,8 +41,6 @@ def frame_of(content: Any = None, columns: Iterable[Any] | None = None, index: I
              ) -> pd.DataFrame:  # fmt: skip
     """A table of rows, of columns or of an array, as pandas makes it.
 
-    Examples
-    --------
     >>> frame_of([("X", 1.5), ("Y", 2.5)], columns=["name", "slope"])["slope"].tolist()
     [1.5, 2.5]
     """
@@ -61,8 +59,6 @@ def is_missing(values: Values) -> Bools:
 def numbered(values: Values) -> tuple[Ints, Values]:
     """The place of every value among the different ones, -1 where it is missing; and these.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> numbered(np.array(["b", None, "a", "b"], dtype=object))
     (array([ 0, -1,  1,  0]), array(['b', 'a'], dtype=object))

@@ -107,8 +107,6 @@ class Indicator:
 def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
     """The context variables that are columns, and those that are made out of one.
 
-    Examples
-    --------
     >>> columns, made = split_context(["day", threshold("VPD", 1.0)])
     >>> columns, [one.name for one in made]
     (['day'], ['VPD > 1'])
@@ -222,8 +220,6 @@ def _quantile_cuts(values: Floats, quantiles: int, column: str) -> tuple[float, 
 def short_cut(below: float, above: float) -> float:
     """The number with the fewest digits that is at least `below` and less than `above`.
 
-    Examples
-    --------
     >>> short_cut(0.2999817, 0.3012)
     0.3
     >>> short_cut(1700000003.0, 1700000004.0)
@@ -271,7 +267,7 @@ def _of_context(data: Dataset, position: int) -> Iterator[StepFunction]:
     if counts.min() < FEWEST_ROWS:
         return
     most = max(MOST_CUTS, len(counts) - 1)
-    few = _every(data, ROWS_OF_A_LOOK)
+    few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))  # so many rows, or up to twice as many
     for i in _at_a_glance(data, codes, most):
         column = np.asarray(data.columns[i])
         if _switches(column[few], codes[few])[2].size <= most:
@@ -283,7 +279,7 @@ def _of_context(data: Dataset, position: int) -> Iterator[StepFunction]:
 def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
     """The numbers that may take few cuts: what takes too many on some of the rows takes no fewer on all of them."""
     numbers = [i for i in data.system if data.kinds[i].is_number]
-    few = _every(data, ROWS_OF_A_GLANCE)
+    few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_GLANCE))
     rows = np.argsort(codes[few], kind="stable")
     rows = rows[codes[few][rows] >= 0]
     values = np.array([data.columns[i][few] for i in numbers], dtype=np.float64).reshape(len(numbers), codes[few].size)
@@ -292,11 +288,6 @@ def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
     switches = np.count_nonzero(np.diff(codes[few][rows][order], axis=1), axis=1)
     possible = (switches <= most) | ~np.isfinite(values).all(axis=1)
     return [numbers[place] for place in np.flatnonzero(possible)]
-
-
-def _every(data: Dataset, rows: int) -> slice:
-    """About so many rows of a table, or up to twice as many."""
-    return slice(None, None, max(1, data.n_rows // rows))
 
 
 def _steps(values: Values, codes: Codes,

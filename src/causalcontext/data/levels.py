@@ -118,8 +118,6 @@ def note_order(neighbours: set[tuple[Any, Any]], dictionary: Sequence[Any]) -> N
 def in_dictionaries(levels: Iterable[Any], neighbours: set[tuple[Any, Any]]) -> tuple[tuple[Any, ...], list[Any]]:
     """Levels in the one order that dictionaries say together, else sorted; and levels whose order they leave open.
 
-    Examples
-    --------
     >>> in_dictionaries(["a", "b", "c"], {("c", "a"), ("a", "b")})
     (('c', 'a', 'b'), [])
     >>> in_dictionaries(["b", "a", "c"], {("a", "c"), ("b", "c")})

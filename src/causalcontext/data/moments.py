@@ -38,8 +38,6 @@ class CellRegression(NamedTuple):
 class Moments:
     """What is kept of the rows of every cell.
 
-    Examples
-    --------
     >>> halves = [Moments.of_rows(np.array(part), np.zeros(2, int), 1) for part in ([[1.0], [3.0]], [[2.0], [6.0]])]
     >>> whole = halves[0] + halves[1]
     >>> whole.rows.tolist(), whole.mean.tolist(), whole.scatter.tolist()

@@ -246,7 +246,10 @@ class WindowAccumulator:
 
     def _make(self, rows: HeldRows, begin: int, end: int) -> None:
         """Add the windows that end at some of the rows."""
-        series = self._series(rows)
+        system, values = len(self.system), rows.values.T
+        steps = rows.time if self._steps is None else self._steps.numbers(rows.time, rows.units)
+        series = Series(self.system, values[:, :system], rows.codes.astype(np.int64), self.options.covariates,
+                        values[:, system:], rows.units, steps)  # fmt: skip
         before = rows_before(series)
         if self.options.missing == "interpolate":
             filled = with_single_cells_filled(series, self._continuous)
@@ -265,12 +268,6 @@ class WindowAccumulator:
             ends = begin + np.flatnonzero(before[2, begin:end] >= depth)
             self._add(series, ends, depth, int(counts[0]))
             counts[:4] += counted(before[:, begin:end], depth)
-
-    def _series(self, rows: HeldRows) -> Series:
-        system, values = len(self.system), rows.values.T
-        steps = rows.time if self._steps is None else self._steps.numbers(rows.time, rows.units)
-        return Series(self.system, values[:, :system], rows.codes.astype(np.int64), self.options.covariates,
-                      values[:, system:], rows.units, steps)  # fmt: skip
 
     def _draw(self, series: Series, means: Floats, ends: Ints, before: Ints, first: int) -> None:
         """Choose windows, and keep them with as much of their past as is whole, and the means of their units."""

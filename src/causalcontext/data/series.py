@@ -177,8 +177,6 @@ class StepCounter:
 
     The length of a step is the most frequent difference in the first rows, as many whatever the parts are.
 
-    Examples
-    --------
     >>> counter, units = StepCounter("day", None), np.zeros(3, dtype=np.int64)
     >>> counter.settle(np.array([4.0, 6.0, 8.0]), units)
     >>> counter.numbers(np.array([8.0, 10.0, 16.0]), units).tolist()

@@ -88,8 +88,6 @@ def series_options(lags: int | None, time: str | None = None, units: str | None 
 def listed(value: Covariates) -> tuple[tuple[str, ...], tuple[Cycle, ...]]:
     """Names of covariates and cycles out of a sequence, or out of text with commas; cycles bring their names.
 
-    Examples
-    --------
     >>> listed("hour_sin, hour_cos")
     (('hour_sin', 'hour_cos'), ())
     """
@@ -111,8 +109,6 @@ def listed(value: Covariates) -> tuple[tuple[str, ...], tuple[Cycle, ...]]:
 def copies(value: Sequence[int] | str | None) -> tuple[int, ...]:
     """The copies of the context that may be read, sorted.
 
-    Examples
-    --------
     >>> copies(None), copies("0"), copies([1, 0])
     ((0, 1), (0,), (0, 1))
     """

@@ -39,6 +39,7 @@ LARGE_FILE = 256 * 2**20
 """A file of more bytes is read in batches; in memory it would take several times as much."""
 VALUES_PER_BATCH = 3 * 2**18
 """6 MB of numbers: every batch costs some calls for every column, and larger ones gain nothing."""
+WHERE_RAISED = "look at what makes it, where that was raised"
 ROWS_TOGETHER = 512
 """Batches have a multiple of so many rows, as blocks have; see `totals.py`."""
 
@@ -139,12 +140,12 @@ def _decimals(file: Path, schema: pa.Schema, whole: Sequence[Any]) -> dict[str, 
 
 
 def _stream_of_object(source: Any) -> Stream:
-    with _made_elsewhere(f"a {type(source).__name__}"):
+    with made_elsewhere(f"a {type(source).__name__} cannot be read", WHERE_RAISED):
         schema, made, words = _batches_of(source)
 
     def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
         done = 0
-        with _made_elsewhere(words):
+        with made_elsewhere(f"{words} cannot be read", WHERE_RAISED):
             for batch in made(list(columns)):
                 for part in cut(batch, columns):
                     done += part.nbytes
@@ -154,7 +155,7 @@ def _stream_of_object(source: Any) -> Stream:
 
 
 @contextmanager
-def _made_elsewhere(source: str) -> Iterator[None]:
+def made_elsewhere(what: str, advice: str) -> Iterator[None]:
     """What another library, or the caller's own code, raises while it makes a table, in one sentence of ours."""
     try:
         yield
@@ -162,8 +163,7 @@ def _made_elsewhere(source: str) -> Iterator[None]:
         raise
     except Exception as error:
         said = next(iter(str(error).splitlines()), "no reason")
-        what = f"{source} cannot be read ({type(error).__name__}: {said})"
-        raise DataError(f"{what}; look at what makes it, where that was raised") from error
+        raise DataError(f"{what} ({type(error).__name__}: {said}); {advice}") from error
 
 
 def _batches_of(source: Any) -> tuple[pa.Schema, Callable[[list[str]], Iterator[pa.RecordBatch]], str]:

@@ -88,8 +88,6 @@ def gather_statistics(
     `missing` is checked here, before a long pass. Rows with a missing value never enter the moments; whether they are
     an error is up to `check_statistics`. `n_jobs` threads share many columns; the numbers are the same.
 
-    Examples
-    --------
     >>> from causalcontext.data.tables import read_table
     >>> table = {"X": [1.0, 3.0, 2.0, 6.0], "Y": [0, 1, 2, 3], "R": ["dry", "dry", "wet", "wet"]}
     >>> statistics = gather_statistics(read_table(table, context="R"))

@@ -126,8 +126,6 @@ def reading(file: Path, names: Sequence[str] = ()) -> Iterator[None]:
 def about_text(file: Path, line: str, names: Sequence[str] = ()) -> str:
     """What pyarrow says about a text file, in one sentence with the names of columns and what to do.
 
-    Examples
-    --------
     >>> about_text(Path("a.csv"), "CSV parse error: Row #7: Expected 4 columns, got 2: 1,2")
     'a.csv has 2 fields in row 7, expected 4 as in the header'
     """
@@ -228,8 +226,6 @@ def columns_of_folders(files: Sequence[Path], place: object) -> tuple[pa.Schema,
     pyarrow reads them as it reads its data sets, which Spark and Dask write alike. The path to a file, or to a list of
     files, says nothing.
 
-    Examples
-    --------
     >>> schema, values = columns_of_folders([Path("all/R=very%20dry/year=2020/part.parquet")], "all/*/*/*.parquet")
     >>> schema.names, values
     (['R', 'year'], [{'R': 'very dry', 'year': 2020}])
@@ -324,8 +320,6 @@ def check_text(file: Path, delimiter: str) -> list[str]:
 def wide_encoding(head: bytes) -> str | None:
     """UTF-16 or UTF-32, by the mark that a text begins with or by the zeros in its first letters; None for any other.
 
-    Examples
-    --------
     >>> wide_encoding("A,B".encode("utf-16")), wide_encoding("A,B".encode("utf-32-le")), wide_encoding(b"A,B")
     ('UTF-16', 'UTF-32-LE', None)
     """

@@ -40,24 +40,11 @@ def read_table(
 ) -> Dataset:
     """A checked `Dataset`: the columns of `table` as numbers, and the context of every row.
 
-    Parameters
-    ----------
-    table : pandas, polars or pyarrow table, 2-D array, mapping of arrays, or what else narwhals reads
-        Lazy tables are collected. The index of a pandas table is not a column.
-    context : str, sequence of str or None
-        The columns that name the context; None for a search without contexts.
-    kinds : mapping from column name to `"continuous"`, `"categorical"`, `"ordered"` or `"count"`, optional
-        Overrides what the dtypes say.
-    names : sequence of str, optional
-        The column names of an array, and only of an array.
+    A table is one of pandas, polars or pyarrow, a 2-D array with `names`, a mapping of arrays, or what else narwhals
+    reads; lazy ones are collected, and the index of a pandas table is not a column. `context` are the columns that name
+    the context, None for a search without contexts; `kinds` override what the dtypes say. A `DataError` names the
+    columns that cannot be used as they are, and says what to do.
 
-    Raises
-    ------
-    DataError
-        The table cannot be used as it is; the message names the columns and says what to do.
-
-    Examples
-    --------
     >>> table = {"X": [0.1, 0.7, 0.3, 0.4], "Y": [1, 2, 3, 4], "R": ["dry", "wet", "wet", "dry"]}
     >>> data = read_table(table, context="R")
     >>> data.values, data.codes.tolist(), data.system

@@ -31,8 +31,6 @@ def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()
     `endpoints` are those of a PAG, shape (N, N). Variables that are held `fixed`, by choice of rows, must be among
     those to adjust for.
 
-    Examples
-    --------
     >>> from causalcontext.graphs.graph import Graph
     >>> pag = Graph.from_edges("ZXY", [("Z", "X", "o->"), ("X", "Y", "-->")], "pag")
     >>> adjustment(pag.endpoints, 1, 2).given

@@ -79,8 +79,6 @@ class OpenGraphs:
     same; it is open which. `ruled_out` says whether new colliders are, and, where nothing is left, the next one holds;
     `triples` may be new colliders in any case.
 
-    Examples
-    --------
     >>> from causalcontext.graphs.graph import Graph
     >>> chain = Graph.from_edges("XYZ", [("X", "Y", "o-o"), ("Y", "Z", "o-o")])
     >>> graphs = OpenGraphs(chain.endpoints[None], Contexts())

@@ -66,8 +66,6 @@ _MARK_OF_CODES = np.array([[MARK_OF_ENDPOINTS.get((x, y), "") for y in Endpoint]
 def endpoints_of_mark(mark: str) -> tuple[Endpoint, Endpoint]:
     """The endpoints at x and at y of an edge with this mark, read from x to y.
 
-    Examples
-    --------
     >>> [end.name for end in endpoints_of_mark("o->")]
     ['CIRCLE', 'ARROW']
     """

@@ -13,8 +13,6 @@ _LAGGED = re.compile(r"^(.*)\(t-(\d+)\)$", re.DOTALL)
 def at(name: str, lag: int) -> str:
     """The name of a variable so many steps ago.
 
-    Examples
-    --------
     >>> at("rain", 2), at("rain", 0)
     ('rain(t-2)', 'rain')
     """
@@ -24,8 +22,6 @@ def at(name: str, lag: int) -> str:
 def split(name: str) -> tuple[str, int]:
     """The variable and the lag of a name.
 
-    Examples
-    --------
     >>> split("rain(t-2)"), split("rain")
     (('rain', 2), ('rain', 0))
     """
@@ -41,8 +37,6 @@ def window_names(names: Sequence[str], lags: int) -> tuple[str, ...]:
 def times(names: Sequence[str]) -> dict[str, dict[str, str | int]]:
     """The variable and the lag of every name of a window graph, as attributes; nothing where no name has a lag.
 
-    Examples
-    --------
     >>> times(["X(t-1)", "X"])
     {'X(t-1)': {'variable': 'X', 'lag': 1}, 'X': {'variable': 'X', 'lag': 0}}
     """

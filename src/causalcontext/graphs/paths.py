@@ -51,8 +51,6 @@ def reach(links: Bools) -> Bools:
 def reached(start: int, graphs: Sequence[Sequence[AbstractSet[int]]]) -> set[int]:
     """Everything but `start` that steps to neighbours lead to, each step in any of the graphs.
 
-    Examples
-    --------
     >>> reached(0, [[{1}, set(), set()], [set(), {2}, {0}]])
     {1, 2}
     """
@@ -157,8 +155,6 @@ def open_paths(links: Bools, start: int, given: Bools, leaving: bool = False) ->
 def is_d_separated(links: Bools, x: int, y: int, given: Iterable[int]) -> bool:
     """True if the nodes `given` block every path between x and y of an acyclic graph.
 
-    Examples
-    --------
     >>> collider = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
     >>> is_d_separated(collider, 0, 1, ()), is_d_separated(collider, 0, 1, (2,))
     (True, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from causalcontext.data.frames import frame_of
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, as_written, mark_of
 from causalcontext.graphs.graph import Graph
-from causalcontext.kernels.arrays import Bools
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,18 +118,14 @@ def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:
     readable = np.where(stack == Endpoint.CONFLICT, Endpoint.CIRCLE, stack)
     for i, j in zip(*(place.tolist() for place in np.nonzero(np.triu(union.endpoints))), strict=True):
         if Endpoint.MIXED not in (union.endpoints[i, j], union.endpoints[j, i]):
-            yield _labeled(union.names, union.endpoints, i, j, _chosen(graphs, stack[:, i, j] != Endpoint.NONE))
+            yield _labeled(union.names, union.endpoints, i, j, compress(graphs, stack[:, i, j]))
             continue
         own = [(int(endpoints[j, i]), int(endpoints[i, j])) for endpoints in readable]
         for pair in sorted(set(own) - {(Endpoint.NONE, Endpoint.NONE)}):
-            having = np.array([other == pair for other in own])
-            yield _labeled(union.names, readable[having][0], i, j, _chosen(graphs, having))
+            having = [other == pair for other in own]
+            yield _labeled(union.names, readable[having][0], i, j, compress(graphs, having))
 
 
-def _labeled(names: Sequence[str], endpoints: Endpoints, i: int, j: int, contexts: tuple[Any, ...]) -> LabeledEdge:
+def _labeled(names: Sequence[str], endpoints: Endpoints, i: int, j: int, contexts: Iterable[Any]) -> LabeledEdge:
     source, target = as_written(endpoints, i, j)
-    return LabeledEdge(names[source], names[target], mark_of(endpoints, source, target), contexts)
-
-
-def _chosen(contexts: Iterable[Any], where: Bools) -> tuple[Any, ...]:
-    return tuple(value for value, chosen in zip(contexts, where, strict=True) if chosen)
+    return LabeledEdge(names[source], names[target], mark_of(endpoints, source, target), tuple(contexts))

@@ -61,8 +61,6 @@ class MethodChoice:
 def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
     """PC-AC where the caller passed options of independence tests.
 
-    Examples
-    --------
     >>> choose_by_call(["test"]).reason
     "method 'auto' chose pc-ac: a test was passed"
     >>> choose_by_call(["alpha", "max_given"]).reason
