@@ -23,8 +23,8 @@ from causalcontext.results.files import load
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
 
-FORMATS: dict[str, Callable[[Graph], str]] = {"dagitty": to_dagitty, "dot": to_dot, "gml": to_gml, "graphml": to_graphml,
-                                              "tetrad": to_tetrad}  # fmt: skip
+FORMATS: dict[str, Callable[[Graph], str]] = {"dagitty": to_dagitty, "dot": to_dot, "gml": to_gml,
+                                              "graphml": to_graphml, "tetrad": to_tetrad}  # fmt: skip
 
 
 def explain(
