@@ -30,6 +30,7 @@ from causalcontext.data.scan import Scan
 from causalcontext.discover import discover as search
 from causalcontext.errors import InterruptedSearch, check_whole, listed
 from causalcontext.options import Options
+from causalcontext.report.html import write_report
 from causalcontext.report.text import summary
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def discover(
     if output is not None:
         result.save(output)
     if report is not None:
-        result.report(report)
+        write_report(result, report)
     _show_columns(table, result)
     show_page(summary(result))
     if diagnose:
@@ -77,7 +78,7 @@ def discover(
 def _keep(result: ContextGraphs, output: Path | None, report: Path | None) -> None:
     """What an interrupted search decided is saved where a file was asked for, and one sentence says so."""
     if report is not None:
-        result.report(report)
+        write_report(result, report)
     if output is not None:
         result.save(output)
         say(f'interrupted: what was decided so far is in {output}, with "complete": false')
@@ -131,7 +132,7 @@ def stability(
     stable = result.stability(samples, seed=options.get("seed", 0), progress=shown)
     found = stable.edges()
     if report is not None:
-        result.report(report, stability=stable)
+        write_report(result, report, stability=stable)
     if output is not None:
         write_whole(output, found.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
     shares = [name for name in found.columns if name not in ("x", "y", "context", "found")]
