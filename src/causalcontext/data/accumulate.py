@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 else:
     pa = Later("pyarrow")
 
-Words = NDArray[np.uint64]
 _NEW = -2
 _FEW = 256
 
