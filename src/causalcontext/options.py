@@ -222,15 +222,14 @@ def default_of(entry: Field[Any]) -> Any:
 
 def takes(kind: type[Any]) -> Callable[[Function], Function]:
     """Let `help()` and editors show the options that a function takes as keywords."""
+    more = [Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type)
+            for entry in fields(kind)]  # fmt: skip
+    return lambda function: with_parameters(function, more)
 
-    def with_signature(function: Function) -> Function:
-        own = signature(function)
-        first = [parameter for parameter in own.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
-        more = [
-            Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type)
-            for entry in fields(kind)
-        ]
-        function.__signature__ = own.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
-        return function
 
-    return with_signature
+def with_parameters(function: Function, more: Iterable[Parameter], eval_str: bool = False) -> Function:
+    """The function, which says that it takes some parameters after its own, in place of any keywords."""
+    own = signature(function, eval_str=eval_str)
+    first = [parameter for parameter in own.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
+    function.__signature__ = own.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
+    return function

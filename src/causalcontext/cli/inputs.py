@@ -22,7 +22,7 @@ from causalcontext.data.table_files import files_of, read_file, spoken, words_fo
 from causalcontext.discover import check_scannable, scanned_once
 from causalcontext.errors import FileError, OptionError, check_are_columns, did_you_mean
 from causalcontext.knowledge import Knowledge
-from causalcontext.options import Options, default_of, made
+from causalcontext.options import Options, default_of, made, with_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,13 +76,10 @@ _BINS = re.compile(r"(?P<column>.+?)\s+bins\s+(?P<edges>.+)")
 def with_options(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Let a command take every field of a dataclass of options that has a text for `--help`, after its own."""
     hints = get_type_hints(kind)
+    shown = [_parameter(entry, hints[entry.name]) for entry in fields(kind) if entry.metadata.get("text")]
 
     def extended(command: Callable[..., None]) -> Callable[..., None]:
-        own = signature(command, eval_str=True)
-        first = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-        shown = (_parameter(entry, hints[entry.name]) for entry in fields(kind) if entry.metadata.get("text"))
-        parameters = [*first, *shown]
-        command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        parameters = signature(with_parameters(command, shown, eval_str=True)).parameters.values()
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
         return command
 
