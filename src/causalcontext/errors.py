@@ -14,6 +14,7 @@ All but the last are also `ValueError`, so that code which never heard of this t
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -23,10 +24,15 @@ LARGEST = 1e300
 """Larger numbers mean nothing, and overflow."""
 MOST_SHOWN = 80
 """Characters of a value in a message."""
+_LONG_QUOTE = re.compile(rf"""(?<!\w)(['"])((?:(?!\1|\\).|\\.){{{MOST_SHOWN - 1}}})(?:(?!\1|\\).|\\.){{2,}}\1(?!\w)""")
+"""Text in quotes that is too long to show; an apostrophe has a letter beside it."""
 
 
 class CausalContextError(Exception):
-    """The root of the tree."""
+    """The root of the tree; of what a message quotes, such as a name, the first 80 characters are shown."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_LONG_QUOTE.sub(r"\1\2…\1", message))
 
 
 class DataError(CausalContextError, ValueError):

@@ -89,6 +89,17 @@ def test_stability_on_the_command_line(soil: Path, tmp_path: Path) -> None:
     assert run("stability", soil, "--samples", 0)[0] == 2
 
 
+def test_names_in_csv_files_are_no_formulas(soil: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(soil).rename(columns={"radiation": "=HYPERLINK(1)", "runoff": "@sum", "soil": "-wet"})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    code, text = run("stability", tmp_path / "t.csv", "--context=-wet", "--samples", 2, "--method", "pc-ac",
+                     "--max-given", 1, "--csv", tmp_path / "s.csv")  # fmt: skip
+    assert code == 0, text
+    found = pd.read_csv(tmp_path / "s.csv")
+    assert {"'=HYPERLINK(1)", "'@sum", "'-wet"} <= {*found["x"], *found["y"]}
+    assert not found[["x", "y"]].stack().str.match(r"[=+@-]").any()
+
+
 def test_the_demo_writes_a_report(tmp_path: Path) -> None:
     code, text = run("demo", "--report", tmp_path / "new" / "demo.html")
     assert code == 0, text

@@ -196,6 +196,25 @@ def test_labeled_union_in_networkx_and_dot():
     assert '"X" -> "Y" [label="dry"];' in export.to_dot(union)
 
 
+def test_tigramite_and_back_with_covariates_that_have_no_past():
+    window = Graph.from_edges(["X(t-1)", "Y(t-1)", "X", "Y", "hour sin"],
+                              [("X(t-1)", "Y", "-->"), ("hour sin", "X", "-->")])  # fmt: skip
+    array = export.to_tigramite(window)
+    assert export.from_tigramite(array, ["X", "Y", "hour sin"], covariates=["hour sin"]) == window
+
+
+def test_labeled_union_in_gml_and_graphml():
+    union = LabeledUnion({'we"t &': HOSTILE, "dry": Graph.from_edges(hostile.NAMES, [])})
+    read_gml = nx.parse_gml(export.to_gml(union))
+    read_xml = nx.parse_graphml(export.to_graphml(union).split("\n", 1)[1], force_multigraph=True)
+    names = nx.get_node_attributes(read_xml, "name")
+    for read in (read_gml, nx.relabel_nodes(read_xml, names)):
+        assert set(read.edges()) == {(edge.source, edge.target) for edge in union.edges}
+        assert {data["contexts"] for *_, data in read.edges(data=True)} == {'we"t &'}
+    with pytest.raises(CausalContextError, match="GraphML cannot hold"):
+        export.to_graphml(LabeledUnion({"bell\a": DAG}))
+
+
 @others_warn
 def test_pydot_reads_dot():
     pydot = pytest.importorskip("pydot", reason="pydot is not installed")

@@ -1,5 +1,6 @@
 """Results as files: equal again, readable by others, and damaged ones refused."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.results.content import checksum
 from marks import rest_slow
 from pags import soil_pags
 
@@ -125,6 +127,24 @@ def test_a_damaged_log_is_refused(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps(content))
     with pytest.raises(cc.FileError, match="is damaged"):
         cc.load(tmp_path / "r.json")
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-1e999", "NaN"])
+def test_infinities_are_refused_even_if_they_are_signed(tmp_path, number):
+    cc.discover(table((0, 1)), context="soil").save(tmp_path / "r.json")
+    content = json.loads((tmp_path / "r.json").read_text())
+    content["settings"]["alpha"] = "HERE"
+    text = json.dumps(content | {"checksum": checksum(content)}).replace('"HERE"', number)
+    for signature in (checksum(json.loads(text)), naive_checksum(json.loads(text))):
+        (tmp_path / "r.json").write_text(json.dumps(json.loads(text) | {"checksum": signature}))
+        with pytest.raises(cc.FileError, match="infinite numbers"):
+            cc.load(tmp_path / "r.json")
+
+
+def naive_checksum(content):
+    """A signature by somebody who lets JSON hold infinities."""
+    body = {key: value for key, value in content.items() if key not in ("format", "format_version", "checksum")}
+    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def test_nothing_is_written_where_there_is_no_folder(tmp_path):

@@ -1,12 +1,10 @@
-"""What is asked of a table before a search: `causalcontext check`, does it suit one, and `calibrate`, does a test."""
+"""`causalcontext check`: an inspection as tables on the terminal, or as JSON."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,25 +15,16 @@ from causalcontext.cli.inputs import (
     ContextOption,
     DropOption,
     KindOption,
-    ProgressOption,
     TableArgument,
-    check_outputs,
     chosen_columns,
     parsed_kinds,
     read_whole,
-    with_options,
 )
-from causalcontext.cli.terminal import INTERRUPTED, print_line, say, show_page, show_table
-from causalcontext.data.files import write_whole
-from causalcontext.diagnostics.calibration.calibrate import CalibrationOptions
-from causalcontext.diagnostics.calibration.calibrate import calibrate as calibrated
-from causalcontext.diagnostics.calibration.report import Calibration, shown
+from causalcontext.cli.terminal import print_line, show_page, show_table
 from causalcontext.diagnostics.check import Inspection, constant_levels, largest_set, level_text
 from causalcontext.diagnostics.check import check as inspected
-from causalcontext.drawing.strokes import check_picture_path
-from causalcontext.errors import InterruptedSearch, listed
+from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Ints
-from causalcontext.options import made
 
 PROBLEMS_FOUND = 1
 _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant in")
@@ -154,50 +143,3 @@ def _count_cell(counts: list[dict[str, Any]], split: bool) -> str:
         return total
     parts = listed([f"{level_text(entry['context'])} {entry['count']:,}" for entry in counts], most=4)
     return f"{total} ({parts})"
-
-
-@with_options(CalibrationOptions)
-def calibrate(
-    data: TableArgument,
-    context: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")] = None,
-    given: Annotated[
-        list[str] | None, typer.Option("--given", metavar="COLUMN", help="A condition of that pair. Repeatable.")
-    ] = None,
-    kind: KindOption = None,
-    output: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the answer here.")] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf.")
-    ] = None,
-    progress: ProgressOption = True,
-    **options: Any,
-) -> None:
-    """How often a test rejects on tables like this one: without a dependence (size), and with one (power)."""
-    options |= {"given": given or None, "kinds": parsed_kinds(kind)}
-    if picture is not None:
-        check_picture_path(picture)
-    check_outputs({"--json": output, "--plot": picture}, inputs=[data])
-    made(CalibrationOptions, options, "calibrate")  # refused before the table is read
-    try:
-        report = calibrated(read_whole(data), context, progress=progress and sys.stderr.isatty(), **options)
-    except InterruptedSearch as stop:
-        saved = _save(stop.result, output, picture)
-        say(f"interrupted: what was done so far is in {' and '.join(saved)}" if saved
-            else "interrupted: nothing is saved; --json FILE keeps what was done so far")  # fmt: skip
-        raise typer.Exit(INTERRUPTED) from stop
-    header, *rows = shown(report.table)
-    show_table(report.heading(), header, rows)
-    show_page("\n".join(["what it says", *(f"  {sentence}" for sentence in report.sentences())]))
-    for file in _save(report, output, picture):
-        say(f"saved to {file}")
-
-
-def _save(report: Calibration, output: Path | None, picture: Path | None) -> Sequence[str]:
-    """The report is in the files that were asked for; returned are their names."""
-    if output is not None:
-        write_whole(output, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
-    if picture is not None:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        report.plot(picture)
-    return [str(file) for file in (output, picture) if file is not None]

@@ -1,4 +1,4 @@
-"""`causalcontext discover`: a file in, graphs on the terminal and in a file; `stability`: how often they come again."""
+"""`causalcontext discover`: a file in, graphs on the terminal and in a file."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ from causalcontext.cli.inputs import (
     with_options,
 )
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
-from causalcontext.data.files import write_whole
 from causalcontext.data.kinds import Column
 from causalcontext.data.scan import Scan
 from causalcontext.discover import discover as search
-from causalcontext.errors import InterruptedSearch, check_whole, listed
+from causalcontext.errors import InterruptedSearch, listed
 from causalcontext.options import Options
 from causalcontext.report.html import write_report
 from causalcontext.report.text import summary
@@ -108,37 +107,3 @@ def _dtypes(table: pd.DataFrame | Scan) -> Sequence[str]:
         return table.data.dtypes
     columns = nw.from_native(table, eager_only=True).iter_columns()
     return [Column(series.name, series.dtype, series).dtype_name for series in columns]
-
-
-@with_options(Options)
-def stability(
-    data: TablesArgument,
-    context: ContextOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    knowledge: KnowledgeOption = None,
-    kind: KindOption = None,
-    samples: Annotated[int, typer.Option(metavar="N", help="Bootstrap samples, drawn in every context.")] = 200,
-    output: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Save the table of shares here.")] = None,
-    report: ReportOption = None,
-    progress: ProgressOption = True,
-    **options: Any,
-) -> None:
-    """How often each edge and mark is found again in bootstrap samples of the table."""
-    check_whole("samples", samples, 1)
-    outputs, shown = {"--csv": output, "--report": report}, progress and sys.stderr.isatty()
-    table, read_context, chosen = opened(data, (context, columns, drop), (knowledge, kind), outputs, options, shown)
-    result = search(table, read_context, progress=shown, **chosen)
-    stable = result.stability(samples, seed=options.get("seed", 0), progress=shown)
-    found = stable.edges()
-    if report is not None:
-        write_report(result, report, stability=stable)
-    if output is not None:
-        write_whole(output, found.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
-    shares = [name for name in found.columns if name not in ("x", "y", "context", "found")]
-    used = [name for name in shares if name == "present" or found[name].any()]
-    rows = [
-        [str(row["x"]), row["found"] or "-", str(row["y"]), str(row["context"]), *(f"{row[name]:.2f}" for name in used)]
-        for row in found.sort_values("present", ascending=False, kind="stable").to_dict("records")
-    ]
-    show_table(f"{samples} bootstrap samples", ["", "found", "", "context", *used], rows, "edges")

@@ -62,6 +62,11 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
 
 
+def harmless(cell: object) -> object:
+    """A cell of a CSV file that no spreadsheet takes for a formula: text that begins like one gets an apostrophe."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
 def _replace(file: Path, content: bytes) -> None:
     """Write a new file beside `file`, down to the disk, and rename it."""
     draft = file.with_name(f".{file.name[:40]}.{secrets.token_hex(6)}.tmp")

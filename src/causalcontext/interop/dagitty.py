@@ -33,7 +33,7 @@ def to_dagitty(graph: Graph) -> str:
     }
     """
     refuse_marks(graph, COMMON_MARKS[graph.kind], "DAGitty")
-    refuse_letters(graph, '"\\\n\r', "DAGitty")
+    refuse_letters(graph.names, '"\\\n\r', "DAGitty")
     pattern = "pdag" if any(edge.mark == "o-o" for edge in graph.edges) else "dag"
     what = "pag" if graph.kind is GraphKind.PAG else pattern
     names = [f'"{name}"' for name in graph.names]

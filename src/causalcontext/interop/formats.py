@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, GraphKind, kind_of_marks
@@ -32,9 +32,9 @@ def refuse_marks(graph: Graph, allowed: Collection[str], where: str) -> None:
             raise OptionError(f"{where} has no mark for '{edge}'{advice}")
 
 
-def refuse_letters(graph: Graph, letters: Collection[str], where: str) -> None:
+def refuse_letters(names: Iterable[str], letters: Collection[str], where: str) -> None:
     """Return if no name holds one of the letters, and none is empty."""
-    for name in graph.names:
+    for name in names:
         found = next((letter for letter in name if letter in letters), None)
         if found is not None or not name:
             what = "an empty name" if not name else f"{found!r} in a name"

@@ -14,8 +14,6 @@ from causalcontext.graphs.lag_names import times
 from causalcontext.interop.formats import refuse_letters
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from causalcontext.graphs.union import LabeledUnion
 else:
     nx = Later("networkx")
@@ -34,12 +32,12 @@ def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
     return made
 
 
-def to_gml(graph: Graph) -> str:
+def to_gml(graph: Graph | LabeledUnion) -> str:
     """The graph in GML; arcs and marks as in `to_networkx`, any name as it is.
 
-    Nodes of a window graph have the attributes `variable` and `lag`.
+    Nodes of a window graph have the attributes `variable` and `lag`, edges of a labeled union `contexts`, as text.
     """
-    return "\n".join(nx.generate_gml(to_networkx(graph)))
+    return "\n".join(nx.generate_gml(_with_contexts_as_text(graph)))
 
 
 def from_gml(text: str) -> Graph:
@@ -50,10 +48,12 @@ def from_gml(text: str) -> Graph:
         raise DataError(f"the text is not GML: {error}") from error
 
 
-def to_graphml(graph: Graph) -> str:
-    """The graph in GraphML; arcs, marks and times as in `to_networkx`. Control characters are refused: XML has none."""
-    refuse_letters(graph, _NOT_XML, "GraphML")
-    text = "\n".join(nx.generate_graphml(_numbered(graph)))
+def to_graphml(graph: Graph | LabeledUnion) -> str:
+    """The graph in GraphML, with the attributes that `to_gml` writes. Control characters are refused: XML has none."""
+    made = _with_contexts_as_text(graph)
+    values = [] if isinstance(graph, Graph) else map(str, graph.all_contexts)
+    refuse_letters([*made, *values], _NOT_XML, "GraphML")
+    text = "\n".join(nx.generate_graphml(_numbered(made)))
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}"
 
 
@@ -67,9 +67,19 @@ def from_graphml(text: str) -> Graph:
     return from_networkx(nx.relabel_nodes(found, names) if len(names) == len(found) else found)
 
 
-def _numbered(graph: Graph) -> nx.DiGraph:
+def _with_contexts_as_text(graph: Graph | LabeledUnion) -> nx.DiGraph | nx.MultiDiGraph:
+    """The graph for formats that hold no tuples."""
+    if isinstance(graph, Graph):
+        return to_networkx(graph)
+    made = labeled_to_networkx(graph)
+    for *_, attributes in made.edges(data=True):
+        attributes["contexts"] = ", ".join(map(str, attributes["contexts"]))
+    return made
+
+
+def _numbered(made: nx.DiGraph | nx.MultiDiGraph) -> nx.DiGraph | nx.MultiDiGraph:
     """Nodes n0, n1, ... with their names as attributes: keys of XML lose spaces and line ends, contents keep them."""
-    keys = {name: f"n{place}" for place, name in enumerate(graph.names)}
-    numbered = nx.relabel_nodes(to_networkx(graph), keys)
+    keys = {name: f"n{place}" for place, name in enumerate(made)}
+    numbered = nx.relabel_nodes(made, keys)
     nx.set_node_attributes(numbered, {key: name for name, key in keys.items()}, "name")
     return numbered

@@ -30,7 +30,7 @@ def to_tetrad(graph: Graph) -> str:
     """
     edges = [f"{number}. {x} {mark} {y}" for number, (x, y, mark) in enumerate(plain_lines(graph, "Tetrad"), 1)]
     blanks = {letter for name in graph.names for letter in name if letter.isspace()}
-    refuse_letters(graph, {";", ",", *blanks}, "Tetrad")
+    refuse_letters(graph.names, {";", ",", *blanks}, "Tetrad")
     return "\n".join(["Graph Nodes:", ";".join(graph.names), "", "Graph Edges:", *edges, ""])
 
 

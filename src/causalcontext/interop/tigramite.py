@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +46,12 @@ def to_tigramite(graph: Graph) -> NDArray[np.str_]:
     return array
 
 
-def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None) -> Graph:
+def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None,
+                   covariates: Collection[str] = ()) -> Graph:  # fmt: skip
     """The graph in an array of tigramite; the names are not in it. Lagged links make a window graph over `X(t-1)`.
 
-    Nor is it said what the graph is: unless `kind` says it, a PAG if an edge has just one circle.
+    Nor is it said what the graph is: unless `kind` says it, a PAG if an edge has just one circle; nor which of the
+    names are `covariates`, such as cycles, which a window graph has at time t alone.
     """
     if array.ndim != 3 or array.shape[:2] != (len(names),) * 2:
         raise DataError(f"the array has shape {array.shape}, expected ({len(names)}, {len(names)}, lags)")
@@ -65,4 +67,6 @@ def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None)
         for lag in range(1, lags + 1)
         for i, j in np.argwhere(array[:, :, lag] != "").tolist()
     ]
-    return Graph.from_edges(window_names(names, lags), [*links, *now.edges], kind or GraphKind(now.kind).value)
+    varying = [name for name in names if name not in covariates]
+    nodes = [*window_names(varying, lags), *(name for name in names if name in covariates)]
+    return Graph.from_edges(nodes, [*links, *now.edges], kind or GraphKind(now.kind).value)

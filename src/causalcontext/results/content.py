@@ -54,10 +54,10 @@ def save(result: ContextGraphs, path: str | Path) -> None:
 
 
 def checksum(content: dict[str, Any]) -> str:
-    """A hash of everything but the head of the file; how the text is laid out does not matter."""
+    """A hash of everything but the head of the file, whatever its layout; "" where JSON cannot hold the content."""
     body = {key: value for key, value in content.items() if key not in ("format", "format_version", "checksum")}
     try:
-        text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (ValueError, RecursionError):
         return ""
     return hashlib.sha256(text.encode()).hexdigest()

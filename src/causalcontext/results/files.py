@@ -38,7 +38,10 @@ def load(path: str | Path) -> ContextGraphs:
     if content.get("format_version") != FORMAT_VERSION:
         found = content.get("format_version")
         raise FileError(f"result file {str(path)!r} has format version {found}, this library reads {FORMAT_VERSION}")
-    if content.get("checksum") != checksum(content):
+    signature = checksum(content)
+    if not signature:
+        raise FileError(f"result file {str(path)!r} is damaged: it holds infinite numbers, or lists nested too deeply")
+    if content.get("checksum") != signature:
         raise FileError(f"result file {str(path)!r} is damaged: its checksum is another one than its content has")
     try:
         return ContextGraphs(**fields_from_dict(content))
