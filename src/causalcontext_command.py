@@ -5,7 +5,9 @@ Ctrl-C ends it as it ends a command that runs: with one sentence and exit code 1
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -17,3 +19,12 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         raise SystemExit(130) from None
+
+
+def say_that_it_was_interrupted(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """What `python -m causalcontext` does about Ctrl-C while Python imports the package, before `main` is called."""
+    if not issubclass(kind, KeyboardInterrupt):
+        return sys.__excepthook__(kind, error, trace)
+    sys.stderr.write("interrupted\n")
+    sys.stderr.flush()
+    os._exit(130)

@@ -6,6 +6,13 @@
 '-->'
 """
 
+import sys
+
+if sys.argv[:1] == ["-m"]:  # `python -m causalcontext` imports this file before it can catch anything
+    from causalcontext_command import say_that_it_was_interrupted
+
+    sys.excepthook = say_that_it_was_interrupted
+
 from causalcontext import interop as export
 from causalcontext.data.indicators import bins, threshold
 from causalcontext.data.scan import Scan, scan
