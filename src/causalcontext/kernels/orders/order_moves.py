@@ -94,7 +94,7 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
           shared: bool) -> tuple[float, float]:  # fmt: skip
     """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
 
-    Whoever writes 1 to `state.stop` ends it after the next move.
+    Whoever writes 1 to `state.stop` ends it after the next fits of one node; a move that is not done yet is dropped.
 
     Parameters
     ----------
@@ -145,8 +145,11 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
     if low >= high or not low <= here <= high:
         return 0.0
     for t in range(low, high):
-        _try_other_side(problem, state, order, node, rest[t])
+        if state.stop[0] == 0:
+            _try_other_side(problem, state, order, node, rest[t])
     own = _try_places(problem, state, order, node, rest, low, high)
+    if state.stop[0] != 0:
+        return 0.0  # some places may not have been tried
     totals = _totals(state.value, rest, here, own, low, high)
     best = _first_best(totals, low, high)
     gain = totals[best] - totals[here]
@@ -210,6 +213,8 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
     for t in range(rest.size):
         there[rest[t]] = t
     for t in range(low, high + 1):
+        if state.stop[0] != 0:
+            break
         there[node] = t
         usable = _usable_at(slots.needs, there, t)
         for slot in range(count):
