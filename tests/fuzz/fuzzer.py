@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from ugly import Random, good_options, hard_table, in_some_library, some_options, ugly_table
+from ugly import Random, good_options, hard_table, in_some_library, ordinary_table, some_options, ugly_table
 
 import causalcontext as cc
 from causalcontext.data.table_files import read_file
@@ -40,6 +40,8 @@ from causalcontext.study import Design
 mpl.use("agg")
 LONGEST = 60
 """Seconds of processor time that a case may take, compilation included."""
+SLOW = 20
+"""Seconds of processor time beyond its limit that a search may take, compilation included, and questions about it."""
 
 
 def any_table(random: Random) -> str:
@@ -59,6 +61,39 @@ def hard_table_well_asked(random: Random) -> str:
     if random.random() < 0.2:
         look(result, table)
     return "result"
+
+
+def ordinary_columns(random: Random) -> str:
+    """A search of columns as they are, with one or several contexts, thresholds and lags."""
+    table, context = ordinary_table(random)
+    options: dict[str, Any] = {"method": str(random.choice(["auto", "score-ac", "pc-ac"])), "time_limit": 20.0}
+    if random.random() < 0.3:
+        options["lags"] = 1
+    result = cc.discover(table, context, **options)
+    use(result)
+    if random.random() < 0.2:
+        look(result, table)
+    return "result"
+
+
+def cut_short(random: Random) -> str:
+    """A search of much more than there is time for, and all that can be asked of what it leaves open."""
+    rows, columns, contexts = int(random.integers(60, 600)), int(random.integers(3, 20)), int(random.integers(2, 40))
+    values = random.standard_normal((rows, columns)) + random.standard_normal((rows, 1))
+    table = pd.DataFrame(values, columns=[f"V{j}" for j in range(columns)])
+    table["R"] = np.arange(rows) % contexts
+    limit = float(random.choice([0.001, 0.1, 1.0]))
+    begin = time.process_time()
+    method = str(random.choice(["score-ac", "pc-ac", "pc-m", "pc-b", "fci-ac"]))
+    result = cc.discover(table, "R", method=method, time_limit=limit)
+    began = time.process_time()
+    use(result)
+    for ask in (result.mechanisms, result.effects):
+        with suppress(cc.CausalContextError):  # a few contexts leave no rows for coefficients
+            ask()
+    assert time.process_time() - began < SLOW, f"questions took {time.process_time() - began:.1f} s"
+    assert began - begin < limit + SLOW, f"a limit of {limit} s took {began - begin:.1f} s"
+    return "result" if result.complete else "cut"
 
 
 def look(result: cc.ContextGraphs, table: pd.DataFrame) -> None:
@@ -224,7 +259,8 @@ def _damaged(content: bytes, random: Random) -> bytes:
 
 
 KINDS: tuple[tuple[Callable[[Random], str], float], ...] = (
-    (any_table, 0.4), (hard_table_well_asked, 0.2), (unchanged, 0.2), (damaged_file, 0.2),
+    (any_table, 0.2), (hard_table_well_asked, 0.2), (ordinary_columns, 0.2), (cut_short, 0.1), (unchanged, 0.15),
+    (damaged_file, 0.15),
 )  # fmt: skip
 
 

@@ -117,6 +117,38 @@ def hard_table(random: Random) -> tuple[pd.DataFrame, Any]:
     return table, "R"
 
 
+def ordinary_table(random: Random) -> tuple[pd.DataFrame, Any]:
+    """A table as tables are, a chain of causes whose columns are coarse, heaped, uneven or wrong; and its contexts."""
+    rows = int(random.choice([80, 150, 300]))
+    values, table = random.standard_normal(rows), pd.DataFrame(index=range(rows))
+    for name in random.permutation(NAMES)[: int(random.integers(3, 6))]:
+        values = 0.8 * values + random.standard_normal(rows)
+        table[str(name)] = SHAPES[str(random.choice(list(SHAPES)))](values, random)
+    first = str(table.columns[0])
+    table[first] = np.asarray(table[first] == "high") * 1.0 if table[first].dtype.kind not in "fi" else table[first]
+    level = np.clip(np.round(values), 0, int(random.integers(1, 4))).astype(int)
+    level[:8] = np.arange(8) % 2
+    table["R"] = level if random.random() < 0.5 else np.array(["no", "yes", "NA", "<b>"], dtype=object)[level]
+    table["S"] = random.random(rows) < 0.5
+    made = [cc.threshold(first, float(table[first].median())), cc.bins(first, quantiles=2)]
+    some = ["R", ["R", "S"], made[0], made[1], ["S", made[0]]]
+    return table, some[int(random.choice(len(some), p=[0.4, 0.2, 0.15, 0.1, 0.15]))]
+
+
+SHAPES: dict[str, Callable[[Any, Random], Any]] = {
+    "smooth": lambda values, random: values,
+    "0/1": lambda values, random: (values > 0.3).astype(float),
+    "graded": lambda values, random: np.clip(np.round(values), -2, 2),
+    "heaped": lambda values, random: np.where(random.random(values.size) < 0.6, np.round(values) * 10, values * 10),
+    "zeros": lambda values, random: np.maximum(values, 0.0),
+    "counts": lambda values, random: random.poisson(np.exp(np.clip(values, -2, 3) / 2)),
+    "uneven": lambda values, random: values + np.exp(np.clip(values, -3, 3)) * random.standard_normal(values.size),
+    "wrong": lambda values, random: np.where(random.random(values.size) < 0.03, -9999.0, values),
+    "kinked": lambda values, random: np.maximum(values, 0.0) + 0.3 * random.standard_normal(values.size),
+    "text": lambda values, random: np.where(values > 0, "high", "low").astype(object),
+}
+
+
 def _tangle(table: pd.DataFrame, random: Random) -> None:
     """Some columns depend on others: with noise, without, or they are copies."""
     for name in table.columns[1:]:

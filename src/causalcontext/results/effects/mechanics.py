@@ -24,7 +24,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs.dags import Family, OpenGraphs
-from causalcontext.graphs.endpoints import GraphKind
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.effects.estimates import Estimate, Parameters
@@ -125,7 +125,9 @@ class Mechanics(UnrolledGraphs):
         self._longer: dict[int, CompleteRows] = {}
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[Family, int, int, int], Estimate] = {}
-        self.local: dict[tuple[int, int, int], list[Estimate]] = {}
+        self.local: dict[tuple[int, int, int], list[Estimate] | NoAnswer] = {}
+        self.edge_texts: dict[tuple[int, int, int], str] = {}
+        self.contested = _contested(self.endpoints)
 
     @cached_property
     def rows(self) -> CompleteRows | None:
@@ -364,6 +366,13 @@ class Mechanics(UnrolledGraphs):
         slots = [log.slot(node, variable) for node in nodes if node != variable]
         # A score has no log at all.
         return self.result.evidence is None and bool(searched.any() and not searched[slots].any())
+
+
+def _contested(endpoints: Endpoints) -> dict[tuple[int, int], tuple[int, int, int]]:
+    """The first edge in conflict of every variable in every graph, where there is one."""
+    contested = endpoints == Endpoint.CONFLICT
+    places = np.argwhere(contested | contested.swapaxes(1, 2)).tolist()
+    return {(g, v): (g, min(u, v), max(u, v)) for g, v, u in reversed(places)}
 
 
 def _sufficient_statistics(result: ContextGraphs) -> tuple[Contexts, Moments]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from causalcontext.errors import listed
 from causalcontext.graphs.dags import Family, OpenEdge
-from causalcontext.graphs.endpoints import Endpoint, mark_of
+from causalcontext.graphs.endpoints import mark_of
 from causalcontext.results.effects.estimates import Estimate, total
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
 
@@ -70,21 +70,27 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
         if families is None:
             if local is None:
                 raise NoAnswer(f"more than {MOST_FAMILIES} directed graphs are possible; add knowledge")
-            return collected(local(), f"(local method) {_open_edges(mechanics, components, places)}")
+            return collected(local(), lambda: f"(local method) {_open_edges(mechanics, components, places)}")
         if not families:
             raise NoAnswer("no directed acyclic graphs have the directions that were found and any of "
                            + _open_edges(mechanics, components, places))  # fmt: skip
-        return collected(map(ask, families), _open_edges(mechanics, components, places))
+        return collected(map(ask, families), lambda: _open_edges(mechanics, components, places))
     except NoAnswer as reason:
         return Possible((), reason.note)
 
 
 def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> list[Estimate]:
-    """The effect of x on y in a context, for all causes that x and the context may have."""
+    """The effect of x on y in a context, for all causes that x and the context may have; asked once, or refused."""
     key = (g, x, y)
     if key not in mechanics.local:
-        mechanics.local[key] = list(_local_effects(mechanics, g, x, y))
-    return mechanics.local[key]
+        try:
+            mechanics.local[key] = list(_local_effects(mechanics, g, x, y))
+        except NoAnswer as reason:
+            mechanics.local[key] = reason
+    found = mechanics.local[key]
+    if isinstance(found, NoAnswer):
+        raise found.with_traceback(None)
+    return found
 
 
 def _local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> Iterator[Estimate]:
@@ -135,8 +141,8 @@ def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[in
     return total(parts)
 
 
-def collected(estimates: Iterable[Estimate], open_edges: str) -> Possible:
-    """The different values; where there are several, what leaves them open."""
+def collected(estimates: Iterable[Estimate], open_edges: Callable[[], str]) -> Possible:
+    """The different values; where there are several, what leaves them open, in words that take their time."""
     found: list[Estimate] = []
     for estimate in sorted(estimates, key=lambda one: (one.value, -one.error)):
         if not np.isfinite(estimate.value):
@@ -146,16 +152,15 @@ def collected(estimates: Iterable[Estimate], open_edges: str) -> Possible:
     if len(found) == 1:
         return Possible(tuple(found))
     span = f"between {found[0].value:.3g} and {found[-1].value:.3g}"
-    return Possible(tuple(found), f"{span}: left open by {open_edges}")
+    return Possible(tuple(found), f"{span}: left open by {open_edges()}")
 
 
 def _conflict(mechanics: Mechanics, places: Sequence[Place]) -> str:
     """The first edge in conflict at some variables, with its context; empty if there is none."""
-    contested = mechanics.endpoints == Endpoint.CONFLICT
-    for g, v in places:
-        for u in np.flatnonzero(contested[g, v] | contested[g, :, v]).tolist():
-            return edge_text(mechanics, g, min(u, v), max(u, v))
-    return ""
+    if not mechanics.contested:
+        return ""
+    ends = next((ends for place in places if (ends := mechanics.contested.get(place))), None)
+    return edge_text(mechanics, *ends) if ends else ""
 
 
 def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequence[Place]) -> str:
@@ -175,6 +180,12 @@ def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequenc
 
 def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
     """An edge as it is written, with its context where it differs between contexts."""
+    if (g, i, j) not in mechanics.edge_texts:
+        mechanics.edge_texts[g, i, j] = _edge_text(mechanics, g, i, j)
+    return mechanics.edge_texts[g, i, j]
+
+
+def _edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
     endpoints = mechanics.endpoints
     text = f"{mechanics.name(i)} {mark_of(endpoints[g], i, j)} {mechanics.name(j)}"
     alike = (endpoints[:, i, j] == endpoints[g, i, j]) & (endpoints[:, j, i] == endpoints[g, j, i])
