@@ -14,6 +14,8 @@ from causalcontext.graphs.lag_names import times
 from causalcontext.interop.formats import refuse_letters
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from causalcontext.graphs.union import LabeledUnion
 else:
     nx = Later("networkx")
