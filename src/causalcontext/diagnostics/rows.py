@@ -138,14 +138,14 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: int) -> Finding:
-    names, p = (result.names[x], result.names[y]), float(result.log.at(places[0], slot).p)
-    kept = result.log.at(places[0], slot).decision == Decision.PRESENT
+    names, entry = (result.names[x], result.names[y]), result.log.at(places[0], slot)
+    p, kept = float(entry.p), bool(entry.decision == Decision.PRESENT)
     at_context = not {x, y}.isdisjoint(result.cells.positions)
     outcome = f"{'kept' if kept else 'removed'} with p = {p:.3g}, alpha {result.settings.alpha:g}"
     message = f"{names[0]} - {names[1]} in {_where(result, places)} was {outcome}"
     missed = at_context and not kept
     advice = "a missed link at the context would hide changes between contexts: try a larger alpha" if missed else ""
-    evidence = {"x": names[0], "y": names[1], "context": result.contexts[places[0]], "p": p, "kept": bool(kept)}
+    evidence = {"x": names[0], "y": names[1], "context": result.contexts[places[0]], "p": p, "kept": kept}
     return Finding("near miss", Severity.CAUTION if at_context else Severity.NOTE, message, advice, evidence)
 
 

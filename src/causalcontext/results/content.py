@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.entries import Decision, Entries
+from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import marked, with_marks
@@ -75,7 +76,10 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "context": {
                 "name": result.context,
                 "levels": list(result.contexts),
-                "variables": [_variable(result, place) for place in range(len(result.levels))],
+                "variables": [
+                    {"name": result.names[place], "levels": list(levels), "types": [type(x).__name__ for x in levels]}
+                    for place, levels in zip(cells.positions, result.levels, strict=True)
+                ],
                 "cells": [list(cell) for cell in cells.cells],
                 "source": list(cells.sources) or None if len(cells.positions) > 1 else cells.source,
             },
@@ -128,11 +132,11 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         contexts=contexts,
         graphs={value: Graph.from_edges(names, edges[value], content["kind"]) for value in contexts},
         settings=settings,
-        data=_summary(content["data"]),
+        data=DataSummary(*(tuples(content["data"][field.name]) for field in fields(DataSummary))),
         log=log_from_dict(content["log"], asked, len(names), (len(contexts), columns)),
         tests_run=content["tests_run"],
         complete=content["complete"],
-        origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content["origins"]},
+        origins={(g, a, b): Origin(*tuples(rest)) for g, a, b, *rest in content["origins"]},
         doubts=tuple(Doubt(*doubt) for doubt in content["doubts"]),
         warnings=tuple(content["warnings"]),
         evidence=evidence,
@@ -140,8 +144,8 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         wrong_cells=WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None,
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,
-        known_claims=claims if isinstance(claims, str) else tuple((x, y, here, there) for x, y, here, there in claims),
-        known_violations=tuple(Violation(kind, tuple(columns), size) for kind, columns, size in content["violations"]),
+        known_claims=tuples(claims),
+        known_violations=tuple(Violation(*tuples(violation)) for violation in content["violations"]),
         **more,
     )
 
@@ -183,7 +187,7 @@ def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     mean, scatter = np.zeros((len(codes), len(names))), np.zeros((len(codes), len(names), len(names)))
     mean[:, some] = found.mean
     scatter[:, np.array(some)[:, None], some] = found.scatter
-    contexts = Contexts(tuple(map(names.index, copies)), tuple(tuple(code) for code in codes))
+    contexts = Contexts(tuple(map(names.index, copies)), tuples(codes))
     return {"series": facts, "known_windows": (contexts, Moments(found.rows, mean, scatter))}
 
 
@@ -195,31 +199,17 @@ def _saved_columns(names: Sequence[str], cells: Contexts, facts: SeriesFacts) ->
     return [*sorted(nodes, key=lambda place: split(names[place])[1]), *range(last, len(names))]
 
 
-def _summary(data: dict[str, Any]) -> DataSummary:
-    emptied = tuple((value, rows) for value, rows in data["emptied"])
-    return DataSummary(tuple(data["rows"]), tuple(data["lost"]), data["without_context"], emptied, tuple(data["kinds"]),
-                       data["fingerprint"])  # fmt: skip
-
-
-def _variable(result: ContextGraphs, place: int) -> dict[str, Any]:
-    """A context variable: its name, its values and their types."""
-    levels = result.levels[place]
-    types = [type(value).__name__ for value in levels]
-    return {"name": result.names[result.cells.positions[place]], "levels": list(levels), "types": types}
-
-
 def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, tuple[tuple[Any, ...], ...]]:
     """The context variables, and their values with their own types again."""
     variables = context["variables"]
     positions = tuple(names.index(variable["name"]) for variable in variables)
-    cells = tuple(tuple(int(level) for level in cell) for cell in context["cells"])
     levels = tuple(
         tuple(_level(value, kind) for value, kind in zip(variable["levels"], variable["types"], strict=True))
         for variable in variables
     )
     saved = context["source"]  # what they are functions of; of a single one the number itself
     sources = tuple(saved) if isinstance(saved, list) else () if saved is None else (saved,)
-    return Contexts(positions, cells, sources), levels
+    return Contexts(positions, tuples(context["cells"]), sources), levels
 
 
 def _level(value: Any, kind: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,60 +26,28 @@ class Decision(IntEnum, metaclass=ArrayEnumType):
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The deciding queries of some pairs in every context, as arrays of shape (contexts, pairs).
+    """The deciding queries of some pairs in every context, as arrays of shape (contexts, pairs), or of one pair in one.
 
-    Attributes
-    ----------
-    decision : array of `Decision`
-    p, statistic, df : arrays of float
-        Of the separating query, or of the one with the largest p-value where the edge was kept; NaN without a test.
-    n : array of int
-        Rows used.
-    view : array of int
-        The number of the view that answered: 0 for all rows; -1 without a test.
-    given : array of int, shape (contexts, pairs, width)
-        The conditioning set, padded with -1; context variables that the view fixes are not among them.
-    reason : array of `Reason`
-        Why a pair could not be tested.
-    untested : array of int
-        How many queries of the pair could not be run.
-    cut : array of int
-        The size from which on not all sets were tried, since there are too many; 0 where all were.
-    label : array of int
-        Which of the labels of the log, the tests, was used.
+    `p`, `statistic` and `df` are of the separating query, or of the one with the largest p-value where the edge was
+    kept; NaN without a test.
     """
 
-    decision: NDArray[np.int8]
+    decision: NDArray[np.int8]  # a `Decision`
     p: Floats
     statistic: Floats
     df: Floats
-    n: Ints
-    view: Ints
+    n: Ints  # rows used
+    view: Ints  # the number of the view that answered: 0 for all rows; -1 without a test
     given: Shorts
-    reason: NDArray[np.int8]
-    untested: Ints
-    cut: Ints
-    label: NDArray[np.int8]
-
-
-class LogEntry(NamedTuple):
-    """The columns of `Entries`, for one pair in one context."""
-
-    decision: int
-    p: float
-    statistic: float
-    df: float
-    n: int
-    view: int
-    given: Shorts
-    reason: int
-    untested: int
-    cut: int
-    label: int
+    """The conditioning set, shape (contexts, pairs, width), padded with -1; without contexts that the view fixes."""
+    reason: NDArray[np.int8]  # why a pair could not be tested, a `Reason`
+    untested: Ints  # how many queries of the pair could not be run
+    cut: Ints  # the size from which on not all sets were tried, since there are too many; 0 where all were
+    label: NDArray[np.int8]  # which of the labels of the log, the tests, was used
 
     @property
     def conditions(self) -> tuple[int, ...]:
-        """The conditioning set of the deciding query."""
+        """The conditioning set of the deciding query of one pair in one context."""
         return tuple(int(z) for z in self.given if z >= 0)
 
 

@@ -36,28 +36,14 @@ POINTS = 81
 
 @dataclass(frozen=True)
 class Scale:
-    """How a column is measured.
+    """How a column is measured."""
 
-    Attributes
-    ----------
-    kind : {"number", "count", "category", "ordered"}
-        A count is a number; where it is the effect, its equation is one of its root.
-    centre, spread : float
-        The units of a number.
-    places : tuple of float
-        Evenly spaced quantiles of a number, in its own units.
-    scores : tuple of float
-        Normal scores at these places, where columns were replaced by them; those of the levels of an ordered column.
-    levels : tuple
-        The levels of a category or an ordered column.
-    """
-
-    kind: str
-    centre: float = 0.0
+    kind: str  # one of `SCALES`; a count is a number, but where it is the effect, its equation is one of its root
+    centre: float = 0.0  # with `spread`, the units of a number
     spread: float = 1.0
-    places: tuple[float, ...] = ()
-    scores: tuple[float, ...] = ()
-    levels: tuple[Any, ...] = ()
+    places: tuple[float, ...] = ()  # evenly spaced quantiles of a number, in its own units
+    scores: tuple[float, ...] = ()  # normal scores at `places`, where columns were replaced by them, or of the levels
+    levels: tuple[Any, ...] = ()  # of a category or an ordered column
 
     @property
     def is_number(self) -> bool:
@@ -86,30 +72,14 @@ class Scale:
 
 @dataclass(frozen=True)
 class Term:
-    """A function of one cause, or a product of two.
+    """A function of one cause, or a product of two."""
 
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    causes : tuple of int
-        Places of the variables in the table.
-    place : float
-        A knot in standard units, or the number of a level; -1 for a product of two numbers.
-    slopes : tuple of float
-        One, or one for every level of an effect that is a category, the last one being 0.
-    average : float
-        The mean of the function over the rows of the equation.
-    contexts : tuple of int
-        The contexts in which the term lives.
-    """
-
-    kind: str
-    causes: tuple[int, ...]
-    place: float
-    slopes: tuple[float, ...]
-    average: float
-    contexts: tuple[int, ...]
+    kind: str  # one of `KINDS`
+    causes: tuple[int, ...]  # places of the variables in the table
+    place: float  # a knot in standard units, or the number of a level; -1 for a product of two numbers
+    slopes: tuple[float, ...]  # one, or one for every level of an effect that is a category, the last one being 0
+    average: float  # the mean of the function over the rows of the equation
+    contexts: tuple[int, ...]  # in which the term lives
 
     def values(self, standard: dict[int, Floats]) -> Floats:
         """The function at values in standard units of its causes."""
@@ -134,30 +104,17 @@ class Term:
 class SpreadTerm:
     """What a cause, or a context, does to the logarithm of the standard deviation of the noise.
 
-    Attributes
-    ----------
-    shape : str
-        One of `SPREADS`: of z = (cause - centre) / unit, cut off at 3 and -3, z itself, its size, whether it is
-        positive, what it is above and below the middle half; whether the cause is a level; whether the context is one
-        of `contexts`.
-    cause : int
-        The place of the variable in the table, -1 for a context.
-    centre, unit : float
-        In the units of the equations; the number of a level.
-    slope : float
-    average : float
-        The mean of the function over the rows of the equation.
-    contexts : tuple of int
-        The contexts in which a term of the context is 1, none for others.
+    By its shape it is, of z = (cause - centre) / unit, cut off at 3 and -3, z itself, its size, whether it is positive,
+    what it is above and below the middle half; whether the cause is a level; whether the context is one of `contexts`.
     """
 
-    shape: str
-    cause: int
-    centre: float
+    shape: str  # one of `SPREADS`
+    cause: int  # the place of the variable in the table, -1 for a context
+    centre: float  # in the units of the equations; the number of a level
     unit: float
     slope: float
-    average: float
-    contexts: tuple[int, ...] = ()
+    average: float  # the mean of the function over the rows of the equation
+    contexts: tuple[int, ...] = ()  # in which a term of the context is 1, none for others
 
     def values(self, x: Floats, context: int) -> Floats:
         """Its part of the logarithm at values of the cause in the units of the equations."""
@@ -174,37 +131,18 @@ class SpreadTerm:
 
 @dataclass(frozen=True)
 class Equation:
-    """The mechanism of an effect in some contexts.
+    """The mechanism of an effect in some contexts."""
 
-    Attributes
-    ----------
-    effect : int
-        Its place in the table.
-    contexts : tuple of int
-        The contexts that share the equation.
-    kind : {"number", "category", "ordered"}
-        What is explained: a number, the log odds of levels against the last one, or cuts of a latent number.
-    intercepts : tuple of tuples of float
-        One tuple for every context of the equation, with one number, or one for every level but the last (cuts for
-        an ordered effect).
-    terms : tuple of Term
-    noise : float
-        The standard deviation of the noise of a number, in standard units; 0 for others.
-    density : tuple of float
-        The noise density: number of features (0: Gaussian), lowest and highest place of its support in units of
-        `noise`, coefficients of the features.
-    spread : tuple of SpreadTerm
-        What `noise` is multiplied with, where the spread of the noise is uneven.
-    """
-
-    effect: int
-    contexts: tuple[int, ...]
-    kind: str
-    intercepts: tuple[tuple[float, ...], ...]
+    effect: int  # its place in the table
+    contexts: tuple[int, ...]  # those that share the equation
+    kind: str  # "number", "category" (log odds of levels against the last one), "ordered" (cuts of a latent number)
+    intercepts: tuple[tuple[float, ...], ...]  # for every context one number, or one for every level but the last
     terms: tuple[Term, ...]
-    noise: float
+    noise: float  # the standard deviation of the noise of a number, in standard units; 0 for others
     density: tuple[float, ...]
-    spread: tuple[SpreadTerm, ...] = ()
+    """The noise density: number of features (0: Gaussian), lowest and highest place of its support in units of `noise`,
+    coefficients of the features."""
+    spread: tuple[SpreadTerm, ...] = ()  # what `noise` is multiplied with, where the spread of the noise is uneven
 
     @property
     def causes(self) -> tuple[int, ...]:
@@ -222,17 +160,6 @@ class Equation:
         return means or any(term.cause == cause for term in self.spread)
 
 
-def _renumbered(equation: Equation, number: Sequence[int]) -> Equation:
-    contexts = tuple(r for r, old in enumerate(number) if old in equation.contexts)
-    intercepts = tuple(equation.intercepts[equation.contexts.index(number[r])] for r in contexts)
-    terms = (
-        replace(term, contexts=tuple(r for r in contexts if number[r] in term.contexts)) for term in equation.terms
-    )
-    spread = (replace(t, contexts=tuple(r for r in contexts if number[r] in t.contexts)) for t in equation.spread)
-    return replace(equation, contexts=contexts, intercepts=intercepts, terms=tuple(t for t in terms if t.contexts),
-                   spread=tuple(spread))  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Mechanisms:
     """All equations of a result, and how the columns are measured."""
@@ -242,7 +169,18 @@ class Mechanisms:
 
     def renumbered(self, number: Sequence[int]) -> Mechanisms:
         """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""
-        found = (_renumbered(one, number) for one in self.equations)
+        found = []
+        for one in self.equations:
+            contexts = tuple(r for r, old in enumerate(number) if old in one.contexts)
+            terms, spread = ([tuple(r for r in contexts if number[r] in term.contexts) for term in some]
+                             for some in (one.terms, one.spread))  # fmt: skip
+            found.append(replace(
+                one,
+                contexts=contexts,
+                intercepts=tuple(one.intercepts[one.contexts.index(number[r])] for r in contexts),
+                terms=tuple(replace(term, contexts=c) for term, c in zip(one.terms, terms, strict=True) if c),
+                spread=tuple(replace(term, contexts=c) for term, c in zip(one.spread, spread, strict=True)),
+            ))  # fmt: skip
         return Mechanisms(self.scales, tuple(one for one in found if one.contexts))
 
     def equation(self, effect: int, context: int) -> Equation:
@@ -346,24 +284,28 @@ class Mechanisms:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text."""
-        scales, equations = [asdict(scale) for scale in self.scales], [asdict(one) for one in self.equations]
-        return {"scales": scales, "equations": equations}
+        return {"scales": [asdict(one) for one in self.scales], "equations": [asdict(one) for one in self.equations]}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Mechanisms:
         """The mechanisms of `to_dict`."""
-        scales = [Scale(**(one | {name: tuple(one[name]) for name in ("places", "scores", "levels")}))
-                  for one in content["scales"]]  # fmt: skip
-        return cls(tuple(scales), tuple(_equation(one) for one in content["equations"]))
+        scales = tuple(Scale(**_with_tuples(one)) for one in content["scales"])
+        return cls(scales, tuple(_equation(one) for one in content["equations"]))
+
+
+def tuples(value: Any) -> Any:
+    """A value of a file, with tuples in place of its lists, at any depth."""
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
+
+
+def _with_tuples(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuples(value) for name, value in content.items()}
 
 
 def _equation(content: dict[str, Any]) -> Equation:
-    terms = [Term(**(term | {name: tuple(term[name]) for name in ("causes", "slopes", "contexts")}))
-             for term in content["terms"]]  # fmt: skip
-    spread = [SpreadTerm(**(term | {"contexts": tuple(term["contexts"])})) for term in content.get("spread", ())]
-    rest = {"contexts": tuple(content["contexts"]), "density": tuple(content["density"]), "terms": tuple(terms),
-            "intercepts": tuple(tuple(row) for row in content["intercepts"]), "spread": tuple(spread)}  # fmt: skip
-    return Equation(**(content | rest))
+    terms = tuple(Term(**_with_tuples(term)) for term in content["terms"])
+    spread = tuple(SpreadTerm(**_with_tuples(term)) for term in content.get("spread", ()))
+    return Equation(**_with_tuples(content) | {"terms": terms, "spread": spread})
 
 
 def _probabilities(kind: str, predictor: Floats) -> Floats:
@@ -378,33 +320,16 @@ def _probabilities(kind: str, predictor: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class PartialCurve:
-    """The expected effect in some contexts as one cause takes its values, everything else being at its average.
-
-    Attributes
-    ----------
-    cause, effect : str
-    contexts : tuple of int
-        The places of the contexts that share the curve.
-    at : tuple
-        Values of the cause: places between its 1st and 99th percentile, or its levels.
-    numeric : bool
-        Whether these are numbers.
-    level : value or None
-        The level whose probability it is, where the effect has levels.
-    values : array
-        One number for every value of the cause.
-    spread : array or None
-        The standard deviation of the noise there, where it depends on the cause.
-    """
+    """The expected effect in some contexts as one cause takes its values, everything else being at its average."""
 
     cause: str
     effect: str
-    contexts: tuple[int, ...]
-    at: tuple[Any, ...]
-    numeric: bool
-    level: Any
-    values: Floats
-    spread: Floats | None = None
+    contexts: tuple[int, ...]  # the places of those that share the curve
+    at: tuple[Any, ...]  # values of the cause: places between its 1st and 99th percentile, or its levels
+    numeric: bool  # whether these are numbers
+    level: Any  # whose probability it is, where the effect has levels; None otherwise
+    values: Floats  # one number for every value of the cause
+    spread: Floats | None = None  # the standard deviation of the noise there, where it depends on the cause
 
 
 def mechanisms_of(result: ContextGraphs) -> Mechanisms:

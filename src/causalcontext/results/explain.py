@@ -8,7 +8,7 @@ import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.results.entries import Decision, LogEntry
+from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.origins import meaning, origin_words
 from causalcontext.results.series import series_of
@@ -91,7 +91,7 @@ def _on_second_look(result: ContextGraphs, x: str, y: str, place: int) -> bool:
     return any(origin is not None and origin.rule == "reads" for origin in origins)
 
 
-def _given(result: ContextGraphs, entry: LogEntry) -> str:
+def _given(result: ContextGraphs, entry: Entries) -> str:
     names = [result.columns[z] for z in entry.conditions]
     return f" given {', '.join(names)}" if names else ""
 
@@ -128,7 +128,7 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Dec
     return f"; {words} {p_words(p)}, {reason}"
 
 
-def _untested(entry: LogEntry) -> str:
+def _untested(entry: Entries) -> str:
     """What was not tried: queries that could not be run, and sets that are too many."""
     count, cut = int(entry.untested), int(entry.cut)
     failed = f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)" if count else ""

@@ -28,7 +28,7 @@ from causalcontext.kernels.levels.skeleton import (
     Decisions,
     P,
 )
-from causalcontext.results.entries import Decision, Entries, LogEntry, padded, picked, woven
+from causalcontext.results.entries import Decision, Entries, padded, picked, woven
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import SepsetRecords, pairs_at, slot
 from causalcontext.views import CIQuery
@@ -117,10 +117,10 @@ class CITestLog:
         made = self._entries.entries(*pairs_at(slots[~listed], self.variables))
         return woven(picked(self.kept, place[listed]), made, listed)
 
-    def at(self, context: int, slot: int) -> LogEntry:
+    def at(self, context: int, slot: int) -> Entries:
         """The entry of one pair in one context."""
         found = self.some(np.array([slot]))
-        return LogEntry(*(getattr(found, name)[context, 0] for name in LogEntry._fields))
+        return Entries(*(getattr(found, column.name)[context, 0] for column in fields(Entries)))
 
     def blocks(self, size: int = 2**18) -> Iterator[tuple[Ints, Entries]]:
         """The places of all pairs and their entries, so many at a time."""
@@ -243,34 +243,26 @@ class FromSepsets:
 
     def made(self, first: Ints, second: Ints, records: Decisions) -> Entries:
         """The entries of pairs with these records, shapes (graphs, pairs, ...)."""
-        shape, facts = (self.contexts, first.size), records.facts
-        numbers = np.where(facts[:, :, MASK, None] >= 0, records.numbers, np.nan)
-        given = _conditions(self.plan, records)
-        return Entries(
-            decision=_for_every(_decisions(self.plan, first, second, records), shape),
-            p=_for_every(numbers[:, :, P], shape),
-            statistic=_for_every(numbers[:, :, STATISTIC], shape),
-            df=_for_every(numbers[:, :, DF], shape),
-            n=_for_every(facts[:, :, ROWS], shape),
-            view=_for_every(_views(self.plan, records), shape),
-            given=_for_every(given, (*shape, given.shape[2])),
-            reason=_for_every(facts[:, :, REASON].astype(np.int8), shape),
-            untested=_for_every(facts[:, :, UNTESTED], shape),
-            cut=_for_every(np.where(facts[:, :, SEPARATED] == 1, 0, facts[:, :, CUT]), shape),
-            label=_for_every(facts[:, :, LABEL].astype(np.int8), shape),
-        )
-
-
-def _for_every(array: Values, shape: tuple[int, ...]) -> Values:
-    """The array itself where every context has its own entries, else the entries of one graph for all of them."""
-    return array if array.shape == shape else np.broadcast_to(array, shape)
-
-
-def _views(plan: Plan, records: Decisions) -> Ints:
-    """The view of every deciding test; -1 without one."""
-    mask = records.facts[:, :, MASK]
-    graph = np.arange(len(mask))[:, None]
-    return np.where(mask >= 0, plan.views[graph, np.maximum(mask, 0)], -1)
+        facts, mask = records.facts, records.facts[:, :, MASK]
+        numbers = np.where(mask[:, :, None] >= 0, records.numbers, np.nan)
+        views = self.plan.views[np.arange(len(mask))[:, None], np.maximum(mask, 0)]
+        columns: dict[str, Values] = {
+            "decision": _decisions(self.plan, first, second, records),
+            "p": numbers[:, :, P],
+            "statistic": numbers[:, :, STATISTIC],
+            "df": numbers[:, :, DF],
+            "n": facts[:, :, ROWS],
+            "view": np.where(mask >= 0, views, -1),
+            "given": _conditions(self.plan, records),
+            "reason": facts[:, :, REASON].astype(np.int8),
+            "untested": facts[:, :, UNTESTED],
+            "cut": np.where(facts[:, :, SEPARATED] == 1, 0, facts[:, :, CUT]),
+            "label": facts[:, :, LABEL].astype(np.int8),
+        }
+        if len(mask) != self.contexts:
+            columns = {name: np.broadcast_to(column, (self.contexts, *column.shape[1:]))
+                       for name, column in columns.items()}  # fmt: skip
+        return Entries(**columns)
 
 
 def _conditions(plan: Plan, records: Decisions) -> Shorts:

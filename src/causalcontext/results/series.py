@@ -13,6 +13,7 @@ from causalcontext.data.frames import frame_of
 from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.results.equations import tuples
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
@@ -71,34 +72,17 @@ class SlopeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class SeriesFacts:
-    """What a result with lags knows besides graphs.
+    """What a result with lags knows besides graphs."""
 
-    Attributes
-    ----------
-    variables : tuple of str
-        The columns, the context included, without covariates.
-    lags : int
-    covariates : tuple of str
-    reads : mapping from variable to Copy
-    windows : WindowCounts
-    slopes : tuple of SlopeRow
-    beyond_lags : float or None
-        The p-value of the past beyond the lags, all columns together; None where it was not tested.
-    copies : tuple of int
-        Of a search by tests, the lags of the copies of the context that choose rows.
-    depth : int
-        Of a search by tests, the longest lag that was conditioned on.
-    """
-
-    variables: tuple[str, ...]
+    variables: tuple[str, ...]  # the columns, the context included, without covariates
     lags: int
     covariates: tuple[str, ...]
     reads: Mapping[str, Copy]
     windows: WindowCounts
     slopes: tuple[SlopeRow, ...] = ()
-    beyond_lags: float | None = None
-    copies: tuple[int, ...] = ()
-    depth: int = 0
+    beyond_lags: float | None = None  # p-value of the past beyond the lags, all columns together; None: not tested
+    copies: tuple[int, ...] = ()  # of a search by tests, the lags of the copies of the context that choose rows
+    depth: int = 0  # of a search by tests, the longest lag that was conditioned on
 
     def columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """The nodes, then the past beyond the window that was conditioned on."""
@@ -141,15 +125,11 @@ class SeriesFacts:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
         """The facts of `to_dict`."""
-        several = {name: [] if saved is None else [saved] if isinstance(saved[0], str) else saved
-                   for name, saved in content["reads"].items()}  # fmt: skip
-        reads = {name: read_of([(context, lags if isinstance(lags, list) else [lags]) for context, lags in copies])
-                 for name, copies in several.items()}  # fmt: skip
-        slopes = (SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:]))
+        reads = {name: tuples(saved) for name, saved in content["reads"].items()}
+        slopes = (SlopeRow(*map(tuples, row[:4]), *(np.nan if value is None else value for value in row[4:]))
                   for row in content["slopes"])  # fmt: skip
-        rows = (row._replace(context=tuple(row.context)) if isinstance(row.context, list) else row for row in slopes)
         return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
-                   WindowCounts(**content["windows"]), tuple(rows), content.get("beyond_lags"),
+                   WindowCounts(**content["windows"]), tuple(slopes), content.get("beyond_lags"),
                    tuple(content.get("copies", ())), content.get("depth", 0))  # fmt: skip
 
 
