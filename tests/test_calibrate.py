@@ -18,7 +18,6 @@ from causalcontext.ci_tests.partial_correlation import PartialCorrelation
 from causalcontext.ci_tests.rows import Comparison, RowTest, untestable
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.calibration.repeats import query_table
 from causalcontext.diagnostics.calibration.report import QUANTILE, compatible, wilson
 from causalcontext.diagnostics.calibration.tables import (
     ALTERNATIVES,
@@ -30,6 +29,7 @@ from causalcontext.diagnostics.calibration.tables import (
     design_of,
     null_column,
     one_question,
+    query_table,
 )
 from causalcontext.views import Reason
 from marks import rest_slow

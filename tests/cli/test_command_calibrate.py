@@ -81,9 +81,9 @@ def test_what_is_refused_is_one_sentence(words: list[str], sentence: str) -> Non
 
 @pytest.mark.parametrize("words", [[], ["--json", "out.json", "--plot", "out.svg"]])
 def test_ctrl_c_keeps_what_is_done(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import causalcontext.diagnostics.calibration.repeats as repeats
+    import causalcontext.diagnostics.calibration.calibrate as module
 
-    original, calls = repeats.run_repeat, []
+    original, calls = module.run_repeat, []
 
     def run_repeat(*task: Any) -> Any:
         calls.append(task)
@@ -91,7 +91,7 @@ def test_ctrl_c_keeps_what_is_done(words: list[str], monkeypatch: pytest.MonkeyP
             raise KeyboardInterrupt
         return original(*task)
 
-    monkeypatch.setattr(repeats, "run_repeat", run_repeat)
+    monkeypatch.setattr(module, "run_repeat", run_repeat)
     answer = run(*words)
     assert answer.exit_code == 130
     assert answer.stdout == ""

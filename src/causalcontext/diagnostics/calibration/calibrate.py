@@ -4,30 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.calibration.repeats import Repeat, Repeats, run_repeats
-from causalcontext.diagnostics.calibration.report import Calibration, calibration_table, queries_frame
+from causalcontext.diagnostics.calibration.report import Calibration, Repeat, calibration_table, queries_frame
 from causalcontext.diagnostics.calibration.tables import (
     ALTERNATIVES,
     NULLS,
+    DrawnQuery,
     QueryClass,
     all_questions,
+    changed_column,
     check_named,
+    finished,
+    null_column,
     one_question,
+    query_table,
 )
-from causalcontext.errors import InterruptedSearch, OptionError, check_choice, check_jobs, check_level, check_whole
+from causalcontext.diagnostics.stability import each_sample
+from causalcontext.errors import (
+    InterruptedSearch,
+    NotYetError,
+    OptionError,
+    check_choice,
+    check_jobs,
+    check_level,
+    check_whole,
+)
+from causalcontext.kernels.arrays import Floats
 from causalcontext.options import made, option, takes
 from causalcontext.progress import Count, counting_bar
+from causalcontext.views import Reason
 
+LARGEST_SEED = 2**31
 MOST_ROWS = 20_000
 """Larger tables are calibrated on a sample of their rows."""
 
@@ -174,22 +191,26 @@ def calibrate(
     settings = chosen.settings(context)
     table = read_table(table, context, kinds=chosen.kinds, names=names)
     data, notes = _rows_to_use(table, chosen.missing, int(chosen.seed))
-    questions = _questions(data, chosen)
-    plan = Repeats(data, questions, chosen.test, chosen.null, chosen.alternative, float(chosen.effect),
-                   int(chosen.seed))  # fmt: skip
-    found, complete = _collect(plan, int(chosen.repeats), chosen.n_jobs, progress)
-    queries = queries_frame(questions, found)
+    if chosen.x is None or chosen.y is None:
+        questions = all_questions(data, chosen.largest_given)
+    else:
+        questions = (one_question(data, chosen.x, chosen.y, chosen.given or ()),)
+    found: list[Repeat] = []
+    total = int(chosen.repeats) * len(questions)
+    try:
+        with counting_bar("queries", progress) as advance:
+            for one in each_sample(partial(run_repeat, data, questions, chosen), total, int(chosen.seed),
+                                   chosen.n_jobs):  # fmt: skip
+                found.append(one)
+                advance(len(found), total)
+    except KeyboardInterrupt:
+        if not found:
+            raise
+    queries, complete = queries_frame(questions, found), len(found) == total
     report = Calibration(calibration_table(queries, float(chosen.alpha)), queries, settings, notes, complete)
     if not complete:
         raise InterruptedSearch(report)
     return report
-
-
-def _questions(data: Dataset, options: CalibrationOptions) -> tuple[QueryClass, ...]:
-    """The query that is named, or a question for every class of pair."""
-    if options.x is None or options.y is None:
-        return all_questions(data, options.largest_given)
-    return (one_question(data, options.x, options.y, options.given or ()),)
 
 
 def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple[str, ...]]:
@@ -206,16 +227,34 @@ def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple
     return drop_empty_cells(kept, gather_statistics(kept))[0], tuple(notes)
 
 
-def _collect(plan: Repeats, repeats: int, n_jobs: int, progress: bool | Count) -> tuple[list[Repeat], bool]:
-    """What was found, and whether nothing is missing; an interruption before the first repeat is passed on."""
-    found: list[Repeat] = []
-    total = repeats * len(plan.questions)
+def run_repeat(data: Dataset, questions: Sequence[QueryClass], options: CalibrationOptions, place: int, seed: int
+               ) -> Repeat:  # fmt: skip
+    """The repeat at that place, the first of every question first: its query is drawn, and its response drawn anew.
+
+    The test answers with and without a dependence.
+    """
+    repeat, number = divmod(place, len(questions))
+    random = questions[number].random(seed, repeat)
+    draw = questions[number].draw(len(data.contexts.cells), random)
+    test = find_test(options.test, int(random.integers(LARGEST_SEED)))
+    null = null_column(data, draw, options.null, random)
+    kind = data.kinds[draw.response]
+    said = _answer(data, draw, finished(null.fitted + null.noise, kind), test)
+    name, changed = changed_column(options.alternative, data, draw, null, float(options.effect), random)
+    power = np.nan if changed is None else _answer(data, draw, finished(changed, kind), test)[2]
+    x, y = sorted((data.names[draw.response], data.names[draw.other]))
+    given = tuple(sorted(data.names[column] for column in draw.given))
+    return Repeat(number, repeat, x, y, given, data.names[draw.response], *said, name, power)
+
+
+def _answer(data: Dataset, draw: DrawnQuery, response: Floats, test: IndependenceTest) -> tuple[str, int, float, int]:
+    """What a test says about one table: its name, the rows it used, its p-value, or the reason why it has none."""
+    small, query = query_table(data, draw, response)
     try:
-        with counting_bar("queries", progress) as advance:
-            for part in run_repeats(plan, repeats, n_jobs):
-                found += part
-                advance(len(found), total)
-    except KeyboardInterrupt:
-        if not found:
-            raise
-    return found, len(found) == total
+        prepared = prepared_test(test, small, gather_statistics(small))
+    except NotYetError:
+        return "", 0, np.nan, Reason.NO_TEST
+    found = prepared.answer([query])
+    label = prepared.labels[0 if found.label is None else int(found.label[0])]
+    name = "" if found.reason[0] == Reason.NO_TEST else label.name
+    return name, int(found.n[0]), float(found.p[0]), int(found.reason[0])

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from causalcontext.data.frames import frame_of
-from causalcontext.diagnostics.calibration.repeats import Repeat
 from causalcontext.diagnostics.calibration.tables import NONE, QueryClass
 from causalcontext.drawing.strokes import INK, SOFT, check_picture_path
 from causalcontext.views import REASON_TEXT, Reason
@@ -31,6 +30,23 @@ ADVICE = {
     TOO_OFTEN: "expect false links, and use another test",
     TOO_RARELY: "links that are found are reliable, but more are missed than necessary",
 }
+
+
+class Repeat(NamedTuple):
+    """What one repeat of a question found; p-values are NaN where a query could not be tested."""
+
+    question: int
+    repeat: int
+    x: str
+    y: str
+    given: tuple[str, ...]
+    response: str
+    test: str
+    rows: int
+    p: float
+    reason: int
+    alternative: str
+    p_alternative: float
 
 
 def queries_frame(questions: Sequence[QueryClass], repeats: Sequence[Repeat]) -> pd.DataFrame:
@@ -73,35 +89,17 @@ def compatible(alpha: float, tested: int) -> tuple[float, float]:
 
 
 def _row(part: pd.DataFrame, alpha: float) -> tuple[Any, ...]:
-    tested = part[part["p"].notna()]
-    rejected, total = int((tested["p"] <= alpha).sum()), len(tested)
-    low, high = wilson(rejected, total)
+    tested, changed = part["p"].dropna(), part["p_alternative"].dropna()
+    low, high = wilson(int((tested <= alpha).sum()), len(tested))
+    verdict = UNTESTABLE if np.isnan(low) else TOO_OFTEN if low > alpha else TOO_RARELY if high < alpha else RIGHT
+    rows = int(part.loc[tested.index if len(tested) else part.index, "rows"].median())
+    size, power = ((p <= alpha).mean() if len(p) else np.nan for p in (tested, changed))
+    names, alternatives = (sorted(set(part[name]) - {"", NONE}) for name in ("test", "alternative"))
+    reasons = Counter(Reason(reason) for reason in part["reason"] if reason != Reason.TESTABLE).most_common(1)
     first = part.iloc[0]
-    rows = int((tested if total else part)["rows"].median())
-    power = _share(int((part["p_alternative"] <= alpha).sum()), int(part["p_alternative"].notna().sum()))
-    return (first["pair"], first["given"], _joined(part["test"]), rows, _share(rejected, total),
-            low, high, _verdict(low, high, alpha), power, len(part), len(part) - total,
-            _joined(part["alternative"], NONE) or NONE, _reason(part["reason"]))  # fmt: skip
-
-
-def _verdict(low: float, high: float, alpha: float) -> str:
-    if np.isnan(low):
-        return UNTESTABLE
-    return TOO_OFTEN if low > alpha else TOO_RARELY if high < alpha else RIGHT
-
-
-def _share(count: int, total: int) -> float:
-    return count / total if total else np.nan
-
-
-def _joined(names: pd.Series[str], ignored: str = "") -> str:
-    return ", ".join(sorted(set(names) - {"", ignored}))
-
-
-def _reason(reasons: pd.Series[int]) -> str:
-    """Why most of the repeats without a p-value have none."""
-    counts = Counter(Reason(reason) for reason in reasons if reason != Reason.TESTABLE)
-    return REASON_TEXT[counts.most_common(1)[0][0]] if counts else ""
+    return (first["pair"], first["given"], ", ".join(names), rows, size, low, high, verdict, power, len(part),
+            len(part) - len(tested), ", ".join(alternatives) or NONE,
+            REASON_TEXT[reasons[0][0]] if reasons else "")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +146,18 @@ class Calibration:
         if tested:
             right = int((verdicts == RIGHT).sum())
             yield f"size is right in {right} of {tested} rows, where its interval contains {self.settings['alpha']:g}"
-            yield self._sharpness()
+            repeats = int((self.table["repeats"] - self.table["untested"]).max())
+            low, high = compatible(self.settings["alpha"], repeats)
+            yield f"{repeats} repeats do not tell a size between {low:.3f} and {high:.3f} from the right one"
         for row in rows_of(self.table[verdicts.isin([TOO_OFTEN, TOO_RARELY])]):
             yield f"{row_name(row)}: {self._finding(row)}"
-        untested = self.table[self.table["untested"] > 0]
-        for (pair, reason), rows in untested.groupby(["pair", "reason"], sort=False):
-            yield _untested(str(pair), str(reason), rows)
+        for (pair, reason), rows in self.table[self.table["untested"] > 0].groupby(["pair", "reason"], sort=False):
+            asked = f"{pair}{_given(rows['given'].tolist())}"
+            if (rows["verdict"] == UNTESTABLE).all():
+                yield f"{asked}: untestable ({reason}); such pairs keep their edge"
+            else:
+                total = rows["repeats"].sum()
+                yield f"{asked}: {rows['untested'].sum()} of {total} repeats could not be tested ({reason})"
         yield from self.notes
         if not self.complete:
             yield f"interrupted after {self.table['repeats'].min()} of {self.settings['repeats']} repeats"
@@ -169,20 +173,15 @@ class Calibration:
         frame = frame_of(rows, columns=header)
         return "\n".join([self.heading(), "", frame.to_string(index=False), "", *self.sentences()])
 
-    def _sharpness(self) -> str:
-        """Which sizes so many repeats cannot tell from the right one."""
-        repeats = int((self.table["repeats"] - self.table["untested"]).max())
-        low, high = compatible(self.settings["alpha"], repeats)
-        return f"{repeats} repeats do not tell a size between {low:.3f} and {high:.3f} from the right one"
-
     def _finding(self, row: Any) -> str:
         """A verdict with its numbers, and for wrong rejections the column that has most of them."""
         found = f"{row.verdict} ({row.size:.3f}, interval {row.size_low:.3f} to {row.size_high:.3f})"
         if row.verdict == TOO_RARELY:
             return f"{found}; {ADVICE[row.verdict]}"
-        queries = self.queries[(self.queries["pair"] == row.pair) & (self.queries["given"] == row.given)]
-        queries = queries[queries["p"].notna()]
-        return f"{found}{_worst_response(queries, self.settings['alpha'])}; {ADVICE[row.verdict]}"
+        queries = self.queries.query("pair == @row.pair and given == @row.given and p.notna()")
+        shares = (queries["p"] <= self.settings["alpha"]).groupby(queries["response"]).mean()
+        worst = "" if len(shares) < 2 else f", most often for {shares.idxmax()} ({shares.max():.2f})"
+        return f"{found}{worst}; {ADVICE[row.verdict]}"
 
 
 def rows_of(table: pd.DataFrame) -> list[Any]:
@@ -199,19 +198,11 @@ def shown(table: pd.DataFrame) -> list[list[str]]:
     """A header and rows of text, for terminals."""
     header = ["pair", "given", "test", "rows", "size", "interval", "verdict", "power"]
     rows = [
-        [row.pair, str(row.given), row.test or "-", f"{row.rows:,}", _number(row.size), _interval(row), row.verdict,
-         _number(row.power)]
+        [row.pair, str(row.given), row.test or "-", f"{row.rows:,}", _number(row.size),
+         "-" if np.isnan(row.size_low) else f"{row.size_low:.3f}-{row.size_high:.3f}", row.verdict, _number(row.power)]
         for row in rows_of(table)
     ]  # fmt: skip
     return [header, *rows]
-
-
-def _untested(pair: str, reason: str, rows: pd.DataFrame) -> str:
-    """How many repeats of a pair had no p-value, for one reason."""
-    asked = f"{pair}{_given(rows['given'].tolist())}"
-    if (rows["verdict"] == UNTESTABLE).all():
-        return f"{asked}: untestable ({reason}); such pairs keep their edge"
-    return f"{asked}: {rows['untested'].sum()} of {rows['repeats'].sum()} repeats could not be tested ({reason})"
 
 
 def _given(sizes: list[int]) -> str:
@@ -222,18 +213,8 @@ def _given(sizes: list[int]) -> str:
     return f" given {listed} column{'' if sizes == [1] else 's'}"
 
 
-def _worst_response(queries: pd.DataFrame, alpha: float) -> str:
-    """The response that is rejected most often, if there are several."""
-    shares = (queries["p"] <= alpha).groupby(queries["response"]).mean()
-    return "" if len(shares) < 2 else f", most often for {shares.idxmax()} ({shares.max():.2f})"
-
-
 def _number(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.3f}"
-
-
-def _interval(row: Any) -> str:
-    return "-" if np.isnan(row.size_low) else f"{row.size_low:.3f}-{row.size_high:.3f}"
 
 
 LOOKS = {RIGHT: ("#0072b2", "o"), TOO_OFTEN: ("#d55e00", "^"), TOO_RARELY: ("#8c4b7e", "v")}
@@ -270,6 +251,8 @@ def _plot(report: Calibration, path: str | Path | None, dpi: float) -> tuple[Axe
 
 
 def _paint_sizes(axes: Axes, report: Calibration) -> None:
+    from matplotlib.lines import Line2D
+
     alpha, table = report.settings["alpha"], report.table
     axes.axvline(alpha, color=INK, linewidth=0.9)
     for place, row in enumerate(rows_of(table)):
@@ -284,7 +267,11 @@ def _paint_sizes(axes: Axes, report: Calibration) -> None:
     widest = float(np.nanmax([table["size_high"].max(), 3 * alpha]))  # the band is seen, too
     axes.set_xlim(0.0, min(1.02, 1.05 * widest))
     axes.set_xlabel(f"size with 99 % interval, line at {alpha:g}", fontsize=8.5)
-    _add_legend(axes, [verdict for verdict in LOOKS if (table["verdict"] == verdict).any()])
+    handles = [Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.4, label=verdict)
+               for verdict, (colour, marker) in LOOKS.items() if (table["verdict"] == verdict).any()]  # fmt: skip
+    if handles:
+        axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize=8, frameon=False,
+                    borderaxespad=0.2, handlelength=1.6)  # fmt: skip
 
 
 def _paint_powers(axes: Axes, report: Calibration) -> None:
@@ -297,15 +284,3 @@ def _paint_powers(axes: Axes, report: Calibration) -> None:
         axes.plot(row.power, place, color=INK, marker="D", markersize=4, linestyle="none", clip_on=False)
     axes.set_xlim(0.0, 1.02)
     axes.set_xlabel(f"power, {settings['alternative']} {settings['effect']:g}", fontsize=8.5)
-
-
-def _add_legend(axes: Axes, verdicts: list[str]) -> None:
-    from matplotlib.lines import Line2D
-
-    handles: list[Any] = [
-        Line2D([], [], color=LOOKS[verdict][0], marker=LOOKS[verdict][1], markersize=5, linewidth=1.4, label=verdict)
-        for verdict in verdicts
-    ]
-    if handles:
-        axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize=8, frameon=False,
-                    borderaxespad=0.2, handlelength=1.6)  # fmt: skip

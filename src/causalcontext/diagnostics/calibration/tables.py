@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +23,10 @@ from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm, probabilities
 from causalcontext.kernels.rows.likelihoods import LOGIT
+from causalcontext.views import CIQuery
 
 NULLS = ("permutation", "bootstrap")
+ALTERNATIVES = ("mean", "slope", "variance", "association")
 MOST_WORK = 5e7
 """Rows times coefficients squared, up to which the logit of a category has all conditions."""
 TOLERANCE = 1e-6
@@ -43,17 +46,15 @@ class NullColumn(NamedTuple):
     noise: Floats
 
 
-def null_column(data: Dataset, draw: DrawnQuery, null: str, random: np.random.Generator) -> NullColumn:
+def null_column(data: Dataset, draw: DrawnQuery, null: str, random: Random) -> NullColumn:
     """The response of a query, drawn anew given the conditions."""
     values = np.asarray(data.columns[draw.response], dtype=np.float64)
     conditions = [column for column in draw.given if column != data.context]
     fitted, noise = np.empty((2, data.n_rows))
     for rows in _strata(data, draw):
         design = design_of(data, conditions, rows)
-        if data.kinds[draw.response].is_number:
-            fitted[rows], noise[rows] = _drawn_number(values[rows], design, null, random)
-        else:
-            fitted[rows], noise[rows] = _drawn_category(values[rows], design, null, random), 0.0
+        drawn = _drawn_number if data.kinds[draw.response].is_number else _drawn_category
+        fitted[rows], noise[rows] = drawn(values[rows], design, null, random)
     return NullColumn(fitted, noise)
 
 
@@ -67,15 +68,15 @@ def design_of(data: Dataset, conditions: list[int], rows: Ints) -> Floats:
     parts = [np.ones((len(rows), 1))]
     for column in conditions:
         values = np.asarray(data.columns[column], dtype=np.float64)[rows]
-        parts.append(standardised(values)[:, None] if data.kinds[column].is_number else _indicators(values)[:, 1:])
+        is_number = data.kinds[column].is_number
+        parts.append(_scaled(values)[:, None] if is_number else values[:, None] == np.unique(values)[1:])
     return np.hstack(parts)
 
 
-def standardised(values: Floats) -> Floats:
-    """The values with mean 0 and standard deviation 1; zeros if they are constant."""
-    away = values - values.mean()
-    spread = away.std()
-    return np.asarray(away / spread if spread > 0.0 else np.zeros_like(away))
+def _scaled(values: Floats, inside: Bools | slice = slice(None)) -> Floats:
+    """The values with mean 0 and standard deviation 1, both in some of the rows; constants are not scaled."""
+    spread = values[inside].std()
+    return np.asarray((values - values[inside].mean()) / (spread if spread > 0.0 else 1.0))
 
 
 def category_shares(design: Floats, codes: Floats) -> Floats:
@@ -101,7 +102,7 @@ def _strata(data: Dataset, draw: DrawnQuery) -> list[Ints]:
     return [np.flatnonzero(data.codes == level) for level in range(len(data.contexts.cells))]
 
 
-def _drawn_number(values: Floats, design: Floats, null: str, random: np.random.Generator) -> tuple[Floats, Floats]:
+def _drawn_number(values: Floats, design: Floats, null: str, random: Random) -> tuple[Floats, Floats]:
     slopes, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
     fitted = np.asarray(design @ slopes)
     residual = values - fitted
@@ -111,96 +112,50 @@ def _drawn_number(values: Floats, design: Floats, null: str, random: np.random.G
     return fitted, spread * random.standard_normal(len(values))
 
 
-def _drawn_category(codes: Floats, design: Floats, null: str, random: np.random.Generator) -> Floats:
+def _drawn_category(codes: Floats, design: Floats, null: str, random: Random) -> tuple[Floats, float]:
     if design.shape[1] == 1 and null == "permutation":
-        return random.permutation(codes)
+        return random.permutation(codes), 0.0
     shares = category_shares(design, codes)
     drawn = (random.random((len(codes), 1)) > np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1)
-    return np.asarray(np.unique(codes)[drawn])
-
-
-def _indicators(codes: Floats) -> Floats:
-    """One column for every category that occurs, shape (rows, categories)."""
-    return np.asarray(codes[:, None] == np.unique(codes), dtype=np.float64)
+    return np.asarray(np.unique(codes)[drawn]), 0.0
 
 
 def changed_column(name: str, data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float,
                    random: Random) -> tuple[str, Floats | None]:  # fmt: skip
     """The alternative that was used, and the response under it; None where the alternative makes no sense.
 
-    Two categories have no mean: "mean" stands for "association" there.
+    "mean": a shift in one category of the other end, drawn at random, or a slope on it; "slope": another slope on the
+    first condition that is a number, in that category, or above the median of the other end; "variance": noise that is
+    1 + `effect` times as large there; "association": every category of the other end has a category of the response
+    tied to it, taken with probability `effect`. Two categories have no mean: "mean" stands for "association" there.
     """
     is_number = data.kinds[draw.response].is_number
     if not is_number and name == "mean":
         name, effect = "association", min(effect, 1.0)
     if is_number == (name == "association"):
         return NONE, None
-    changed = ALTERNATIVES[name](data, draw, null, effect, random)
-    return (NONE, None) if changed is None else (name, changed)
-
-
-def shifted_mean(data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random) -> Floats:
-    """A shift in one category of the other end, or a slope on it, by `effect` standard deviations of the noise."""
-    is_number = data.kinds[draw.other].is_number
-    shift = _scaled(data, draw, draw.other) if is_number else _one_group(data, draw, random)
-    return np.asarray(null.fitted + null.noise + effect * _spread(data, draw, null) * shift)
-
-
-def other_slope(data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random) -> Floats | None:
-    """Another slope on the first condition that is a number, in one group of the other end."""
-    numbers = [column for column in draw.given if data.kinds[column].is_number]
-    if not numbers:
-        return None
-    tilt = _scaled(data, draw, numbers[0]) * _one_group(data, draw, random)
-    return np.asarray(null.fitted + null.noise + effect * _spread(data, draw, null) * tilt)
-
-
-def other_variance(data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random) -> Floats:
-    """Noise that is 1 + `effect` times as large in one group of the other end."""
-    return np.asarray(null.fitted + null.noise * (1.0 + effect * _one_group(data, draw, random)))
-
-
-def association(data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random) -> Floats:
-    """Every category of the other end has a category of the response tied to it, taken with probability `effect`."""
-    occurring = np.unique(null.fitted)
-    _, other = np.unique(np.asarray(data.columns[draw.other]), return_inverse=True)
-    tied = random.permutation(occurring)[other % occurring.size]
-    return np.where(random.random(data.n_rows) < effect, tied, null.fitted)
-
-
-ALTERNATIVES: dict[str, Callable[[Dataset, DrawnQuery, NullColumn, float, Random], Floats | None]] = {
-    "mean": shifted_mean,
-    "slope": other_slope,
-    "variance": other_variance,
-    "association": association,
-}
-
-
-def _one_group(data: Dataset, draw: DrawnQuery, random: Random) -> Floats:
-    """1 in the rows of one category of the other end, drawn at random, or above its median; 0 elsewhere."""
-    values = np.asarray(data.columns[draw.other], dtype=np.float64)
-    if data.kinds[draw.other].is_number:
-        return np.asarray(values > np.median(values[_answering(data, draw)]), dtype=np.float64)
-    return np.asarray(values == random.choice(np.unique(values)), dtype=np.float64)
-
-
-def _scaled(data: Dataset, draw: DrawnQuery, column: int) -> Floats:
-    """A column in units of its standard deviation in the rows that answer, around its mean there."""
-    values = np.asarray(data.columns[column], dtype=np.float64)
-    inside = values[_answering(data, draw)]
-    spread = inside.std()
-    return np.asarray((values - inside.mean()) / (spread if spread > 0.0 else 1.0))
-
-
-def _spread(data: Dataset, draw: DrawnQuery, null: NullColumn) -> float:
-    """The standard deviation of the noise in the rows that answer."""
-    return float(null.noise[_answering(data, draw)].std())
-
-
-def _answering(data: Dataset, draw: DrawnQuery) -> Bools:
-    """True for the rows that answer the query; for all, where its context happens to have none."""
+    if name == "association":
+        occurring = np.unique(null.fitted)
+        _, other = np.unique(np.asarray(data.columns[draw.other]), return_inverse=True)
+        tied = random.permutation(occurring)[other % occurring.size]
+        return name, np.where(random.random(data.n_rows) < effect, tied, null.fitted)
     inside: Bools = np.full(data.n_rows, True) if draw.level is None else data.codes == draw.level
-    return inside if inside.any() else ~inside
+    inside = inside if inside.any() else ~inside  # all rows, where the context happens to have none
+    values = np.asarray(data.columns[draw.other], dtype=np.float64)
+    if name == "mean" and data.kinds[draw.other].is_number:
+        shift = _scaled(values, inside)
+    elif data.kinds[draw.other].is_number:
+        shift = np.asarray(values > np.median(values[inside]), dtype=np.float64)
+    else:
+        shift = np.asarray(values == random.choice(np.unique(values)), dtype=np.float64)
+    if name == "variance":
+        return name, null.fitted + null.noise * (1.0 + effect * shift)
+    numbers = [column for column in draw.given if data.kinds[column].is_number]
+    if name == "slope" and not numbers:
+        return NONE, None
+    if name == "slope":
+        shift = shift * _scaled(np.asarray(data.columns[numbers[0]], dtype=np.float64), inside)
+    return name, null.fitted + null.noise + effect * float(null.noise[inside].std()) * shift
 
 
 class DrawnQuery(NamedTuple):
@@ -215,41 +170,23 @@ class DrawnQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryClass:
-    """A class of queries.
+    """A class of queries."""
 
-    Attributes
-    ----------
-    pair : str
-        What the class is called.
-    responses, others : tuples of int
-        Columns that may be the response and the other end, by name; the same ones where both ends are alike.
-    conditions : tuple of int
-        Columns to draw conditions from.
-    size : int
-        How many conditions are drawn.
-    masked : bool
-        Whether the rows of one context answer, rather than all.
-    fixed : bool
-        Whether all conditions are taken, in their order.
-    key : str
-        What random numbers depend on, if it is not `pair`.
-    """
+    pair: str  # what the class is called
+    responses: tuple[int, ...]  # columns that may be the response, by name
+    others: tuple[int, ...]  # columns that may be the other end; the same ones where both ends are alike
+    conditions: tuple[int, ...]  # columns to draw conditions from
+    size: int  # how many conditions are drawn
+    masked: bool = False  # whether the rows of one context answer, rather than all
+    fixed: bool = False  # whether all conditions are taken, in their order
+    key: str = ""  # what random numbers depend on, if it is not `pair`
 
-    pair: str
-    responses: tuple[int, ...]
-    others: tuple[int, ...]
-    conditions: tuple[int, ...]
-    size: int
-    masked: bool = False
-    fixed: bool = False
-    key: str = ""
-
-    def random(self, seed: int, repeat: int) -> np.random.Generator:
+    def random(self, seed: int, repeat: int) -> Random:
         """The random numbers of a repeat, which depend neither on the order of the work nor on other questions."""
         text = json.dumps([seed, self.key or self.pair, self.size, repeat])
         return np.random.default_rng(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32))
 
-    def draw(self, levels: int, random: np.random.Generator) -> DrawnQuery:
+    def draw(self, levels: int, random: Random) -> DrawnQuery:
         """A query of this class; `levels` is the number of contexts."""
         response = self.responses[random.integers(len(self.responses))]
         others = [column for column in self.others if column != response]
@@ -267,10 +204,12 @@ def all_questions(data: Dataset, largest_given: int) -> tuple[QueryClass, ...]:
     classes: list[tuple[str, tuple[int, ...], tuple[int, ...], bool]] = []
     if data.context is not None:
         classes += [(f"context against {_one(kind)}", pools[kind], (data.context,), False) for kind in present]
-    for place, first in enumerate(present):
-        for second in present[place:]:
-            if first is not second or len(pools[first]) > 1:
-                classes.append((_pair(first, second), pools[second], pools[first], False))
+    for first, second in combinations_with_replacement(present, 2):
+        if first is not second:
+            classes.append((f"{WORDS[first]} against {_one(second)}", pools[second], pools[first], False))
+        elif len(pools[first]) > 1:
+            plural = PLURALS.get(WORDS[first], f"{WORDS[first]}s")
+            classes.append((f"two {plural}", pools[first], pools[first], False))
     numbers = pools[Kind.CONTINUOUS]
     if data.context is not None and len(numbers) > 1:
         classes.append(("two numbers in one context", numbers, numbers, True))
@@ -291,15 +230,30 @@ def one_question(data: Dataset, x: str, y: str, given: Sequence[str]) -> QueryCl
     repeated = next((column for column in chosen if chosen.count(column) > 1), None)
     if repeated is not None:
         raise OptionError(f"{data.names[repeated]!r} is named twice; x, y and given are different columns")
-    responses: tuple[int, ...]
-    others: tuple[int, ...]
     first, second = sorted(endpoints, key=lambda end: (_rank(data, end), data.names[end]))
-    if _rank(data, first) == _rank(data, second):
-        responses = others = (first, second)
-    else:
-        responses, others = (second,), (first,)
+    alike = (first, second) if _rank(data, first) == _rank(data, second) else ()
     key = json.dumps([sorted(data.names[end] for end in endpoints), [data.names[column] for column in conditions]])
-    return QueryClass(f"{x} against {y}", responses, others, conditions, len(conditions), fixed=True, key=key)
+    return QueryClass(f"{x} against {y}", alike or (second,), alike or (first,), conditions, len(conditions),
+                      fixed=True, key=key)  # fmt: skip
+
+
+def query_table(data: Dataset, draw: DrawnQuery, response: Floats) -> tuple[Dataset, CIQuery]:
+    """The table of one query, its columns and the context by name, with another response; and the query in it."""
+    chosen = {draw.response, draw.other, *draw.given, *data.contexts.positions}
+    order = sorted(chosen, key=data.names.__getitem__)
+    place = {column: position for position, column in enumerate(order)}
+    small = replace(
+        data,
+        names=tuple(data.names[column] for column in order),
+        kinds=tuple(data.kinds[column] for column in order),
+        columns=tuple(response if column == draw.response else data.columns[column] for column in order),
+        dtypes=tuple(data.dtypes[column] for column in order),
+        contexts=replace(data.contexts, positions=tuple(place[column] for column in data.contexts.positions)),
+        categories={place[column]: data.categories[column] for column in order if column in data.categories},
+    )
+    x, y = sorted((place[draw.response], place[draw.other]))
+    view = 0 if draw.level is None else small.contexts.number(small.contexts.cell(draw.level))
+    return small, CIQuery(x, y, tuple(sorted(place[column] for column in draw.given)), view)
 
 
 def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> None:
@@ -316,12 +270,6 @@ def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> No
 def _rank(data: Dataset, column: int) -> int:
     """The context is never the response; a number is, rather than a category."""
     return -1 if column == data.context else list(WORDS).index(data.kinds[column])
-
-
-def _pair(first: Kind, second: Kind) -> str:
-    if first is second:
-        return f"two {PLURALS.get(WORDS[first], WORDS[first] + 's')}"
-    return f"{WORDS[first]} against {_one(second)}"
 
 
 def _one(kind: Kind) -> str:
