@@ -12,7 +12,6 @@ from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
-from causalcontext.kernels.arrays import Bools
 from causalcontext.model_checks.violations import WORDS, advice, danger
 from causalcontext.results.notes import About, Note, about
 from causalcontext.results.proxies import replaceable_links
@@ -73,18 +72,14 @@ def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
     doubted = bool(result.model_checks) or bool(result.evidence and result.evidence.contradicted)
     why = "a model that does not fit can produce this" if doubted else "this requires feedback"
     which = "one pair points" if len(pairs) == 1 else f"{len(pairs)} pairs point"
-    such = _turned(result, arrows, *pairs[0])
+    x, y = pairs[0]
+    there, back = int(arrows[:, x, y].sum()), int(arrows[:, y, x].sum())
+    first, second = result.names[x], result.names[y]
+    such = f"{first} --> {second} in {there} of {len(arrows)} contexts, {second} --> {first} in {back}"
     message = f"{which} one way in some contexts and the other way in others ({such}): {why}"
     edges = tuple(f"{result.names[x]} - {result.names[y]}" for x, y in pairs)
     advice = "read them as links without a direction" if doubted else "see explain() for what each direction rests on"
     yield Finding("assumptions", Severity.CAUTION if doubted else Severity.NOTE, message, advice, {"edges": edges})
-
-
-def _turned(result: ContextGraphs, arrows: Bools, x: int, y: int) -> str:
-    """One pair, and in how many contexts it points which way."""
-    there, back = int(arrows[:, x, y].sum()), int(arrows[:, y, x].sum())
-    x_name, y_name = result.names[x], result.names[y]
-    return f"{x_name} --> {y_name} in {there} of {len(arrows)} contexts, {y_name} --> {x_name} in {back}"
 
 
 def large_cycles(result: ContextGraphs) -> Iterator[Finding]:

@@ -124,9 +124,8 @@ def inspect(
     system = tuple(read_system_column(column, declared.get(name), len(table)) for name, column in columns.items())
     readings = [read_context_column(column, declared.get(column.name), len(table)) for column in at]
     readings += [made_context(one, system, len(table)) for one in made]
-    if len(readings) > 1:
-        return _looked_into(combined(readings, len(table)), system, missing)
-    return _looked_into(readings[0] if readings else read_context_column(None, None, len(table)), system, missing)
+    readings = readings or [read_context_column(None, None, len(table))]
+    return _looked_into(readings[0] if len(readings) == 1 else combined(readings, len(table)), system, missing)
 
 
 def level_text(level: object) -> str:
@@ -162,7 +161,10 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
     notes: tuple[str, ...] = ()
     if statistics is not None:
         if not problems:
-            problems = _refusal(statistics, data, missing)
+            try:
+                check_statistics(statistics, data, missing)
+            except DataError as error:  # what else the library refuses, in its own words
+                problems = [str(error)]
         notes = (*words_for(few_valued(data), BY_LIKELIHOOD), *_few_rows(context, statistics),
                  *_constant(context, statistics), *_dependent(context, dependences))  # fmt: skip
     rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
@@ -202,15 +204,6 @@ def _constant_everywhere(statistics: SufficientStatistics) -> Bools:
     return constant if whole.rows[0] > 1 else np.zeros_like(constant)
 
 
-def _refusal(statistics: SufficientStatistics, data: Dataset, missing: str) -> list[str]:
-    """What else the library refuses, in its own words."""
-    try:
-        check_statistics(statistics, data, missing)
-    except DataError as error:
-        return [str(error)]
-    return []
-
-
 def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iterator[str]:
     """Contexts (or a whole table) in which tests with larger sets cannot be run."""
     enough = min(LARGE_SET, len(statistics.names) - 2)
@@ -218,11 +211,9 @@ def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iter
         inside, across = largest_set(n), largest_context_set(n)
         if inside >= enough:
             continue
-        said = f"{context.name} = {level_text(level)}" if context.splits else "the table"
-        said += f" has {_count(n, 'complete row')}: "
-        said += f"tests inside it can condition on {_count(inside, 'variable')} at most" if inside >= 0 else (
-            "no test can be run inside it"
-        )  # fmt: skip
+        where = f"{context.name} = {level_text(level)}" if context.splits else "the table"
+        can = f"tests inside it can condition on {_count(inside, 'variable')} at most"
+        said = f"{where} has {_count(n, 'complete row')}: {can if inside >= 0 else 'no test can be run inside it'}"
         if context.splits and across < enough:
             beyond = "" if across < 0 else f" given more than {_count(across, 'variable')}"
             said += f", tests of {context.name}{beyond} leave it out"
@@ -264,15 +255,15 @@ def linear_dependences(statistics: SufficientStatistics) -> tuple[Dependence, ..
     whole = statistics.moments.merged()
     pooled = _dependences(whole.scatter[0], int(whole.rows[0]))
     names = np.array(statistics.names, dtype=object)
-    found = [Dependence(names[column], tuple(names[of]), True) for column, of in pooled]
-    if len(statistics.values) == 1:
-        return tuple(found)
     known = {frozenset((column, *of)) for column, of in pooled}
-    for level, scatter, n in zip(statistics.values, statistics.moments.scatter, statistics.moments.rows, strict=True):
-        for column, of in _dependences(scatter, int(n)):
-            if frozenset((column, *of)) not in known:
-                found.append(Dependence(names[column], tuple(names[of]), False, level))
-    return tuple(found)
+    return (
+        *(Dependence(names[column], tuple(names[of]), True) for column, of in pooled),
+        *(Dependence(names[column], tuple(names[of]), False, level)
+          for level, scatter, n in zip(statistics.values, statistics.moments.scatter, statistics.moments.rows,
+                                       strict=True)
+          for column, of in _dependences(scatter, int(n))
+          if len(statistics.values) > 1 and frozenset((column, *of)) not in known),
+    )  # fmt: skip
 
 
 def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:

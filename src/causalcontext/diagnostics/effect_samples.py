@@ -61,10 +61,8 @@ class EffectSampler:
             return found
         outcome = self.resample.outcome(chosen)
         names, kind = self.result.names, self.result.union.kind
-        graphs = {
-            r: Graph(names, endpoints, kind)
-            for r, endpoints in zip(self.result.contexts, outcome.endpoints, strict=True)
-        }
+        found_graphs = (Graph(names, endpoints, kind) for endpoints in outcome.endpoints)
+        graphs = dict(zip(self.result.contexts, found_graphs, strict=True))
         own = {"graphs": graphs, "log": outcome.log, "evidence": outcome.evidence}
         return np.hstack([found, self._answers(chosen[self.complete[chosen]], own)])
 

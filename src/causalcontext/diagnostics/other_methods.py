@@ -78,10 +78,8 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
 
 def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     rows, prepared, settings = result.rows, result.prepared, replace(result.settings, method=other)
-    options, watch = (
-        ScoreOptions(transform="none", time_limit=TIME_LIMIT, wrong_cells="keep"),
-        Watch(nobody, TIME_LIMIT),
-    )
+    options = ScoreOptions(transform="none", time_limit=TIME_LIMIT, wrong_cells="keep")
+    watch = Watch(nobody, TIME_LIMIT)
     if result.windowed is not None:
         task = windows_task(result.windowed, settings, options, 1, watch)
     else:
@@ -92,10 +90,7 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     if watch.over:
         return f"{other} did not finish within {TIME_LIMIT:.0f} s"
     found = found.whole()
-    graphs = {
-        value: Graph(result.names, endpoints, found.kind)
-        for value, endpoints in zip(result.contexts, found.endpoints, strict=True)
-    }
+    graphs = dict(zip(result.contexts, (Graph(result.names, end, found.kind) for end in found.endpoints), strict=True))
     return replace(result, graphs=graphs, settings=replace(settings, score=asdict(options)), log=found.log,
                    evidence=found.evidence, origins=dict(found.origins), doubts=found.doubts,
                    notes=found.notes, series=found.series)  # fmt: skip
@@ -108,7 +103,9 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
         return
     ours = np.stack([result.graphs[value].endpoints for value in result.contexts])
     task = _task(result, rows, result.prepared, ScoreOptions(), Watch(nobody))
-    questions = _questions(task, adjacent(ours))
+    plan = replace(task.plan(adaptive, task.cells, "always"), kind=GraphKind.PAG)
+    ahead = queries_ahead(plan, adjacent(ours), 0, task.row_test.compiled_roles)
+    questions = sum(count for size, count in ahead.items() if size != COLLIDERS)  # that no kernel answers, about
     if questions > MOST_QUESTIONS:
         message = f"directions were not compared with fci-ac, which would need about {questions:,.0f} tests on rows"
         yield Finding(TOPIC, Severity.NOTE, message, "if hidden causes are plausible, run method='fci-ac'")
@@ -134,13 +131,6 @@ def _task(result: ContextGraphs, rows: Dataset, prepared: PreparedTest, options:
     links = links_without_functions(settings.knowledge.links(result.names), rows.contexts)
     statistics = gather_statistics(rows, settings.missing)
     return Task(prepared, rows, statistics, links, settings, options, 1, watch, Support(rows, settings.alpha))
-
-
-def _questions(task: Task, graphs: Bools) -> float:
-    """About how many questions about these edges no kernel answers."""
-    plan = replace(task.plan(adaptive, task.cells, "always"), kind=GraphKind.PAG)
-    ahead = queries_ahead(plan, graphs, 0, task.row_test.compiled_roles)
-    return sum(count for size, count in ahead.items() if size != COLLIDERS)
 
 
 def _named(result: ContextGraphs, wanted: Bools, cautious: Endpoints) -> list[str]:

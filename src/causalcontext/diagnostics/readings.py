@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,57 +20,27 @@ from causalcontext.views import Contexts
 
 @dataclass(frozen=True, eq=False)
 class SystemReading:
-    """What reading a system variable finds.
-
-    Attributes
-    ----------
-    name, dtype : str
-    kind : str
-        A `Kind`, or "unknown".
-    values : array of shape (rows,), or None
-        The numbers; None if the library refuses the column.
-    problem : str
-        Why it does; empty if it does not.
-    declared : bool
-        Whether its kind was said.
-    """
+    """What reading a system variable finds."""
 
     name: str
     dtype: str
-    kind: str
-    values: Values | None
-    problem: str = ""
-    declared: bool = False
+    kind: str  # a `Kind`, or "unknown"
+    values: Values | None  # the numbers, one for every row; None if the library refuses the column
+    problem: str = ""  # why it does
+    declared: bool = False  # whether its kind was said
 
 
 @dataclass(frozen=True, eq=False)
 class ContextReading:
-    """What reading the context finds.
+    """What reading the context finds."""
 
-    Attributes
-    ----------
-    name, dtype : str or None
-        None without a context.
-    levels : tuple
-        Its values. Without a context, and where it cannot be used, all rows are of the level "all".
-    codes : array of int32, shape (rows,)
-        Position in `levels` for every row; -1 where the context is missing.
-    problem : str
-        Why the library refuses the column; empty if it does not.
-    parts : tuple of ContextReading
-        Where several columns are the context: what is said about each of them. `levels` are then the combinations of
-        their values that occur.
-    cells : tuple of tuples of int
-        These combinations, by the places of the values.
-    """
-
-    name: str | None
-    dtype: str | None
-    levels: tuple[Any, ...]
-    codes: Codes
-    problem: str = ""
-    parts: tuple[ContextReading, ...] = ()
-    cells: tuple[tuple[int, ...], ...] = ()
+    name: str | None = None  # None without a context
+    dtype: str | None = None
+    levels: tuple[Any, ...] = ("all",)  # its values; without a context, and where it cannot be used, all rows are alike
+    codes: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int32))  # of every row; -1 where it is missing
+    problem: str = ""  # why the library refuses the column
+    parts: tuple[ContextReading, ...] = ()  # of several columns: what is said about each; `levels` are combinations
+    cells: tuple[tuple[int, ...], ...] = ()  # these combinations, by the places of the values
 
     @property
     def columns(self) -> tuple[ContextReading, ...]:
@@ -100,12 +70,12 @@ def read_system_column(column: Column, declared: Kind | None, n_rows: int) -> Sy
 
 def read_context_column(column: Column | None, declared: Kind | None, n_rows: int) -> ContextReading:
     """The context, usable or with the reason why not."""
-    everywhere = np.zeros(n_rows, dtype=np.int32)
+    unusable = ContextReading(codes=np.zeros(n_rows, dtype=np.int32))
     if column is None:
-        return ContextReading(None, None, ("all",), everywhere)
-    unusable = ContextReading(column.name, column.dtype_name, ("all",), everywhere)
+        return unusable
+    unusable = replace(unusable, name=column.name, dtype=column.dtype_name)
     try:
-        levels, codes = context_levels(column, declared) if n_rows else (unusable.levels, everywhere)
+        levels, codes = context_levels(column, declared) if n_rows else (unusable.levels, unusable.codes)
     except DataError as error:
         return replace(unusable, problem=str(error))
     return replace(unusable, levels=levels, codes=codes)
@@ -114,7 +84,7 @@ def read_context_column(column: Column | None, declared: Kind | None, n_rows: in
 def combined(parts: Sequence[ContextReading], n_rows: int) -> ContextReading:
     """The context that several columns are together, usable if each of them is."""
     name = ", ".join(str(part.name) for part in parts)
-    unusable = ContextReading(name, None, ("all",), np.zeros(n_rows, dtype=np.int32), parts=tuple(parts))
+    unusable = ContextReading(name, codes=np.zeros(n_rows, dtype=np.int32), parts=tuple(parts))
     if not all(part.splits for part in parts):
         return unusable
     try:
@@ -127,7 +97,7 @@ def combined(parts: Sequence[ContextReading], n_rows: int) -> ContextReading:
 
 def made_context(indicator: Indicator, system: Sequence[SystemReading], n_rows: int) -> ContextReading:
     """The context that is made out of a column, usable or with the reason why not."""
-    nothing = ContextReading(None, None, ("all",), np.zeros(n_rows, dtype=np.int32))
+    nothing = ContextReading(codes=np.zeros(n_rows, dtype=np.int32))
     unusable = replace(nothing, name=indicator.name, dtype="int32")
     if not any(reading.name == indicator.column and reading.values is not None for reading in system):
         return unusable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -46,60 +46,46 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     """Contexts that are too small to show effects of a usual size, one by one; the others in one line."""
     power = [_power_of(result, place) for place in range(len(result.contexts))]
-    small = sorted((found for found in power if found.least > LARGE_EFFECT), key=lambda found: found.rows)
+    small = sorted((found for found in power if found["minimum detectable"] > LARGE_EFFECT), key=_by_rows)
     for found in small[:MOST_LISTED]:
         advice = "an edge may be missing there for lack of power; see labels()"
-        yield Finding("rows", Severity.WARNING, f"{found} is detected with a power of 80 %", advice, found.evidence)
+        yield Finding("rows", Severity.WARNING, f"{_shown([found])} is detected with a power of 80 %", advice, found)
     if len(small) > MOST_LISTED:
         yield Finding("rows", Severity.WARNING, f"{len(small) - MOST_LISTED} more contexts have few rows as well")
-    enough = [found for found in power if found.least <= LARGE_EFFECT]
+    enough = [found for found in power if found["minimum detectable"] <= LARGE_EFFECT]
     if enough:
-        yield Finding("rows", Severity.NOTE, f"{_together(enough)} is detected with a power of 80 %", "",
-                      {"contexts": [found.evidence for found in enough]})  # fmt: skip
+        yield Finding("rows", Severity.NOTE, f"{_shown(enough)} is detected with a power of 80 %", "",
+                      {"contexts": enough})  # fmt: skip
 
 
-class _Power(NamedTuple):
-    """What the rows of one context can show."""
+def _power_of(result: ContextGraphs, place: int) -> dict[str, Any]:
+    """What the rows of one context can show, for the largest set that a question inside it was decided with.
 
-    context: object
-    rows: int
-    given: int
-    least: float
-
-    def __str__(self) -> str:
-        return f"{self.context} has {self.rows:,} rows: a partial correlation of {self.least:.2f}"
-
-    @property
-    def evidence(self) -> dict[str, object]:
-        return {"context": self.context, "rows": self.rows, "given": self.given, "minimum detectable": self.least}
-
-
-def _power_of(result: ContextGraphs, place: int) -> _Power:
-    """For the largest set that a question inside the context was decided with."""
+    They are all of its rows, or those of the sample where score-ac had no more.
+    """
     given = result.log.kept.given[place]
     sizes = (given >= 0).sum(axis=1) - np.isin(given, result.cells.positions).sum(axis=1)
-    largest = int(sizes[result.log.kept.view[place] > 0].max(initial=0))
-    rows = _rows_of(result, place)
-    return _Power(result.contexts[place], rows, largest, minimum_detectable(rows, largest, result.settings.alpha))
+    largest, rows = int(sizes[result.log.kept.view[place] > 0].max(initial=0)), result.data.rows[place]
+    if result.scanned is not None and result.evidence is not None:
+        sample = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
+        rows = int(np.count_nonzero(complete_rows(sample) & (sample.codes == place)))
+    return {"context": result.contexts[place], "rows": rows, "given": largest,
+            "minimum detectable": minimum_detectable(rows, largest, result.settings.alpha)}  # fmt: skip
 
 
-def _rows_of(result: ContextGraphs, place: int) -> int:
-    """The rows of a context that the graph rests on: all of them, or the sample where score-ac had no more."""
-    if result.scanned is None or result.evidence is None:
-        return result.data.rows[place]
-    sample = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
-    return int(np.count_nonzero(complete_rows(sample) & (sample.codes == place)))
+def _by_rows(found: dict[str, Any]) -> int:
+    return int(found["rows"])
 
 
-def _together(found: list[_Power]) -> str:
-    """One sentence for several contexts: from the smallest to the largest."""
+def _shown(found: list[dict[str, Any]]) -> str:
+    """One sentence for one context, or for several: from the smallest to the largest."""
+    fewest, most = min(found, key=_by_rows), max(found, key=_by_rows)
+    sizes = sorted(f"{one['minimum detectable']:.2f}" for one in found)
     if len(found) == 1:
-        return str(found[0])
-    fewest, most = min(found, key=lambda one: one.rows), max(found, key=lambda one: one.rows)
-    worst, best = max(one.least for one in found), min(one.least for one in found)
-    span = f"{best:.2f}" if f"{best:.2f}" == f"{worst:.2f}" else f"{best:.2f} to {worst:.2f}"
-    return (f"contexts have from {fewest.rows:,} rows ({fewest.context}) to {most.rows:,} ({most.context}): "
-            f"a partial correlation of {span}")  # fmt: skip
+        return f"{fewest['context']} has {fewest['rows']:,} rows: a partial correlation of {sizes[0]}"
+    span = " to ".join(dict.fromkeys((sizes[0], sizes[-1])))
+    return (f"contexts have from {fewest['rows']:,} rows ({fewest['context']}) to {most['rows']:,} "
+            f"({most['context']}): a partial correlation of {span}")  # fmt: skip
 
 
 def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
@@ -142,19 +128,13 @@ def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: i
     p, kept = float(entry.p), bool(entry.decision == Decision.PRESENT)
     at_context = not {x, y}.isdisjoint(result.cells.positions)
     outcome = f"{'kept' if kept else 'removed'} with p = {p:.3g}, alpha {result.settings.alpha:g}"
-    message = f"{names[0]} - {names[1]} in {_where(result, places)} was {outcome}"
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    where = "all contexts" if len(places) == len(result.contexts) else f"{result.contexts[places[0]]}{more}"
+    message = f"{names[0]} - {names[1]} in {where} was {outcome}"
     missed = at_context and not kept
     advice = "a missed link at the context would hide changes between contexts: try a larger alpha" if missed else ""
     evidence = {"x": names[0], "y": names[1], "context": result.contexts[places[0]], "p": p, "kept": kept}
     return Finding("near miss", Severity.CAUTION if at_context else Severity.NOTE, message, advice, evidence)
-
-
-def _where(result: ContextGraphs, places: list[int]) -> str:
-    """Contexts in words."""
-    if len(places) == len(result.contexts):
-        return "all contexts"
-    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-    return f"{result.contexts[places[0]]}{more}"
 
 
 def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
@@ -194,7 +174,9 @@ def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
 def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) -> Iterator[Finding]:
     """The values of a context between which the 5-95 % ranges of a column hardly overlap, in one finding."""
     name, column = data.names[position], np.asarray(data.columns[position], dtype=np.float64)
-    boxes = [_box(column[np.asarray(data.columns[context]) == level]) for level in range(len(levels))]
+    codes = np.asarray(data.columns[context])
+    inside = [column[(codes == level) & np.isfinite(column)] for level in range(len(levels))]
+    boxes = [np.quantile(values, (0.05, 0.95)) if values.size else np.full(2, np.nan) for values in inside]
     shares = {(a, b): _shared(boxes[a], boxes[b]) for a, b in combinations(range(len(boxes)), 2)}
     little = sorted((share, pair) for pair, share in shares.items() if share < LITTLE_OVERLAP)
     if not little:
@@ -209,17 +191,9 @@ def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) 
     yield Finding("overlap", Severity.CAUTION, message, advice, evidence)
 
 
-def _box(values: Floats) -> tuple[float, float]:
-    values = values[np.isfinite(values)]
-    if values.size == 0:
-        return np.nan, np.nan
-    low, high = np.quantile(values, (0.05, 0.95))
-    return float(low), float(high)
-
-
-def _shared(first: tuple[float, float], second: tuple[float, float]) -> float:
+def _shared(first: Floats, second: Floats) -> float:
     """The length of the shared range as a share of the shorter one; 1 where it cannot be said."""
-    shorter = min(first[1] - first[0], second[1] - second[0])
+    shorter = np.minimum(first[1] - first[0], second[1] - second[0])
     if not shorter > 0.0:
         return 1.0
-    return max(0.0, min(first[1], second[1]) - max(first[0], second[0])) / shorter
+    return float(max(0.0, min(first[1], second[1]) - max(first[0], second[0])) / shorter)

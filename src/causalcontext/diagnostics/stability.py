@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,6 @@ from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
-from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_whole, shortly
@@ -142,26 +142,18 @@ def stability(
     True
     """
     check_resampling(result, samples)
-    resample = _resampling(result)
+    if result.windowed is not None:
+        draw: Callable[[int, int], NDArray[np.int8]] = partial(half_windows, result.windowed, result.settings)
+    else:
+        draw = (Resample if result.rows is not None or _on_sample(result) else BlockResample)(result).endpoints
     collected: list[NDArray[np.int8]] = []
     with counting_bar("bootstrap samples", progress) as advance:
-        for found in each_sample(resample.endpoints, samples, seed, n_jobs):
+        for found in each_sample(draw, samples, seed, n_jobs):
             collected.append(found)
             advance(len(collected), samples)
     endpoints = np.stack(collected)
-    counted = MARKS[result.union.kind]
-    frequency = np.stack([marked(endpoints, mark).mean(axis=0) for mark in counted], axis=-1)
+    frequency = np.stack([marked(endpoints, mark).mean(axis=0) for mark in MARKS[result.union.kind]], axis=-1)
     return Stability(result, samples, frequency, _labels(result, adjacent(endpoints)))
-
-
-def _resampling(result: ContextGraphs) -> Resample | BlockResample | HalfWindows:
-    """What searches samples: of rows, of blocks where rows are gone, of windows where they follow each other."""
-    if result.series is not None:
-        assert result.windowed is not None
-        return HalfWindows(result.windowed, result.settings)
-    if result.rows is None and not _on_sample(result):
-        return BlockResample(result)
-    return Resample(result)
 
 
 def _on_sample(result: ContextGraphs) -> bool:
@@ -221,18 +213,11 @@ class Resample:
         return statistics, prepared_test(self.test, data, statistics)
 
 
-class HalfWindows(NamedTuple):
-    """Draws half of the windows of a series by the number of a sample, and searches it."""
-
-    windows: SeriesWindows
-    settings: Settings
-
-    def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
-        settings = replace(self.settings, seed=seed)
-        score = sample_options(settings)
-        task = windows_task(self.windows.half(number, seed), settings, score, 1, Watch(nobody))
-        return run_method(settings.method, task).whole().endpoints
+def half_windows(windows: SeriesWindows, settings: Settings, number: int, seed: int) -> NDArray[np.int8]:
+    """The endpoints of all contexts in half of the windows of a series, drawn by the number of a sample."""
+    settings = replace(settings, seed=seed)
+    task = windows_task(windows.half(number, seed), settings, sample_options(settings), 1, Watch(nobody))
+    return run_method(settings.method, task).whole().endpoints
 
 
 def sample_options(settings: Settings) -> ScoreOptions:
@@ -283,19 +268,18 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
     if result.rows is None and result.scanned is None:
         raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
     if result.rows is None and result.scanned is not None and not _on_sample(result):
-        check_blocks(result.scanned)
+        blocks = sum(bool(block.rows.sum()) for block in result.scanned.blocks)
+        if blocks < FEWEST_BLOCKS:
+            kept = result.scanned.blocks
+            found = f"{blocks} blocks of rows" if kept else "too many columns to keep moments by blocks"
+            raise OptionError(f"stability of a scanned table draws blocks of rows, and this one has {found}; read it "
+                              "into memory, or fewer of its columns")  # fmt: skip
     if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in ("auto", *TESTS):
         raise NotYetError(f"not yet: stability with the test {result.settings.test!r}, which is not in the registry")
 
 
 class BlockResample:
-    """Draws a bootstrap sample of blocks by its number, and searches it.
-
-    Parameters
-    ----------
-    result : ContextGraphs
-        Of a scanned table, by tests that need no more than moments.
-    """
+    """Draws a bootstrap sample of blocks of a scanned table by its number, and searches it by tests of moments."""
 
     def __init__(self, result: ContextGraphs) -> None:
         scanned, prepared = result.scanned, result.prepared
@@ -320,11 +304,9 @@ class BlockResample:
 def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:
     """The moments of one sample of blocks."""
     generator = np.random.default_rng([seed, number])
-    rows = np.stack([block.rows for block in blocks])
-    mean, scatter = np.stack([block.mean for block in blocks]), np.stack([block.scatter for block in blocks])
+    rows, mean, scatter = (np.stack([getattr(block, name) for block in blocks]) for name in ("rows", "mean", "scatter"))
     parts = [_weighted(rows[:, cell], mean[:, cell], scatter[:, cell], generator) for cell in range(rows.shape[1])]
-    found = [np.stack(part) for part in zip(*parts, strict=True)]
-    return Moments(found[0], found[1], found[2])
+    return Moments(*(np.stack(part) for part in zip(*parts, strict=True)))
 
 
 def _weighted(
@@ -340,12 +322,3 @@ def _weighted(
     away -= centre
     both = np.tensordot(times.astype(np.float64), scatter[there], 1) + (away.T * weight) @ away
     return np.int64(weight.sum()), origin + centre, both
-
-
-def check_blocks(scanned: Scan) -> None:
-    """Return if there are blocks enough to draw samples from."""
-    blocks = sum(bool(block.rows.sum()) for block in scanned.blocks)
-    if blocks < FEWEST_BLOCKS:
-        found = f"{blocks} blocks of rows" if scanned.blocks else "too many columns to keep moments by blocks"
-        raise OptionError(f"stability of a scanned table draws blocks of rows, and this one has {found}; read it into "
-                          "memory, or fewer of its columns")  # fmt: skip

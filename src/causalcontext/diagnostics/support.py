@@ -40,29 +40,14 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class MatchedSupport:
-    """The verdict on a missing edge, and its evidence.
-
-    Attributes
-    ----------
-    cause : Cause
-    rows : int
-        Rows of the context with the edge that lie inside the box of the other one.
-    share : float
-        The same as a share.
-    p : float
-        Of the re-test on these rows.
-    variance_ratio : float
-        Variance of x given the conditions, without the edge over with it.
-    power : float
-        With which the context without the edge would have shown it, had it the same slope.
-    """
+    """The verdict on a missing edge, and its evidence."""
 
     cause: Cause
-    rows: int
-    share: float
-    p: float
-    variance_ratio: float
-    power: float
+    rows: int  # of the context with the edge that lie inside the box of the other one
+    share: float  # the same as a share
+    p: float  # of the re-test on these rows
+    variance_ratio: float  # variance of x given the conditions, without the edge over with it
+    power: float  # with which the context without the edge would have shown it, had it the same slope
 
     @property
     def trusted(self) -> bool:
@@ -113,11 +98,6 @@ class Support:
     """Answers for pairs of columns of a table, and remembers.
 
     Two cells are compared on all rows that agree with them on the context variables that differ or are conditioned on.
-
-    Parameters
-    ----------
-    data : Dataset
-    alpha : float
     """
 
     def __init__(self, data: Dataset, alpha: float) -> None:
@@ -132,40 +112,30 @@ class Support:
         here, there = (contexts.number(adaptive(contexts.cell(cell), fixed)) for cell in (present, absent))
         columns = (cause, effect, *(z for z in given if z not in contexts.positions))
         if (columns, here, there) not in self._known:
-            rows = self._values(columns, here), self._values(columns, there)
-            comparable = rows[0] is not None and rows[1] is not None
-            self._known[columns, here, there] = (
-                matched_support(rows[0], rows[1], self.alpha) if comparable else INCOMPARABLE  # type: ignore[arg-type]
-            )
+            comparable = all(len(self.data.categories.get(end, ())) <= 2 for end in (cause, effect))
+            self._known[columns, here, there] = INCOMPARABLE if not comparable else matched_support(
+                self._values(columns, here), self._values(columns, there), self.alpha
+            )  # fmt: skip
         return self._known[columns, here, there]
 
     def trusted(self, x: int, y: int, given: Sequence[int], present: int, absent: int) -> bool:
         """Whether x - y may be called a change of mechanism, whichever of the two is the cause."""
         return all(self.verdict(*pair, given, present, absent).trusted for pair in ((x, y), (y, x)))
 
-    def _values(self, columns: tuple[int, ...], view: int) -> Floats | None:
-        """Both ends and the conditions on the rows of a view, as numbers; None if an end has several categories.
+    def _values(self, columns: tuple[int, ...], view: int) -> Floats:
+        """Both ends and the conditions on the complete rows of a view, as numbers.
 
         Two categories are the numbers 0 and 1; a condition with more of them has a column for every one but the first.
         """
-        if any(len(self.data.categories.get(end, ())) > 2 for end in columns[:2]):
-            return None
-        rows = self._complete(view)
-        values = [np.asarray(self.data.columns[column], dtype=np.float64)[rows] for column in columns]
-        conditions = zip(columns[2:], values[2:], strict=True)
-        numbers = [part for z, column in conditions for part in self._as_numbers(z, column)]
-        return np.column_stack([*values[:2], *numbers])
-
-    def _as_numbers(self, column: int, values: Floats) -> list[Floats]:
-        levels = len(self.data.categories.get(column, ()))
-        return [values] if levels <= 2 else [(values == code).astype(np.float64) for code in range(1, levels)]
-
-    def _complete(self, view: int) -> NDArray[np.intp]:
-        """The complete rows of a view."""
         if view not in self._rows:
             inside = np.isin(self.data.codes, self.data.contexts.members(view))
             self._rows[view] = np.flatnonzero(inside & self._usable)
-        return self._rows[view]
+        numbers = []
+        for column in columns:
+            values = np.asarray(self.data.columns[column], dtype=np.float64)[self._rows[view]]
+            levels = len(self.data.categories.get(column, ()))
+            numbers += [values] if levels <= 2 else [(values == code).astype(np.float64) for code in range(1, levels)]
+        return np.column_stack(numbers)
 
     @cached_property
     def _usable(self) -> Bools:
