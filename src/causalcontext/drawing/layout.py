@@ -35,25 +35,15 @@ PASSES, SWEEPS = 24, 12
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Boxes and routes, in units of the font size; y points down.
+    """Boxes and routes, in units of the font size; y points down."""
 
-    Attributes
-    ----------
-    lines : tuple of tuples of str
-        What is written in each box.
-    centre, size : arrays of float, shape (variables, 2)
-        The middle of every box, and its width and height; a variable of size 0 is not shown.
-    routes : mapping from (i, j), i < j, to array of float, shape (1 + 3 m, 2)
-        A chain of m cubic Bézier curves from box i to box j; both ends are horizontal.
-    width, height : float
-        Of the whole picture, from (0, 0).
-    """
-
-    lines: tuple[tuple[str, ...], ...]
-    centre: Floats
-    size: Floats
+    lines: tuple[tuple[str, ...], ...]  # what is written in each box
+    centre: Floats  # the middle of every box, shape (variables, 2)
+    size: Floats  # its width and height, alike; a variable of size 0 is not shown
     routes: dict[Arc, Floats]
-    width: float
+    """By (i, j), i < j, a chain of m cubic Bézier curves from box i to box j, shape (1 + 3 m, 2), horizontal at its
+    ends."""
+    width: float  # of the whole picture, from (0, 0)
     height: float
 
 
@@ -67,10 +57,8 @@ def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
     >>> bool(found.centre[0, 0] < found.centre[1, 0])
     True
     """
-    noted = [(notes or {}).get(name) for name in graph.names]
-    lines = tuple(
-        (*shown, note) if note else shown for shown, note in zip(shown_names(graph.names), noted, strict=True)
-    )
+    noted = ([note] if (note := (notes or {}).get(name)) else [] for name in graph.names)
+    lines = tuple((*shown, *note) for shown, note in zip(shown_names(graph.names), noted, strict=True))
     size = np.array([box_size(found) for found in lines]).reshape(-1, 2)
     linked = np.flatnonzero(graph.adjacency.any(axis=1))
     centre = np.zeros_like(size)
@@ -98,25 +86,17 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
     layers = sorted_layers(places, chains.values())
     heights = np.concatenate([size[:, 1], np.zeros(len(places) - len(size))])
     y = _heights(layers, chains.values(), heights)
-    left, right = _columns(layer, size)
+    widths = np.array([size[layer == number, 0].max(initial=1.0) for number in range(int(layer.max()) + 1)])
+    left = np.concatenate([[0.0], np.cumsum(widths + COLUMN_GAP)[:-1]])
+    right = left + widths
     centre = np.column_stack([(left[layer] + right[layer]) / 2, y[: len(size)]])
     return centre, _routes(chains, places, centre, size, y, left, right)
 
 
-def _columns(layer: Ints, size: Floats) -> tuple[Floats, Floats]:
-    """Left and right side of every column: as wide as its widest box."""
-    widths = np.array([size[layer == number, 0].max(initial=1.0) for number in range(int(layer.max()) + 1)])
-    left = np.concatenate([[0.0], np.cumsum(widths + COLUMN_GAP)[:-1]])
-    return left, left + widths
-
-
 def _heights(layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], heights: Floats) -> Floats:
     """The y of every place: near the middle of its neighbours, in the order of its layer, with room between."""
-    near: list[list[int]] = [[] for _ in heights]
-    for chain in chains:
-        for a, b in pairwise(chain):
-            near[a].append(b)
-            near[b].append(a)
+    sides = _sides(len(heights), [link for chain in chains for link in pairwise(chain)])
+    near = [before + behind for before, behind in zip(*sides, strict=True)]
     y = np.zeros(len(heights))
     for members in layers:
         gaps = _gaps(members, heights)
@@ -220,8 +200,7 @@ def _rows_below(centre: Floats, size: Floats, chosen: NDArray[np.intp], width: f
 def oriented_arcs(graph: Graph) -> list[Arc]:
     """Every edge once, as an arc along one order of the variables that respects the directed edges if any order can."""
     rank = {node: place for place, node in enumerate(_causal_order(graph))}
-    first, second = np.nonzero(np.triu(graph.endpoints))
-    pairs = [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
+    pairs = np.argwhere(np.triu(graph.endpoints)).tolist()
     return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in pairs]
 
 
@@ -253,8 +232,7 @@ def threaded(layer: Ints, arcs: Sequence[Arc]) -> tuple[Ints, dict[Arc, list[int
 
 def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int]]:
     """The members of every layer from top to bottom, with few crossings."""
-    links = [(a, b) for chain in chains for a, b in pairwise(chain)]
-    before, behind = _sides(len(layer), links)
+    before, behind = _sides(len(layer), [link for chain in chains for link in pairwise(chain)])
     layers = [np.flatnonzero(layer == number).tolist() for number in range(int(layer.max(initial=-1)) + 1)]
     best, fewest = [list(members) for members in layers], crossings(layers, behind)
     for sweep in range(SWEEPS):
@@ -292,13 +270,11 @@ def _causal_order(graph: Graph) -> list[int]:
     while left.any():
         free = left & (causes == 0)
         pool = np.flatnonzero(free if free.any() else left)
-        best = np.lexsort((pool, causes[pool] - effects[pool], ~near[pool]))[0]
-        chosen = int(pool[best])
+        chosen = int(pool[np.lexsort((pool, causes[pool] - effects[pool], ~near[pool]))[0]])
         order.append(chosen)
         left[chosen] = False
         near |= adjacent[chosen]
-        causes = causes - forward[chosen]
-        effects = effects - forward[:, chosen]
+        causes, effects = causes - forward[chosen], effects - forward[:, chosen]
     return order
 
 
@@ -314,10 +290,7 @@ def _sides(count: int, links: Sequence[Arc]) -> tuple[list[list[int]], list[list
 
 def _by_middle(members: list[int], fixed: Sequence[int], side: Sequence[Sequence[int]]) -> list[int]:
     """The members by the mean place of their neighbours in the fixed layer; those without stay where they are."""
-    place = {node: number for number, node in enumerate(fixed)}
-    scale = len(fixed) / max(len(members), 1)
-    keys = {
-        node: sum(place[other] for other in side[node]) / len(side[node]) if side[node] else number * scale
-        for number, node in enumerate(members)
-    }
-    return sorted(members, key=lambda node: keys[node])
+    place, scale = {node: number for number, node in enumerate(fixed)}, len(fixed) / max(len(members), 1)
+    keys = {node: sum(place[other] for other in side[node]) / len(side[node]) if side[node] else number * scale
+            for number, node in enumerate(members)}  # fmt: skip
+    return sorted(members, key=keys.__getitem__)

@@ -47,9 +47,8 @@ def plot_mechanism(
     curves = list(partial_curves(result, effect))
     chosen = _new_axes(len(causes)) if axes is None else given_axes(axes, len(causes), "causes")
     if table is not None and result.series is not None:
-        raise OptionError(
-            "plot_mechanism draws no rows of a result with lags, whose points are windows; leave table out"
-        )
+        raise OptionError("plot_mechanism draws no rows of a result with lags, whose points are windows; "
+                          "leave table out")  # fmt: skip
     rows = None if table is None else pd.DataFrame(table)
     for cause, one in zip(causes, chosen, strict=True):
         _paint(one, result, cause, effect, [curve for curve in curves if curve.cause == cause])
@@ -128,9 +127,8 @@ def _paint_rows(axes: Axes, result: ContextGraphs, cause: str, effect: str, rows
         levels = mechanisms.scales[result.position(cause)].levels
         if levels:
             x = np.array([levels.index(value) for value in x]) + np.linspace(-0.2, 0.2, len(thin))
-        axes.plot(
-            x, curve + rest, ".", color=context_colour(result.contexts, context), markersize=2, alpha=0.35, zorder=1
-        )
+        colour = context_colour(result.contexts, context)
+        axes.plot(x, curve + rest, ".", color=colour, markersize=2, alpha=0.35, zorder=1)
 
 
 def _column(rows: pd.DataFrame, name: str) -> Any:
@@ -142,9 +140,7 @@ def _column(rows: pd.DataFrame, name: str) -> Any:
 def _by_context(result: ContextGraphs, rows: pd.DataFrame) -> list[tuple[int, Bools]]:
     """The rows of every context."""
     names = [result.names[position] for position in result.cells.positions]
-    made = [
-        name for name in names if name not in rows.columns and result.cells.source_of(result.position(name)) is not None
-    ]
+    made = [name for name in names if name not in rows.columns and name in result.made_of]
     if made:
         raise DataError(f"{made[0]!r} is made out of a column; to draw rows, pass a table with a column of that name")
     columns, found = [_column(rows, name) for name in names], []

@@ -23,13 +23,8 @@ if TYPE_CHECKING:
 Rectangle = tuple[float, float, float, float]
 """The middle, the width and the height."""
 HEAD = 0.95
-_ROOM = {
-    Endpoint.ARROW: HEAD * 0.8,
-    Endpoint.MIXED: HEAD * 0.8,
-    Endpoint.CIRCLE: 0.62,
-    Endpoint.CONFLICT: 0.4,
-    Endpoint.TAIL: 0.0,
-}
+_ROOM = {Endpoint.ARROW: HEAD * 0.8, Endpoint.MIXED: HEAD * 0.8, Endpoint.CIRCLE: 0.62, Endpoint.CONFLICT: 0.4,
+         Endpoint.TAIL: 0.0}  # fmt: skip
 """How much of the line its end takes up."""
 SAMPLE = 4.0
 LINE_HEIGHT = 1.9
@@ -77,7 +72,9 @@ def paint_strokes(axes: Axes, strokes: Sequence[Stroke], layout: Layout, offset:
 
 def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> None:
     """One edge along its route, from the first to the second variable of the pair."""
-    body = _trimmed(route, [_ROOM[end] for end in stroke.endpoints])
+    body = route.copy()  # without the room of its ends, where it runs horizontally
+    for place, beside, end in ((0, 1, stroke.endpoints[0]), (-1, -2, stroke.endpoints[1])):
+        body[place, 0] += np.sign(route[beside, 0] - route[place, 0]) * _ROOM[end]
     width = points * (0.13 if stroke.strength is None else 0.08 + 0.3 * stroke.strength)
     codes = [Path.MOVETO] + [Path.CURVE4] * (len(body) - 1)
     count = len(stroke.colours)
@@ -108,13 +105,11 @@ def paint_legend(
 ) -> None:
     """The samples in rows, each with its words."""
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
-        start, end = (left + x, top + y), (left + x + SAMPLE, top + y)
-        third = (end[0] - start[0]) / 3
-        route = np.array([start, (start[0] + third, start[1]), (end[0] - third, end[1]), end])
+        route = np.array([(left + x + SAMPLE * third / 3, top + y) for third in range(4)])
         paint_stroke(axes, sample.stroke, route, points)
         if words := label_of(sample.stroke):
-            _paint_label(axes, sample.stroke, words, (start[0] + SAMPLE / 2, start[1]), points)
-        axes.text(end[0] + 0.6, end[1], writable(sample.words), ha="left", va="center", parse_math=False,
+            _paint_label(axes, sample.stroke, words, (left + x + SAMPLE / 2, top + y), points)
+        axes.text(left + x + SAMPLE + 0.6, top + y, writable(sample.words), ha="left", va="center", parse_math=False,
                   fontsize=FONT * points, color=INK)  # fmt: skip
 
 
@@ -157,14 +152,6 @@ def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple
     if stroke.uncertain:
         return 0.0, (0.18 * unit, 0.3 * unit)
     return (0.0, (1.1 * unit, 0.35 * unit)) if stroke.mark == "<->" else "solid"
-
-
-def _trimmed(route: Floats, room: Sequence[float]) -> Floats:
-    """The route without the room at its ends, where it runs horizontally."""
-    body = route.copy()
-    body[0, 0] += np.sign(route[1, 0] - route[0, 0]) * room[0]
-    body[-1, 0] += np.sign(route[-2, 0] - route[-1, 0]) * room[1]
-    return body
 
 
 def _paint_end(axes: Axes, end: Endpoint, tip: Floats, base: Floats, colour: str, points: float) -> None:

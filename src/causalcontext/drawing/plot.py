@@ -69,27 +69,24 @@ class Picture:
     contexts: tuple[int, ...]
 
 
-def plot(
-    result: ContextGraphs,
-    kind: str = "contexts",
-    *,
-    contexts: Sequence[Any] | None = None,
-    axes: Axes | Sequence[Axes] | None = None,
-    path: str | FilePath | None = None,
-    dpi: float = 150,
-) -> tuple[Axes, ...]:
-    """The picture, on new axes or on those given; see `ContextGraphs.plot`."""
-    return painted(result_picture(result, kind, contexts), axes, path, dpi)
-
-
 def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None) -> Picture:
     """What is to be painted of a result."""
     check_choice("kind", kind, (*KINDS, *(TIME_KINDS if result.series is not None else ())))
     if kind == "summary":
         return _summary_picture(result)
-    kind = "contexts" if kind == "time-series" else kind
-    places = result_layout(result)
-    panels, compared = _panels(result, kind, contexts, places)
+    places, compared = result_layout(result), None
+    chosen = tuple((result.contexts[:2] if kind == "difference" else result.contexts) if contexts is None else contexts)
+    if kind == "union":
+        panels = [union_panel(result)]
+    elif kind != "difference":
+        if not chosen:
+            raise OptionError("contexts is empty, expected at least one context to show")
+        panels = [context_panel(result, value) for value in chosen]
+    else:
+        if len(chosen) != 2 or chosen[0] == chosen[1]:
+            raise OptionError(f"contexts is {list(chosen)!r}, expected two different contexts to compare")
+        compared = chosen[0], chosen[1]
+        panels = [difference_panel(result, *compared, places.centre[:, 0].tolist())]
     return Picture(tuple(panels), legend(result, panels, compared), places, tuple(sorted(context_nodes(result))))
 
 
@@ -99,29 +96,19 @@ def graph_picture(graph: Graph) -> Picture:
     return Picture((panel,), graph_legend([panel], graph.kind), layout(graph), ())
 
 
-def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None, places: Layout
-            ) -> tuple[list[Panel], tuple[Any, Any] | None]:  # fmt: skip
-    if kind == "union":
-        return [union_panel(result)], None
-    if kind == "contexts":
-        chosen = tuple(result.contexts if contexts is None else contexts)
-        if not chosen:
-            raise OptionError("contexts is empty, expected at least one context to show")
-        return [context_panel(result, value) for value in chosen], None
-    chosen = tuple(result.contexts[:2] if contexts is None else contexts)
-    if len(chosen) != 2 or chosen[0] == chosen[1]:
-        raise OptionError(f"contexts is {list(chosen)!r}, expected two different contexts to compare")
-    return [difference_panel(result, chosen[0], chosen[1], places.centre[:, 0].tolist())], (chosen[0], chosen[1])
-
-
 def painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | FilePath | None, dpi: float = 150
             ) -> tuple[Axes, ...]:  # fmt: skip
-    """The picture on new axes or on those given, and in a file if there is a path."""
+    """The picture on new axes or on those given, the legend below the last one, and in a file if there is a path."""
     from matplotlib import pyplot
 
     if path is not None:
         check_picture_path(path)
-    chosen = paint_figure(picture, pyplot.figure) if axes is None else paint_axes(picture, axes)
+    if axes is None:
+        chosen = paint_figure(picture, pyplot.figure)
+    else:
+        chosen = given_axes(axes, len(picture.panels), "panels")
+        for panel, one in zip(picture.panels, chosen, strict=True):
+            _paint_panel(one, panel, picture.layout, picture.contexts, picture.samples if one is chosen[-1] else ())
     if path is not None:
         save_picture(figure_of(chosen), path, dpi)
     return chosen
@@ -135,38 +122,30 @@ def _summary_picture(result: ContextGraphs) -> Picture:
         if edge.source != edge.target:
             i, j = names.index(edge.source), names.index(edge.target)
             pairs.setdefault((min(i, j), max(i, j)), []).append(edge)
+    marks, strokes = [], []
+    for pair, edges in pairs.items():
+        ways = {(edge.source, edge.target) for edge in edges if edge.mark == "-->"}
+        first = (edges[0].source, edges[0].target, "-->" if ways else edges[0].mark)
+        marks.append((names[pair[0]], names[pair[1]], "<=>") if len(ways) == 2 else first)
     made = type(result.union)  # not imported: a graph draws itself by this module
-    graph = made.from_edges(names, [(*_marked(names, pair, edges),) for pair, edges in pairs.items()])
+    graph = made.from_edges(names, marks)
+    for pair, edges in pairs.items():
+        having = [value for value in result.contexts if any(value in edge.contexts for edge in edges)]
+        lags = " / ".join(_listed(edge.lags) for edge in edges)
+        strokes.append(Stroke(pair, endpoints_of(graph, pair), colours_of(result, having), label=f"lag {lags}"))
     own = {name: result.summary.lags(name, name) for name in names}
     places = layout(graph, {name: f"own lag {_listed(lags)}" for name, lags in own.items() if lags})
-    strokes = tuple(_stroke(result, graph, pair, edges) for pair, edges in pairs.items())
-    panel = Panel("summary over all lags", strokes)
+    panel = Panel("summary over all lags", tuple(strokes))
     contexts = tuple(names.index(result.names[place]) for place in result.cells.positions)
-    samples = [
-        replace(one, words=BOTH_WAYS) if one.stroke.endpoints == endpoints_of_mark("<=>") else one
-        for one in legend(result, [panel], None)
-    ]
+    samples = [replace(one, words=BOTH_WAYS) if one.stroke.endpoints == endpoints_of_mark("<=>") else one
+               for one in legend(result, [panel], None)]  # fmt: skip
     return Picture((panel,), tuple(samples), places, contexts)
 
 
-def _marked(names: Sequence[str], pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> tuple[str, str, str]:
-    ways = {(edge.source, edge.target) for edge in edges if edge.mark == "-->"}
-    if len(ways) == 2:
-        return names[pair[0]], names[pair[1]], "<=>"
-    return edges[0].source, edges[0].target, "-->" if ways else edges[0].mark
-
-
-def _stroke(result: ContextGraphs, graph: Graph, pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> Stroke:
-    having = [value for value in result.contexts if any(value in edge.contexts for edge in edges)]
-    lags = " / ".join(_listed(edge.lags) for edge in edges)
-    return Stroke(pair, endpoints_of(graph, pair), colours_of(result, having), label=f"lag {lags}")
-
-
 def _listed(lags: Sequence[int]) -> str:
-    runs = list(lags)
-    if len(runs) > 2 and all(b - a == 1 for a, b in pairwise(runs)):
-        return f"{runs[0]}-{runs[-1]}"
-    return ", ".join(map(str, runs))
+    if len(lags) > 2 and all(b - a == 1 for a, b in pairwise(lags)):
+        return f"{lags[0]}-{lags[-1]}"
+    return ", ".join(map(str, lags))
 
 
 def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[Axes, ...]:
@@ -188,14 +167,6 @@ def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[
     foot = figure.add_axes((0.0, 0.0, 1.0, below / height), label="legend")
     paint_legend(foot, samples, 1.0, 0.5, width - 2, prepare(foot, width, below))
     return tuple(chosen)
-
-
-def paint_axes(picture: Picture, axes: Axes | Sequence[Axes]) -> tuple[Axes, ...]:
-    """The panels on axes of the caller, the legend below the last one."""
-    chosen = given_axes(axes, len(picture.panels), "panels")
-    for panel, one in zip(picture.panels, chosen, strict=True):
-        _paint_panel(one, panel, picture.layout, picture.contexts, picture.samples if one is chosen[-1] else ())
-    return chosen
 
 
 def given_axes(axes: Axes | Sequence[Axes], count: int, what: str) -> tuple[Axes, ...]:
@@ -241,7 +212,7 @@ def _paint_panel(
     width = max(shared.width, 20.0)
     points = prepare(axes, width, shared.height + TITLE + below)
     offset = np.array([(width - shared.width) / 2, TITLE])
-    moved = Layout(shared.lines, shared.centre + offset, shared.size, {}, shared.width, shared.height)
+    moved = replace(shared, centre=shared.centre + offset)
     axes.text(width / 2, TITLE / 2 + 0.2, writable(panel.title), ha="center", va="center", parse_math=False,
               fontsize=1.1 * points, weight="bold")  # fmt: skip
     paint_strokes(axes, panel.strokes, shared, offset, points)
@@ -262,7 +233,8 @@ def union_html(union: LabeledUnion) -> str:
          ", ".join(str(value) for value in edge.contexts))
         for edge in union.edges[:MOST_ROWS]
     ]  # fmt: skip
-    cells = "".join(f"<tr><td>{_escaped(edge)}</td><td>{_escaped(contexts)}</td></tr>" for edge, contexts in rows)
+    shown = ([html.escape(printable(text)) for text in row] for row in rows)
+    cells = "".join(f"<tr><td>{edge}</td><td>{contexts}</td></tr>" for edge, contexts in shown)
     more = f"<p>and {len(union) - MOST_ROWS} more edges</p>" if len(union) > MOST_ROWS else ""
     return f"<table><thead><tr><th>edge</th><th>contexts</th></tr></thead><tbody>{cells}</tbody></table>{more}"
 
@@ -270,10 +242,6 @@ def union_html(union: LabeledUnion) -> str:
 def graph_svg(graph: Graph) -> str | None:
     """A graph as a picture, if it is small enough for one."""
     return _svg(graph_picture(graph)) if 0 < len(graph.names) <= MOST_VARIABLES else None
-
-
-def _escaped(text: str) -> str:
-    return html.escape(printable(text))
 
 
 def _svg(picture: Picture) -> str:

@@ -70,30 +70,14 @@ Shades = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Stroke:
-    """One edge as drawn.
+    """One edge as drawn."""
 
-    Attributes
-    ----------
-    pair : (int, int)
-        Positions i < j of its variables.
-    endpoints : (Endpoint, Endpoint)
-        At i and at j.
-    colours : tuple of str
-        Several take turns along the line.
-    strength : float or None
-        From 0 to 1; None where it was not measured.
-    uncertain : bool
-        Kept narrowly, or untestable.
-    label : str
-        Written beside the line.
-    """
-
-    pair: tuple[int, int]
-    endpoints: tuple[Endpoint, Endpoint]
-    colours: tuple[str, ...] = (INK,)
-    strength: float | None = None
-    uncertain: bool = False
-    label: str = ""
+    pair: tuple[int, int]  # positions i < j of its variables
+    endpoints: tuple[Endpoint, Endpoint]  # at i and at j
+    colours: tuple[str, ...] = (INK,)  # several take turns along the line
+    strength: float | None = None  # from 0 to 1; None where it was not measured
+    uncertain: bool = False  # kept narrowly, or untestable
+    label: str = ""  # written beside the line
 
     @property
     def mark(self) -> str:
@@ -119,27 +103,26 @@ def context_panel(result: ContextGraphs, value: Any) -> Panel:
     place, graph = context_place(result, value), result.graphs[value]
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
     own = context_colour(result.contexts, place)
-    strokes = [
+    strokes = tuple(
         Stroke(pair, endpoints_of(graph, pair), (INK if everywhere[pair] else own,),
                _strength(result, pair, [value]), _uncertain(result, pair, [value]))
         for pair in _edges(graph)
-    ]  # fmt: skip
+    )  # fmt: skip
     title = "all rows" if result.context is None else context_title(result, value)
-    return Panel(f"{title}   ({result.data.rows[place]:,} rows)", tuple(strokes))
+    return Panel(f"{title}   ({result.data.rows[place]:,} rows)", strokes)
 
 
 def union_panel(result: ContextGraphs) -> Panel:
     """The labeled union: edges that not all contexts have carry the colours and names of those that do."""
     graph = result.union
-    partial = sum(len(_having(result, pair)) < len(result.contexts) for pair in _edges(graph))
-    strokes = []
-    for pair in _edges(graph):
-        having = _having(result, pair)
-        strokes.append(
-            Stroke(pair, endpoints_of(graph, pair), colours_of(result, having), _strength(result, pair, having),
-                   _uncertain(result, pair, having), _label(result, having) if partial <= MOST_LABELS else "")
-        )  # fmt: skip
-    return Panel("graph" if result.context is None else "labeled union", tuple(strokes))
+    having = {pair: [value for value, one in result.graphs.items() if one.endpoints[pair]] for pair in _edges(graph)}
+    labelled = sum(len(values) < len(result.contexts) for values in having.values()) <= MOST_LABELS
+    strokes = tuple(
+        Stroke(pair, endpoints_of(graph, pair), colours_of(result, values), _strength(result, pair, values),
+               _uncertain(result, pair, values), _label(result, values) if labelled else "")
+        for pair, values in having.items()
+    )  # fmt: skip
+    return Panel("graph" if result.context is None else "labeled union", strokes)
 
 
 def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence[float] | None = None) -> Panel:
@@ -157,10 +140,8 @@ def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence
 
 def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, str]:
     """The colours of two contexts; if there are too many for a colour each, the first two colours."""
-    places = context_place(result, first), context_place(result, second)
-    if not has_own_colours(result.contexts):
-        return context_colour(range(2), 0), context_colour(range(2), 1)
-    return context_colour(result.contexts, places[0]), context_colour(result.contexts, places[1])
+    one, other = context_place(result, first), context_place(result, second)
+    return (_COLOURS[one], _COLOURS[other]) if has_own_colours(result.contexts) else (_COLOURS[0], _COLOURS[1])
 
 
 def has_own_colours(contexts: Sequence[Any]) -> bool:
@@ -197,9 +178,8 @@ def context_place(result: ContextGraphs, value: Any) -> int:
         if known == value and isinstance(known, bool) == isinstance(value, bool):
             return place
     expected = ", ".join(repr(known) for known in result.contexts[:8])
-    raise OptionError(
-        f"there is no context {value!r}{did_you_mean(value, result.contexts)} (expected one of {expected})"
-    )
+    suggested = did_you_mean(value, result.contexts)
+    raise OptionError(f"there is no context {value!r}{suggested} (expected one of {expected})")
 
 
 def context_title(result: ContextGraphs, value: Any) -> str:
@@ -236,17 +216,13 @@ def _compared(
 ) -> Stroke:
     """An edge that at least one of two contexts has."""
     both = [endpoints_of(result.graphs[value], pair) for value in two]
-    having = [value for value, endpoints in zip(two, both, strict=True) if any(endpoints)]
-    same = both[0] == both[1]
-    shades = (
-        (SOFT,) if same else tuple(colour for colour, endpoints in zip(colours, both, strict=True) if any(endpoints))
-    )
+    same, there = both[0] == both[1], [place for place in (0, 1) if any(both[place])]
+    having, shades = [two[place] for place in there], tuple(colours[place] for place in there)
     left, right = sorted(pair, key=lambda place: x[place])
     marks = [mark_of(result.graphs[value].endpoints, left, right) for value in two]
-    signs = [_ARROWS.get(mark, mark) for mark in marks]
-    label = " | ".join(signs) if len(having) == 2 and not same else ""
-    endpoints = both[0] if any(both[0]) else both[1]
-    return Stroke(pair, endpoints, shades, _strength(result, pair, having), _uncertain(result, pair, having), label)
+    label = " | ".join(_ARROWS.get(mark, mark) for mark in marks) if len(having) == 2 and not same else ""
+    return Stroke(pair, both[there[0]], (SOFT,) if same else shades, _strength(result, pair, having),
+                  _uncertain(result, pair, having), label)  # fmt: skip
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
@@ -257,10 +233,6 @@ def _edges(graph: Graph) -> list[tuple[int, int]]:
 def endpoints_of(graph: Graph, pair: tuple[int, int]) -> tuple[Endpoint, Endpoint]:
     """The endpoints at the first and at the second of two variables."""
     return Endpoint(graph.endpoints[pair[::-1]]), Endpoint(graph.endpoints[pair])
-
-
-def _having(result: ContextGraphs, pair: tuple[int, int]) -> list[Any]:
-    return [value for value, graph in result.graphs.items() if graph.endpoints[pair]]
 
 
 def colours_of(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
@@ -291,12 +263,9 @@ def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any
 
 def _uncertain(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> bool:
     """Whether the edge is in doubt in all of these contexts."""
-    slot, doubts = result.log.slot(*pair), []
-    for value in having:
-        place = context_place(result, value)
-        entry = result.log.at(place, slot)
-        doubts.append(bool(entry.decision == Decision.UNTESTABLE or entry.p > result.settings.alpha / NEAR))
-    return all(doubts)
+    entries = [result.log.at(context_place(result, value), result.log.slot(*pair)) for value in having]
+    near = result.settings.alpha / NEAR
+    return all(entry.decision == Decision.UNTESTABLE or entry.p > near for entry in entries)
 
 
 @dataclass(frozen=True)
@@ -310,32 +279,26 @@ class LegendEntry:
 def mark_meanings(endpoints: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKind) -> dict[str, str]:
     """What the marks of these edges mean in graphs of that kind, each mark once and towards its arrow."""
     words = _WORDS | (_WORDS_IN_PAG if kind is GraphKind.PAG else {})
-    found = {
-        MARK_OF_ENDPOINTS[first, second] for first, second in (sorted(e, key=_TOWARDS_ARROW.index) for e in endpoints)
-    }
-    others = {
-        mark: next(words for end, words in _ENDPOINT_WORDS.items() if end in endpoints_of_mark(mark))
-        for mark in sorted(found - set(words))
-    }
+    turned = (sorted(ends, key=_TOWARDS_ARROW.index) for ends in endpoints)
+    found = {MARK_OF_ENDPOINTS[first, second] for first, second in turned}
+    others = {mark: next(words for end, words in _ENDPOINT_WORDS.items() if end in endpoints_of_mark(mark))
+              for mark in sorted(found - set(words))}  # fmt: skip
     return {mark: meaning for mark, meaning in (words | others).items() if mark in found}
 
 
 def graph_legend(panels: Sequence[Panel], kind: GraphKind = GraphKind.CPDAG) -> tuple[LegendEntry, ...]:
     """The marks of these panels."""
     meanings = mark_meanings((stroke.endpoints for stroke in _strokes(panels)), kind)
-    return tuple(
-        LegendEntry(
-            Stroke(_PAIR, endpoints_of_mark(mark), strength=0.4), words if mark == "-->" else f"{words} ({mark})"
-        )
-        for mark, words in meanings.items()
-    )
+    return tuple(LegendEntry(Stroke(_PAIR, endpoints_of_mark(mark), strength=0.4),
+                             words if mark == "-->" else f"{words} ({mark})")
+                 for mark, words in meanings.items())  # fmt: skip
 
 
 def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
            ) -> tuple[LegendEntry, ...]:  # fmt: skip
     """The marks, colours, widths and doubts of these panels; `compared` are the two contexts of a difference."""
     strokes = _strokes(panels)
-    meanings = _context_colours(result) if compared is None else _compared_colours(result, *compared)
+    meanings = _colour_meanings(result, compared)
     used = {stroke.colours for stroke in strokes} | {(colour,) for stroke in strokes for colour in stroke.colours}
     colours = [LegendEntry(Stroke(_PAIR, _ARROW, shades, strength=0.4), words) for shades, words in meanings
                if shades in used]  # fmt: skip
@@ -353,8 +316,13 @@ def _strokes(panels: Sequence[Panel]) -> list[Stroke]:
     return [stroke for panel in panels for stroke in panel.strokes]
 
 
-def _context_colours(result: ContextGraphs) -> Iterator[tuple[Shades, str]]:
-    """Every colour that panels of contexts and unions may have."""
+def _colour_meanings(result: ContextGraphs, compared: tuple[Any, Any] | None) -> Iterator[tuple[Shades, str]]:
+    """Every colour that panels of contexts and unions may have, or the panel of two contexts that are compared."""
+    if compared is not None:
+        colours, (here, there) = two_colours(result, *compared), map(shown, compared)
+        yield from (((SOFT,), "the same in both"), ((colours[0],), f"only {here}"), ((colours[1],), f"only {there}"),
+                    (colours, f"other mark: {here} | {there}"))  # fmt: skip
+        return
     if result.context is None:
         return
     yield (INK,), "in all contexts"
@@ -368,9 +336,3 @@ def _context_colours(result: ContextGraphs) -> Iterator[tuple[Shades, str]]:
         same = [count for count in counts if share_colour(count, len(result.contexts)) == shade]
         span = str(same[0]) if len(same) == 1 else f"{same[0]} to {same[-1]}"
         yield (shade,), f"in {span} of {len(result.contexts)} contexts"
-
-
-def _compared_colours(result: ContextGraphs, first: Any, second: Any) -> list[tuple[Shades, str]]:
-    colours, (here, there) = two_colours(result, first, second), (shown(first), shown(second))
-    return [((SOFT,), "the same in both"), ((colours[0],), f"only {here}"), ((colours[1],), f"only {there}"),
-            (colours, f"other mark: {here} | {there}")]  # fmt: skip

@@ -377,9 +377,9 @@ class ContextGraphs(EffectMethods):
         -------
         tuple of matplotlib Axes, one for each panel
         """
-        from causalcontext.drawing.plot import plot
+        from causalcontext.drawing.plot import painted, result_picture
 
-        return plot(self, kind, contexts=contexts, axes=axes, path=path, dpi=dpi)
+        return painted(result_picture(self, kind, contexts), axes, path, dpi)
 
     def plot_mechanism(
         self,
