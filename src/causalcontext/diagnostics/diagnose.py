@@ -1,41 +1,35 @@
-"""All checks in one call."""
+"""All checks in one call; those of assumptions: contradicting rules, cycles, violations of the model, proxies."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from causalcontext.data.dataset import Dataset
-from causalcontext.diagnostics.assumptions import (
-    broken_rules,
-    directed_cycles,
-    large_cycles,
-    model_violations,
-    proxy_links,
-    residuals_against,
-    told_with_the_result,
-    turned_directions,
-    wrong_cells,
-)
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
 from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
 from causalcontext.diagnostics.rows import determinism, near_misses, ranked_overlap, rows_and_power, untestable_pairs
 from causalcontext.diagnostics.vanishing import vanishing_edges
+from causalcontext.errors import listed
+from causalcontext.graphs.endpoints import GraphKind, directed
+from causalcontext.graphs.paths import ancestors, shortest_cycle
+from causalcontext.model_checks.violations import WORDS, advice, danger
+from causalcontext.results.notes import About, Note, about
+from causalcontext.results.proxies import replaceable_links
+from causalcontext.search.cycles import possible_cycles
+from causalcontext.search.rules import suspect
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    told_with_the_result, model_violations, residuals_against, wrong_cells,
-)  # fmt: skip
-CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
-    large_cycles, near_misses, proxy_links,
-)  # fmt: skip
-CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
-    unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
-)  # fmt: skip
-
+MOST_NAMED = 3
+CONFLICTS = {
+    GraphKind.CPDAG: "have contradicting directions",
+    GraphKind.PAG: "have a hidden common cause, or their separating sets contradict each other",
+}
 RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "wrong cells",
          "proxies", "assumptions", "rows", "overlap", "selection bias", "near miss", "large cycles")  # fmt: skip
 
@@ -49,12 +43,9 @@ def diagnose(result: ContextGraphs) -> Diagnosis:
         found.append(unchecked)
     elif rows is not None:
         found += [finding for check in CHECKS_OF_ROWS for finding in check(result, rows)]
-    return Diagnosis(tuple(sorted(found, key=_rank)))
-
-
-def _rank(finding: Finding) -> tuple[int, int]:
-    """Severe ones first, then those that bear on what differs between contexts."""
-    return -finding.severity, RANKS.index(finding.topic) if finding.topic in RANKS else len(RANKS)
+    ranks = {topic: rank for rank, topic in enumerate(RANKS)}
+    found.sort(key=lambda finding: (-finding.severity, ranks.get(finding.topic, len(RANKS))))
+    return Diagnosis(tuple(found))
 
 
 def _unchecked(result: ContextGraphs) -> Finding | None:
@@ -71,3 +62,135 @@ def _unchecked(result: ContextGraphs) -> Finding | None:
         missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"
         return Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")
     return None
+
+
+def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
+    """Contradictions by rule, and edges without an agreed direction."""
+    counts = Counter(doubt.rule for doubt in result.doubts)
+    for rule, count in sorted(counts.items()):
+        edges = [f"{result.names[d.a]} - {result.names[d.b]}" for d in result.doubts if d.rule == rule]
+        listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED])
+        times = "once" if count == 1 else f"{count} times"
+        why = f"a test erred, or {suspect(rule)} does not hold"
+        message = f"rule {rule} is contradicted {times} (such as {listed}): {why}"
+        evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
+        yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
+    # All endpoints of a PAG count, so its contexts are looked at one by one.
+    graphs = [result.union] if result.union.kind is GraphKind.CPDAG else result.graphs.values()
+    conflicts = list(dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark))
+    if conflicts:
+        what = CONFLICTS[result.union.kind]
+        message = f"{len(conflicts)} edges {what}: {', '.join(conflicts[:MOST_NAMED])}"
+        yield Finding("assumptions", Severity.CAUTION, message, "", {"edges": tuple(conflicts)})
+
+
+def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
+    """Directed cycles inside a context, or in the union at the context and its ancestors."""
+    arrows = [directed(graph.endpoints) for graph in result.graphs.values()]
+    for value, links in zip(result.contexts, arrows, strict=True):
+        cycle = shortest_cycle(links)
+        if cycle:
+            message = f"the directed edges of {value} form a cycle: {' --> '.join(result.names[v] for v in cycle)}"
+            yield Finding("assumptions", Severity.WARNING, message, "some of these directions are wrong")
+    union = np.any(arrows, axis=0)
+    for context in result.cells.positions:
+        if ancestors(union, context)[context]:
+            message = f"arrows of different contexts lead from {result.names[context]} back to it"
+            yield Finding("assumptions", Severity.WARNING, message, "strong context-acyclicity is in doubt")
+
+
+def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
+    """Pairs with an arrow one way in some contexts and the other way in others; a caution if the model does not fit."""
+    arrows = np.stack([directed(graph.endpoints) for graph in result.graphs.values()])
+    pairs = np.argwhere(np.triu(arrows.any(axis=0) & arrows.any(axis=0).T)).tolist()
+    if not pairs:
+        return
+    doubted = bool(result.model_checks) or bool(result.evidence and result.evidence.contradicted)
+    why = "a model that does not fit can produce this" if doubted else "this requires feedback"
+    which = "one pair points" if len(pairs) == 1 else f"{len(pairs)} pairs point"
+    x, y = pairs[0]
+    there, back = int(arrows[:, x, y].sum()), int(arrows[:, y, x].sum())
+    first, second = result.names[x], result.names[y]
+    such = f"{first} --> {second} in {there} of {len(arrows)} contexts, {second} --> {first} in {back}"
+    message = f"{which} one way in some contexts and the other way in others ({such}): {why}"
+    edges = tuple(f"{result.names[x]} - {result.names[y]}" for x, y in pairs)
+    advice = "read them as links without a direction" if doubted else "see explain() for what each direction rests on"
+    yield Finding("assumptions", Severity.CAUTION if doubted else Severity.NOTE, message, advice, {"edges": edges})
+
+
+def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
+    """Blocks of the union skeleton in which a large union cycle could hide missing edges."""
+    plain = result.settings.masked_scope == "adaptive" and result.series is None
+    if result.settings.method != "pc-ac" or not plain:
+        return
+    contexts = result.cells.positions
+    graphs = np.stack([graph.adjacency for graph in result.graphs.values()])
+    at_context = np.asarray(graphs[:, contexts].any(axis=(0, 1)))
+    suspects = possible_cycles(graphs, contexts) & ~(at_context[:, None] & at_context[None, :])
+    if suspects.any():
+        pairs = [f"{result.names[x]} - {result.names[y]}" for x, y in zip(*np.nonzero(np.triu(suspects)), strict=True)]
+        message = f"{len(pairs)} edges may be false: a union cycle of three or more variables is possible there"
+        advice = 'if feedback through the contexts is plausible, compare with masked_scope="cycle"'
+        yield Finding("large cycles", Severity.NOTE, message, advice, {"edges": tuple(pairs)})
+
+
+def model_violations(result: ContextGraphs) -> Iterator[Finding]:
+    """Ways in which the table contradicts the model behind the search."""
+    for violation in result.violations:
+        found = WORDS[violation.kind].found.format(listed(violation.columns))
+        message = f"{found}: {danger(violation, result.context is not None, result.already_asked)}"
+        yield Finding("model", Severity.WARNING, message, advice(violation, result.already_asked),
+                      {"kind": violation.kind, "columns": violation.columns, "size": violation.size})  # fmt: skip
+
+
+def residuals_against(result: ContextGraphs) -> Iterator[Finding]:
+    """What the residuals of a score-based search say against its own model."""
+    for note in result.notes:
+        if isinstance(note, Note) and note.about is About.RESIDUALS:
+            yield Finding("model", Severity.WARNING, note.found, note.advice)
+
+
+def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
+    """Warnings of the search itself; where rows are at hand, another check looks for functions of a column."""
+    for warning in result.warnings:
+        if result.series is not None or result.rows is None or about(warning) is not About.FUNCTION:
+            yield Finding("search", Severity.WARNING, warning)
+
+
+def wrong_cells(result: ContextGraphs) -> Iterator[Finding]:
+    """Cells that were taken for wrong, and what is found with all of them kept."""
+    if result.wrong_cells is None:
+        return
+    cells, words = result.wrong_cells.cells, ("adds the edges", "removes", "changes the marks to")
+    differ = result.wrong_cells.differences(result.graphs)
+    told = "; ".join(f"{word} {listed(edges)}" for word, edges in zip(words, differ, strict=True) if edges)
+    message = (f"{len(cells):,} cells of {listed(sorted({cell.column for cell in cells}))} were taken for wrong; "
+               f"without them the search {told or 'has the same graphs'}")  # fmt: skip
+    evidence = {"added": tuple(differ[0]), "removed": tuple(differ[1]), "changed": tuple(differ[2])}
+    yield Finding("wrong cells", Severity.CAUTION if told else Severity.NOTE, message,
+                  "look at flagged_cells(); if these values are right, pass wrong_cells='keep'", evidence)  # fmt: skip
+
+
+def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
+    """Links that explain nothing beside the curves of another variable: a line may describe what a curve makes."""
+    found = replaceable_links(result)
+    if not found:
+        return
+    name = result.names
+    links = tuple(f"{name[link.cause]} --> {name[link.effect]}" for link in found)
+    explained = tuple(f"{text} (curves of {name[link.other]})" for text, link in zip(links, found, strict=True))
+    message = f"{listed(explained)} may be proxies for the effect of another variable"
+    advice = "treat them as candidates: curves of the other variable explain as much, with more parameters"
+    yield Finding("proxies", Severity.CAUTION, message, advice, {"edges": links})
+
+
+OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
+    told_with_the_result, model_violations, residuals_against, wrong_cells,
+)  # fmt: skip
+CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
+    rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
+    large_cycles, near_misses, proxy_links,
+)  # fmt: skip
+CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
+    unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
+)  # fmt: skip

@@ -41,27 +41,13 @@ RIDGE = 1e-8
 
 
 class NumericRows(NamedTuple):
-    """Rows of all columns as numbers.
+    """Rows of all columns as numbers."""
 
-    Attributes
-    ----------
-    values : array, shape (rows, columns)
-        Standardised numbers, and indicators of the levels of categories.
-    owner : array of int, shape (columns,)
-        The variable behind every column.
-    checked : array of int, shape (numbers,)
-        The columns of continuous variables.
-    cells : array of int, shape (rows,)
-        The context of every row.
-    follows : array of bool, shape (rows,)
-        True where a row of the table comes directly after the one before it.
-    """
-
-    values: Floats
-    owner: Ints
-    checked: Ints
-    cells: Ints
-    follows: Bools
+    values: Floats  # standardised numbers, and indicators of the levels of categories; shape (rows, columns)
+    owner: Ints  # the variable behind every column
+    checked: Ints  # the columns of continuous variables
+    cells: Ints  # the context of every row
+    follows: Bools  # True where a row of the table comes directly after the one before it
 
 
 def check_table(data: Dataset, endpoints: Endpoints) -> tuple[Violation, ...]:

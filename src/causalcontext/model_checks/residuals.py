@@ -19,17 +19,7 @@ import scipy
 
 from causalcontext.data.dataset import gaussian_ranks
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.model_checks.violations import (
-    CURVES,
-    INTERACTIONS,
-    KINDS,
-    OUTLIERS,
-    ROWS,
-    SKEW,
-    SPREAD,
-    TAILS,
-    Violation,
-)
+from causalcontext.model_checks.violations import KINDS, Violation
 
 LEVEL = 0.01
 """Of a check of a whole table."""
@@ -48,51 +38,25 @@ PRODUCTS_AT_A_TIME = 500
 
 
 class Residuals(NamedTuple):
-    """Residuals with mean 0 and variance 1, and the columns beside them, alike; NaN where there are no residuals.
+    """Residuals with mean 0 and variance 1, and the columns beside them, alike; NaN where there are no residuals."""
 
-    Attributes
-    ----------
-    left : array, shape (rows, responses)
-    beside : array, shape (rows, columns)
-    causes : array of bool, shape (columns, responses)
-        The causes in the model, whose curves are looked for, and what the size of residuals may depend on.
-    others : array of bool, shape (columns, responses)
-        Columns whose squares and products are looked for.
-    follows : array of bool, shape (rows,)
-        True where a row comes directly after the one before it.
-    """
-
-    left: Floats
-    beside: Floats
+    left: Floats  # shape (rows, responses)
+    beside: Floats  # shape (rows, columns)
     causes: Bools
-    others: Bools
-    follows: Bools
+    """Shape (columns, responses): causes in the model, whose curves are looked for and the size of residuals may depend
+    on."""
+    others: Bools  # shape (columns, responses): columns whose squares and products are looked for
+    follows: Bools  # shape (rows,): True where a row comes directly after the one before it
 
 
 class Statistics(NamedTuple):
-    """One number for every response.
+    """One number for every response; quantiles and far rows are counted only where skewness and kurtosis are clear."""
 
-    Attributes
-    ----------
-    curves : array
-        The largest correlation of the residual with squares and cubes of its causes.
-    hidden_curves : array
-        The largest with squares of the others: a cause that acts by its square alone is no neighbour.
-    interactions : array
-        The largest with products of two of the others.
-    spread : array
-        The largest of its square with its causes and their squares.
-    by_ranks : array, shape (4, responses)
-        The first four, with normal scores where that is asked for and one of them is clear.
-    skewness, quantiles, kurtosis, far, lag : arrays
-        Quantiles and far rows are looked at only where skewness and kurtosis are clear.
-    """
-
-    curves: Floats
-    hidden_curves: Floats
-    interactions: Floats
-    spread: Floats
-    by_ranks: Floats
+    curves: Floats  # the largest correlation of the residual with squares and cubes of its causes
+    hidden_curves: Floats  # with squares of the others: a cause that acts by its square alone is no neighbour
+    interactions: Floats  # the largest with products of two of the others
+    spread: Floats  # the largest of its square with its causes and their squares
+    by_ranks: Floats  # the first four with normal scores, where that is asked for and one of them is clear
     skewness: Floats
     quantiles: Floats
     kurtosis: Floats
@@ -100,9 +64,8 @@ class Statistics(NamedTuple):
     lag: Floats
 
 
-def check_residuals(
-    found: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
-) -> tuple[Violation, ...]:
+def check_residuals(found: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
+                    ) -> tuple[Violation, ...]:  # fmt: skip
     """The violations that the statistics of all responses, which are named, show on so many rows."""
     return tuple(violation for violation in _violations(found, rows, names) if violation.kind in kinds)
 
@@ -163,15 +126,15 @@ def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[
     curves = found.curves if odd else np.maximum(found.curves, found.hidden_curves)
     products = np.zeros(nodes) if odd else found.interactions
     checks = (
-        (CURVES, curves, _beyond(np.minimum(curves, ranked), CLEAR_CORRELATION, 2 * pairs, rows)),
-        (INTERACTIONS, products, _beyond(np.minimum(products, interactions), CLEAR_PRODUCT, pairs * nodes, rows)),
-        (SPREAD, found.spread, _beyond(np.minimum(found.spread, spread), CLEAR_CORRELATION, 2 * pairs, rows)),
-        (SKEW, found.skewness, skewed),
-        (TAILS, found.kurtosis, heavy),
-        (OUTLIERS, found.far / rows, far),
-        (ROWS, found.lag, _beyond(found.lag, CLEAR_LAG, nodes, rows)),
+        (curves, _beyond(np.minimum(curves, ranked), CLEAR_CORRELATION, 2 * pairs, rows)),
+        (products, _beyond(np.minimum(products, interactions), CLEAR_PRODUCT, pairs * nodes, rows)),
+        (found.spread, _beyond(np.minimum(found.spread, spread), CLEAR_CORRELATION, 2 * pairs, rows)),
+        (found.skewness, skewed),
+        (found.kurtosis, heavy),
+        (found.far / rows, far),
+        (found.lag, _beyond(found.lag, CLEAR_LAG, nodes, rows)),
     )
-    for kind, sizes, there in checks:
+    for kind, (sizes, there) in zip(KINDS, checks, strict=True):
         chosen = sorted(np.flatnonzero(there).tolist(), key=lambda node: (-abs(sizes[node]), names[node]))
         if chosen:
             clear = tuple(float(sizes[node]) for node in chosen)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.drawing.names import printable, shortened
+from causalcontext.drawing.names import printable
+from causalcontext.drawing.strokes import shown
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.graphs.lag_names import at
@@ -78,7 +79,8 @@ def _differences(result: ContextGraphs) -> Iterator[str]:
         yield f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
         return
     claimed = sum(is_claimed for _, is_claimed in found)
-    yield f"<p>{_counted(claimed, 'difference')} may be claimed, {len(found) - claimed} may not.</p><ul>"
+    may = f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed, {len(found) - claimed} may not"
+    yield f"<p>{may}.</p><ul>"
     yield from (f'<li dir="auto">{escape(sentence)}</li>' for sentence, _ in found[:MOST_STORIES])
     yield "</ul>"
     if len(found) > MOST_STORIES:
@@ -95,20 +97,20 @@ def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
 
 
 def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]) -> str:
-    names = [shortened(printable(row[end]), 40) for end in ("source", "target")]
+    names = [shown(row[end]) for end in ("source", "target")]
     sides = ((row["present"], row["effect_present"]), (row["absent"], row["effect_absent"]))
     turned = sides[0][1] * sides[1][1] < 0
     what = "turns its sign" if turned else "changes its slope"
     if row["kind"] == "edge":
-        what = f"is found in {shortened(printable(str(row['present'])), 40)} only"
+        what = f"is found in {shown(str(row['present']))} only"
     read = copies_in(result.reads.get(row["target"]))
     if any(lags != (0,) for _, lags in read):
-        shown = [" or ".join(shortened(printable(at(name, lag)), 40) for lag in lags) for name, lags in read]
-        what += f" (by the value of {' and '.join(shown)})"
+        copies = [" or ".join(shown(at(name, lag)) for lag in lags) for name, lags in read]
+        what += f" (by the value of {' and '.join(copies)})"
     slopes = []
     for value, found in sides:
         interval = _interval(Slope(found, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0))
-        slopes.append(f"{interval or format(found, '.2g')} in {shortened(printable(str(value)), 40)}")
+        slopes.append(f"{interval or format(found, '.2g')} in {shown(str(value))}")
     verdict = _verdict(ChangeVerdict(bool(row["claimed"]), str(row["reason"])))
     return f"{names[0]} {row['mark']} {names[1]} {what}: its slope is {', '.join(slopes)}. {verdict}"
 
@@ -120,10 +122,8 @@ def _cautions(findings: Iterable[Finding]) -> Iterator[str]:
     found = [finding for finding in severe if finding not in above][:MOST_FINDINGS]
     if found:
         yield "<h2>What to be careful about</h2><ul>"
-        yield from (
-            f'<li dir="auto">{escape(printable("; ".join(filter(None, (finding.message, finding.advice)))))}</li>'
-            for finding in found
-        )
+        texts = ("; ".join(filter(None, (finding.message, finding.advice))) for finding in found)
+        yield from (f'<li dir="auto">{escape(printable(text))}</li>' for text in texts)
         yield "</ul>"
 
 
@@ -136,9 +136,7 @@ def _partial(result: ContextGraphs) -> Iterator[tuple[int, int]]:
     """Pairs of system variables that some contexts have an edge between, and others have not."""
     adjacent = np.stack([graph.adjacency for graph in result.graphs.values()])
     some = np.triu(adjacent.any(axis=0) & ~adjacent.all(axis=0))
-    for x, y in zip(*np.nonzero(some), strict=True):
-        if not {int(x), int(y)}.intersection(result.cells.positions):
-            yield int(x), int(y)
+    yield from ((x, y) for x, y in np.argwhere(some).tolist() if not {x, y}.intersection(result.cells.positions))
 
 
 def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> Iterator[Story]:
@@ -149,7 +147,7 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
     alike: dict[ChangeVerdict | None, list[int]] = {}
     for absent in (place for place in range(len(graphs)) if place not in having):
         alike.setdefault(sayings.about(source, target, present, absent), []).append(absent)
-    names = [shortened(printable(result.names[z]), 40) for z in (source, target)]
+    names = [shown(result.names[z]) for z in (source, target)]
     marks = {mark_of(graphs[place].endpoints, source, target) for place in having}
     edge = f"{names[0]} {marks.pop() if len(marks) == 1 else '-'} {names[1]}"
     for said, places in alike.items():
@@ -160,10 +158,10 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
 
 def _of_slope(result: ContextGraphs, change: Change, x: int, y: int, one: int, other: int) -> Story:
     """A link that all contexts have, with another slope in one of two."""
-    names = [shortened(printable(name), 40) for name in (change.source, change.target)]
     said = ChangeVerdict(change.claimed, change.reason, change.kind)
-    return Story(f"{names[0]} {change.mark} {names[1]}", _shown(result, one), (_shown(result, other),),
-                 _slopes(result, x, y, one, other), _verdict(said), said.claimed, said.kind)  # fmt: skip
+    return Story(f"{shown(change.source)} {change.mark} {shown(change.target)}", _shown(result, one),
+                 (_shown(result, other),), _slopes(result, x, y, one, other), _verdict(said), said.claimed,
+                 said.kind)  # fmt: skip
 
 
 def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
@@ -202,9 +200,4 @@ def _listed(result: ContextGraphs, places: Sequence[int]) -> str:
 
 
 def _shown(result: ContextGraphs, place: int) -> str:
-    value: Any = result.contexts[place]
-    return shortened(printable(str(value)), 40)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return shown(str(result.contexts[place]))

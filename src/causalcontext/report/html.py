@@ -55,6 +55,9 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
     if result.wrong_cells is not None:
         own.append(Section("Cells taken for wrong", (), result.flagged_cells()))
     default = "Causal graph" if result.context is None else f"Causal graphs by {result.context}"
+    text = str(result.labeled_union)  # for readers without a script
+    if result.series is not None:
+        text = f"{result.summary}\n\nThe same, lag by lag:\n{text}"
     script = _part("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     values = {
@@ -63,7 +66,7 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
         "TITLE": html.escape(printable(title or default)),
         "STYLE": _part("report.css"),
         "ANSWER": answer(result, diagnosis),
-        "TEXT": html.escape(_text(result)),
+        "TEXT": html.escape(text),
         "DATA": safe_json(payload(result, (*own, *sections))),
         "SCRIPT": script,
     }
@@ -79,14 +82,6 @@ def safe_json(content: Any) -> str:
     return text
 
 
-def _text(result: ContextGraphs) -> str:
-    """The graph for readers without a script; of a result with lags first what causes what at any lag."""
-    union = str(result.labeled_union)
-    if result.series is None:
-        return union
-    return f"{result.summary}\n\nThe same, lag by lag:\n{union}"
-
-
 def _part(name: str) -> str:
     return files("causalcontext.report").joinpath("page", name).read_text(encoding="utf-8")
 
@@ -94,11 +89,10 @@ def _part(name: str) -> str:
 def stability_section(result: ContextGraphs, stability: Stability) -> Section:
     """Every edge with the share of samples that have it, and that have it with the same mark; the rarest come first."""
     if not isinstance(stability, Stability) or stability.result != result:
-        found = "that of another result" if isinstance(stability, Stability) else shortly(stability)
-        raise OptionError(f"stability is {found}, expected what result.stability() of this result returned")
-    shares = sorted(
-        stability.edges(0.0).to_dict("records"), key=lambda row: (row["present"], row.get(row["found"], 0.0))
-    )
+        what = "that of another result" if isinstance(stability, Stability) else shortly(stability)
+        raise OptionError(f"stability is {what}, expected what result.stability() of this result returned")
+    found = stability.edges(0.0).to_dict("records")
+    shares = sorted(found, key=lambda row: (row["present"], row.get(row["found"], 0.0)))
     rows = [_row(result, row) for row in shares if row["found"] or row["present"] >= LEAST]
     line = f"The same search in {stability.samples:,} bootstrap samples; the rarest edges come first."
     return Section("Stability", (line,), frame_of(rows, columns=COLUMNS))

@@ -23,7 +23,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.report.text import notes, remarks
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
-from causalcontext.results.equations import PartialCurve, partial_curves
+from causalcontext.results.equations import partial_curves
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import context_nodes
 from causalcontext.results.words import context_words
@@ -93,16 +93,14 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
 
 def summary(result: ContextGraphs) -> str:
     """One line about the run."""
-    context = (
-        "" if result.context is None else f", context {printable(result.context)} with {len(result.contexts)} values"
-    )
+    named = f", context {printable(result.context or '')} with {len(result.contexts)} values"
     how = f"test {result.settings.test}, alpha {result.settings.alpha:g}"
     if result.evidence is not None:
         how = f"{result.evidence.search} search, transform {result.evidence.transform}"
     what = f"rows and {len(result.names)} variables"
     if result.series is not None:
         what = f"windows of {len(result.series.variables)} variables and {result.series.lags} lags"
-    return f"{result.settings.method} on {sum(result.data.rows):,} {what}{context}; {how}"
+    return f"{result.settings.method} on {sum(result.data.rows):,} {what}{named if result.context else ''}; {how}"
 
 
 def _time(shown: ContextGraphs) -> dict[str, Any] | None:
@@ -140,7 +138,7 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
         alpha = result.settings.alpha
         near = np.concatenate([(entries.p < NEAR * alpha).any(axis=0) for _, entries in result.log.blocks()])
         chosen = result.union.adjacency[first, second] | near
-    return [(int(i), int(j)) for i, j in zip(first[chosen], second[chosen], strict=True)]
+    return list(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))
 
 
 def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
@@ -224,10 +222,9 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
         dropped = f" ({lost:,} more dropped for missing values)" if lost else ""
         lines.append((f"rows{where}", f"{rows:,}{dropped}"))
     lines.append(("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())))
-    lines.append(
-        ("columns", ", ".join(f"{name} ({kind})" for name, kind in zip(result.names, data.kinds, strict=True)))
-    )
-    lines += [("fingerprint of the data", data.fingerprint), ("library", f"causalcontext {settings.version}")]
+    columns = (f"{name} ({kind})" for name, kind in zip(result.names, data.kinds, strict=True))
+    lines += [("columns", ", ".join(columns)), ("fingerprint of the data", data.fingerprint),
+              ("library", f"causalcontext {settings.version}")]  # fmt: skip
     return [(printable(name), printable(text)) for name, text in lines]
 
 
@@ -261,23 +258,18 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
     'so\\\\nil'
     """
     names = shown_once(result.names)
-    levels = tuple(_shown(values) for values in result.levels)
+    printed = [tuple(printable(value) if isinstance(value, str) else value for value in own) for own in result.levels]
+    levels = tuple(shown if len(set(shown)) == len(shown) else own  # unless two would look alike
+                   for shown, own in zip(printed, result.levels, strict=True))  # fmt: skip
     values = cell_values(result.cells, levels)
     graphs = {shown: graph.replaced(names) for shown, graph in zip(values, result.graphs.values(), strict=True)}
     settings = replace(result.settings, knowledge=Knowledge())
     return replace(result, names=names, levels=levels, contexts=values, graphs=graphs, settings=settings)
 
 
-def _shown(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of a context variable as they are shown, unless two would look alike."""
-    shown = tuple(printable(value) if isinstance(value, str) else value for value in values)
-    return shown if len(set(shown)) == len(shown) else values
-
-
 def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:
     """The story of a pair of a presentable result, context by context: each is one line."""
-    lines = shown.explain(shown.names[i], shown.names[j]).split("\n")
-    return [printable(line) for line in lines]
+    return [printable(line) for line in shown.explain(shown.names[i], shown.names[j]).split("\n")]
 
 
 def shown_once(names: Sequence[str]) -> tuple[str, ...]:
@@ -343,19 +335,13 @@ def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
     for effect in shown.names:
         for curve in partial_curves(shown, effect):
             key = f"{shown.position(curve.cause)},{shown.position(effect)}"
-            entry = found.setdefault(key, {"at": _at(curve), "lines": []})
             step = EVERY if curve.numeric else 1
+            at = [float(f"{x:.6g}") if curve.numeric else printable(str(x)) for x in curve.at[::step]]
+            entry = found.setdefault(key, {"at": at, "lines": []})
             level = "" if curve.level is None else printable(str(curve.level))
             entry["lines"].append({"contexts": list(curve.contexts), "level": level,
                                    "values": [float(f"{value:.4g}") for value in curve.values[::step]]})  # fmt: skip
     return found
-
-
-def _at(curve: PartialCurve) -> list[Any]:
-    """Values of the cause: numbers, or levels as text."""
-    if curve.numeric:
-        return [float(f"{value:.6g}") for value in curve.at[::EVERY]]
-    return [printable(str(value)) for value in curve.at]
 
 
 def four_digits(value: float) -> float | None:

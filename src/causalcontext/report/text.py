@@ -53,11 +53,9 @@ def _how(result: ContextGraphs) -> str:
 def _graphs(result: ContextGraphs) -> list[str]:
     if result.context is None:
         return []
-    return [
-        f"{context_words(result.context, value, result.settings.indicator)} ({_counted(graph.edges)})\n"
-        f"{_listed([str(edge) for edge in graph.edges])}"
-        for value, graph in result.graphs.items()
-    ]
+    titles = (context_words(result.context, value, result.settings.indicator) for value in result.contexts)
+    return [f"{title} ({_counted(graph.edges)})\n{_listed([str(edge) for edge in graph.edges])}"
+            for title, graph in zip(titles, result.graphs.values(), strict=True)]  # fmt: skip
 
 
 def _union(result: ContextGraphs) -> str:
