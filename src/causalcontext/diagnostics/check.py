@@ -91,22 +91,7 @@ class Inspection:
 def inspect(
     table: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | None = None, missing: str = "raise"
 ) -> Inspection:
-    """Everything that `discover` would refuse or could not test, found without a search.
-
-    Raises
-    ------
-    CausalContextError
-        The context or a column of `kinds` is not in the table, or an option means nothing.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"X": [1.0, None, 3.0, 4.0], "Y": list("abca"), "R": [0, 0, 1, 1]})
-    >>> for problem in inspect(table, context="R").problems:
-    ...     print(problem[:51])
-    column 'Y' has 3 levels in 4 rows, which looks like
-    1 missing value in X; fill in, or use --missing lis
-    """
+    """Everything that `discover` would refuse or could not test, found without a search."""
     check_missing_option(missing)
     frame = nw.from_native(table, eager_only=True)
     columns = {series.name: Column(series.name, series.dtype, series) for series in frame.iter_columns()}

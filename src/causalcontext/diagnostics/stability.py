@@ -112,12 +112,7 @@ class Stability:
 
 
 def stability(
-    result: ContextGraphs,
-    samples: int = 200,
-    *,
-    n_jobs: int = 1,
-    seed: int = 0,
-    progress: bool | Count = False,
+    result: ContextGraphs, samples: int = 200, *, n_jobs: int = 1, seed: int = 0, progress: bool | Count = False
 ) -> Stability:
     """Search `samples` bootstrap samples, stratified by context, with the settings of a result.
 

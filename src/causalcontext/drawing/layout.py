@@ -48,15 +48,7 @@ class Layout:
 
 
 def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
-    """The layout of a graph; for several contexts, of their union. Some variables may have a note in their box.
-
-    Examples
-    --------
-    >>> from causalcontext.graphs.graph import Graph
-    >>> found = layout(Graph.from_edges(["X", "Y"], [("X", "Y", "-->")]))
-    >>> bool(found.centre[0, 0] < found.centre[1, 0])
-    True
-    """
+    """The layout of a graph; for several contexts, of their union. Some variables may have a note in their box."""
     noted = ([note] if (note := (notes or {}).get(name)) else [] for name in graph.names)
     lines = tuple((*shown, *note) for shown, note in zip(shown_names(graph.names), noted, strict=True))
     size = np.array([box_size(found) for found in lines]).reshape(-1, 2)

@@ -30,14 +30,9 @@ _MARKERS = ("o", "s", "^", "D")
 
 
 def plot_mechanism(
-    result: ContextGraphs,
-    effect: str,
-    table: Any = None,
-    *,
-    axes: Axes | Sequence[Axes] | None = None,
-    path: str | FilePath | None = None,
-    dpi: float = 150,
-) -> tuple[Axes, ...]:
+    result: ContextGraphs, effect: str, table: Any = None, *, axes: Axes | Sequence[Axes] | None = None,
+    path: str | FilePath | None = None, dpi: float = 150,
+) -> tuple[Axes, ...]:  # fmt: skip
     """The picture; see `ContextGraphs.plot_mechanism`."""
     if path is not None:
         check_picture_path(path)

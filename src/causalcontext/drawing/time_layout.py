@@ -58,13 +58,7 @@ def lagged_lines(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def sorted_rows(count: int, links: Sequence[Arc]) -> Ints:
-    """The row of every variable: moved one at a time as long as that makes the links shorter.
-
-    Examples
-    --------
-    >>> sorted_rows(3, [(0, 2), (0, 2), (1, 2)])
-    array([2, 0, 1])
-    """
+    """The row of every variable: moved one at a time as long as that makes the links shorter."""
     first, second = np.array([link for link in links if link[0] != link[1]], dtype=np.intp).reshape(-1, 2).T
     row, best, before = np.arange(count), np.inf, np.nan
     while best != before:
@@ -90,7 +84,9 @@ class _Grid:
         self.gaps = self._passed_gaps()
         self.track = self._tracks()
         self.sides = self._sides()
-        self.size = np.array([self._box(place) for place in range(len(lines))])
+        links = [max(len(self.sides.get((place, side), ())) for side in (0, 1)) for place in range(len(lines))]
+        self.size = np.array([box_size(line) for line in lines])
+        self.size[:, 1] = np.maximum(self.size[:, 1], 0.6 + PORT * np.array(links))
         self.left, self.right = self._columns()
         self.y, self.threads = self._heights()
         self.centre = np.column_stack([(self.left[column] + self.right[column]) / 2, self.y[row]])
@@ -150,23 +146,16 @@ class _Grid:
             return 0.0, self.gaps[arc, passed] - 0.5 - self.row[box]
         return 0.0, float(self.row[other] - self.row[box])
 
-    def _box(self, place: int) -> tuple[float, float]:
-        width, height = box_size(self.lines[place])
-        links = max(len(self.sides.get((place, side), ())) for side in (0, 1))
-        return width, max(height, 0.6 + PORT * links)
-
     def _columns(self) -> tuple[Floats, Floats]:
         """The left and right end of every column, with room for its tracks and for the links behind it."""
         count = int(self.column.max()) + 1
-        left, right = np.zeros(count), np.zeros(count)
-        x = MARGIN
+        left, right = np.full(count, MARGIN), np.zeros(count)
         for number in range(count):
-            left[number] = x
             self.size[self.column == number, 0] = wide = max(self.size[self.column == number, 0])
-            right[number] = x + wide
+            right[number] = left[number] + wide
             links = [arc for arc in self.across if self.column[arc[0]] <= number < self.column[arc[1]]]
             label = max((self.labels[arc] for arc in links), default=0.0)
-            x = right[number] + max(COLUMN_GAP + 0.35 * len(links), label + 3.0)
+            left[number + 1 :] = right[number] + max(COLUMN_GAP + 0.35 * len(links), label + 3.0)
         return left, right
 
     def _heights(self) -> tuple[Floats, dict[tuple[Arc, int], float]]:

@@ -248,15 +248,7 @@ def _cell(value: Any) -> str:
 
 
 def presentable(result: ContextGraphs) -> ContextGraphs:
-    """The same result with names and context values as they are shown; knowledge is left out.
-
-    Examples
-    --------
-    >>> import causalcontext as cc
-    >>> table = cc.examples.soil_moisture(200, seed=1).rename(columns={"soil": "so\\nil"})
-    >>> presentable(cc.discover(table, context="so\\nil")).context
-    'so\\\\nil'
-    """
+    """The same result with names and context values as they are shown; knowledge is left out."""
     names = shown_once(result.names)
     printed = [tuple(printable(value) if isinstance(value, str) else value for value in own) for own in result.levels]
     levels = tuple(shown if len(set(shown)) == len(shown) else own  # unless two would look alike

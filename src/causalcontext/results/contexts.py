@@ -209,8 +209,7 @@ class ContextGraphs(EffectMethods):
         if self.evidence is not None:
             return score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
         rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
-        columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n"]
-        return frame_of(rows, columns=columns)
+        return frame_of(rows, columns=["source", "target", "mark", "contexts", "strength", "p-value", "n"])
 
     def tests(self) -> pd.DataFrame:
         """The test that decided each pair in each context; for edges that stayed, the one with the largest p-value.
@@ -334,8 +333,17 @@ class ContextGraphs(EffectMethods):
 
     def knowledge_violations(self) -> list[str]:
         """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
-        links = self.settings.knowledge.links(self.names)
-        return [sentence for value in self.contexts for sentence in _violations(self.graphs[value], links, value)]
+        links, name, found = self.settings.knowledge.links(self.names), self.names, []
+        one_way = links.may & ~links.may.T & ~links.must
+        for value, graph in self.graphs.items():
+            wrong = (
+                (links.must & ~directed(graph.endpoints), "{0} --> {1} is required and not there"),
+                (np.triu(graph.adjacency & links.absent), "{0} and {1} are adjacent, which is ruled out"),
+                (one_way & may_cause(graph.endpoints).T, "{1} --> {0} is ruled out, but the edge is not directed so"),
+            )
+            found += [f"{value}: {words.format(name[i], name[j])}" for where, words in wrong
+                      for i, j in np.argwhere(where).tolist()]  # fmt: skip
+        return found
 
     def save(self, path: str | Path) -> None:
         """Write the result to a JSON file, whole or not at all."""
@@ -349,14 +357,9 @@ class ContextGraphs(EffectMethods):
         return self.log.strength(place, slot) if self.evidence is None else float(self.evidence.strength[place, slot])
 
     def plot(
-        self,
-        kind: str = "contexts",
-        *,
-        contexts: Sequence[Any] | None = None,
-        axes: Axes | Sequence[Axes] | None = None,
-        path: str | Path | None = None,
-        dpi: float = 150,
-    ) -> tuple[Axes, ...]:
+        self, kind: str = "contexts", *, contexts: Sequence[Any] | None = None,
+        axes: Axes | Sequence[Axes] | None = None, path: str | Path | None = None, dpi: float = 150,
+    ) -> tuple[Axes, ...]:  # fmt: skip
         """A picture in one layout that all contexts share: causes left of effects, the context in a dark box.
 
         Parameters
@@ -382,14 +385,9 @@ class ContextGraphs(EffectMethods):
         return painted(result_picture(self, kind, contexts), axes, path, dpi)
 
     def plot_mechanism(
-        self,
-        effect: str,
-        table: Any = None,
-        *,
-        axes: Axes | Sequence[Axes] | None = None,
-        path: str | Path | None = None,
-        dpi: float = 150,
-    ) -> tuple[Axes, ...]:
+        self, effect: str, table: Any = None, *, axes: Axes | Sequence[Axes] | None = None,
+        path: str | Path | None = None, dpi: float = 150,
+    ) -> tuple[Axes, ...]:  # fmt: skip
         """What every cause does to a variable: one panel a cause, one line a context. For `method="score-ac"`.
 
         A line is the expected effect as one cause moves and everything else stays at its average; of a variable with
@@ -483,8 +481,7 @@ class ContextGraphs(EffectMethods):
 
     def _evidence(self, source: str, target: str, contexts: tuple[Any, ...]) -> tuple[float, float, int]:
         """Strength, p-value and rows of the weakest deciding test of an edge over some contexts."""
-        x, y = self.position(source), self.position(target)
-        slot = self.log.slot(x, y)
+        slot = self.log.slot(self.position(source), self.position(target))
         rows = [self.contexts.index(value) for value in contexts]
         found = self.log.some(np.array([slot]))
         p, n = found.p[rows, 0], found.n[rows, 0]
@@ -503,17 +500,3 @@ class _WithLags(type):
 
 class LaggedGraphs(metaclass=_WithLags):
     """A `ContextGraphs` of a search with lags: only for `isinstance(result, cc.LaggedGraphs)`."""
-
-
-def _violations(graph: Graph, links: Any, value: Any) -> list[str]:
-    """Sentences about one graph."""
-    found = []
-    forward = directed(graph.endpoints)
-    for i, j in zip(*np.nonzero(links.must & ~forward), strict=True):
-        found.append(f"{value}: {graph.names[i]} --> {graph.names[j]} is required and not there")
-    for i, j in zip(*np.nonzero(np.triu(graph.adjacency & links.absent)), strict=True):
-        found.append(f"{value}: {graph.names[i]} and {graph.names[j]} are adjacent, which is ruled out")
-    one_way = links.may & ~links.may.T & ~links.must
-    for i, j in zip(*np.nonzero(one_way & may_cause(graph.endpoints).T), strict=True):
-        found.append(f"{value}: {graph.names[j]} --> {graph.names[i]} is ruled out, but the edge is not directed so")
-    return found

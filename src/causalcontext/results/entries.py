@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any
 
@@ -59,14 +59,18 @@ def picked(entries: Entries, places: Ints) -> Entries:
 def woven(listed: Entries, others: Entries, where: Bools) -> Entries:
     """Entries of the pairs for which `where` is true, and of all others, in the order of the pairs."""
     values: dict[str, Any] = {}
-    width = max(listed.given.shape[2], others.given.shape[2])
+    listed, others = alike(listed, others)
     for field in fields(Entries):
         mine, theirs = getattr(listed, field.name), getattr(others, field.name)
-        if field.name == "given":
-            mine, theirs = padded(mine, width), padded(theirs, width)
         values[field.name] = made = np.empty((len(mine), where.size, *mine.shape[2:]), dtype=mine.dtype)
         made[:, where], made[:, ~where] = mine, theirs
     return Entries(**values)
+
+
+def alike(one: Entries, other: Entries) -> tuple[Entries, Entries]:
+    """The same entries, with sets of the same width."""
+    width = max(one.given.shape[2], other.given.shape[2])
+    return replace(one, given=padded(one.given, width)), replace(other, given=padded(other.given, width))
 
 
 def padded(given: Shorts, width: int) -> Shorts:

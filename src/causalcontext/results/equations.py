@@ -188,20 +188,10 @@ class Mechanisms:
         return next(one for one in self.equations if one.effect == effect and context in one.contexts)
 
     def partial_curve(self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int) -> Floats:
-        """What an effect does as one cause takes some values, everything else being at its average.
+        """What an effect does as one cause takes some values, in the units of the table, all else being at its average.
 
-        Parameters
-        ----------
-        effect, cause : int
-            Places in the table.
-        at : sequence of values of the cause, in the units of the table
-        context : int
-            Which context.
-
-        Returns
-        -------
-        array, shape (values,) or, if the effect has levels, (levels, values)
-            Expected values (for normal scores, the value at the expected score); probabilities of the levels.
+        They are expected values (for normal scores, the value at the expected score), shape (values,); if the effect
+        has levels, their probabilities, shape (levels, values).
         """
         equation = self.equation(effect, context)
         standard = self.scales[cause].standard(at)
@@ -211,9 +201,8 @@ class Mechanisms:
             if context not in term.contexts:
                 continue
             slopes = np.array(term.slopes)[:, None]
-            total = total + sign * slopes * (
-                term.average if cause not in term.causes else self._values(term, cause, standard)
-            )
+            known = term.average if cause not in term.causes else self._values(term, cause, standard)
+            total = total + sign * slopes * known
         if equation.kind == NUMBER:
             return self.scales[effect].own(total[0])
         return _probabilities(equation.kind, total)
@@ -247,10 +236,7 @@ class Mechanisms:
 
     def _values(self, term: Term, cause: int, standard: Floats) -> Floats:
         """A term with one cause given and, in a product, the other at its average."""
-        known = {cause: standard}
-        for other in term.causes:
-            if other != cause:
-                known[other] = np.zeros_like(standard)
+        known = {other: np.zeros_like(standard) for other in term.causes} | {cause: standard}
         if len(term.causes) == 2 and term.place >= 0 and cause != term.causes[0]:
             return np.asarray(standard * 0.0)
         return term.values(known)

@@ -41,7 +41,7 @@ def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
     verb = "raises" if mark else "would lower" if difference < 0 else "would change"
     told = [f"the link {verb} the score of the model by {abs(difference):.1f} nats"]
     effect, static = int(evidence.effect[r, slot]), result.series is None
-    told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, x, y, r)
+    told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, effect, x, y, r)
     told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, slot, r, mark)]
     if words := origin_words(result, r, x, y):
         told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
@@ -58,10 +58,9 @@ def _unscored(result: ContextGraphs, x: str, y: str) -> str:
     return "a link in the direction that the other links allow is ruled out by your knowledge"
 
 
-def _over_time(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> list[str]:
+def _over_time(result: ContextGraphs, evidence: ScoreEvidence, effect: int, x: str, y: str, r: int) -> list[str]:
     """The slope of a link, and on the context at which lag the mechanism of its effect depends."""
-    effect, value = int(evidence.effect[r, evidence.slot(result.position(x), result.position(y))]), result.contexts[r]
-    name, model = result.names[effect], evidence.model[effect]
+    name, model, value = result.names[effect], evidence.model[effect], result.contexts[r]
     slopes = [f"slope {row.slope:.3g} (standard error {row.error:.2g})" for row in series_of(result).slopes
               if row.present and (row.source, row.target) == ((x, y) if name == y else (y, x)) and row.context == value
               and type(row.context) is type(value)]  # fmt: skip
@@ -70,11 +69,10 @@ def _over_time(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r
     if result.context is None:
         return slopes
     read = copies_in(result.reads.get(name))
-    if not read:
-        return [*slopes, f"{name}'s mechanism does not depend on {result.context}{_OVER_TIME.get(model, '')}"]
     shown = [context + " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags) for context, lags in read]
-    open_words = ", the data do not decide which" if any(len(lags) > 1 for _, lags in read) else ""
-    return [*slopes, f"{name}'s mechanism depends on {' and '.join(shown)}{open_words}{_OVER_TIME.get(model, '')}"]
+    undecided = ", the data do not decide which" if any(len(lags) > 1 for _, lags in read) else ""
+    depends = f"depends on {' and '.join(shown)}{undecided}" if read else f"does not depend on {result.context}"
+    return [*slopes, f"{name}'s mechanism {depends}{_OVER_TIME.get(model, '')}"]
 
 
 _OVER_TIME = {
@@ -92,17 +90,14 @@ def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) 
         return f"{name} is the context, a multinomial logit on {n} rows"
     if result.context is None:
         return f"{name} has one regression on {n} rows"
-    if evidence.model[effect] == "pooled":
-        return f"{name}'s mechanism is shared by all contexts ({n} rows)"
-    if evidence.model[effect] == "shifted":
-        return f"{name}'s mechanism is shared by all contexts except its intercept ({n} rows)"
-    if evidence.model[effect] == "mixed":
-        return f"{name}'s mechanism is shared by all contexts except its intercept and some slopes ({n} rows)"
+    if evidence.model[effect] in _SHARED:
+        return f"{name}'s mechanism is shared by all contexts{_SHARED[evidence.model[effect]]} ({n} rows)"
     others = [str(value) for value in evidence.merged(effect, r, result.contexts)]
     shared = "of its own" if len(others) == 1 else f"shared by {', '.join(others)}"
     return f"{name} has a mechanism {shared} here ({n} rows)"
 
 
+_SHARED = {"pooled": "", "shifted": " except its intercept", "mixed": " except its intercept and some slopes"}
 _SHAPES = {"linear": "a straight line", "curved": "a curve", "step": "a step",
            "by category": "a level for every category", "product": "a product with another cause"}  # fmt: skip
 

@@ -28,7 +28,7 @@ from causalcontext.kernels.levels.skeleton import (
     Decisions,
     P,
 )
-from causalcontext.results.entries import Decision, Entries, padded, picked, woven
+from causalcontext.results.entries import Decision, Entries, alike, padded, picked, woven
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import SepsetRecords, pairs_at, slot
 from causalcontext.views import CIQuery
@@ -185,16 +185,11 @@ class CITestLog:
 
     def combined(self, other: CITestLog, take_other: Bools) -> CITestLog:
         """This log, with the entries of another one where `take_other` is true; shape (contexts, pairs)."""
-        width = max(self.given.shape[2], other.given.shape[2])
-        values: dict[str, Any] = {}
-        for field in fields(Entries):
-            mine, theirs = getattr(self, field.name), getattr(other, field.name)
-            if field.name == "given":
-                mine, theirs = padded(mine, width), padded(theirs, width)
-                values["given"] = np.where(take_other[:, :, None], theirs, mine)
-            else:
-                values[field.name] = np.where(take_other, theirs, mine)
-        return CITestLog(Entries(**values), self.variables, self.labels)
+        mine, theirs = alike(self.everything, other.everything)
+        taken = {column.name: np.where(take_other[:, :, None] if column.name == "given" else take_other,
+                                       getattr(theirs, column.name), getattr(mine, column.name))
+                 for column in fields(Entries)}  # fmt: skip
+        return CITestLog(Entries(**taken), self.variables, self.labels)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CITestLog) or self.labels != other.labels:

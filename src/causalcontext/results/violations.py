@@ -40,19 +40,17 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
     if not result.complete:
         return ()
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
+    kinds, data = _kinds(result), result.rows
     if result.windowed is not None:
         data = _as_searched(result, result.windowed.columns)
         beyond = len(data.names) - len(result.names)
         wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
-        kinds = tuple(kind for kind in _kinds(result) if kind != ROWS)
-        found = (_at_time_t(violation, result) for violation in check_table(data, wide) if violation.kind in kinds)
+        found = (_at_time_t(one, result) for one in check_table(data, wide) if one.kind in kinds and one.kind != ROWS)
         return tuple(violation for violation in found if violation is not None)
-    if result.rows is not None:
-        data, kinds = result.rows, _kinds(result)
-    elif result.scanned is not None:
+    if data is None and result.scanned is not None:
         data = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
-        kinds = tuple(kind for kind in _kinds(result) if kind != ROWS)
-    else:
+        kinds = tuple(kind for kind in kinds if kind != ROWS)
+    if data is None:
         return ()
     data = _as_searched(result, with_normal_scores(data) if by_ranks(result) else data)
     return tuple(violation for violation in check_table(data, endpoints) if violation.kind in kinds)
@@ -85,9 +83,7 @@ def slopes_mislead(result: ContextGraphs) -> str:
     if any(kind in found for kind in UNEXPLAINED):
         return f"the model is wrong ({next(words for kind, words in UNEXPLAINED.items() if kind in found)})"
     wrong = [violation for violation in result.violations if violation.kind not in HARMLESS]
-    if not wrong:
-        return ""
-    return f"the model is wrong ({wrong[0].kind} at {listed(wrong[0].columns)})"
+    return f"the model is wrong ({wrong[0].kind} at {listed(wrong[0].columns)})" if wrong else ""
 
 
 def is_curved(result: ContextGraphs) -> bool:
