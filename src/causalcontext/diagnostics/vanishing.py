@@ -58,7 +58,10 @@ def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
 
 
 def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """One finding for every edge and every reason why contexts lack it, compared with the largest that has it."""
+    """One finding for every edge and every reason why contexts lack it.
+
+    They are compared with the one that has it and differs least in its context variables, of several the largest.
+    """
     support = Support(rows, result.settings.alpha)
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
     contexts, sayings = result.cells.positions, ChangeVerdicts(result)
@@ -68,7 +71,8 @@ def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
         has = np.flatnonzero(endpoints[:, x, y]).tolist()
         told: dict[tuple[Cause | None, ChangeVerdict | None], list[tuple[MatchedSupport, int, int]]] = {}
         for absent in np.flatnonzero(endpoints[:, x, y] == 0).tolist():
-            present = _nearest(result, has, absent)
+            differing = [len(result.cells.differing(place, absent)) for place in has]
+            present = has[int(np.lexsort((has, [-result.data.rows[place] for place in has], differing))[0])]
             source, target = as_written(endpoints[present], int(x), int(y))
             settled = mark_of(endpoints[present], source, target) == "-->" and result.union.kind is GraphKind.CPDAG
             verdict = _verdict(result, support, source, target, settled, present, absent)
@@ -79,11 +83,6 @@ def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
             yield _finding(result, endpoints, (int(x), int(y)), said, places)
 
 
-def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
-    """The context with most rows among those that have the edge and differ least in their context variables."""
-    return min(having, key=lambda g: (len(result.cells.differing(g, absent)), -result.data.rows[g], g))
-
-
 def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int], said: ChangeVerdict | None,
              places: list[tuple[MatchedSupport, int, int]]) -> Finding:  # fmt: skip
     """What is said about an edge in all contexts that lack it for one reason."""
@@ -91,7 +90,9 @@ def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int],
     x, y = as_written(endpoints[present], *pair)
     edge = f"{result.names[x]} {mark_of(endpoints[present], x, y)} {result.names[y]}"
     here, without = result.contexts[present], tuple(result.contexts[place] for *_, place in places)
-    doubt = _doubt(verdict, said)
+    doubt = "" if said is None else said.doubt  # what speaks against a change of mechanism, as `changes` sees it
+    if said is not None and not said.claimed and not doubt and verdict.cause is Cause.MECHANISM:
+        doubt = UNCLEAR
     trusted = verdict.cause is Cause.MECHANISM and not doubt
     evidence = {"source": result.names[x], "target": result.names[y], "present": here, "absent": without[0],
                 "all absent": without, "cause": verdict.cause.value, "doubt": doubt, "p": verdict.p,
@@ -100,23 +101,10 @@ def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int],
     shows = ", where its slope is not 0 either" if said is not None and said.kind == "slope" else ""
     where = f"{edge} is in {here} and not in {listed(without, MOST_NAMED)}{shows}"
     words = f"not claimed as a change, since {DOUBTS.get(doubt, doubt)}" if doubt else f"it {WORDS[verdict.cause]}"
-    return Finding(TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", _advice(verdict, said),
-                   evidence)  # fmt: skip
-
-
-def _doubt(verdict: MatchedSupport, said: ChangeVerdict | None) -> str:
-    """What speaks against a change of mechanism, as `changes` sees it."""
-    if said is None or said.claimed or said.doubt:
-        return "" if said is None else said.doubt
-    return UNCLEAR if verdict.cause is Cause.MECHANISM else ""
-
-
-def _advice(verdict: MatchedSupport, said: ChangeVerdict | None) -> str:
-    """What to do; where `changes` claims what the support does not bear out, that is said too."""
     advice = "" if said is not None and said.doubt else ADVICE.get(verdict.cause, "")
-    if said is None or not advice:
-        return advice
-    return f"{advice}; changes() claims it from the slopes alone" if said.claimed else advice
+    if advice and said is not None and said.claimed:
+        advice += "; changes() claims it from the slopes alone"
+    return Finding(TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", advice, evidence)
 
 
 def _verdict(

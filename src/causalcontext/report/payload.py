@@ -23,10 +23,11 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.report.text import notes, remarks
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
+from causalcontext.results.entries import Decision
 from causalcontext.results.equations import partial_curves
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import context_nodes
-from causalcontext.results.words import context_words
+from causalcontext.results.words import context_words, view_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,33 +143,26 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
 
 
 def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    """The deciding tests of every context, column by column, in the order of the pairs."""
-    position = {name: place for place, name in enumerate(shown.names)}
-    told, places = set(pairs), {value: place for place, value in enumerate(shown.contexts)}
-    found: list[dict[tuple[int, int], Any]] = [{} for _ in shown.contexts]
-    for row in shown.tests().to_dict("records") if shown.evidence is None else ():
-        pair = position[row["x"]], position[row["y"]]
-        if pair in told:
-            found[places[row["context"]]][pair] = row
-    return [_columns(shown, value, rows, pairs) for value, rows in zip(shown.contexts, found, strict=True)]
-
-
-def _columns(shown: ContextGraphs, value: Any, rows: dict[tuple[int, int], Any], pairs: Sequence[tuple[int, int]]
-             ) -> dict[str, Any]:  # fmt: skip
-    """The tests of one context; a pair without any was not searched."""
-    missing = {"decision": "not_searched", "p": math.nan, "statistic": math.nan, "n": 0, "given": (), "rows": "",
-               "test": ""}  # fmt: skip
-    chosen = [rows.get(pair, missing) for pair in pairs]
-    return {
-        "decision": [row["decision"] for row in chosen],
-        "p": [four_digits(row["p"]) for row in chosen],
-        "statistic": [four_digits(row["statistic"]) for row in chosen],
-        "n": [int(row["n"]) for row in chosen],
-        "given": [[shown.columns.index(name) for name in row["given"]] for row in chosen],
-        "rows": [printable(row["rows"]) if row["rows"] else "" for row in chosen],
-        "test": [row["test"] for row in chosen],
-        "strength": [four_digits(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],
-    }
+    """The deciding tests of every context, column by column, in the order of the pairs; empty for other pairs."""
+    entries = shown.log.some(np.array([shown.log.slot(*pair) for pair in pairs], dtype=np.int64))
+    views = ["", *(printable(words) for words in view_words(shown))]
+    tests, found = ["", *(label.name for label in shown.log.labels)], []
+    for place, value in enumerate(shown.contexts):
+        searched = entries.decision[place] != Decision.NOT_SEARCHED
+        view = np.where(searched, entries.view[place], -1).tolist()
+        found.append({
+            "decision": [Decision(decision).name.lower() for decision in entries.decision[place].tolist()],
+            "p": [four_digits(p) for p in np.where(searched, entries.p[place], np.nan).tolist()],
+            "statistic": [four_digits(x) for x in np.where(searched, entries.statistic[place], np.nan).tolist()],
+            "n": np.where(searched, entries.n[place], 0).tolist(),
+            "given": [[z for z in given if z >= 0 and known] for given, known in
+                      zip(entries.given[place].tolist(), searched.tolist(), strict=True)],
+            "rows": [views[number + 1] for number in view],
+            "test": ["" if number < 0 else tests[label + 1] for number, label in
+                     zip(view, entries.label[place].tolist(), strict=True)],
+            "strength": [four_digits(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],
+        })  # fmt: skip
+    return found
 
 
 def _edges(result: ContextGraphs) -> list[dict[str, Any]]:

@@ -30,6 +30,7 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
 from causalcontext.results.violations import by_ranks, find_violations
+from causalcontext.results.words import view_words
 from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, described
@@ -222,9 +223,7 @@ class ContextGraphs(EffectMethods):
         """
         if self.evidence is not None:
             return score_decisions(self.evidence, self.graphs, self.names, self.context)
-        fixed = [self.fixed(view) for view in range(len(self.asked.views))]
-        views = [", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed]
-        return self.log.frame(self.names, self.contexts, views, self.columns)
+        return self.log.frame(self.names, self.contexts, view_words(self), self.columns)
 
     def scores(self) -> pd.DataFrame:
         """For a score-based result, the evidence on every pair in each context; without rows for other methods.

@@ -1,4 +1,4 @@
-"""Why two variables are adjacent or not, in words, context by context."""
+"""Why two variables are adjacent or not by tests or scores, and why an edge has its ends: in words, by context."""
 
 from __future__ import annotations
 
@@ -7,17 +7,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.errors import OptionError
+from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.entries import Decision, Entries
-from causalcontext.results.explain_scores import explain_scores
-from causalcontext.results.origins import meaning, origin_words
-from causalcontext.results.series import series_of
+from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.series import copies_in, series_of
 from causalcontext.results.verdicts import inside_words
 from causalcontext.results.words import fixed_words, p_words
+from causalcontext.search.family import Origin
+from causalcontext.search.rules import Scope, rule_named
 from causalcontext.views import REASON_TEXT, Reason
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
+
+
+TIE = 0.05
+CLEAR = 3.0
+"""Directions with a smaller margin are not said by all models near the best one."""
+FOLLOWED = 30.0
+"""Margins of directions are not followed further than this."""
+MEANINGS = {
+    "-->": "{x} causes {y}, perhaps through others; a hidden cause of both is not excluded.",
+    "o->": "{y} does not cause {x}; {x} causes {y}, or a hidden cause acts on both.",
+    "<->": "Neither causes the other: a hidden cause acts on both, or a test erred (with few rows, most are wrong).",
+    "o-o": "Either may cause the other, or a hidden cause may act on both.",
+    "x-x": "A hidden common cause, or two separations that contradict each other.",
+    "x->": "{y} does not cause {x}; whether {x} causes {y} is contested.",
+    "": "In this context neither a direct mechanism nor a hidden common cause links them.",
+}
+"""What the marks of a PAG say about one context."""
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
@@ -30,12 +49,12 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
             return (f"{x} and {y} are both in the past; links repeat, so this is the pair {at(early, lag - other)} and "
                     f"{late}: explain that")  # fmt: skip
         x, y = (x, y) if split(x)[1] >= split(y)[1] else (y, x)
-        told = _left_out(result, x) if result.evidence is None else ""
-        if told:
-            return told
+        if result.evidence is None and (never := _left_out(result, x)):
+            return never
     if result.evidence is not None:
-        return explain_scores(result, result.evidence, x, y)
-    stories = ((_sentence(result, x, y, place), meaning(result, place, x, y), origin_words(result, place, x, y))
+        told = (_score_sentence(result, result.evidence, x, y, r) for r in range(len(result.contexts)))
+        return "\n".join(told)
+    stories = ((_sentence(result, x, y, place), _meaning(result, place, x, y), _origin_words(result, place, x, y))
                for place in range(len(result.contexts)))  # fmt: skip
     return "\n".join(" ".join(filter(None, story)) for story in stories)
 
@@ -133,3 +152,186 @@ def _untested(entry: Entries) -> str:
     count, cut = int(entry.untested), int(entry.cut)
     failed = f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)" if count else ""
     return failed + (f" (not all sets of {cut} and more neighbours were tested)" if cut else "")
+
+
+def _score_sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
+    """What knowledge or the score says about a pair, the slope, the model of the effect, the shape, the direction."""
+    slot, value = evidence.slot(result.position(x), result.position(y)), result.contexts[r]
+    mark, lead = result.graphs[value].mark(x, y), "" if result.context is None else f" in {value}"
+    head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+    decision, difference = Decision(int(evidence.decision[r, slot])), float(evidence.difference[r, slot])
+    if decision is Decision.REQUIRED:
+        return f"{head}: the link is required by your knowledge."
+    if decision is Decision.FORBIDDEN:
+        return f"{head}: your knowledge rules the link out."
+    if np.isnan(difference):
+        return f"{head}: {_unscored(result, x, y)}."
+    verb = "raises" if mark else "would lower" if difference < 0 else "would change"
+    told = [f"the link {verb} the score of the model by {abs(difference):.1f} nats"]
+    effect, static = int(evidence.effect[r, slot]), result.series is None
+    told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, effect, x, y, r)
+    told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, slot, r, mark)]
+    if words := _origin_words(result, r, x, y):
+        told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
+    return f"{head}: {'; '.join(text for text in told if text)}."
+
+
+def _unscored(result: ContextGraphs, x: str, y: str) -> str:
+    """Why there is no score."""
+    if result.series is not None:
+        return "no link between them could be scored in the order of the present that was found"
+    function = next((name for name in (x, y) if name in result.made_of), None)
+    if function is not None:
+        return f"{function} is a function of {result.made_of[function]}"
+    return "a link in the direction that the other links allow is ruled out by your knowledge"
+
+
+def _over_time(result: ContextGraphs, evidence: ScoreEvidence, effect: int, x: str, y: str, r: int) -> list[str]:
+    """The slope of a link, and on the context at which lag the mechanism of its effect depends."""
+    name, model, value = result.names[effect], evidence.model[effect], result.contexts[r]
+    slopes = [f"slope {row.slope:.3g} (standard error {row.error:.2g})" for row in series_of(result).slopes
+              if row.present and (row.source, row.target) == ((x, y) if name == y else (y, x)) and row.context == value
+              and type(row.context) is type(value)]  # fmt: skip
+    if model == "context":
+        return [*slopes, f"{name} is the context, a multinomial logit"]
+    if result.context is None:
+        return slopes
+    read = copies_in(result.reads.get(name))
+    shown = [context + " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags) for context, lags in read]
+    undecided = ", the data do not decide which" if any(len(lags) > 1 for _, lags in read) else ""
+    depends = f"depends on {' and '.join(shown)}{undecided}" if read else f"does not depend on {result.context}"
+    return [*slopes, f"{name}'s mechanism {depends}{_OVER_TIME.get(model, '')}"]
+
+
+_OVER_TIME = {
+    "pooled": " and is the same in all contexts",
+    "shifted": " and changes its intercept with it",
+    "partitioned": " and changes as a whole with it",
+    "mixed": " and changes some slopes with it",
+}
+
+
+def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) -> str:
+    """The model of the effect."""
+    name, n = result.names[effect], int(evidence.rows[r, effect])
+    if evidence.model[effect] == "context":
+        return f"{name} is the context, a multinomial logit on {n} rows"
+    if result.context is None:
+        return f"{name} has one regression on {n} rows"
+    if evidence.model[effect] in _SHARED:
+        return f"{name}'s mechanism is shared by all contexts{_SHARED[evidence.model[effect]]} ({n} rows)"
+    others = [str(value) for value in evidence.merged(effect, r, result.contexts)]
+    shared = "of its own" if len(others) == 1 else f"shared by {', '.join(others)}"
+    return f"{name} has a mechanism {shared} here ({n} rows)"
+
+
+_SHARED = {"pooled": "", "shifted": " except its intercept", "mixed": " except its intercept and some slopes"}
+_SHAPES = {"linear": "a straight line", "curved": "a curve", "step": "a step",
+           "by category": "a level for every category", "product": "a product with another cause"}  # fmt: skip
+
+
+def _shape(evidence: ScoreEvidence, result: ContextGraphs, x: str, y: str, r: int, mark: str) -> str:
+    """What the link looks like."""
+    if not mark:
+        return ""
+    pair = result.position(x), result.position(y), r
+    shape = evidence.shape(*pair)
+    if shape == "spread":
+        return "the cause changes the spread of the noise and not the mean"
+    spread = " and changes the spread of the noise" if evidence.is_spread(*pair) else ""
+    return f"the link is {_SHAPES[shape]}{spread}" if shape else ""
+
+
+def _direction(result: ContextGraphs, evidence: ScoreEvidence, slot: int, r: int, mark: str) -> str:
+    """How sure the direction is."""
+    margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
+    if mark == "o-o":
+        tie = np.isnan(margin) or margin < TIE
+        return f"models with either direction score {'the same' if tie else 'nearly the same'}"
+    if not mark or np.isnan(margin):
+        return ""
+    least = "at least " if margin >= FOLLOWED else ""
+    shown = f"{margin:.1f}" if margin < CLEAR else f"{margin:.0f}"
+    return f"the best model without this direction scores {least}{shown} nats less"
+
+
+def _meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
+    """What the edge of a PAG says, or that there is none; empty for a CPDAG."""
+    graph = result.graphs[result.contexts[place]]
+    if graph.kind is GraphKind.CPDAG:
+        return ""
+    function = next((name for name in (x, y) if name in result.made_of), None)
+    if function is not None:
+        other = y if function == x else x
+        mark = graph.mark(function, other)
+        if mark == "-->":
+            return f"{function} acts on {other}, or on something that leads to it."
+        return f"{function} may act on {other}: an edge of it is missing in some contexts." if mark[:1] == "o" else ""
+    for first, second in ((x, y), (y, x)):
+        words = MEANINGS.get(mark_of(graph.endpoints, graph.position(first), graph.position(second)))
+        if words is not None:
+            return words.format(x=first, y=second)
+    return ""
+
+
+def _origin_words(result: ContextGraphs, place: int, x: str, y: str) -> str:
+    """The sentences about the ends of x - y in one context; empty without an end whose origin is known."""
+    found, graph = [], result.graphs[result.contexts[place]]
+    for cause, effect in ((x, y), (y, x)):
+        origin = result.origins.get((place, result.position(cause), result.position(effect)))
+        if origin is not None:
+            end = Endpoint(graph.endpoints[graph.position(cause), graph.position(effect)])
+            cpdag = graph.kind is GraphKind.CPDAG  # where an end is a whole direction: one arrow and one tail
+            what = f"{cause} --> {effect}" if cpdag else f"{_ENDPOINT_WORDS[end]} at {effect}"
+            found.append(f"{what} by {origin.rule}: {_because(result, origin, place, cause, effect)}.")
+        elif (graph.kind is GraphKind.PAG and graph.mark(cause, effect) == "-->"
+              and (place, result.position(effect), result.position(cause)) in result.origins):  # fmt: skip
+            found.append(f"An arrow at {effect}, since {cause} causes it and there are no cycles.")
+    return " ".join(found)
+
+
+_ENDPOINT_WORDS = {Endpoint.ARROW: "An arrow", Endpoint.TAIL: "A tail", Endpoint.CONFLICT: "Contested"}
+
+
+def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:
+    rule = rule_named(origin.rule, result.graphs[result.contexts[place]].kind)
+    via = " and ".join(result.names[v] for v in origin.via)
+    words = rule.words.format(
+        cause=cause,
+        effect=effect,
+        via=via,
+        context=_context(result, origin, place, cause),
+        source=result.contexts[origin.graph],
+        lost=f"the edge {via or cause} - {effect}",
+        system=effect if cause == via else cause,
+        kin="descendant" if cause == via else "ancestor",
+        set=_separating_set(result, origin, cause) if "{set}" in rule.words else "",
+    )
+    if origin.graph == place or rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words:
+        return words
+    apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1
+    shared = "the same here" if apart else "the same in all contexts"
+    return f"{words} (found in {result.contexts[origin.graph]}, {shared})"
+
+
+def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> str:
+    """The context variable that a rule is about; of several, the one that differs, or all of them."""
+    named = [result.names[position] for position in result.cells.positions]
+    if len(named) < 2:
+        return str(result.context)
+    if cause in named or split(cause)[0] in named:
+        return cause
+    differing = [result.names[z] for z in result.cells.differing(place, origin.graph)]
+    return " and ".join(differing if len(differing) == 1 else named)
+
+
+def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:
+    """What separates the two ends of a collider, and on which rows."""
+    slot = result.log.slot(result.position(cause), origin.via[0])
+    entry = result.log.at(origin.graph, slot)
+    if entry.decision != Decision.ABSENT:
+        return ""
+    fixed = result.fixed(int(entry.view))
+    given = [result.columns[z] for z in entry.conditions]
+    rows = f"where {fixed_words(fixed, result.made_of)}" if fixed else "on all rows"
+    return f" given {', '.join(given)} {rows}" if given else f" {rows}"

@@ -186,20 +186,16 @@ class SummaryGraph:
 
 
 def _summarised(graphs: Mapping[Any, Graph]) -> Iterator[SummaryEdge]:
-    """One edge for every ordered pair, mark and set of contexts, with all of its lags."""
-    having: dict[tuple[str, str, str, int], list[Any]] = {}
+    """One edge for every ordered pair and mark, with all of its lags and contexts."""
+    found: dict[tuple[str, str, str], tuple[set[int], dict[Any, None]]] = {}
     for value, graph in graphs.items():
         for edge in graph.edges:
             source, lag = split(edge.source)
-            having.setdefault((source, edge.target, edge.mark, lag), []).append(value)
-    merged: dict[tuple[str, str, str], tuple[set[int], set[int]]] = {}
-    order = tuple(graphs)
-    for (source, target, mark, lag), values in having.items():
-        lags, places = merged.setdefault((source, target, mark), (set(), set()))
-        lags.add(lag)
-        places.update(order.index(value) for value in values)
-    for (source, target, mark), (lags, places) in merged.items():
-        yield SummaryEdge(source, target, mark, tuple(sorted(lags)), tuple(order[place] for place in sorted(places)))
+            lags, values = found.setdefault((source, edge.target, edge.mark), (set(), {}))
+            lags.add(lag)
+            values[value] = None
+    for (source, target, mark), (lags, values) in found.items():
+        yield SummaryEdge(source, target, mark, tuple(sorted(lags)), tuple(values))
 
 
 def series_of(result: ContextGraphs) -> SeriesFacts:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 SMALLEST_P = 1e-300
 """Smaller p-values are rounded to 0 by the computer; nothing has a probability of 0."""
@@ -46,3 +49,9 @@ def fixed_words(fixed: Mapping[str, Any], made_of: Mapping[str, str]) -> str:
     'soil = dry, VPD <= 0.8'
     """
     return ", ".join(context_words(name, value, made_of.get(name)) for name, value in fixed.items())
+
+
+def view_words(result: ContextGraphs) -> list[str]:
+    """The rows of every view of the log: `pooled`, `R=wet`, ..."""
+    fixed = (result.fixed(view) for view in range(len(result.asked.views)))
+    return [", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed]

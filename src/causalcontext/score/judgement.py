@@ -31,7 +31,7 @@ from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in
 from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.explain_scores import CLEAR
+from causalcontext.results.explain import CLEAR
 from causalcontext.score.clock import Clock
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import ScoreDesign
