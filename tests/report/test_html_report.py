@@ -10,8 +10,7 @@ import pytest
 import causalcontext as cc
 import hostile
 from causalcontext.report import payload as payloads
-from causalcontext.report.answer import answer, stories
-from causalcontext.report.html import page, safe_json, write_report
+from causalcontext.report.html import answer, page, safe_json, stories, write_report
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.simulate.examples import proteins

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.report.answer import stories
+from causalcontext.report.html import stories
 from causalcontext.results.curve_difference import _slope
 
 

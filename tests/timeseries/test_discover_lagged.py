@@ -324,8 +324,7 @@ def test_exports_of_window_graphs_say_times(result):
 
 
 def test_the_report_knows_time(result, tmp_path):
-    from causalcontext.report.answer import answer
-    from causalcontext.report.html import page
+    from causalcontext.report.html import answer, page
     from causalcontext.report.payload import payload
 
     told = payload(result)
@@ -341,7 +340,7 @@ def test_the_report_knows_time(result, tmp_path):
 
 
 def test_the_report_tells_which_copy_a_change_follows():
-    from causalcontext.report.answer import lagged_stories
+    from causalcontext.report.html import lagged_stories
 
     design = SeriesDesign(variables=3, lags=1, into_context="lagged", changes=3)
     for seed in range(20):

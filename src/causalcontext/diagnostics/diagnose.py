@@ -37,12 +37,15 @@ RANKS = ("deterministic context", "search", "model", "untestable", "missing edge
 def diagnose(result: ContextGraphs) -> Diagnosis:
     """The findings of every check, the most severe first, then by what they are about (`RANKS`)."""
     checks = OF_ANY_GRAPH if result.context is None else (*OF_ANY_GRAPH, *CHECKS)
-    found = [finding for check in checks for finding in check(result)]
+    found: list[Finding] = []
+    for check in checks:
+        found += check(result)
     rows, unchecked = result.rows, _unchecked(result)
     if unchecked is not None:
         found.append(unchecked)
     elif rows is not None:
-        found += [finding for check in CHECKS_OF_ROWS for finding in check(result, rows)]
+        for row_check in CHECKS_OF_ROWS:
+            found += row_check(result, rows)
     ranks = {topic: rank for rank, topic in enumerate(RANKS)}
     found.sort(key=lambda finding: (-finding.severity, ranks.get(finding.topic, len(RANKS))))
     return Diagnosis(tuple(found))

@@ -13,7 +13,7 @@ from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
 from causalcontext.results.slope_fits import conditions
-from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
+from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts, verdict_on
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -44,24 +44,12 @@ RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.ME
 
 
 def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """Edges that some contexts lack: those that stand first, then a few that are in doubt, and how many more are."""
-    found = list(_by_edge(result, rows))
-    yield from (finding for finding in found if finding.severity is Severity.NOTE)
-    doubtful = [finding for finding in found if finding.severity is not Severity.NOTE]
-    yield from doubtful[:MOST_EDGES]
-    more = list(dict.fromkeys(f"{f.evidence['source']} - {f.evidence['target']}" for f in doubtful[MOST_EDGES:]))
-    if more:
-        what = "edges that some contexts lack are" if len(more) > 1 else "edge that some contexts lack is"
-        message = f"{len(more)} more {what} in doubt: {', '.join(more)}"
-        evidence = {"source": "", "target": "", "cause": "several", "edges": tuple(more)}
-        yield Finding(TOPIC, Severity.CAUTION, message, "see changes() and explain() for them", evidence)
+    """Edges that some contexts lack: those that stand first, then a few that are in doubt, and how many more are.
 
-
-def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """One finding for every edge and every reason why contexts lack it.
-
-    They are compared with the one that has it and differs least in its context variables, of several the largest.
+    There is one finding for every edge and every reason why contexts lack it. They are compared with the context that
+    has it and differs least in its context variables, of several the largest.
     """
+    found: list[Finding] = []
     support = Support(rows, result.settings.alpha)
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
     contexts, sayings = result.cells.positions, ChangeVerdicts(result)
@@ -76,11 +64,20 @@ def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
             source, target = as_written(endpoints[present], int(x), int(y))
             settled = mark_of(endpoints[present], source, target) == "-->" and result.union.kind is GraphKind.CPDAG
             verdict = _verdict(result, support, source, target, settled, present, absent)
-            said = sayings.about(source, target, present, absent)
+            said = verdict_on(result.names[source], result.names[target], sayings.between(present, absent))
             key = None if said is not None and said.doubt else verdict.cause  # a doubt is one, whatever the support
             told.setdefault((key, said), []).append((verdict, present, absent))
         for (_, said), places in told.items():
-            yield _finding(result, endpoints, (int(x), int(y)), said, places)
+            found.append(_finding(result, endpoints, (int(x), int(y)), said, places))
+    yield from (finding for finding in found if finding.severity is Severity.NOTE)
+    doubtful = [finding for finding in found if finding.severity is not Severity.NOTE]
+    yield from doubtful[:MOST_EDGES]
+    more = list(dict.fromkeys(f"{f.evidence['source']} - {f.evidence['target']}" for f in doubtful[MOST_EDGES:]))
+    if more:
+        what = "edges that some contexts lack are" if len(more) > 1 else "edge that some contexts lack is"
+        message = f"{len(more)} more {what} in doubt: {', '.join(more)}"
+        evidence = {"source": "", "target": "", "cause": "several", "edges": tuple(more)}
+        yield Finding(TOPIC, Severity.CAUTION, message, "see changes() and explain() for them", evidence)
 
 
 def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int], said: ChangeVerdict | None,

@@ -7,6 +7,7 @@ or show there all the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,18 +51,18 @@ class ChangeVerdict(NamedTuple):
     kind: str = "edge"
 
 
+def verdict_on(x: str, y: str, changes: Sequence[Change]) -> ChangeVerdict | None:
+    """What the changes between two contexts say about a pair; None where there is nothing to go by."""
+    said = (change for change in changes if {change.source, change.target} == {x, y})
+    return next((ChangeVerdict(change.claimed, change.reason, change.kind) for change in said), None)
+
+
 class ChangeVerdicts:
     """What `changes` says about edges and slopes of two contexts; every two contexts are compared once."""
 
     def __init__(self, result: ContextGraphs) -> None:
         self._result = result
         self._known: dict[tuple[int, int], list[Change]] = {}
-
-    def about(self, x: int, y: int, present: int, absent: int) -> ChangeVerdict | None:
-        """What is said about a pair; None where there is nothing to go by."""
-        names = {self._result.names[end] for end in (x, y)}
-        said = (change for change in self.between(present, absent) if {change.source, change.target} == names)
-        return next((ChangeVerdict(change.claimed, change.reason, change.kind) for change in said), None)
 
     def between(self, one: int, other: int) -> list[Change]:
         """The edges and slopes that differ between two contexts; none where there is nothing to go by."""
