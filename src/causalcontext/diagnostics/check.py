@@ -134,8 +134,12 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
     data = usable_part(context, system)
     statistics = gather_statistics(data, missing) if data.system and data.n_rows else None
     dependences = () if statistics is None else linear_dependences(statistics)
-    parts = [part.problem for part in context.parts]
-    problems = [context.problem, *parts, *(reading.problem for reading in system), *_shape_problems(context, system)]
+    problems = [context.problem, *(part.problem for part in context.parts), *(reading.problem for reading in system)]
+    if len(context.codes) == 0:
+        problems.append("the table has no rows")
+    if len(system) < 2:
+        besides = "" if context.name is None else f" besides the context {context.name!r}"
+        problems.append(f"the table has {_count(len(system), 'column')}{besides}; at least 2 are needed")
     if statistics is not None:
         problems += _value_problems(statistics, data, missing)
     problems = [problem for problem in problems if problem]
@@ -147,17 +151,9 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
             except DataError as error:  # what else the library refuses, in its own words
                 problems = [str(error)]
         notes = (*words_for(few_valued(data), BY_LIKELIHOOD), *_few_rows(context, statistics),
-                 *_constant(context, statistics), *_dependent(context, dependences))  # fmt: skip
+                 *_untestable(context, statistics, dependences))  # fmt: skip
     rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
     return Inspection(context, system, statistics, tuple(rows.tolist()), dependences, tuple(problems), notes)
-
-
-def _shape_problems(context: ContextReading, system: tuple[SystemReading, ...]) -> Iterator[str]:
-    if len(context.codes) == 0:
-        yield "the table has no rows"
-    if len(system) < 2:
-        besides = "" if context.name is None else f" besides the context {context.name!r}"
-        yield f"the table has {_count(len(system), 'column')}{besides}; at least 2 are needed"
 
 
 def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: str) -> Iterator[str]:
@@ -201,16 +197,15 @@ def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iter
         yield said
 
 
-def _constant(context: ContextReading, statistics: SufficientStatistics) -> Iterator[str]:
+def _untestable(context: ContextReading, statistics: SufficientStatistics, dependences: Sequence[Dependence]
+                ) -> Iterator[str]:  # fmt: skip
+    """Columns that are constant in some contexts, or linear functions of others."""
     everywhere = _constant_everywhere(statistics)
     for column, name in enumerate(statistics.names):
         levels = constant_levels(statistics, column)
         if context.splits and levels and not everywhere[column]:
             where = listed([level_text(statistics.values[level]) for level in levels])
             yield f"{name} is constant where {context.name} = {where}: it cannot be tested there"
-
-
-def _dependent(context: ContextReading, dependences: tuple[Dependence, ...]) -> Iterator[str]:
     for found in dependences:
         where = "" if found.everywhere else f" where {context.name} = {level_text(found.level)}"
         yield (f"{found.column} is a linear function of {listed(found.of)}{where}: links among "
@@ -237,14 +232,13 @@ def linear_dependences(statistics: SufficientStatistics) -> tuple[Dependence, ..
     pooled = _dependences(whole.scatter[0], int(whole.rows[0]))
     names = np.array(statistics.names, dtype=object)
     known = {frozenset((column, *of)) for column, of in pooled}
-    return (
-        *(Dependence(names[column], tuple(names[of]), True) for column, of in pooled),
-        *(Dependence(names[column], tuple(names[of]), False, level)
-          for level, scatter, n in zip(statistics.values, statistics.moments.scatter, statistics.moments.rows,
-                                       strict=True)
-          for column, of in _dependences(scatter, int(n))
-          if len(statistics.values) > 1 and frozenset((column, *of)) not in known),
-    )  # fmt: skip
+    found = [Dependence(names[column], tuple(names[of]), True) for column, of in pooled]
+    moments = statistics.moments
+    for level, scatter, n in zip(statistics.values, moments.scatter, moments.rows, strict=True):
+        inside = _dependences(scatter, int(n)) if len(statistics.values) > 1 else []
+        found += [Dependence(names[column], tuple(names[of]), False, level) for column, of in inside
+                  if frozenset((column, *of)) not in known]  # fmt: skip
+    return tuple(found)
 
 
 def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
@@ -308,9 +302,8 @@ def _frame(table: Any) -> pd.DataFrame:
     try:
         frame = nw.from_native(table)
     except TypeError as error:
-        raise DataError(
-            f"the table is of type {type(table).__name__}, expected a pandas, polars or pyarrow table"
-        ) from error
+        found = type(table).__name__
+        raise DataError(f"the table is of type {found}, expected a pandas, polars or pyarrow table") from error
     return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_pandas()
 
 
@@ -332,9 +325,8 @@ def _misleading(data: Dataset) -> Iterator[str]:
 def _suitable(data: Dataset, missing: str) -> Iterator[str]:
     """Which method and tests suit the kinds of columns."""
     kinds = {data.kinds[position] for position in data.system}
-    choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ()) or choose_by_table(
-        data, gather_statistics(data, "listwise")
-    )
+    choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ())
+    choice = choice or choose_by_table(data, gather_statistics(data, "listwise"))
     if choice is not None:
         yield choice.reason
     elif kinds == {Kind.CONTINUOUS}:

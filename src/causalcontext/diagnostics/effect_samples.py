@@ -89,9 +89,8 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     check_jobs(n_jobs)
     check_level("level", level)
     if result.rows is None:
-        raise OptionError(
-            "samples need the rows of the table, which a loaded result or a scanned one has not; run discover again"
-        )
+        raise OptionError("samples need the rows of the table, which a loaded result or a scanned one has not; run "
+                          "discover again")  # fmt: skip
     if graph == "resampled":
         check_resampling(result, samples)
     mechanics = Mechanics(result, "classical")

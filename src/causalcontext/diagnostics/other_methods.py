@@ -114,9 +114,7 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     at_cause = cautious.swapaxes(-1, -2)
     arrows = directed(ours) & adjacent(cautious)
     for refuted in (True, False):
-        at_issue = arrows & (
-            (at_cause == Endpoint.ARROW) if refuted else np.isin(at_cause, (Endpoint.CIRCLE, Endpoint.CONFLICT))
-        )
+        at_issue = arrows & np.isin(at_cause, Endpoint.ARROW if refuted else (Endpoint.CIRCLE, Endpoint.CONFLICT))
         edges = _named(result, at_issue, cautious)
         if edges:
             counted = f"{len(edges)} of {int(directed(ours).any(axis=0).sum())} directions"

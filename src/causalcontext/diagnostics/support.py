@@ -171,9 +171,8 @@ def _fit(rows: Floats) -> _SlopeFit:
     rest = max(yy - slope * xy, 1e-300)
     t = slope * np.sqrt(xx * df / rest)
     spread_x, spread = float(np.sqrt(xx / n) * scale[0]), float(np.sqrt(rest / df) * scale[1])
-    return _SlopeFit(
-        slope * float(scale[1] / scale[0]), spread_x, spread, float(2.0 * scipy.special.stdtr(df, -abs(t)))
-    )
+    p = float(2.0 * scipy.special.stdtr(df, -abs(t)))
+    return _SlopeFit(slope * float(scale[1] / scale[0]), spread_x, spread, p)
 
 
 def _power(slope: float, fit: _SlopeFit, n: int, alpha: float) -> float:

@@ -33,10 +33,7 @@ ADVICE = {
     Cause.UNDECIDED: "do not read it as a change of mechanism without other evidence",
 }
 UNCLEAR = "the slopes do not differ clearly"
-DOUBTS = {
-    "the slope differs from 0 there too": "the slope differs from 0 there too",
-    "no change if the edge has the other direction": "nothing differs if the edge has the other direction",
-}
+DOUBTS = {"no change if the edge has the other direction": "nothing differs if the edge has the other direction"}
 MOST_NAMED = 3
 MOST_EDGES = 5
 RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.MECHANISM)
@@ -104,12 +101,9 @@ def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int],
     return Finding(TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", advice, evidence)
 
 
-def _verdict(
-    result: ContextGraphs, support: Support, x: int, y: int, directed: bool, present: int, absent: int
-) -> MatchedSupport:
+def _verdict(result: ContextGraphs, support: Support, x: int, y: int, directed: bool, present: int, absent: int
+             ) -> MatchedSupport:  # fmt: skip
     made_from = result.settings.indicator  # its ranges never overlap between the steps made out of it
     given = [z for z in conditions(result, x, y, absent) if result.names[z] != made_from]
-    found = [support.verdict(x, y, given, present, absent)]
-    if not directed:
-        found.append(support.verdict(y, x, given, present, absent))
+    found = [support.verdict(*ends, given, present, absent) for ends in ((x, y), (y, x))[: 1 if directed else 2]]
     return min(found, key=lambda verdict: RANK.index(verdict.cause))

@@ -59,6 +59,8 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
     shown, pairs = presentable(result), _told_pairs(result)
     panels = (graph_panel(graph) for graph in (result.union, *result.graphs.values()))
     drawn = (stroke.endpoints for panel in panels for stroke in panel.strokes)
+    titles = [context_words(shown.context, value, shown.settings.indicator) for value in shown.contexts]
+    titles = ["all rows"] if shown.context is None else titles
     return {
         "names": list(shown.names),
         "columns": [printable(name) for name in shown.columns],
@@ -66,12 +68,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "contextVariables": sorted(context_nodes(shown)),
         "time": _time(shown),
         "contexts": [printable(str(value)) for value in shown.contexts],
-        "titles": [
-            printable(
-                "all rows" if shown.context is None else context_words(shown.context, value, shown.settings.indicator)
-            )
-            for value in shown.contexts
-        ],
+        "titles": [printable(title) for title in titles],
         "rows": list(result.data.rows),
         "kinds": list(result.data.kinds),
         "alpha": result.settings.alpha,

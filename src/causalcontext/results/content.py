@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +43,8 @@ if TYPE_CHECKING:
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 FORMAT = "causalcontext-result"
 FORMAT_VERSION = 4
-_INTEGER_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
-                    "cut": np.int64, "label": np.int8, "given": np.int16}  # fmt: skip
-_FLOAT_COLUMNS = ("p", "statistic", "df")
+_LOG_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
+                "cut": np.int64, "label": np.int8, "p": float, "statistic": float, "df": float}  # fmt: skip
 
 
 def save(result: ContextGraphs, path: str | Path) -> None:
@@ -121,7 +121,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     moments = moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
-    claims, statistic = content["claims"], FISHER if settings.test == "fisher-z" else STUDENT
+    statistic = FISHER if settings.test == "fisher-z" else STUDENT
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns = len(names) if series is None else len(series.columns(names))
@@ -144,7 +144,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         wrong_cells=WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None,
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,
-        known_claims=tuples(claims),
+        known_claims=tuples(content["claims"]),
         known_violations=tuple(Violation(*tuples(violation)) for violation in content["violations"]),
         **more,
     )
@@ -240,9 +240,8 @@ def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> N
 
 def log_to_dict(log: CITestLog) -> dict[str, Any]:
     """Columns of lists, one list per context; null stands for not a number, "inf" for an infinite statistic."""
-    columns: dict[str, Any] = {name: getattr(log, name).tolist() for name in _INTEGER_COLUMNS if name != "given"}
-    for name in _FLOAT_COLUMNS:
-        columns[name] = [[_number(value) for value in row] for row in getattr(log, name).tolist()]
+    columns: dict[str, Any] = {name: [[_number(value) for value in row] for row in getattr(log, name).tolist()]
+                               for name in _LOG_COLUMNS}  # fmt: skip
     columns["given"] = [[[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()]
     return columns | {"labels": [list(label) for label in log.labels]}
 
@@ -251,13 +250,8 @@ def log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, size
     """The log of `log_to_dict`, if its numbers are in range; `sizes` are those of contexts and of columns."""
     contexts, most = sizes
     shape = (contexts, variables * (variables - 1) // 2)
-    arrays: dict[str, Any] = {
-        name: np.array(columns[name], dtype=kind).reshape(shape)
-        for name, kind in _INTEGER_COLUMNS.items()
-        if name != "given"
-    }
-    for name in _FLOAT_COLUMNS:
-        arrays[name] = np.array(columns[name], dtype=np.float64).reshape(shape)
+    arrays: dict[str, Any] = {name: np.array(columns[name], dtype=kind).reshape(shape)
+                              for name, kind in _LOG_COLUMNS.items()}  # fmt: skip
     sets = [chosen for row in columns["given"] for chosen in row]
     given = np.full((len(sets), max((len(chosen) for chosen in sets), default=0)), -1, dtype=np.int16)
     for place, chosen in enumerate(sets):
@@ -303,6 +297,4 @@ def _decoded(stored: dict[str, Any]) -> Values:
 
 
 def _number(value: float) -> float | str | None:
-    if np.isfinite(value):
-        return value
-    return None if np.isnan(value) else str(value)
+    return value if isfinite(value) else None if value != value else str(value)

@@ -154,7 +154,7 @@ class CITestLog:
         first, second = np.triu_indices(len(names), 1)
         row, pair = np.nonzero(self.decision != Decision.NOT_SEARCHED)
         name = np.array(names, dtype=object)
-        names_of_tests = ["", *(label.name for label in self.labels)]
+        tests = np.array(["", *(label.name for label in self.labels)], dtype=object)
         values = np.empty(len(contexts), dtype=object)
         values[:] = contexts
         return frame_of(
@@ -164,9 +164,7 @@ class CITestLog:
                 "y": name[second[pair]],
                 "given": _named_sets(self.given[row, pair], columns or names),
                 "rows": np.array(["", *views], dtype=object)[self.view[row, pair] + 1],
-                "test": np.array(names_of_tests, dtype=object)[
-                    np.where(self.view[row, pair] < 0, 0, self.label[row, pair] + 1)
-                ],
+                "test": tests[np.where(self.view[row, pair] < 0, 0, self.label[row, pair] + 1)],
                 "statistic": self.statistic[row, pair],
                 "df": self.df[row, pair],
                 "p": self.p[row, pair],

@@ -260,9 +260,8 @@ def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> No
     """Return if a query is named as a whole, or not at all."""
     if (x is None) != (y is None):
         found, other = ("x", "y") if y is None else ("y", "x")
-        raise OptionError(
-            f"{found} is {(x or y)!r} but there is no {other}; name both, or neither for all kinds of pair"
-        )
+        raise OptionError(f"{found} is {(x or y)!r} but there is no {other}; name both, or neither for all kinds of "
+                          "pair")  # fmt: skip
     if x is None and given is not None:
         raise OptionError("given is for a pair that is named; name x and y too, or leave it out")
 
