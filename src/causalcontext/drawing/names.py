@@ -32,7 +32,8 @@ def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     shown = []
     for found in lines:
         seen[found] += 1
-        shown.append(found if count[found] == 1 else _numbered(found, seen[found]))
+        last = f"{shortened(found[-1], LINE - 3)} #{seen[found]}"
+        shown.append(found if count[found] == 1 else (*found[:-1], last))
     return tuple(shown)
 
 
@@ -65,7 +66,3 @@ def _lines(name: str) -> tuple[str, ...]:
         lines.append(cut if first.strip() else cut + "-")
         rest = "".join(pieces) if first.strip() else rest[LINE - 1 :]
     return *lines, shortened(rest, LINE + 4 * (not lines))
-
-
-def _numbered(lines: tuple[str, ...], number: int) -> tuple[str, ...]:
-    return (*lines[:-1], f"{shortened(lines[-1], LINE - 3)} #{number}")

@@ -94,7 +94,10 @@ class CITestLog:
     @cached_property
     def kept(self) -> Entries:
         """The entries that are kept."""
-        return self._entries if isinstance(self._entries, Entries) else self._entries.listed()
+        if isinstance(self._entries, Entries):
+            return self._entries
+        sepsets = self._entries.sepsets
+        return self._entries.made(sepsets.first, sepsets.second, sepsets.records())
 
     @property
     def pairs(self) -> int:
@@ -114,7 +117,8 @@ class CITestLog:
         listed[listed] = self.slots[place[listed]] == slots[listed]
         if listed.all():
             return picked(self.kept, place)
-        made = self._entries.entries(*pairs_at(slots[~listed], self.variables))
+        first, second = pairs_at(slots[~listed], self.variables)
+        made = self._entries.made(first, second, self._entries.sepsets.unlisted(first, second))
         return woven(picked(self.kept, place[listed]), made, listed)
 
     def at(self, context: int, slot: int) -> Entries:
@@ -225,14 +229,6 @@ class FromSepsets:
     plan: Plan
     sepsets: SepsetRecords
     contexts: int
-
-    def listed(self) -> Entries:
-        """The entries of pairs that the sepset records lists."""
-        return self.made(self.sepsets.first, self.sepsets.second, self.sepsets.records())
-
-    def entries(self, first: Ints, second: Ints) -> Entries:
-        """The entries of pairs that the sepset records does not list."""
-        return self.made(first, second, self.sepsets.unlisted(first, second))
 
     def made(self, first: Ints, second: Ints, records: Decisions) -> Entries:
         """The entries of pairs with these records, shapes (graphs, pairs, ...)."""

@@ -116,11 +116,7 @@ class SeriesFacts:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text; null stands for not a number."""
-        rows = [[None if value != value else value for value in row] for row in self.slopes]
-        reads = {name: None if copy is None else list(copy) for name, copy in self.reads.items()}
-        return {"variables": list(self.variables), "lags": self.lags, "covariates": list(self.covariates),
-                "reads": reads, "windows": asdict(self.windows), "slopes": rows,
-                "beyond_lags": self.beyond_lags, "copies": list(self.copies), "depth": self.depth}  # fmt: skip
+        return asdict(self) | {"slopes": [[None if value != value else value for value in row] for row in self.slopes]}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:

@@ -131,7 +131,29 @@ class Calibration:
 
     def plot(self, path: str | Path | None = None, *, dpi: float = 150) -> tuple[Axes, ...]:
         """Sizes with their intervals beside powers, row by row; saved to `path`, a .png, .svg or .pdf file."""
-        return _plot(self, path, dpi)
+        from matplotlib import pyplot
+
+        from causalcontext.drawing.paint import writable
+        from causalcontext.drawing.plot import save_picture
+
+        if path is not None:
+            check_picture_path(path)
+        rows = len(self.table)
+        figure = pyplot.figure(figsize=(WIDTH, ROW_HEIGHT * rows + MARGIN), layout="constrained")
+        sizes, powers = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+        _paint_sizes(sizes, self)
+        _paint_powers(powers, self)
+        sizes.set_yticks(range(rows), [writable(row_name(row)) for row in rows_of(self.table)], parse_math=False)
+        sizes.set_ylim(rows - 0.4, -0.6)
+        for axes in (sizes, powers):
+            axes.tick_params(labelsize=8, length=2)
+            axes.grid(axis="x", linewidth=0.4, alpha=0.5)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right", "left"]].set_visible(False)
+        powers.tick_params(left=False, labelleft=False)
+        if path is not None:
+            save_picture(figure, path, dpi)
+        return sizes, powers
 
     def to_dict(self) -> dict[str, Any]:
         """The table, settings and notes as plain lists, mappings, numbers and text; None where there is no number."""
@@ -221,33 +243,6 @@ LOOKS = {RIGHT: ("#0072b2", "o"), TOO_OFTEN: ("#d55e00", "^"), TOO_RARELY: ("#8c
 """Colour and marker of every verdict."""
 BAND, DIM = "#e8e8e8", "#6b6b6b"
 WIDTH, ROW_HEIGHT, MARGIN = 8.0, 0.27, 1.15
-
-
-def _plot(report: Calibration, path: str | Path | None, dpi: float) -> tuple[Axes, ...]:
-    """The picture on new axes, saved if there is a path; see `Calibration.plot`."""
-    from matplotlib import pyplot
-
-    from causalcontext.drawing.paint import writable
-    from causalcontext.drawing.plot import save_picture
-
-    if path is not None:
-        check_picture_path(path)
-    rows = len(report.table)
-    figure = pyplot.figure(figsize=(WIDTH, ROW_HEIGHT * rows + MARGIN), layout="constrained")
-    sizes, powers = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-    _paint_sizes(sizes, report)
-    _paint_powers(powers, report)
-    sizes.set_yticks(range(rows), [writable(row_name(row)) for row in rows_of(report.table)], parse_math=False)
-    sizes.set_ylim(rows - 0.4, -0.6)
-    for axes in (sizes, powers):
-        axes.tick_params(labelsize=8, length=2)
-        axes.grid(axis="x", linewidth=0.4, alpha=0.5)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right", "left"]].set_visible(False)
-    powers.tick_params(left=False, labelleft=False)
-    if path is not None:
-        save_picture(figure, path, dpi)
-    return sizes, powers
 
 
 def _paint_sizes(axes: Axes, report: Calibration) -> None:
