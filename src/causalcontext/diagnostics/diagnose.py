@@ -11,8 +11,14 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
 from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
-from causalcontext.diagnostics.rows import determinism, near_misses, ranked_overlap, rows_and_power, untestable_pairs
-from causalcontext.diagnostics.vanishing import vanishing_edges
+from causalcontext.diagnostics.rows import (
+    determinism,
+    near_misses,
+    ranked_overlap,
+    rows_and_power,
+    untestable_pairs,
+    vanishing_edges,
+)
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle

@@ -51,12 +51,16 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
         x, y = (x, y) if split(x)[1] >= split(y)[1] else (y, x)
         if result.evidence is None and (never := _left_out(result, x)):
             return never
-    if result.evidence is not None:
-        told = (_score_sentence(result, result.evidence, x, y, r) for r in range(len(result.contexts)))
-        return "\n".join(told)
-    stories = ((_sentence(result, x, y, place), _meaning(result, place, x, y), _origin_words(result, place, x, y))
-               for place in range(len(result.contexts)))  # fmt: skip
-    return "\n".join(" ".join(filter(None, story)) for story in stories)
+    stories = []
+    for place, value in enumerate(result.contexts):
+        mark, lead = result.graphs[value].mark(x, y), "" if result.context is None else f" in {value}"
+        head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+        if result.evidence is not None:
+            stories.append(f"{head}: {_by_score(result, result.evidence, x, y, place)}.")
+        else:
+            ends = _meaning(result, place, x, y), _origin_words(result, place, x, y)
+            stories.append(" ".join(filter(None, (f"{head}{_by_test(result, x, y, place)}.", *ends))))
+    return "\n".join(stories)
 
 
 def _left_out(result: ContextGraphs, x: str) -> str:
@@ -69,38 +73,35 @@ def _left_out(result: ContextGraphs, x: str) -> str:
             f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip
 
 
-def _sentence(result: ContextGraphs, x: str, y: str, place: int) -> str:
+def _by_test(result: ContextGraphs, x: str, y: str, place: int) -> str:
     """Why the edge is there or not, by the test that decided."""
-    value = result.contexts[place]
     entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
     decision = Decision(int(entry.decision))
-    mark = result.graphs[value].mark(x, y)
-    lead = "" if result.context is None else f" in {value}"
-    head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
     if decision is Decision.REQUIRED:
-        return f"{head}: the link is required by your knowledge; it was not tested."
+        return ": the link is required by your knowledge; it was not tested"
     if decision is Decision.FORBIDDEN:
-        return f"{head}: your knowledge rules the link out; it was not tested."
+        return ": your knowledge rules the link out; it was not tested"
     function = next((name for name in (x, y) if name in result.made_of), None)
     if decision is Decision.NOT_SEARCHED and function is not None:
-        return f"{head}: {function} is a function of {result.made_of[function]}; its links follow from missing edges."
+        return f": {function} is a function of {result.made_of[function]}; its links follow from missing edges"
     if decision is Decision.NOT_SEARCHED:
         why = f"looks at one context at a time, where {result.context} is constant, so it cannot test links at it"
-        return f"{head}: {result.settings.method} {why}."
+        return f": {result.settings.method} {why}"
     if decision is Decision.UNTESTABLE:
         if entry.untested == 0:
-            return f"{head}: the search was interrupted before this pair was tested."
+            return ": the search was interrupted before this pair was tested"
         why = REASON_TEXT[Reason(int(entry.reason))]
-        return f"{head}, but untestable: no test of {x} and {y} could be run ({why}), so the edge stays."
+        return f", but untestable: no test of {x} and {y} could be run ({why}), so the edge stays"
     rows = _rows(result, result.fixed(int(entry.view)), int(entry.n))
-    where, p = f"{_given(result, entry)} {rows}", p_words(float(entry.p))
+    given = f" given {', '.join(result.columns[z] for z in entry.conditions)}" if entry.conditions else ""
+    where, p = f"{given} {rows}", p_words(float(entry.p))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, {p}"
     elif _on_second_look(result, x, y, place):
         story = f"{x} and {y} are dependent{where}, {p}: a smaller conditioning set had hidden it"
     else:
         story = f"{x} and {y} are dependent in every test, most weakly{where}, {p}"
-    return f"{head}: {story}{_other_view(result, x, y, place, decision)}{_untested(entry)}."
+    return f": {story}{_other_view(result, x, y, place, decision)}{_untested(entry)}"
 
 
 def _on_second_look(result: ContextGraphs, x: str, y: str, place: int) -> bool:
@@ -108,11 +109,6 @@ def _on_second_look(result: ContextGraphs, x: str, y: str, place: int) -> bool:
     a, b = result.position(x), result.position(y)
     origins = (result.origins.get((place, *pair)) for pair in ((a, b), (b, a)))
     return any(origin is not None and origin.rule == "reads" for origin in origins)
-
-
-def _given(result: ContextGraphs, entry: Entries) -> str:
-    names = [result.columns[z] for z in entry.conditions]
-    return f" given {', '.join(names)}" if names else ""
 
 
 def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
@@ -154,18 +150,16 @@ def _untested(entry: Entries) -> str:
     return failed + (f" (not all sets of {cut} and more neighbours were tested)" if cut else "")
 
 
-def _score_sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
+def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
     """What knowledge or the score says about a pair, the slope, the model of the effect, the shape, the direction."""
-    slot, value = evidence.slot(result.position(x), result.position(y)), result.contexts[r]
-    mark, lead = result.graphs[value].mark(x, y), "" if result.context is None else f" in {value}"
-    head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+    slot, mark = evidence.slot(result.position(x), result.position(y)), result.graphs[result.contexts[r]].mark(x, y)
     decision, difference = Decision(int(evidence.decision[r, slot])), float(evidence.difference[r, slot])
     if decision is Decision.REQUIRED:
-        return f"{head}: the link is required by your knowledge."
+        return "the link is required by your knowledge"
     if decision is Decision.FORBIDDEN:
-        return f"{head}: your knowledge rules the link out."
+        return "your knowledge rules the link out"
     if np.isnan(difference):
-        return f"{head}: {_unscored(result, x, y)}."
+        return _unscored(result, x, y)
     verb = "raises" if mark else "would lower" if difference < 0 else "would change"
     told = [f"the link {verb} the score of the model by {abs(difference):.1f} nats"]
     effect, static = int(evidence.effect[r, slot]), result.series is None
@@ -173,7 +167,7 @@ def _score_sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: s
     told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, slot, r, mark)]
     if words := _origin_words(result, r, x, y):
         told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
-    return f"{head}: {'; '.join(text for text in told if text)}."
+    return "; ".join(text for text in told if text)
 
 
 def _unscored(result: ContextGraphs, x: str, y: str) -> str:

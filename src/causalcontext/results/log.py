@@ -43,17 +43,7 @@ class CITestLog:
     The log of a wide table keeps the pairs that live past the empty set; the entries of all others are made when they
     are asked for. `some` has those of chosen pairs, `blocks` all of them a part at a time, and `everything` all of them
     at once; its columns are properties of the log as well.
-
-    Parameters
-    ----------
-    entries : Entries or FromSepsets
-        What is kept, or who makes it, and the entries of all other pairs.
-    variables : int
-        How many variables the pairs are made of.
-    labels : tuple of Label
-        The tests.
-    slots : array of int, shape (pairs,), optional
-        The pairs that are kept, by their place among all pairs; all of them by default.
+    `slots` are the pairs that are kept, by their place among all pairs; all of them by default.
     """
 
     COLUMNS = ("context", "x", "y", "given", "rows", "test", "statistic", "df", "p", "n", "decision", "untested")
