@@ -19,7 +19,7 @@ from causalcontext.ci_tests.cmi_knn import CmiKnn
 from causalcontext.ci_tests.rows import Variable, as_variable
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.cuda.card import obstacle
-from causalcontext.search import compiled
+from causalcontext.search import level_search
 from workloads import wide_table
 
 
@@ -34,7 +34,7 @@ def main() -> None:
 
 def same_levels(options: argparse.Namespace) -> None:
     """50 random tables with no, one or two context variables, knowledge, copies and ties, level by level on a card."""
-    usual, compiled.FEWEST_ON_CARD = compiled.FEWEST_ON_CARD, 1
+    usual, level_search.FEWEST_ON_CARD = level_search.FEWEST_ON_CARD, 1
     marks = sets = 0
     worst = 0.0
     for seed in range(options.tables):
@@ -56,7 +56,7 @@ def same_levels(options: argparse.Namespace) -> None:
         numbers = one.select_dtypes("float").columns
         sets += not one.drop(columns=numbers).equals(other.drop(columns=numbers))
         worst = max(worst, float((one[numbers] - other[numbers]).abs().max().max()))
-    compiled.FEWEST_ON_CARD = usual
+    level_search.FEWEST_ON_CARD = usual
     print(f"levels, {options.tables} random tables: {marks} with another mark, {sets} with another deciding set or "
           f"count, largest difference of a record {worst:.1e}")  # fmt: skip
 

@@ -19,9 +19,8 @@ import causalcontext as cc
 from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.knowledge import Knowledge
 from causalcontext.simulate import random_hidden_model
-from causalcontext.study.baselines import fci_m, fci_p
+from causalcontext.study.methods import EstimatedEndpoints, StudyTask, fci_m, fci_p
 from causalcontext.study.metrics import ancestral_counts, ancestral_rates, knowable_endpoints
-from causalcontext.study.task import EstimatedEndpoints, StudyTask
 
 TEST, ALPHA, OBSERVED = "partial-correlation", 0.05, 8
 DEGREES = {0: 2.2, 2: 2.2, 6: 1.2}

@@ -11,9 +11,8 @@ import time
 from collections.abc import Callable
 
 from causalcontext.simulate import named_model, random_model
-from causalcontext.study.jobs import run_job
-from causalcontext.study.paper import AS_PUBLISHED, PARAMETRIC
-from causalcontext.study.published import random_legacy_model
+from causalcontext.study.designs import AS_PUBLISHED, PARAMETRIC, random_legacy_model
+from causalcontext.study.runner import run_job
 
 
 def processor_seconds(task: Callable[[], object], repeats: int) -> float:

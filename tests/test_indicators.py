@@ -11,7 +11,8 @@ from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.indicators import _steps, step_functions
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import endpoints_of_mark
-from causalcontext.search.indicator import links_of_indicator
+from causalcontext.search.indicator import with_indicators
+from causalcontext.views import Contexts
 
 
 def table(seed: int, n: int = 2000) -> pd.DataFrame:
@@ -162,8 +163,8 @@ def test_advice_about_a_deterministic_context_can_be_typed_whatever_the_name():
     assert again.warnings == ()
 
 
-def endpoints_of(*graphs, nodes=4):
-    """Ends of graphs over W, X, Y, Z from lists of (first, second, mark)."""
+def endpoints_of(*graphs, nodes=5):
+    """Ends of graphs over W, X, Y, Z and C, a function of W, from lists of (first, second, mark)."""
     codes = np.zeros((len(graphs), nodes, nodes), dtype=np.int8)
     for graph, edges in zip(codes, graphs, strict=True):
         for i, j, mark in edges:
@@ -171,33 +172,42 @@ def endpoints_of(*graphs, nodes=4):
     return codes
 
 
-W, X, Y, Z = range(4)
+W, X, Y, Z, C = range(5)
 LINE, ARROW = "o-o", "-->"
+
+
+def links_of_indicator(found):
+    """(effect of C, whether that is certain), as drawn alike in both graphs."""
+    drawn, origins, _ = with_indicators(found, {}, Contexts((C,), ((0,), (1,)), (W,)))
+    assert (drawn[0, C] == drawn[1, C]).all()
+    links = {v: (drawn[0, v, C], drawn[0, C, v]) for v in np.flatnonzero(drawn[0, C]).tolist() if v != W}
+    assert set(links.values()) <= {endpoints_of_mark(ARROW), endpoints_of_mark(LINE)}
+    assert all(((0, C, v) in origins) == (ends == endpoints_of_mark(ARROW)) for v, ends in links.items())
+    return [(v, ends == endpoints_of_mark(ARROW)) for v, ends in links.items()]
 
 
 def test_only_one_end_next_to_the_column():
     found = endpoints_of([(W, Y, LINE), (X, Y, LINE)], [(W, Y, LINE)])
-    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W, [range(2)])] == [(Y, True)]
+    assert links_of_indicator(found) == [(Y, True)]
 
 
 def test_both_ends_and_a_direction():
     found = endpoints_of([(W, X, LINE), (W, Y, LINE), (X, Y, ARROW)], [(W, X, LINE), (W, Y, LINE)])
-    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W, [range(2)])] == [(Y, True)]
+    assert links_of_indicator(found) == [(Y, True)]
 
 
 def test_both_ends_without_a_direction_are_ambiguous():
     found = endpoints_of([(W, X, LINE), (W, Y, LINE), (X, Y, LINE)], [(W, X, LINE), (W, Y, LINE)])
-    links = {(effect, certain) for effect, certain, _ in links_of_indicator(found, W, [range(2)])}
-    assert links == {(X, False), (Y, False)}
+    assert links_of_indicator(found) == [(X, False), (Y, False)]
 
 
 def test_a_known_cause_of_the_column_is_no_effect_of_it():
     found = endpoints_of([(X, W, ARROW), (W, Y, LINE), (X, Y, LINE)], [(X, W, ARROW), (W, Y, LINE)])
-    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W, [range(2)])] == [(Y, True)]
+    assert links_of_indicator(found) == [(Y, True)]
 
 
 def test_no_end_next_to_the_column_is_no_physical_change():
-    assert list(links_of_indicator(endpoints_of([(X, Y, LINE)], []), W, [range(2)])) == []
+    assert links_of_indicator(endpoints_of([(X, Y, LINE)], [])) == []
 
 
 @pytest.mark.parametrize(

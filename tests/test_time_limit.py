@@ -10,13 +10,13 @@ import pytest
 
 import causalcontext as cc
 from causalcontext import progress
-from causalcontext.ci_tests.preparation import Watched
 from causalcontext.ci_tests.protocol import no_outcomes, put
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics import other_methods
 from causalcontext.progress import Watch, nobody
+from causalcontext.search.level_search import RememberedAnswers
 from causalcontext.simulate import random_model
 from causalcontext.views import CIQuery, Outcomes, Reason
 from marks import rest_slow
@@ -51,7 +51,7 @@ class Slow:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock.now = 0.0
     monkeypatch.setattr(progress.time, "perf_counter", lambda: Clock.now)
-    monkeypatch.setattr("causalcontext.ci_tests.preparation.FIRST_PART", 1)
+    monkeypatch.setattr("causalcontext.search.level_search.FIRST_PART", 1)
 
 
 def search(method: str = "pc-ac", **options: Any) -> cc.ContextGraphs:
@@ -167,9 +167,12 @@ def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, m
 def test_thousands_of_quick_answers_one_by_one() -> None:
     """The size of a part follows what was asked, and does not double without an end."""
     data = read_table(TABLE, "R")
-    prepared = Watched(find_test("partial-correlation").prepare(data, gather_statistics(data)), Watch(nobody))
-    query = CIQuery(0, 1, (), 0)
-    first = prepared.answer([query])
+    prepared, watch = find_test("partial-correlation").prepare(data, gather_statistics(data)), Watch(nobody)
+    answers, query = RememberedAnswers(prepared, watch=watch), CIQuery(0, 1, (), 0)
+    answers.run([query])
+    first = answers.of(query)
     for _ in range(1_100):
-        again = prepared.answer([query])
-    assert again.p[0] == first.p[0]
+        answers._known.clear()
+        answers.run([query])
+    assert answers.of(query) == first
+    assert watch.queries == 1_101

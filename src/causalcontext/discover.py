@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
-from causalcontext.ci_tests.composite import on_device, usable_device
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
-from causalcontext.ci_tests.registry import TESTS, find_test
+from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.indicators import (

@@ -12,9 +12,8 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
 
-from causalcontext.ci_tests.composite import DEVICES
 from causalcontext.ci_tests.protocol import IndependenceTest
-from causalcontext.ci_tests.registry import find_test
+from causalcontext.ci_tests.registry import DEVICES, find_test
 from causalcontext.data.checks import check_missing_option
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.series_options import Covariates, SeriesOptions, series_options
@@ -32,8 +31,8 @@ from causalcontext.errors import listed as in_words
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.score.options import ScoreOptions
+from causalcontext.search.algorithm import SCOPES
 from causalcontext.search.colliders import COLLIDER_RULES
-from causalcontext.search.cycles import SCOPES
 from causalcontext.search.fci import CONTESTED
 
 ORIENTATIONS = ("across", "within")

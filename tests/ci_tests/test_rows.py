@@ -20,8 +20,7 @@ from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Varia
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.search.batches import BatchedSearch
-from causalcontext.search.compiled import SplitSearch
+from causalcontext.search.level_search import BatchedSearch, SplitSearch
 from causalcontext.views import CIQuery, Reason
 
 

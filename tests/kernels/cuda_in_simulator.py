@@ -11,7 +11,7 @@ from causalcontext.ci_tests.rows import as_variable
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.cuda import levels
 from causalcontext.kernels.cuda import neighbours as on_card
-from causalcontext.search import compiled
+from causalcontext.search import level_search
 
 ROWS = 16
 
@@ -39,7 +39,7 @@ def check_levels() -> None:
         x[j] += random.uniform(-1, 1) * x[j - 1] + random.uniform(-1, 1) * x[j // 2]
     table = pd.DataFrame({**{f"x{j}": 100 * j - x[j] for j in range(7)}, "copy": x[0]})
     table["R"] = np.where(x[3] + random.standard_normal(120) > 0, "a", "b")
-    compiled.FEWEST_ON_CARD, levels.THREADS = 1, 8
+    level_search.FEWEST_ON_CARD, levels.THREADS = 1, 8
     one, other = (
         cc.discover(table, "R", test="partial-correlation", device=device, method="pc-ac") for device in ("cpu", "cuda")
     )

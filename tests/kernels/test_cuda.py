@@ -9,8 +9,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.ci_tests.cmi_knn import CmiKnn
-from causalcontext.ci_tests.composite import on_device, usable_device
-from causalcontext.ci_tests.registry import find_test
+from causalcontext.ci_tests.registry import find_test, on_device, usable_device
 from causalcontext.errors import OptionError
 from causalcontext.kernels.cuda import card
 

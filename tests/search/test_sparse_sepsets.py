@@ -12,7 +12,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.results.entries import Decision
 from causalcontext.results.log import CITestLog
 from causalcontext.search.algorithm import algorithm_1
-from causalcontext.search.compiled import Marginal, SplitSearch
+from causalcontext.search.level_search import Marginal, SplitSearch
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import pairs_at, slots
 from causalcontext.views import adaptive, masked, pooled
@@ -25,7 +25,7 @@ COLUMNS = ("decision", "p", "statistic", "df", "n", "view", "given", "reason", "
 
 @pytest.fixture
 def screened_however_small(monkeypatch):
-    monkeypatch.setattr("causalcontext.search.compiled.FEWEST_TO_SCREEN", 0)
+    monkeypatch.setattr("causalcontext.search.level_search.FEWEST_TO_SCREEN", 0)
 
 
 class Unscreened(SplitSearch):

@@ -9,7 +9,7 @@ import naive
 from causalcontext.graphs.endpoints import directed, endpoints_of_arcs, endpoints_of_mark
 from causalcontext.graphs.union import union_endpoints
 from causalcontext.study.metrics import graph_metrics, label_metrics, rounded
-from causalcontext.study.tables import bootstrap_std, resampling_weights
+from causalcontext.study.reports import bootstrap_std, resampling_weights
 
 NODES, CONTEXTS, R = 6, 3, 2
 

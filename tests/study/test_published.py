@@ -6,7 +6,7 @@ import pytest
 from causalcontext.errors import OptionError
 from causalcontext.simulate import random_model
 from causalcontext.simulate.truth import shortest_union_cycle
-from causalcontext.study.published import LegacySCM, random_legacy_model
+from causalcontext.study.designs import LegacySCM, random_legacy_model
 
 
 def drawn_obviously(model, n, seed):

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from causalcontext.cli.app import app
 from causalcontext.errors import FileError
 from causalcontext.study import Design, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, draw_figure
+from causalcontext.study.output import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, draw_figure
 from causalcontext.study.reports import (
     ORDERING_METRICS,
     compare,

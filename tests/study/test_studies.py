@@ -16,11 +16,10 @@ from causalcontext.discover import discover
 from causalcontext.errors import FileError, OptionError
 from causalcontext.simulate import random_model, soil_moisture
 from causalcontext.study import Design, Setting, failure_table, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.jobs import SETTING_COLUMNS, run_job, runs_of, setting_columns
-from causalcontext.study.methods import told_links
-from causalcontext.study.paper import AS_PUBLISHED, PARAMETRIC, paper_design, paper_designs
-from causalcontext.study.tables import save_table
-from causalcontext.study.task import Remembering
+from causalcontext.study.designs import AS_PUBLISHED, PARAMETRIC, paper_design, paper_designs
+from causalcontext.study.methods import Remembering, told_links
+from causalcontext.study.reports import save_table
+from causalcontext.study.runner import SETTING_COLUMNS, run_job, runs_of, setting_columns
 
 SMALL = Design("small", grid(samples=[100, 200], nodes=5), repeats=6, knowledge=("none", "r-all"))
 

@@ -8,9 +8,10 @@ from threshold_chains import random_threshold_chain
 from causalcontext.ci_tests.protocol import Plain
 from causalcontext.graphs.endpoints import adjacent, directed, marked
 from causalcontext.knowledge import Links
+from causalcontext.progress import Watch, nobody
+from causalcontext.search.indicator import with_made_contexts
 from causalcontext.search.lagged import queries
 from causalcontext.search.lagged.algorithm import LaggedSearch
-from causalcontext.search.lagged.indicators import with_made_contexts
 from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.views import Contexts, adaptive, masked, pooled
 from marks import rest_slow
@@ -32,7 +33,7 @@ def plan_of(chain, rule=adaptive, contexts=None):
 
 def search(chain, rule=adaptive, contexts=None):
     plan = plan_of(chain, rule, contexts)
-    return LaggedSearch(Plain("oracle", chain.oracle(contexts)), plan, 1, lambda *_: None).run()
+    return LaggedSearch(Plain("oracle", chain.oracle(contexts)), plan, 1, Watch(nobody)).run()
 
 
 def errors(chain, found):

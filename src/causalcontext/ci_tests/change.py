@@ -172,12 +172,7 @@ def _ranked(category: Variable, number: Floats) -> Ints:
 class PreparedChange(PreparedRows):
     """A test of a change, and what its queries share: moments, and logits of every category on sets of numbers.
 
-    Parameters
-    ----------
-    test : RowTest
-    data : Dataset
-    seed : int
-        Draws the rows of the sample.
+    The seed draws the rows of the sample.
     """
 
     def __init__(self, test: RowTest, data: Dataset, seed: int) -> None:
@@ -234,13 +229,7 @@ class ResidualColumn(NamedTuple):
 class SharedFits:
     """Moments of numbers by the classes of one category, and logits of the category on sets of the numbers.
 
-    Parameters
-    ----------
-    classes : Variable
-    numbers : mapping from column to Variable
-        In the order of their names.
-    seed : int
-        Draws the rows of the sample.
+    `numbers`, by column, are in the order of their names; the seed draws the rows of the sample.
     """
 
     def __init__(self, classes: Variable, numbers: dict[int, Variable], seed: int) -> None:
@@ -260,7 +249,8 @@ class SharedFits:
         """What the p-value of the logit can be at most; 1 if that is not clear."""
         both = tuple(sorted((*given, number)))
         turned: ResidualColumn | None = None
-        for sample, level in enumerate(self._levels):
+        for sample in range(len(self._samples)):
+            level = CLEAR if sample == len(self._samples) - 1 else CLEAR_IN_SAMPLE
             small, large = self._fit(sample, given), self._fit(sample, both)
             gain, free = large[0] - small[0] - SLACK, small[1].shape[0]
             if bound_of_logit(gain, free, True) > level:
@@ -274,30 +264,33 @@ class SharedFits:
                 return p
         return 1.0
 
-    @property
-    def _levels(self) -> tuple[float, ...]:
-        """What has to be reached in some of the rows, then in all."""
-        return (*(CLEAR_IN_SAMPLE for _ in self._samples[1:]), CLEAR)
-
     def _fit(self, sample: int, members: tuple[int, ...]) -> tuple[float, Floats]:
-        """Likelihood and slopes of a set; begun where that to fewer rows, or to fewer members, ended."""
-        key = sample, members
-        if key not in self._fitted:
-            design, codes = self._samples[sample]
-            slopes = self._fit(sample - 1, members)[1].copy() if sample > 0 else self._start(members)
-            likelihood = fit_glm(LOGIT, _chosen(design, members), codes, len(slopes) + 1, slopes.reshape(-1), RIDGE,
-                                 TOLERANCE)  # fmt: skip
-            self._fitted[key] = likelihood, slopes
-        return self._fitted[key]
+        """Likelihood and slopes of a set; begun where that to fewer rows, or those to fewer members, ended."""
+        waiting = [] if (sample, members) in self._fitted else [(sample, members)]
+        while waiting:
+            k, some = waiting[-1]
+            fewer = {some[:-1], some[:-2], (*some[:-2], *some[-1:])} - {some}
+            before = [(k - 1, some)] if k > 0 else [(0, part) for part in fewer]
+            if missing := [key for key in before if key not in self._fitted]:
+                waiting += missing
+                continue
+            waiting.pop()
+            if (k, some) not in self._fitted:
+                design, codes = self._samples[k]
+                slopes = self._fitted[k - 1, some][1].copy() if k > 0 else self._start(some)
+                likelihood = fit_glm(LOGIT, _chosen(design, some), codes, len(slopes) + 1, slopes.reshape(-1), RIDGE,
+                                     TOLERANCE)  # fmt: skip
+                self._fitted[k, some] = likelihood, slopes
+        return self._fitted[sample, members]
 
     def _start(self, members: tuple[int, ...]) -> Floats:
         """Slopes as if the last two members changed those of the others independently of each other."""
         slopes = np.zeros((self.cells.start.size - 2, len(members) + 1))
         if members:
-            slopes[:, :-1] = self._fit(0, members[:-1])[1]
+            slopes[:, :-1] = self._fitted[0, members[:-1]][1]
         if len(members) > 1:
-            other = self._fit(0, (*members[:-2], members[-1]))[1]
-            slopes[:, :-2] += other[:, :-1] - self._fit(0, members[:-2])[1]
+            other = self._fitted[0, (*members[:-2], members[-1])][1]
+            slopes[:, :-2] += other[:, :-1] - self._fitted[0, members[:-2]][1]
             slopes[:, -1] = other[:, -1]
         return slopes
 

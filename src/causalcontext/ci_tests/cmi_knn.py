@@ -143,24 +143,13 @@ class CmiKnn(RowTest):
 
 
 class RankSpace(NamedTuple):
-    """The columns x, y, z, ... of a query as ranks and codes: what all distances are made of.
+    """The columns x, y, z, ... of a query as ranks and codes: what all distances are made of."""
 
-    Attributes
-    ----------
-    columns : array of int16, shape (columns, rows)
-    is_code : array of bool, shape (columns,)
-    far : int
-        The distance between two codes.
-    strict : bool
-        Whether every column is a number without ties.
-    psi : array of float, shape (rows + 1,)
-    """
-
-    columns: Shorts
-    is_code: Bools
-    far: int
-    strict: bool
-    psi: Floats
+    columns: Shorts  # shape (columns, rows)
+    is_code: Bools  # shape (columns,)
+    far: int  # the distance between two codes
+    strict: bool  # whether every column is a number without ties
+    psi: Floats  # shape (rows + 1,)
 
 
 def rank_space(x: Variable, y: Variable, given: Sequence[Variable]) -> RankSpace:

@@ -32,9 +32,7 @@ FEWEST_DF = 5
 def columns_of(variable: Variable) -> Floats:
     """A number less its mean, at most 1 in size; a column of 0 and 1 less its mean for every level of other variables.
 
-    Returns
-    -------
-    array, shape (rows, 1) or (rows, levels)
+    Shape (rows, 1) or (rows, levels).
     """
     if variable.is_number:
         centred = variable.values - variable.values.mean()
@@ -90,18 +88,10 @@ def parts_of(strata: Ints) -> list[NDArray[np.intp]]:
 
 
 def association(x: Floats, y: Floats, base: Floats) -> Comparison:
-    """Whether x and y, bases of what two variables add to `base`, are uncorrelated.
+    """Whether x and y, bases of what two variables add to `base` (from `added_to`), are uncorrelated.
 
-    Parameters
-    ----------
-    x, y : arrays, shapes (rows, p) and (rows, q)
-        As `designs.added_to` returns them.
-    base : array, shape (rows, rank)
-
-    Returns
-    -------
-    Answer
-        Correlation and n - rank - 1 for p = q = 1, else Rao's F and its first degrees of freedom, pq.
+    From shapes (rows, p), (rows, q) and (rows, rank): correlation and n - rank - 1 for p = q = 1, else Rao's F and its
+    first degrees of freedom, pq.
     """
     (rows, p), q, rank = x.shape, y.shape[1], base.shape[1]
     if p == 0 or q == 0:

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
+from causalcontext.ci_tests.designs import columns_of
 from causalcontext.ci_tests.permutation import check_permutations, permutation_p
 from causalcontext.ci_tests.protocol import Strength
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
@@ -66,30 +67,18 @@ class EnergyDistance(RowTest):
         if log_arrangements < np.log(self.permutations):
             return untestable(Reason.FEW_ROWS)
         order = np.argsort(number.values, kind="stable")
-        values, codes = _standardised(number.values[order]), group.codes[order]
+        values, codes = columns_of(number)[order, 0], group.codes[order]
+        total = dispersion_within(np.zeros((1, values.size), np.int64), values, 1)[0]
 
         def statistics(assignments: Ints) -> Floats:
-            return _disco(dispersion_within(assignments, values, group.levels), values, group.levels)
+            within = dispersion_within(assignments, values, group.levels)
+            between = np.maximum(total - within, 0.0) / (group.levels - 1)
+            with np.errstate(divide="ignore"):  # infinite where there is no dispersion within levels
+                left = np.where(within > 1e-12 * total, within, 0.0) / max(values.size - group.levels, 1)
+                return np.asarray(between / left)
 
         def draw(first: int, count: int) -> Floats:
             return statistics(np.array([random.permutation(codes) for _ in range(count)]))
 
         observed = float(statistics(codes[np.newaxis])[0])
         return Comparison(observed, np.nan, permutation_p(observed, draw, self.permutations, self.enough))
-
-
-def _disco(within: Floats, values: Floats, levels: int) -> Floats:
-    """F for every dispersion within levels; infinite where there is none."""
-    rows = values.size
-    total = dispersion_within(np.zeros((1, rows), np.int64), values, 1)[0]
-    between = np.maximum(total - within, 0.0) / (levels - 1)
-    with np.errstate(divide="ignore"):
-        found: Floats = between / (np.where(within > 1e-12 * total, within, 0.0) / max(rows - levels, 1))
-    return found
-
-
-def _standardised(values: Floats) -> Floats:
-    """Mean 0 and largest distance from it 1, so that sums keep their digits wherever the numbers lie."""
-    centred = values - values.mean()
-    scaled: Floats = centred / np.abs(centred).max()
-    return scaled

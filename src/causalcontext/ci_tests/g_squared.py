@@ -54,23 +54,15 @@ class GSquared(RowTest):
 
 
 class StratifiedRows(NamedTuple):
-    """The rows of the strata that speak, stratum after stratum.
+    """The rows of the strata that speak, stratum after stratum."""
 
-    Attributes
-    ----------
-    x, y : arrays of int, shape (rows,)
-    bounds : array of int, shape (strata + 1,)
-    df, cells : int
-    margins : float
-        Half of G² is the sum of c log(c) over cells, less this.
-    """
-
+    # x, y: shape (rows,)
     x: Ints
     y: Ints
-    bounds: Ints
+    bounds: Ints  # shape (strata + 1,)
     df: int
     cells: int
-    margins: float
+    margins: float  # half of G² is the sum of c log(c) over cells, less this
 
 
 def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> StratifiedRows:

@@ -44,13 +44,8 @@ class RowSelection(NamedTuple):
 class PreparedGaussian(Declared):
     """Partial correlation for two system variables, LR* for a context against one of them, Wilks for two contexts.
 
-    Parameters
-    ----------
-    moments : Moments
-        Of all columns of the table in every cell, constant at context variables.
-    contexts : Contexts
-    kind : int
-        `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed.
+    `moments` are those of all columns of the table in every cell, constant at context variables; `kind` is `STUDENT` or
+    `FISHER`: how the p-value of a partial correlation is computed.
     """
 
     compiled_roles = (0, 1)
@@ -83,17 +78,10 @@ class PreparedGaussian(Declared):
         return len(self._ends(query)), sum(z not in self.contexts.positions for z in query.given)
 
     def selection(self, view: int, named: tuple[int, ...], ends: tuple[int, ...], conditions: int) -> RowSelection:
-        """The rows that answer about a pair.
+        """The rows that answer about a pair, given so many variables that are no contexts.
 
-        Parameters
-        ----------
-        view : int
-        named : tuple of int
-            Context variables among the conditions, which divide the rows of the view into strata.
-        ends : tuple of int
-            Context variables of the pair, which divide every stratum into parts: those with enough rows are compared.
-        conditions : int
-            How many other variables are conditioned on.
+        Context variables among the conditions (`named`) divide the rows of the view into strata; those of the pair
+        (`ends`) divide every stratum into parts: those with enough rows are compared.
         """
         key = (view, named, ends, self.matters(conditions) if ends else 0)
         if key not in self._selections:

@@ -64,12 +64,7 @@ def check_permutations(permutations: int, enough: int | None) -> None:
 def sequential_p(draw: Count, rows: int, random: np.random.Generator) -> float:
     """The share of draws that reach the observed statistic, which counts as a draw where few do.
 
-    Parameters
-    ----------
-    draw : callable
-        Gets random numbers of shape (draws, rows).
-    rows : int
-    random : numpy.random.Generator
+    `draw` gets random numbers of shape (draws, rows).
     """
     reached = drawn = 0
     while reached < ENOUGH and drawn < DRAWS:

@@ -6,7 +6,6 @@ columns share their rows, and with them a prepared test. Rows without a context 
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,15 +26,10 @@ from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset, missing_rows, some_rows, with_placeholders
 from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
 from causalcontext.kernels.arrays import Bools
-from causalcontext.progress import Watch
 from causalcontext.views import CIQuery, Outcomes
 
 MOST_PREPARED = 64
 """Sets of incomplete columns whose prepared test is kept."""
-PART_SECONDS = 0.2
-"""About what a part takes."""
-FIRST_PART = 8
-"""Queries of the first part."""
 
 
 class Preparation(NamedTuple):
@@ -48,24 +42,10 @@ class Preparation(NamedTuple):
 
 def prepare(data: Dataset, test: IndependenceTest, missing: str, statistics: SufficientStatistics | None = None,
             n_jobs: int = 1, tested: bool = True) -> Preparation:  # fmt: skip
-    """What a search needs to begin with.
+    """What a search needs to begin with, unless `check_statistics` says that the table cannot be searched.
 
-    Parameters
-    ----------
-    data : Dataset
-    test : IndependenceTest
-    missing : {"raise", "listwise", "testwise"}
-    statistics : SufficientStatistics, optional
-        Of all rows, where `data` are only some of them.
-    n_jobs : int
-        Threads of the pass over the rows.
-    tested : bool
-        Whether the method tests, so that an error may advise to drop rows test by test.
-
-    Raises
-    ------
-    DataError
-        The table cannot be searched; see `check_statistics`.
+    `statistics` are those of all rows, where `data` are only some of them. With `tested` the method tests, so that an
+    error may advise to drop rows test by test.
     """
     gaps = missing_rows(data) if missing == "testwise" and statistics is None else {}
     statistics = gather_statistics(data, missing, n_jobs=n_jobs) if statistics is None else statistics
@@ -94,15 +74,7 @@ def _prepare_testwise(
 class PreparedTestwise(Declared):
     """A test that is prepared anew for every set of incomplete columns that queries ask about.
 
-    Parameters
-    ----------
-    test : IndependenceTest
-    data : Dataset
-        With a placeholder wherever a value is missing.
-    statistics : SufficientStatistics
-        The moments of `data`.
-    missing : mapping from position to array of bool, shape (rows,)
-        The rows in which a column has no value.
+    `data` has a placeholder wherever a value is missing, `missing` the rows in which a column has none.
     """
 
     def __init__(self, test: IndependenceTest, data: Dataset, statistics: SufficientStatistics,
@@ -133,23 +105,3 @@ class PreparedTestwise(Declared):
                 self._prepared.popitem(last=False)
         self._prepared.move_to_end(columns)
         return self._prepared[columns]
-
-
-class Watched(Declared):
-    """The same test, which answers in parts: a watch hears about each, keeps time limits and shows progress."""
-
-    def __init__(self, prepared: PreparedTest, watch: Watch) -> None:
-        self.labels, self.gaussian, self.compiled_roles = prepared.labels, prepared.gaussian, prepared.compiled_roles
-        self._prepared, self._watch, self._part = prepared, watch, FIRST_PART
-
-    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
-        """One outcome for every query, in order."""
-        outcomes, place = no_outcomes(len(queries)), 0
-        while place < len(queries):
-            part, begin = queries[place : place + self._part], time.perf_counter()
-            put(outcomes, slice(place, place + len(part)), self._prepared.answer(part))
-            taken = time.perf_counter() - begin
-            self._part = max(1, min(2 * self._part, int(len(part) * PART_SECONDS / max(taken, 1e-6))))
-            place += len(part)
-            self._watch.answered(len(part))
-        return outcomes

@@ -1,30 +1,164 @@
-"""The tests by name, and what `auto` is made of. A new test is one file and one line here.
+"""The tests by name, what `auto` is made of, and which test answers a query. A new test is one file and one line here.
 
-The first line of `AUTO` whose kinds fit answers a query; docs/tests.md has the table and reasons.
+A test is a list of members: the first one that takes columns of the kinds of a query answers it. `auto` is such a list
+(docs/tests.md has the table and reasons). A test that is asked for by name stands at the head of the list, and what it
+does not take is answered as `auto` would: a test for two numbers need not know about categories. The log says which
+test it was. The widest work is done on the processor, or on a CUDA card where there is one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
-from typing import Any
+from itertools import accumulate
+from operator import is_
+from typing import Any, Protocol, runtime_checkable
 
 from causalcontext.ci_tests.basis import ChosenCurves
 from causalcontext.ci_tests.change import CautiousChange, ContextChange, RobustChange
 from causalcontext.ci_tests.cmi_knn import CmiKnn
-from causalcontext.ci_tests.composite import Composite, Member, seeded
 from causalcontext.ci_tests.conditional_gaussian import ConditionalGaussian
 from causalcontext.ci_tests.energy import EnergyDistance
 from causalcontext.ci_tests.g_squared import GSquared
-from causalcontext.ci_tests.gaussian_ranks import GaussianRanks
-from causalcontext.ci_tests.partial_correlation import FisherZ, PartialCorrelation
-from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.ci_tests.partial_correlation import FisherZ, GaussianRanks, PartialCorrelation, Sandwich
+from causalcontext.ci_tests.protocol import (
+    Declared,
+    IndependenceTest,
+    Label,
+    Needs,
+    PreparedTest,
+    grouped,
+    no_outcomes,
+    put,
+)
 from causalcontext.ci_tests.rcot import Rcot
 from causalcontext.ci_tests.regression_legacy import RegressionLegacy
-from causalcontext.ci_tests.sandwich import Sandwich
 from causalcontext.ci_tests.tsagris import Tsagris
+from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import OptionError, check_choice, shortly
+from causalcontext.views import CIQuery, Outcomes
+
+DEVICES = ("cpu", "cuda", "auto")
+
+
+@runtime_checkable
+class Member(IndependenceTest, Protocol):
+    """A test that says which queries it is made for."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """What the log calls the tests that it is made of."""
+        ...
+
+    @property
+    def at_context(self) -> bool:
+        """Whether it answers for a context against a system variable of its kinds too."""
+        ...
+
+    @property
+    def needs(self) -> Needs:
+        """Whether it looks at moments or at rows."""
+        ...
+
+    def answers(self, data: Dataset, query: CIQuery) -> bool:
+        """Whether the test is made for the columns of a query."""
+        ...
+
+
+@dataclass(frozen=True)
+class Composite:
+    """A test made of others: the first of `members` that is made for the columns of a query answers it."""
+
+    name: str
+    members: tuple[Member, ...]
+    seed: int = 0
+
+    def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
+        """The test for this table; of a table that the first member can answer alone, that one."""
+        members: list[Member] = [seeded(member, self.seed) for member in self.members]
+        if data.all_continuous and members[0].needs is Needs.MOMENTS and members[0].at_context:
+            return members[0].prepare(data, statistics)
+        return PreparedComposite(members, data, statistics)
+
+
+class PreparedComposite(Declared):
+    """The members of a composite, prepared for one table when they are first needed.
+
+    Where the first member needs moments only and all columns are continuous, whole levels of pairs of system variables
+    go to its kernel.
+    """
+
+    def __init__(self, members: Sequence[Member], data: Dataset, statistics: SufficientStatistics) -> None:
+        self.members, self.data, self._statistics = tuple(members), data, statistics
+        self.labels = tuple(label for member in members for label in member.labels)
+        self._offset = [0, *accumulate(len(member.labels) for member in members)]
+        self._prepared: dict[int, PreparedTest] = {}
+        if data.all_continuous and members[0].needs is Needs.MOMENTS:
+            self.gaussian, self.compiled_roles = self._prepare(0).gaussian, (0,)
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order, with the place of its test among `labels`."""
+        outcomes = no_outcomes(len(queries))
+        for place, chosen in grouped(queries, self._member_of).items():
+            found = self._prepare(place).answer([queries[i] for i in chosen])
+            put(outcomes, chosen, found, self._offset[place])
+        return outcomes
+
+    def _member_of(self, query: CIQuery) -> int | None:
+        """The place of the member that answers a query."""
+        return next((k for k, member in enumerate(self.members) if member.answers(self.data, query)), None)
+
+    def _prepare(self, place: int) -> PreparedTest:
+        if place not in self._prepared:
+            self._prepared[place] = self.members[place].prepare(self.data, self._statistics)
+        return self._prepared[place]
+
+
+def seeded(test: Any, seed: int) -> Any:
+    """The same test with another seed, if it has one."""
+    return _with(test, "seed", seed)
+
+
+def on_device(test: Any, device: str) -> Any:
+    """The same test with its work on that device, if it has any to give."""
+    if isinstance(test, Composite):
+        members = tuple(on_device(member, device) for member in test.members)
+        return test if all(map(is_, members, test.members)) else replace(test, members=members)
+    return _with(test, "device", device)
+
+
+def _with(test: Any, field: str, value: object) -> Any:
+    """The same test with another value of a field, if it is a dataclass that has the field."""
+    if not is_dataclass(test) or isinstance(test, type) or field not in {own.name for own in fields(test)}:
+        return test
+    return test if getattr(test, field) == value else replace(test, **{field: value})
+
+
+def usable_device(asked: str) -> tuple[str, str]:
+    """The device that is used, and a note on why it is not the card that would have been taken.
+
+    Raises `OptionError` if "cuda" is asked for and there is no card that can be used.
+
+    Examples
+    --------
+    >>> usable_device("cpu")
+    ('cpu', '')
+    """
+    check_choice("device", asked, DEVICES)
+    if asked == "cpu":
+        return "cpu", ""
+    from causalcontext.kernels.cuda.card import obstacle
+
+    reason = obstacle()
+    if not reason:
+        return "cuda", ""
+    if asked == "cuda":
+        raise OptionError(f"device is 'cuda', but {reason}; device='cpu' gives the same result")
+    return "cpu", f"device 'auto' uses the processor: {reason}"
+
 
 TESTS: dict[str, Any] = {
     test.name: test

@@ -49,15 +49,8 @@ class RegressionLegacy:
 class PreparedLegacy(Declared):
     """Cross products of the rank-transformed columns of every view, and of the raw columns for regressions.
 
-    Parameters
-    ----------
-    values : array of float, shape (N, rows)
-    codes : array of int, shape (rows,)
-        The context of every row.
-    levels : int
-        Number of contexts.
-    context : int or None
-        The position of the context among the N; its row of `values` is ignored.
+    `values` have shape (N, rows), and that of the context, if there is one, is ignored; `codes` has the context of
+    every row.
     """
 
     labels = (Label("regression-legacy", Strength.RATIO),)
@@ -157,14 +150,7 @@ def _partial_correlation(scatter: Floats, pairs: Ints, given: Ints) -> tuple[Flo
 def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Floats, Bools]:
     """Cross products of the residuals of `chosen` on `given`, and where one of them has nothing left.
 
-    Parameters
-    ----------
-    scatter : array, shape (N, N)
-    chosen, given : arrays of int, shapes (queries, c) and (queries, s)
-
-    Returns
-    -------
-    array, shape (queries, c, c), and array of bool, shape (queries,)
+    From shapes (queries, c) and (queries, s) to (queries, c, c) and (queries,).
     """
     own = scatter[chosen[:, :, None], chosen[:, None, :]]
     left = own

@@ -108,13 +108,7 @@ class RowTest(ABC):
 
 
 class PreparedRows(Declared):
-    """A row test and the table it looks at; incomplete rows are left out.
-
-    Parameters
-    ----------
-    test : RowTest
-    data : Dataset
-    """
+    """A row test and the table it looks at; incomplete rows are left out."""
 
     def __init__(self, test: RowTest, data: Dataset) -> None:
         self.test, self.data = test, data
@@ -125,9 +119,19 @@ class PreparedRows(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order."""
-        answers = []
+        name, answers = self.data.names.__getitem__, []
         for query in queries:
-            answers.append(self._clear(query) or self._answer(query))
+            found = self._clear(query)
+            if found is None:
+                x, y = (self._variable(end, query.view) for end in sorted((query.x, query.y), key=name))
+                given = [self._variable(z, query.view) for z in sorted(query.given, key=name)]
+                random = self._random(query) if self.test.draws else _NO_RANDOM
+                found = untestable(Reason.CONSTANT)
+                if x is not None and y is not None:
+                    found = self.test.compare(x, y, [z for z in given if z is not None], random)
+                if not found.reason and not np.isfinite(found.p):
+                    found = untestable(Reason.COLLINEAR)
+            answers.append(found)
         columns = np.array([answer[:3] for answer in answers], dtype=np.float64).reshape(-1, 3)
         n = np.array([len(self.rows_of(query.view)) for query in queries], dtype=np.int64)
         reason = np.array([answer.reason for answer in answers], dtype=np.int8)
@@ -145,16 +149,6 @@ class PreparedRows(Declared):
     def _clear(self, query: CIQuery) -> Comparison | None:
         """What is clear without a look at the rows: nothing, but for tests that know more."""
         return None
-
-    def _answer(self, query: CIQuery) -> Comparison:
-        name = self.data.names.__getitem__
-        x, y = (self._variable(end, query.view) for end in sorted((query.x, query.y), key=name))
-        if x is None or y is None:
-            return untestable(Reason.CONSTANT)
-        conditions = (self._variable(z, query.view) for z in sorted(query.given, key=name))
-        random = self._random(query) if self.test.draws else _NO_RANDOM
-        answer = self.test.compare(x, y, [z for z in conditions if z is not None], random)
-        return answer if answer.reason or np.isfinite(answer.p) else untestable(Reason.COLLINEAR)
 
     def _variable(self, column: int, view: int) -> Variable | None:
         """A column on the rows of a view; None if it is constant there."""

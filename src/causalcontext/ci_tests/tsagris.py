@@ -95,27 +95,15 @@ class LikelihoodFit(NamedTuple):
 
 
 class NestedFits(NamedTuple):
-    """Two fits, the second with columns that the first has not.
-
-    Attributes
-    ----------
-    response : Response
-    base, design : arrays, shapes (width, rows) and (larger width, rows)
-    small, large : LikelihoodFit
-    start : array
-        The coefficients of the smaller model in the larger one.
-    ratio : float
-        Twice the difference of the log-likelihoods.
-    df : int
-    """
+    """Two fits, the second with columns that the first has not."""
 
     response: Response
     base: Floats
     design: Floats
     small: LikelihoodFit
     large: LikelihoodFit
-    start: Floats
-    ratio: float
+    start: Floats  # the coefficients of the smaller model in the larger one
+    ratio: float  # twice the difference of the log-likelihoods
     df: int
 
 

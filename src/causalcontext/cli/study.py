@@ -49,8 +49,8 @@ def paper(
     progress: ProgressOption = True,
 ) -> None:
     """Every configuration of the paper, one table, one figure per figure of the paper, and a comparison."""
+    from causalcontext.study.designs import DEFAULT_TEST, NONPARAMETRIC, paper_designs
     from causalcontext.study.output import run_designs, write_paper_pages
-    from causalcontext.study.paper import DEFAULT_TEST, NONPARAMETRIC, paper_designs
     from causalcontext.study.reports import read_published
 
     published = None if compare is None else read_published(compare)
@@ -82,8 +82,8 @@ def run(
 ) -> None:
     """A study of your own, from a TOML file."""
     from causalcontext.study.designs import Design
-    from causalcontext.study.jobs import runs_of
     from causalcontext.study.output import run_designs
+    from causalcontext.study.runner import runs_of
 
     design = Design.from_toml(file)
     runs_of(design)  # it knows the methods: a wrong one is refused before a folder is made
@@ -99,7 +99,7 @@ def _repeated(design: Design, repeats: int | None) -> Design:
 
 def _show(tables: Mapping[str, pd.DataFrame]) -> None:
     """TPR and FPR of every method at the largest number of rows are on the terminal."""
-    from causalcontext.study.jobs import SETTING_COLUMNS
+    from causalcontext.study.runner import SETTING_COLUMNS
 
     table = tables["summary"]
     wanted = table[table["metric"].isin(["tpr", "fpr"]) & (table["samples"] == table["samples"].max())]

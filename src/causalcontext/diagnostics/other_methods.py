@@ -31,10 +31,9 @@ from causalcontext.methods.task import Task, windows_task
 from causalcontext.progress import COLLIDERS, Watch, nobody
 from causalcontext.results.verdicts import WithinContexts, inside_words, why_inside_only
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.algorithm import algorithm_1
-from causalcontext.search.compiled import SplitSearch
-from causalcontext.search.forecast import queries_ahead
+from causalcontext.search.algorithm import algorithm_1, queries_ahead
 from causalcontext.search.indicator import links_without_functions
+from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan
 from causalcontext.views import adaptive, masked
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from causalcontext.ci_tests.preparation import Watched
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
@@ -17,9 +16,8 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.algorithm import algorithm_1
-from causalcontext.search.compiled import SplitSearch
-from causalcontext.search.forecast import queries_ahead
+from causalcontext.search.algorithm import algorithm_1, queries_ahead
+from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan, Trusted
 from causalcontext.timeseries.tested import search_windows
 from causalcontext.timeseries.windows import SeriesWindows
@@ -72,7 +70,7 @@ class Task:
 
     def search(self) -> SplitSearch:
         """The test as a search of levels; the watch hears how it gets on."""
-        return SplitSearch(Watched(self.row_test, self.advance), self.n_jobs, self.device)
+        return SplitSearch(self.row_test, self.n_jobs, self.device, self.advance)
 
     def plan(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
              across: Trusted | None = None) -> Plan:  # fmt: skip

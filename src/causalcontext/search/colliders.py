@@ -7,6 +7,7 @@ conservative, since a test that is blind to variances calls x <-- R --> y a coll
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -57,11 +58,19 @@ class OpenTriples(NamedTuple):
         return OpenTriples(*(column[chosen] for column in self))
 
 
-def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> list[Triples]:
-    """The colliders of every graph by the rule of the plan; without a search to ask, no set has a vote."""
-    triples = _open_triples(edges, plan.variables)
-    verdicts = _verdicts(search, plan, sepsets, edges, triples)
-    found = []
+def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges,
+                  asked: OpenTriples | None = None) -> list[Triples]:  # fmt: skip
+    """The colliders of every graph by the rule of the plan; without a search to ask, no set has a vote.
+
+    All unshielded triples are judged, or those that are asked about, whose centre need not be next to both ends.
+    """
+    triples = _open_triples(edges, plan.variables) if asked is None else asked
+    separating, holding = np.zeros_like(triples.w), np.zeros_like(triples.w)
+    if search is not None:
+        for places, group, ballots, pair, centre in _ballots(plan, sepsets, edges, triples):
+            separates, holds = search.of(group.contexts).vote(group, ballots)
+            separating[places], holding[places] = separates[pair], holds[centre]
+    verdicts, found = _verdicts(plan, sepsets, triples, (separating, holding)), []
     for g in range(len(edges.present)):
         here = triples.graph == g
         colliders, ambiguous = (triples.some(here & (verdicts == verdict)) for verdict in (COLLIDER, OPEN))
@@ -71,31 +80,24 @@ def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords
 
 def judge_centre(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, graphs: Bools, triple: Triple,
                  graph: int) -> bool | None:  # fmt: skip
-    """Whether the sets that separate x and y leave w out, by the rule of the plan; w need not be next to both."""
+    """Whether the sets that separate x < y leave w out, by the rule of the plan; w need not be next to both."""
     x, w, y = triple
-    asked = OpenTriples(*(np.array([number]) for number in (graph, min(x, y), max(x, y), w)))
-    return _in_words(_verdicts(search, plan, sepsets, sepsets.edges(graphs), asked))
+    asked = OpenTriples(*(np.array([number]) for number in (graph, x, y, w)))
+    judged = judge_triples(search, plan, sepsets, sepsets.edges(graphs), asked)[graph]
+    return None if triple in judged.ambiguous else triple in judged.colliders
 
 
 def ruling(held: int, of: int, rule: str) -> bool | None:
     """Collider, not a collider, or no verdict, from `held` of `of` separating sets that hold the centre."""
-    return _in_words(_counted((np.array([of]), np.array([held])), np.bool_(rule == "conservative")))
+    verdict = _counted((np.array([of]), np.array([held])), np.bool_(rule == "conservative"))[0]
+    return None if verdict == OPEN else bool(verdict == COLLIDER)
 
 
-def _in_words(verdicts: Ints) -> bool | None:
-    return None if verdicts[0] == OPEN else bool(verdicts[0] == COLLIDER)
-
-
-def _verdicts(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges,
-              triples: OpenTriples) -> Ints:  # fmt: skip
+def _verdicts(plan: Plan, sepsets: SepsetRecords, triples: OpenTriples, votes: tuple[Ints, Ints]) -> Ints:
     """`COLLIDER`, `PASSES` or `OPEN` for every triple; around a context the vote is conservative."""
     at_context = plan.among(plan.contexts.positions)[triples.w]
-    if plan.collider_rule != "first":
-        votes = _votes(search, plan, sepsets, edges, triples)
-        return _counted(votes, at_context | (plan.collider_rule == "conservative"))
-    verdicts = np.full(triples.w.size, OPEN)
-    verdicts[at_context] = _counted(_votes(search, plan, sepsets, edges, triples.some(at_context)), np.bool_(True))
-    for k in np.flatnonzero(~at_context).tolist():
+    verdicts = _counted(votes, at_context | (plan.collider_rule == "conservative"))
+    for k in np.flatnonzero(~at_context).tolist() if plan.collider_rule == "first" else ():
         g, x, y, w = (int(column[k]) for column in triples)
         known = sepsets.separating_set(g, x, y)
         if known is not None:
@@ -137,36 +139,35 @@ def _as_set(triples: OpenTriples) -> frozenset[Triple]:
     return frozenset(zip(triples.x.tolist(), triples.w.tolist(), triples.y.tolist(), strict=True))
 
 
-def _votes(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges,
-           triples: OpenTriples) -> tuple[Ints, Ints]:  # fmt: skip
-    """For every triple the sets that separate its ends, and how many of them hold its centre; 0 if none is known to.
+def _ballots(plan: Plan, sepsets: SepsetRecords, edges: Edges, triples: OpenTriples
+             ) -> Iterator[tuple[Ints, PairGroup, Ballots, Ints, Ints]]:  # fmt: skip
+    """For the triples at some places a group and its ballots, and which pair and which centre of these every one is.
 
-    A graph that takes over the answers about a pair from another one takes over the votes as well.
+    They are those whose ends some set separates; with the rule "first" those around contexts. A graph that takes over
+    the answers about a pair from another one takes over the votes as well.
     """
-    separating, holding = np.zeros_like(triples.w), np.zeros_like(triples.w)
-    if search is None:
-        return separating, holding
-    separated = sepsets.are_separated(triples.graph, triples.x, triples.y)
+    voted = sepsets.are_separated(triples.graph, triples.x, triples.y)
+    if plan.collider_rule == "first":
+        voted &= plan.among(plan.contexts.positions)[triples.w]
     at_x, at_y = (plan.among(plan.searched)[column] for column in (triples.x, triples.y))
     for contexts, share in plan.shares:
         own = plan.among(contexts).astype(np.int64)
         mine = (own[triples.x] + own[triples.y] == len(contexts)) & (at_x.astype(np.int64) + at_y == len(contexts))
         leading = share.leader[triples.graph]
-        places = np.flatnonzero(separated & mine & (share.begin <= leading) & (leading < share.end))
+        places = np.flatnonzero(voted & mine & (share.begin <= leading) & (leading < share.end))
         if places.size:
             x, y, w = (column[places] for column in (triples.x, triples.y, triples.w))
             swapped = (at_y & ~at_x)[places]
             first, second = np.where(swapped, y, x), np.where(swapped, x, y)  # a context comes first
-            asked = OpenTriples(leading[places] - share.begin, first, second, w)
-            found = _votes_of_group(search, group_of(plan, edges, contexts, share), asked)
-            separating[places], holding[places] = found
-    return separating, holding
+            group = group_of(plan, edges, contexts, share)
+            yield places, group, *_ballots_of_group(group, OpenTriples(leading[places] - share.begin, first, second, w))
 
 
-def _votes_of_group(search: LevelSearch, group: PairGroup, asked: OpenTriples) -> tuple[Ints, Ints]:
-    """The votes on triples, of which some may be the same, each with the end first that a question begins with.
+def _ballots_of_group(group: PairGroup, asked: OpenTriples) -> tuple[Ballots, Ints, Ints]:
+    """The ballots on triples, of which some may be the same, each with the end first that a question begins with.
 
-    Pairs that are asked with larger sets come first, so sets of every size have a vote on a leading part of them.
+    Pairs that are asked with larger sets come first, so sets of every size have a vote on a leading part of them. Also
+    which pair and which centre every triple is.
     """
     n, graphs = group.plan.variables, group.share.end - group.share.begin
     alike = _alike(group)
@@ -184,10 +185,7 @@ def _votes_of_group(search: LevelSearch, group: PairGroup, asked: OpenTriples) -
     by_rank = np.argsort(rank, kind="stable")
     offset = np.concatenate([[0], np.cumsum(centres[order])])
     ballots = Ballots(graph[order], first[order], second[order], largest[order], different[by_rank] % n, offset)
-    separating, holding = search.of(group.contexts).vote(group, ballots)
-    held = np.empty_like(holding)
-    held[by_rank] = holding
-    return separating[rank][own], held[own]
+    return ballots, rank[own], np.argsort(by_rank, kind="stable")[own]
 
 
 def _different(codes: Ints) -> tuple[Ints, Ints, Ints]:

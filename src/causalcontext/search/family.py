@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triple, Triples
 from causalcontext.search.plan import Physical
 from causalcontext.views import Contexts
+
+if TYPE_CHECKING:
+    from causalcontext.search.fci import SepsetAnswers
 
 CLOSURES: Mapping[GraphKind, Mapping[Endpoint, Endpoint]] = {
     GraphKind.CPDAG: {
@@ -94,59 +97,21 @@ class SeparatingSet(NamedTuple):
     fixed: tuple[int, ...] = ()
 
 
-class SepsetQueries(Protocol):
-    """What rules for PAGs may ask of the search."""
-
-    def is_collider(self, graph: int, x: int, w: int, y: int) -> bool | None:
-        """Whether the sets that separate x and y leave w out; None without a verdict."""
-        ...
-
-    def separating_set(self, graph: int, x: int, y: int) -> SeparatingSet | None:
-        """The set that separated x and y; None if there is none."""
-        ...
-
-    def separates(self, graph: int, x: int, y: int, found: SeparatingSet) -> bool:
-        """Whether a set separates x and y in a graph."""
-        ...
-
-
 class Evidence(NamedTuple):
-    """What rules may ask besides the ends.
+    """What rules may ask besides the ends."""
 
-    Attributes
-    ----------
-    triples : sequence of Triples
-        The colliders of every graph, and the triples without a verdict.
-    links : Links, optional
-        Knowledge.
-    contexts : Contexts
-        The variables whose links the graphs share; without any, every graph is treated by itself.
-    physical : function
-        Whether an edge that is missing in one graph may orient others.
-    across : bool
-        Whether the graphs learn from each other, beyond the ends that they share.
-    inquiry : Inquiry, optional
-        For PAGs: what else may be asked.
-    contested : {"conflict", "bidirected"}
-        For PAGs: what an edge is that has colliders at both ends.
-    confounded : bool
-        For PAGs: whether something hidden may cause a context variable and another one.
-    sources : tuple of int
-        For CPDAGs: the columns of which further context variables, not among `contexts`, are functions.
-    arrows : array of bool, shape (graphs, N, N), optional
-        Directions that a score has settled, row --> column.
-    """
-
-    triples: Sequence[Triples]
-    links: Links | None = None
+    triples: Sequence[Triples]  # the colliders of every graph, and the triples without a verdict
+    links: Links | None = None  # knowledge
+    # the variables whose links the graphs share; without any, every graph is treated by itself
     contexts: Contexts = Contexts()
-    physical: Physical = always_physical
-    across: bool = True
-    inquiry: SepsetQueries | None = None
-    contested: str = "conflict"
-    confounded: bool = True
+    physical: Physical = always_physical  # whether an edge that is missing in one graph may orient others
+    across: bool = True  # whether the graphs learn from each other, beyond the ends that they share
+    inquiry: SepsetAnswers | None = None  # for PAGs: what else may be asked
+    contested: str = "conflict"  # {"conflict", "bidirected"}: for PAGs: what an edge is that has colliders at both ends
+    confounded: bool = True  # for PAGs: whether something hidden may cause a context variable and another one
+    # for CPDAGs: the columns of which further context variables, not among `contexts`, are functions
     sources: tuple[int, ...] = ()
-    arrows: Bools | None = None
+    arrows: Bools | None = None  # shape (graphs, N, N): directions that a score has settled, row --> column
 
 
 class PartlyOriented:

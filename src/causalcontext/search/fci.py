@@ -9,14 +9,13 @@ level. Neighbours alone are searched by default; `possible_dsep` asks for the la
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
 from causalcontext.graphs.endpoints import GraphKind, endpoints_of_arcs
-from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.arrays import Bools
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import LABEL, MASK, REASON, ROWS, SIZE, P
 from causalcontext.progress import Advance
@@ -28,39 +27,21 @@ from causalcontext.search.levels import LevelSearch, LevelTask, level_tasks, run
 from causalcontext.search.plan import Plan
 from causalcontext.search.rules import orient_edges
 from causalcontext.search.sepsets import SepsetRecords, slots
-from causalcontext.views import CIQuery
 
 CONTESTED = ("conflict", "bidirected")
 
 
-class AskingSearch(LevelSearch, Protocol):
-    """A search that also answers single queries."""
-
-    def ask(self, queries: Sequence[CIQuery]) -> Floats:
-        """The p-value of every query, NaN where it cannot be run."""
-        ...
-
-
 @dataclass(frozen=True)
 class Caution:
-    """How cautious to be about what is hidden.
+    """How cautious to be about what is hidden."""
 
-    Attributes
-    ----------
-    possible_dsep : int or None
-        The largest set, context variables counted, out of all that might separate; None: neighbours are enough.
-    contested : {"conflict", "bidirected"}
-        What an edge is that colliders give arrows at both ends.
-    context_confounded : bool
-        Whether something hidden may cause the context and something else.
-    """
-
+    # the largest set, context variables counted, out of all that might separate; None: neighbours are enough
     possible_dsep: int | None = None
-    contested: str = "conflict"
-    context_confounded: bool = True
+    contested: str = "conflict"  # {"conflict", "bidirected"}: what an edge is that colliders give arrows at both ends
+    context_confounded: bool = True  # whether something hidden may cause the context and something else
 
 
-def fci(search: AskingSearch, plan: Plan, caution: Caution, n_jobs: int, advance: Advance) -> FoundGraphs:
+def fci(search: LevelSearch, plan: Plan, caution: Caution, n_jobs: int, advance: Advance) -> FoundGraphs:
     """One PAG per context. Ctrl-C ends the search with what is decided."""
     skeleton = Skeleton(search, plan, n_jobs, advance)
     try:
@@ -80,23 +61,13 @@ def fci(search: AskingSearch, plan: Plan, caution: Caution, n_jobs: int, advance
 
 @dataclass(eq=False)
 class Skeleton:
-    """The skeletons of all contexts while edges are removed.
+    """The skeletons of all contexts while edges are removed; `level` is the place of the level that removed an edge."""
 
-    Attributes
-    ----------
-    graphs : array of bool, shape (graphs, N, N)
-    sepsets : SepsetRecords
-    levels : list of lists of LevelTask
-        What was searched so far, each level with the neighbours of its time.
-    level : array of int, shape (graphs, pairs)
-        The place of the level that removed an edge.
-    """
-
-    search: AskingSearch
+    search: LevelSearch
     plan: Plan
     n_jobs: int
     advance: Advance
-    levels: list[list[LevelTask]] = field(default_factory=list)
+    levels: list[list[LevelTask]] = field(default_factory=list)  # searched so far, with the neighbours of their time
 
     def __post_init__(self) -> None:
         self.graphs = self.plan.complete_graphs()
@@ -217,7 +188,7 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
     plan, sepsets = skeleton.plan, skeleton.sepsets
     edges = sepsets.edges(skeleton.graphs)
     triples = judge_triples(skeleton.search, plan, sepsets, edges)
-    inquiry = _SepsetAnswers(skeleton)
+    inquiry = SepsetAnswers(skeleton)
     trusted = always_physical if plan.across is None else physical_by(plan, plan.across, sepsets)
 
     def shown(x: int, y: int, present: int, absent: int) -> bool:
@@ -229,8 +200,8 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
     return orient_edges(edges, plan.variables, evidence, GraphKind.PAG)
 
 
-class _SepsetAnswers:
-    """Answers from a finished skeleton; `family.SepsetQueries` says what they mean."""
+class SepsetAnswers:
+    """What rules for PAGs may ask of a finished skeleton."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton

@@ -11,7 +11,7 @@ y. One end of an edge that vanishes need not be next to W where variables are hi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -20,24 +20,91 @@ from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, direct
 from causalcontext.knowledge import Links
 from causalcontext.search.across import NoEffects, is_lost_where_separated
 from causalcontext.search.family import Doubt, GraphFamily, Origin, Place, Vanishing
+from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.views import Contexts
 
 
 def with_indicators(endpoints: Endpoints, origins: Mapping[Place, Origin], contexts: Contexts
                     ) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:  # fmt: skip
     """Endpoints and their origins with the links of context variables drawn that are made out of a column; doubts."""
+
+    def vanishing(indicator: int) -> Iterator[tuple[int, int, int]]:
+        for group in contexts.alike(indicator):
+            present = adjacent(endpoints[list(group)])
+            for x, y in np.argwhere(np.triu(present.any(axis=0) & ~present.all(axis=0))).tolist():
+                yield group[int(np.flatnonzero(~present[:, x, y])[0])], x, y
+
+    def acting(indicator: int, source: int, end: int) -> list[int]:
+        is_cause = (endpoints[:, end, source] == Endpoint.ARROW).any()
+        return [indicator] if endpoints[:, source, end].any() and not is_cause else []
+
+    return _with_links(endpoints, origins, contexts.made, vanishing, acting)
+
+
+def with_made_contexts(plan: LaggedPlan, endpoints: Endpoints, origins: Mapping[Place, Origin]
+                       ) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:  # fmt: skip
+    """The same over time, shape (graphs, nodes, nodes).
+
+    An effect of C(t-l) is next to W(t-l). A context may act at several lags: all are drawn that may be meant. Time
+    directs those of the past; a link of now stays open where another variable may be the effect.
+    """
+    window, contexts = plan.window, plan.contexts
+    arrows, near = (np.asarray(found.any(axis=0)) for found in (directed(endpoints), adjacent(endpoints)))
+    now = Contexts(tuple(window.at(v, 0) for v in window.contexts), plan.values)
+
+    def vanishing(indicator: int) -> Iterator[tuple[int, int, int]]:
+        present, seen = adjacent(endpoints), set()
+        for g, h in ((g, h) for g, h, position in now.steps() if position == indicator):
+            for x, y in np.argwhere(np.triu(present[g] & ~present[h])).tolist():
+                if (x, y) not in seen:
+                    seen.add((x, y))
+                    yield h, x, y
+
+    def acting(indicator: int, source: int, end: int) -> list[int]:
+        number = window.context_number(indicator)
+        own = [(p, w) for p, w in contexts.made if window.context_number(p) == number]
+        lags = [(p, w) for p, w in own if window.is_now(end) and window.lag(p) in plan.context_lags]
+        return [p for p, w in lags if near[w, end] and not arrows[end, w]]
+
+    made = [(position, source) for position, source in contexts.made if window.is_now(position)]
+    return _with_links(endpoints, origins, made, vanishing, acting, lambda column: not window.is_now(column))
+
+
+def _with_links(
+    endpoints: Endpoints, origins: Mapping[Place, Origin], made: Iterable[tuple[int, int]],
+    vanishing: Callable[[int], Iterable[tuple[int, int, int]]], acting: Callable[[int, int, int], Sequence[int]],
+    is_past: Callable[[int], bool] = lambda column: False,
+) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:  # fmt: skip
+    """The links of indicators drawn, from edges that some graphs do not have.
+
+    The effect of a vanishing edge, (graph without it, x, y), is a child of C, hence adjacent to W. Where only one end
+    can be one, it is the effect; where both can, the direction of the edge decides; without one, both are possible.
+    Where neither can, it is not a physical change. `acting` says which columns of C may act on an end.
+    """
     drawn, known, doubts = endpoints.copy(), dict(origins), []
-    for indicator, source in contexts.made:
+    arrows = np.asarray(directed(endpoints).any(axis=0))
+    for indicator, source in made:
         draw_link(drawn, known, source, indicator, Origin("deterministic", 0, ()))
-        for effect, certain, origin in links_of_indicator(endpoints, source, contexts.alike(indicator)):
-            if drawn[0, indicator, effect] != Endpoint.ARROW:
-                draw_link(drawn, known, indicator, effect, origin if certain else None)
-        doubts += [  # edges that vanish though no end can be a child of the indicator: not a physical change
-            Doubt("V2", place, x, y)
-            for place, x, y in _vanishing(endpoints, contexts.alike(indicator))
-            if not any(_may_be_child(endpoints, source, v) for v in (x, y))
-        ]
+        for absent, x, y in vanishing(indicator):
+            effects = {end: columns for end in (x, y) if (columns := acting(indicator, source, end))}
+            if not effects:
+                doubts.append(Doubt("V2", absent, x, y))
+            if len(effects) == 2 and arrows[x, y] != arrows[y, x]:
+                del effects[x if arrows[x, y] else y]
+            for effect, column in ((effect, column) for effect, columns in effects.items() for column in columns):
+                if drawn[0, column, effect] != Endpoint.ARROW:
+                    certain = len(effects) == 1 or is_past(column)
+                    origin = Origin("indicator", absent, (x + y - effect,)) if certain else None
+                    draw_link(drawn, known, column, effect, origin)
     return drawn, known, doubts
+
+
+def draw_link(endpoints: Endpoints, origins: dict[Place, Origin], cause: int, effect: int,
+              origin: Origin | None) -> None:  # fmt: skip
+    """Draw cause --> effect in all graphs; without an origin, an edge that may be there."""
+    endpoints[:, effect, cause], endpoints[:, cause, effect] = endpoints_of_mark("o-o" if origin is None else "-->")
+    if origin is not None:
+        origins |= {(g, cause, effect): origin for g in range(len(endpoints))}
 
 
 def with_indicators_of_pags(family: GraphFamily, contexts: Contexts) -> tuple[Endpoints, dict[Place, Origin]]:
@@ -90,29 +157,6 @@ def _draw_tail(endpoints: Endpoints, origins: dict[Place, Origin], where: Place,
     origins[g, effect, cause] = origin
 
 
-def links_of_indicator(endpoints: Endpoints, source: int, groups: Sequence[Sequence[int]]
-                       ) -> Iterator[tuple[int, bool, Origin]]:  # fmt: skip
-    """Effects of the indicator: (variable, whether it is certain, why), from edges that some graphs do not have.
-
-    The effect of a vanishing edge is a child of C, hence adjacent to W. Where only one end can be one, it is the
-    effect; where both can, the direction of the edge decides; without one, both are possible. Certain links come first.
-    Graphs of a group differ in the indicator alone.
-    """
-    uncertain: list[tuple[int, bool, Origin]] = []
-    arrows = np.asarray(directed(endpoints).any(axis=0))
-    for h, x, y in _vanishing(endpoints, groups):
-        effects = [v for v in (x, y) if _may_be_child(endpoints, source, v)]
-        if len(effects) == 2 and arrows[x, y] != arrows[y, x]:
-            effects = [y if arrows[x, y] else x]
-        for effect in effects:
-            link = (effect, len(effects) == 1, Origin("indicator", h, (x + y - effect,)))
-            if link[1]:
-                yield link
-            else:
-                uncertain.append(link)
-    yield from uncertain
-
-
 def links_without_functions(links: Links, contexts: Contexts) -> Links:
     """The same knowledge with no link at context variables that are made out of a column: nothing is known of them."""
     functions = [position for position, _ in contexts.made]
@@ -122,24 +166,3 @@ def links_without_functions(links: Links, contexts: Contexts) -> Links:
     for array in (may, must):
         array[functions], array[:, functions] = False, False
     return Links(may, must)
-
-
-def _vanishing(endpoints: Endpoints, groups: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
-    """(graph without it, x, y), x < y, for edges that some graphs of a group have and others have not."""
-    for group in groups:
-        present = adjacent(endpoints[list(group)])
-        for x, y in zip(*np.nonzero(np.triu(present.any(axis=0) & ~present.all(axis=0))), strict=True):
-            yield group[int(np.flatnonzero(~present[:, x, y])[0])], int(x), int(y)
-
-
-def _may_be_child(endpoints: Endpoints, source: int, node: int) -> bool:
-    """Whether a variable is adjacent to W and not a known cause of it."""
-    return bool(endpoints[:, source, node].any() and not (endpoints[:, node, source] == Endpoint.ARROW).any())
-
-
-def draw_link(endpoints: Endpoints, origins: dict[Place, Origin], cause: int, effect: int,
-              origin: Origin | None) -> None:  # fmt: skip
-    """Draw cause --> effect in all graphs; without an origin, an edge that may be there."""
-    endpoints[:, effect, cause], endpoints[:, cause, effect] = endpoints_of_mark("o-o" if origin is None else "-->")
-    if origin is not None:
-        origins |= {(g, cause, effect): origin for g in range(len(endpoints))}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from causalcontext.graphs.endpoints import GraphKind
-from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.levels.neighbours import (
     Edges,
     Neighbours,
@@ -26,7 +26,11 @@ from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.kernels.threads import in_threads
 from causalcontext.progress import Advance
 from causalcontext.search.plan import MOST_GRAPHS, Plan
-from causalcontext.search.sepsets import Screened, SepsetRecords
+from causalcontext.search.sepsets import SepsetRecords
+from causalcontext.views import CIQuery
+
+if TYPE_CHECKING:
+    from causalcontext.search.level_search import Marginal
 
 TESTS_PER_CALL = 4_000_000
 """Roughly how many tests a kernel call may hold, so that progress is shown and Ctrl-C is heard."""
@@ -34,25 +38,14 @@ TESTS_PER_CALL = 4_000_000
 
 @dataclass(frozen=True)
 class PairGroup:
-    """Pairs with the same context variables in some of the graphs, and whom they may condition on.
-
-    Attributes
-    ----------
-    plan : Plan
-    contexts : tuple of int
-        The context variables of the pairs: none, one or two.
-    share : SharedAnswers
-        Whose answers the graphs take over, and which of them are looked at: those from `begin` up to `end`.
-    neighbours : Neighbours
-    first_mask : int
-        The place of the first mask that is tried: 1 leaves out the sets without triggers.
-    """
+    """Pairs with the same context variables in some of the graphs, and whom they may condition on."""
 
     plan: Plan
-    contexts: tuple[int, ...]
+    contexts: tuple[int, ...]  # the context variables of the pairs: none, one or two
+    # whose answers the graphs take over, and which of them are looked at: those from `begin` up to `end`
     share: SharedAnswers
     neighbours: Neighbours
-    first_mask: int = 0
+    first_mask: int = 0  # the place of the first mask that is tried: 1 leaves out the sets without triggers
 
 
 @dataclass(frozen=True)
@@ -88,8 +81,12 @@ class LevelSearch(Protocol):
         """What answers about pairs with these context variables."""
         ...
 
-    def screen(self, plan: Plan, asked: Bools) -> Screened | None:
+    def screen(self, plan: Plan, asked: Bools) -> Marginal | None:
         """Ask the pairs of system variables in `asked`, shape (N, N), given nothing; None to have them searched."""
+        ...
+
+    def ask(self, queries: Sequence[CIQuery]) -> Floats:
+        """The p-value of every query, NaN where it cannot be run."""
         ...
 
 

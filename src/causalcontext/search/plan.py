@@ -30,64 +30,34 @@ MOST_GRAPHS = 60
 
 
 class Mask(NamedTuple):
-    """A set of triggers among the conditions of a question.
+    """A set of triggers among the conditions of a question."""
 
-    Attributes
-    ----------
-    triggers : tuple of int
-        Columns.
-    named : tuple of int
-        The context variables that they name.
-    kept : tuple of int
-        The triggers that stay among the conditions: the column of an indicator, and context variables on all rows.
-    """
-
-    triggers: tuple[int, ...]
-    named: tuple[int, ...]
+    triggers: tuple[int, ...]  # columns
+    named: tuple[int, ...]  # the context variables that they name
+    # the triggers that stay among the conditions: the column of an indicator, and context variables on all rows
     kept: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """One joint search for several graphs.
+    """One joint search for several graphs."""
 
-    Attributes
-    ----------
-    variables : int
-        How many, context variables included.
-    contexts : Contexts
-        The context variables, and the cells of the table.
-    rule : ViewRule
-        Which rows answer a question.
-    cells : tuple of int
-        The cell of every graph that is searched; a pooled search has a single graph, of cell 0.
-    links : Links
-        What is known.
-    alpha : float
-        Two variables are called independent if the p-value is larger.
-    max_given : int
-        The largest conditioning set.
-    collider_rule : {"majority", "conservative", "first"}
-    masked_scope : {"adaptive", "cycle", "always"}
-        For which of the edges that are left all sets are asked once more, inside the contexts.
-    across : function, optional
-        Whether an edge that is missing in one graph may orient others, asked given the set that separated the pair.
-        Without one, every graph is oriented by itself.
-    kind : Kind
-        Of the graphs. Where variables may be hidden (a PAG), both views are asked for every set, whether or not a
-        context variable is a neighbour, and whoever is a neighbour may be conditioned on, cause or not.
-    """
-
-    variables: int
-    contexts: Contexts
-    rule: ViewRule
-    cells: tuple[int, ...]
-    links: Links
-    alpha: float
-    max_given: int
-    collider_rule: str = "majority"
+    variables: int  # how many, context variables included
+    contexts: Contexts  # the context variables, and the cells of the table
+    rule: ViewRule  # which rows answer a question
+    cells: tuple[int, ...]  # the cell of every graph that is searched; a pooled search has a single graph, of cell 0
+    links: Links  # what is known
+    alpha: float  # two variables are called independent if the p-value is larger
+    max_given: int  # the largest conditioning set
+    collider_rule: str = "majority"  # {"majority", "conservative", "first"}
+    # {"adaptive", "cycle", "always"}: for which of the edges that are left all sets are asked once more, inside the
+    # contexts
     masked_scope: str = "adaptive"
+    # whether an edge that is missing in one graph may orient others, asked given the set that separated the pair.
+    # Without one, every graph is oriented by itself.
     across: Trusted | None = None
+    # of the graphs. Where variables may be hidden (a PAG), both views are asked for every set, whether or not a context
+    # variable is a neighbour, and whoever is a neighbour may be conditioned on, cause or not.
     kind: GraphKind = GraphKind.CPDAG
 
     @property

@@ -49,33 +49,19 @@ UNCONFOUNDED = "that the context has no hidden common cause with another variabl
 
 
 class OrientationRule(NamedTuple):
-    """One rule of orientation.
+    """One rule of orientation."""
 
-    Attributes
-    ----------
-    name : str
-        As it is cited.
-    scope : Scope
-    turn : Turn
-    propose : function or None
-        The ends that the rule asks for; None for ends that are drawn and not proposed, or by earlier versions.
-    rests_on : str
-        What is in doubt if the rule contradicts what is settled.
-    words : str
-        Why the end at `{effect}` of `{cause}` - `{effect}` is what it is. May name `{via}`, the variables it rests on;
-        `{context}` and `{source}`, the context variable and the context it rests on; `{lost}`, a missing edge; `{set}`,
-        what separates the ends of a collider; `{system}` and `{kin}`, what else is at the edge and its relation to it.
-    kind : Kind
-        Of the graphs that the rule is for.
-    """
-
-    name: str
+    name: str  # as it is cited
     scope: Scope
     turn: Turn
+    # the ends that the rule asks for; None for ends that are drawn and not proposed, or by earlier versions
     propose: Callable[[GraphFamily], Iterator[Proposal]] | None
-    rests_on: str
+    rests_on: str  # what is in doubt if the rule contradicts what is settled
+    # why the end at `{effect}` of `{cause}` - `{effect}` is what it is. May name `{via}`, the variables it rests on;
+    # `{context}` and `{source}`, the context variable and the context it rests on; `{lost}`, a missing edge; `{set}`,
+    # what separates the ends of a collider; `{system}` and `{kin}`, what else is at the edge and its relation to it.
     words: str
-    kind: GraphKind = GraphKind.CPDAG
+    kind: GraphKind = GraphKind.CPDAG  # of the graphs that the rule is for
 
 
 class Check(NamedTuple):
@@ -173,15 +159,7 @@ def orient_all(adjacency: Bools, evidence: Evidence, kind: GraphKind = GraphKind
 def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> GraphFamily:
     """The graphs with all ends that follow, their origins and doubts.
 
-    Parameters
-    ----------
-    edges : Edges
-        Those of all graphs.
-    variables : int
-    evidence : Evidence
-        Colliders and knowledge, which come first, and what rules across contexts need.
-    kind : GraphKind
-        What the graphs are: it decides which rules there are, and what one end says about the other.
+    What the graphs are (`kind`) decides which rules there are, and what one end says about the other.
     """
     with _no_collection():
         family = GraphFamily(edges, variables, evidence, kind)

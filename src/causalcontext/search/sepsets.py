@@ -1,7 +1,7 @@
 """The deciding test of every pair in every graph: the separating one, or else the weakest evidence for the edge.
 
 Most pairs of a wide table are separated by the empty set. Sepset records may leave them out: they hold records of the
-pairs that they *list*, and know what separated all others at once (`Screened`), from which their records are made again
+pairs that they *list*, and know what separated all others at once (`Marginal`), from which their records are made again
 when somebody asks.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,58 +28,31 @@ from causalcontext.kernels.levels.skeleton import (
     no_decisions,
 )
 
+if TYPE_CHECKING:
+    from causalcontext.search.level_search import Marginal
+
 NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-
-
-class Screened(Protocol):
-    """Pairs that were tested given nothing: those that were not separated (`first`, `second`), and what is known of
-    the others, which sepset records do not list."""
-
-    first: Ints
-    second: Ints
-
-    def separates(self, first: Ints, second: Ints) -> Bools:
-        """Whether these pairs, none of them listed, were asked about, and so are separated by the empty set."""
-        ...
-
-    def decisions(self, first: Ints, second: Ints) -> Decisions:
-        """The decisions on such pairs, as a level search gives them; of pairs never asked about, nothing."""
-        ...
 
 
 @dataclass
 class SepsetRecords:
-    """Records of pairs `i < j`, in row order, as arrays of shape (graphs, pairs, ...).
-
-    Attributes
-    ----------
-    variables, graphs : int
-    first, second : arrays of int, shape (pairs,)
-        The two variables of every listed pair.
-    slots : array of int, shape (pairs,), or None
-        The places of the listed pairs among all pairs; None where all are listed.
-    numbers : array, shape (graphs, pairs, 3)
-        p-value (-1 before any test), statistic, degrees of freedom.
-    facts : array of int32, shape (graphs, pairs, columns)
-        As the kernels have them; a set of triggers by its place among the masks of the plan.
-    given : array of int16, shape (graphs, pairs, width)
-        The other members of the conditioning set, padded with -1; grows with the size of the sets.
-    tests : array of int, shape (2,)
-        Tests run on all rows, and on the rows of some contexts.
-    screened : Screened, optional
-        What separated all other pairs.
-    """
+    """Records of pairs `i < j`, in row order, as arrays of shape (graphs, pairs, ...)."""
 
     variables: int
     graphs: int
+    # first, second: shape (pairs,): the two variables of every listed pair
     first: Ints
     second: Ints
-    slots: Ints | None
-    numbers: Floats
+    slots: Ints | None  # shape (pairs,): the places of the listed pairs among all pairs; None where all are listed
+    numbers: Floats  # shape (graphs, pairs, 3): p-value (-1 before any test), statistic, degrees of freedom
+    # shape (graphs, pairs, columns): as the kernels have them; a set of triggers by its place among the masks of the
+    # plan
     facts: Codes
+    # shape (graphs, pairs, width): the other members of the conditioning set, padded with -1; grows with the size of
+    # the sets
     given: Shorts
-    tests: Ints
-    screened: Screened | None = None
+    tests: Ints  # shape (2,): tests run on all rows, and on the rows of some contexts
+    screened: Marginal | None = None  # what separated all other pairs
 
     @classmethod
     def empty(cls, variables: int, graphs: int) -> SepsetRecords:
@@ -88,13 +61,13 @@ class SepsetRecords:
 
     @classmethod
     def of_pairs(cls, variables: int, graphs: int, listed: tuple[Ints, Ints],
-                 screened: Screened | None = None) -> SepsetRecords:  # fmt: skip
+                 screened: Marginal | None = None) -> SepsetRecords:  # fmt: skip
         """Sepset records of some pairs, in row order, none of which has been tested."""
         return cls._of(variables, graphs, *listed, slots(*listed, variables), screened)
 
     @classmethod
     def _of(cls, variables: int, graphs: int, first: Ints, second: Ints, places: Ints | None,
-            screened: Screened | None = None) -> SepsetRecords:  # fmt: skip
+            screened: Marginal | None = None) -> SepsetRecords:  # fmt: skip
         numbers = np.full((graphs, first.size, 3), np.nan)
         numbers[:, :, P] = -1.0
         facts = np.zeros((graphs, first.size, FACTS), dtype=np.int32)
@@ -162,14 +135,9 @@ class SepsetRecords:
         return tuple(int(z) for z in self.given[graph, slot, : facts[SIZE]]), int(facts[MASK])
 
     def take(self, decisions: Decisions, places: Ints, leader: Ints, begin: int) -> None:
-        """Write decisions down, for the graphs from `begin` on, and for those that take over their answers.
+        """Write decisions on pairs at some places down, for the graphs from `begin` on, and for those that they lead.
 
-        Parameters
-        ----------
-        decisions : Decisions
-            Of the pairs at these `places`; of a graph that does not lead, they say nothing.
-        leader : array of int, shape (graphs,)
-            The graph that answers for every graph.
+        `leader` is the graph that answers for every graph; of one that does not lead, decisions say nothing.
         """
         self._make_room(decisions.given.shape[2])
         for bit in range(decisions.facts.shape[1]):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,26 +31,14 @@ from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 if TYPE_CHECKING:
     import pandas as pd
 
+    from causalcontext.data.dataset import Dataset
+    from causalcontext.simulate.testing.discrete import DiscreteModel
+
 
 Where = tuple[tuple[int, int], ...]
 """Nodes, and the values that they have."""
 TOLERANCE = 1e-10
 """A smaller deviation from independence is none."""
-
-
-class WholeModel(Protocol):
-    """A model with all of its variables: `ContextSCM`, `DiscreteModel`."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-
-    @property
-    def context(self) -> int: ...
-
-    @property
-    def adjacency(self) -> Bools: ...
-
-    def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +61,7 @@ class HiddenVariables:
     True
     """
 
-    model: WholeModel
+    model: ContextSCM | DiscreteModel
     hidden: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -321,25 +309,10 @@ def _mixed(stack: Bools, context: int, x: int, y: int, given: Bools) -> Bools:
     return found
 
 
-class NamedColumns(Protocol):
-    """A table that knows the names of its columns and its views, in the numbering of the queries."""
-
-    @property
-    def names(self) -> Sequence[str]: ...
-
-    @property
-    def contexts(self) -> Contexts: ...
-
-
 class SeparationTest:
     """The independence test that knows the graphs: p is 1 where independence follows from them, else 0.
 
-    Parameters
-    ----------
-    stack : array of bool, shape (contexts, N, N)
-    context : int
-    names : sequence of str
-        Of all nodes; a table holds those that are not hidden.
+    `stack` has shape (contexts, N, N), and `names` are those of all nodes; a table holds those that are not hidden.
     """
 
     name: str = "separation"
@@ -347,7 +320,7 @@ class SeparationTest:
     def __init__(self, stack: Bools, context: int, names: Sequence[str]) -> None:
         self.stack, self.context, self.names = stack, context, tuple(names)
 
-    def prepare(self, data: NamedColumns, statistics: object = None) -> PreparedOracle:
+    def prepare(self, data: Dataset, statistics: object = None) -> PreparedOracle:
         """The oracle for the columns of a table."""
         unknown = [name for name in data.names if name not in self.names]
         if unknown:
@@ -362,21 +335,12 @@ class SeparationTest:
 
 @dataclass(frozen=True, eq=False)
 class PreparedOracle:
-    """A test that cannot err, for one table.
+    """A test that cannot err, for one table."""
 
-    Attributes
-    ----------
-    deviation : function of x, y, given and where
-        How far two nodes of a model are from independence, given some and where others have certain values.
-    nodes : tuple of int
-        The node of every column.
-    contexts : Contexts
-        The views of the table.
-    """
-
+    # how far two nodes of a model are from independence, given some and where others have certain values
     deviation: Callable[[int, int, Sequence[int], Where], float]
-    nodes: tuple[int, ...]
-    contexts: Contexts
+    nodes: tuple[int, ...]  # the node of every column
+    contexts: Contexts  # the views of the table
     _known: dict[CIQuery, float] = field(default_factory=dict, init=False, repr=False)
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:

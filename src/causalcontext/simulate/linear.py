@@ -15,19 +15,18 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
-from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import ancestors, causal_order
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.random_graphs import ModelDesign, Rejection, random_family
-from causalcontext.simulate.truth import Truth, directed_graph, is_strongly_acyclic, same_truth, union_graph
+from causalcontext.simulate.truth import TrueGraphs, is_strongly_acyclic
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
-class ContextSCM:
+class ContextSCM(TrueGraphs):
     """A linear structural causal model per context, and the mechanism that chooses the context.
 
     Attributes
@@ -107,18 +106,6 @@ class ContextSCM:
     def orders(self) -> tuple[tuple[int, ...], ...]:
         """A causal order of every context graph."""
         return tuple(causal_order(links, self.base_order) for links in self.adjacency)
-
-    def context_graph(self, level: int) -> Graph:
-        """The true graph of one context, links at the context variable included."""
-        return directed_graph(self.names, self.adjacency[level])
-
-    def truth(self) -> Truth:
-        """The four kinds of true graph; those of a context agree, since no mechanism is flat anywhere."""
-        return same_truth(self.names, self.context, self.adjacency)
-
-    def union_graph(self) -> Graph:
-        """The links of any context; `<=>` where a link is reversed between contexts."""
-        return union_graph(self.names, self.adjacency)
 
     def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
         """A table of `n` rows; the context's column holds the integers 0 .. contexts - 1.
@@ -236,15 +223,7 @@ def cut_at_quantiles(values: Floats, levels: int, balance: float) -> Ints:
 
 
 def add_effects(values: Floats, coefficients: Floats, order: Sequence[int]) -> None:
-    """Every node of `order` has the effects of its parents added to its noise, in place.
-
-    Parameters
-    ----------
-    values : array, shape (nodes, rows)
-    coefficients : array, shape (nodes, nodes)
-    order : sequence of int
-        Causes before effects.
-    """
+    """Every node of `order`, causes first, has its parents' effects added to its noise, (nodes, rows), in place."""
     for node in order:
         parents = np.flatnonzero(coefficients[:, node])
         if parents.size:

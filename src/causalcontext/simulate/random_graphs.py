@@ -27,18 +27,9 @@ def edit_parent(
 ) -> Floats | None:
     """The coefficients after an edit at a node, None if the node has no link for it.
 
-    Parameters
-    ----------
-    edit : {"add", "remove", "flip"}
-        The node has a new parent, among the nodes it had no link with; it has lost one of its parents; or one of them
-        has become its child, with the same coefficient.
-    current : array, shape (nodes, nodes)
-    free : array of bool, shape (nodes, nodes)
-        The pairs that the edit may touch.
-    node : int
-    law : sequence of float
-        The values that a new link may have.
-    generator : numpy Generator
+    With "add" the node has a new parent, among the nodes it had no link with; with "remove" it has lost one of its
+    parents; with "flip" one of them has become its child, with the same coefficient. `free` are the pairs that the edit
+    may touch, `law` the values that a new link may have.
     """
     linked = current[:, node] != 0
     candidates = ~linked & (current[node] == 0) if edit == "add" else linked
@@ -110,27 +101,15 @@ class ModelDesign:
 
 @dataclass(frozen=True, eq=False)
 class DrawnGraphs:
-    """An accepted draw.
+    """An accepted draw."""
 
-    Attributes
-    ----------
-    context : int
-        The node that is the context variable.
-    order : tuple of int
-        A causal order of the base graph.
-    base : array, shape (nodes, nodes)
-        Linear effects of the base graph, without those of the context variable.
-    coefficients : array, shape (contexts, nodes, nodes)
-        Linear effects in every context; the context variable has parents, but no linear effect.
-    rejections : mapping of Rejection to int
-        How many proposals were turned down on the way, by reason.
-    """
-
-    context: int
-    order: tuple[int, ...]
-    base: Floats
+    context: int  # the node that is the context variable
+    order: tuple[int, ...]  # a causal order of the base graph
+    base: Floats  # shape (nodes, nodes): linear effects of the base graph, without those of the context variable
+    # shape (contexts, nodes, nodes): linear effects in every context; the context variable has parents, but no linear
+    # effect
     coefficients: Floats
-    rejections: Mapping[Rejection, int]
+    rejections: Mapping[Rejection, int]  # how many proposals were turned down on the way, by reason
 
 
 def random_family(design: ModelDesign, generator: np.random.Generator) -> DrawnGraphs:

@@ -55,20 +55,30 @@ class Truth:
         return LabeledUnion(self.descriptive)
 
 
-def same_truth(names: Sequence[str], context: int, stack: Bools) -> Truth:
-    """The truth of a model that is never constant where it could vary, so that the three context graphs agree."""
-    graphs = {level: directed_graph(names, links) for level, links in enumerate(stack)}
-    return Truth(names[context], union_graph(names, stack), graphs, graphs, graphs)
+class TrueGraphs:
+    """The graphs of a model that is never constant where it could vary; it has names, a context and an adjacency."""
+
+    names: tuple[str, ...]
+    context: int
+    adjacency: Any  # array of bool, shape (contexts, nodes, nodes), perhaps made when it is first needed
+
+    def context_graph(self, level: int) -> Graph:
+        """The true graph of one context, links at the context variable included."""
+        return directed_graph(self.names, self.adjacency[level])
+
+    def truth(self) -> Truth:
+        """The four kinds of true graph; those of a context agree, since no mechanism is flat anywhere."""
+        graphs = {level: self.context_graph(level) for level in range(len(self.adjacency))}
+        return Truth(self.names[self.context], self.union_graph(), graphs, graphs, graphs)
+
+    def union_graph(self) -> Graph:
+        """The links of any context; `<=>` where a link is reversed between contexts."""
+        return directed_graph(self.names, union_of(self.adjacency))
 
 
 def directed_graph(names: Sequence[str], adjacency: Bools) -> Graph:
     """The graph with `i --> j` where `adjacency[i, j]`, and `i <=> j` where both directions hold."""
     return Graph(names, endpoints_of_arcs(adjacency, both=Endpoint.MIXED))
-
-
-def union_graph(names: Sequence[str], stack: Bools) -> Graph:
-    """The links of any context, from a stack of adjacencies of shape (contexts, nodes, nodes)."""
-    return directed_graph(names, union_of(stack))
 
 
 def union_of(stack: Bools) -> Bools:

@@ -1,9 +1,8 @@
 """Simulation studies: designs, runs that can be resumed, metrics, error bars, figures, and the paper's whole study."""
 
-from causalcontext.study.designs import Design, Setting, grid
-from causalcontext.study.paper import paper_design, paper_designs
+from causalcontext.study.designs import Design, Setting, grid, paper_design, paper_designs
+from causalcontext.study.reports import failure_table, run_table, summary_table, time_table
 from causalcontext.study.runner import run_study
-from causalcontext.study.tables import failure_table, run_table, summary_table, time_table
 
 __all__ = [
     "Design",

@@ -1,28 +1,34 @@
 """What a study runs: a grid of settings, crossed with methods, knowledge and repeats; as an object or a TOML file.
 
-Every entry is checked when the design is made, before anything runs.
+Every entry is checked when the design is made, before anything runs. Below are the designs of the paper's whole
+simulation study by name (Sec. 5, App. "Further details on the simulation study"), and its published data, faults
+included, for replication only.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.files import read_toml
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError, check_choice, check_level, check_whole, did_you_mean
 from causalcontext.simulate.hidden import HiddenVariables, random_hidden_model
-from causalcontext.simulate.linear import ContextSCM, random_model
+from causalcontext.simulate.linear import ContextSCM, add_effects, cut_at_quantiles, random_model
 from causalcontext.simulate.noise import NOISE_LAWS
-from causalcontext.simulate.random_graphs import ModelDesign
-from causalcontext.study.published import random_legacy_model
+from causalcontext.simulate.random_graphs import ModelDesign, random_family
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 KNOWLEDGE = ("none", "r-children", "r-all")
 GENERATORS = ("paper", "legacy", "hidden")
@@ -73,6 +79,51 @@ SETTING: dict[str, Callable[[str, object], None]] = {
 DESIGN: dict[str, Callable[[str, object], None]] = {
     "methods": texts, "knowledge": texts, "repeats": whole(), "seed": whole(0), "alpha": check_level,
 }  # fmt: skip
+
+
+ADDED_COEFFICIENTS = (-0.5, -0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4)
+"""Coefficients of added links. The scripts may draw 0 too, a link without effect; such draws are left out here."""
+
+
+@dataclass(frozen=True, eq=False)
+class LegacySCM(ContextSCM):
+    """A random model whose tables are drawn as the authors' scripts draw them; its graphs are as they claim.
+
+    The scripts differ from the paper's text. Their first pass starts at the noises and adds the links of one context
+    after the other to the same values, so that the context depends on mechanisms of all contexts; then it is cut into
+    levels. Their second pass starts at the noises again and adds the links of the row's own context. So the context is
+    no function of its final parents, and "false" positives at it are true dependences. Both passes walk context r in
+    the causal order of context r - 1, the first one in that of the base graph.
+    """
+
+    def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
+        """A table of `n` rows; the context's column holds the integers 0 .. contexts - 1."""
+        if n < self.contexts:
+            raise OptionError(f"n is {n}; a table with {self.contexts} contexts needs at least as many rows")
+        noise = self.noise(np.random.default_rng(seed), (len(self.names), n))
+        orders = (self.base_order, *self.orders)
+        accumulated = noise.copy()
+        for level in range(self.contexts):
+            add_effects(accumulated, self.coefficients[level], orders[level])
+        levels = cut_at_quantiles(accumulated[self.context], self.contexts, self.balance)
+        for level in range(self.contexts):
+            rows = np.flatnonzero(levels == level)
+            block = noise[:, rows]
+            add_effects(block, self.coefficients[level], orders[level])
+            noise[:, rows] = block
+        columns = {name: noise[node] for node, name in enumerate(self.names)}
+        return frame_of(columns | {self.context_name: levels})
+
+
+def random_legacy_model(
+    nodes: int = 8, density: float = 0.4, *, seed: int | np.random.Generator, balance: float = 1.0, **design: Any
+) -> LegacySCM:
+    """A random model as in the published study; the arguments are those of `random_model`."""
+    made = ModelDesign(nodes, density, **design, added_coefficients=ADDED_COEFFICIENTS)
+    family = random_family(made, np.random.default_rng(seed))
+    names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
+    return LegacySCM(names, family.context, family.coefficients, family.order, balance=balance, context_noise=1.0,
+                     rejections=family.rejections)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -239,3 +290,78 @@ def _check_keys(what: str, content: Mapping[str, Any], known: Sequence[str]) -> 
 def _generator(seed: int, repeat: int, purpose: str, about: Mapping[str, Any]) -> np.random.Generator:
     text = f"{seed}|{repeat}|{purpose}|" + "|".join(f"{key}={value!r}" for key, value in sorted(about.items()))
     return np.random.default_rng(int.from_bytes(sha256(text.encode()).digest()[:16], "big"))
+
+
+SAMPLES = (200, 500, 1000, 2000, 3000)
+ALL_EDITS = ("add", "remove", "flip")
+CONTEXT_METHODS = ("pc-ac", "pc-m", "pc-b", "pc-p", "score-ac")
+"""The four methods of the paper, and ours by scores."""
+BASELINES = ("fci", "cd-nod")
+
+PARAMETRIC: Mapping[str, Design] = {
+    design.name: replace(design, methods=CONTEXT_METHODS, test="partial-correlation")
+    for design in (
+        Design("main", grid(samples=SAMPLES)),
+        Design("cycles", grid(samples=SAMPLES, cycles="enforce", edits=ALL_EDITS)),
+        Design("changes-2", grid(samples=SAMPLES, changes=2)),
+        Design("changes-3", grid(samples=SAMPLES, changes=3)),
+        Design("density-0.6", grid(samples=SAMPLES, density=0.6)),
+        Design("nodes-6", grid(samples=SAMPLES, nodes=6)),
+        Design("nodes-12", grid(samples=SAMPLES, nodes=12)),
+        Design("balance-1.5", grid(samples=SAMPLES, balance=1.5)),
+    )
+}
+"""Everything that needs nothing but this library. The tables are linear and Gaussian, and so are the tests."""
+
+UNION_BASELINES: Mapping[str, Design] = {
+    f"baselines-{name}": replace(PARAMETRIC[name], name=f"baselines-{name}", methods=BASELINES, knowledge=("none",))
+    for name in ("main", "cycles")
+}
+"""FCI-JCI0 and CD-NOD (extra `compare`), on the very tables of `main` and `cycles`."""
+
+NONPARAMETRIC = Design("nonparametric", grid(samples=SAMPLES[:3]), knowledge=("none",), test="cmi-knn-mixed")
+"""The right-hand panel of the main figure: `cmi-knn` for pairs with the context, partial correlation for the others.
+
+Every trial is answered once, so that of the methods that share trials only the first, PC-AC, has its full time.
+Without score-ac, which uses no test: it would find on these tables just what it finds in `main`.
+"""
+
+DEFAULT_TEST = replace(NONPARAMETRIC, name="default-test", test="auto")
+"""The same tables with what `test="auto"` picks: `robust-change` at the context."""
+
+AS_PUBLISHED = Design(
+    "as-published",
+    grid(samples=SAMPLES, generator="legacy"),
+    methods=("published pc-ac", "published pc-m", "published pc-b", "published pc-p"),
+    test="regression-legacy",
+)
+"""The main setting with the generator, the tests and the metrics behind the published figures."""
+
+AS_PUBLISHED_BASELINES = replace(AS_PUBLISHED, name="as-published-baselines", methods=BASELINES, knowledge=("none",))
+
+
+def paper_designs(
+    as_published: bool = False, baselines: bool = False, nonparametric: bool = False
+) -> dict[str, Design]:
+    """The designs of the paper, by name; those with permutations or other libraries on request."""
+    if as_published:
+        found = {AS_PUBLISHED.name: AS_PUBLISHED}
+        return found | ({AS_PUBLISHED_BASELINES.name: AS_PUBLISHED_BASELINES} if baselines else {})
+    found = dict(PARAMETRIC)
+    if nonparametric:
+        found |= {design.name: design for design in (NONPARAMETRIC, DEFAULT_TEST)}
+    return found | (dict(UNION_BASELINES) if baselines else {})
+
+
+def paper_design(name: str) -> Design:
+    """The design of that name.
+
+    Examples
+    --------
+    >>> paper_design("nodes-12").settings[0].nodes
+    12
+    """
+    extra = (NONPARAMETRIC, DEFAULT_TEST, AS_PUBLISHED, AS_PUBLISHED_BASELINES)
+    known = {**PARAMETRIC, **UNION_BASELINES, **{design.name: design for design in extra}}
+    check_choice("the name of a design", name, known)
+    return known[name]

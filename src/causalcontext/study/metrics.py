@@ -33,18 +33,8 @@ LABEL_METRICS = ("label_prec", "label_rec")
 def graph_metrics(found: Endpoints, truth: Bools, context: int, told: Bools) -> Metrics:
     """The metrics of one kind of graph, each averaged over the stack; NaN where there is nothing to count.
 
-    Parameters
-    ----------
-    found : array of ends, shape (graphs, N, N)
-    truth : array of bool, shape (graphs, N, N)
-        `truth[r, i, j]`: i -> j.
-    context : int
-    told : array of bool, shape (N, N)
-        Pairs that the method was told about, symmetric.
+    `told` are the pairs that the method was told about, symmetric. In the result,
 
-    Returns
-    -------
-    dict
         `tpr`, `adj_prec` and `f1` of adjacencies; `fpr` over all absent ordered pairs, the diagonal and the pairs in
         `told` included (as published); `fpr_untold` without the pairs in `told`, `fpr_pairs` without both;
         `edge_prec`, `edge_rec`: right arrows among found adjacencies and among true links; `shd`: pairs with another
@@ -149,56 +139,32 @@ def ancestral_counts(found: Endpoints, model: HiddenVariables, exact: Endpoints)
     """Counts of the found ends of every context, shape (contexts, M, M).
 
     Pairs of system variables are counted once in every context, links at the context variable once. `exact` are the
-    ends that can be known, found by a search without noise: recall is out of these.
+    ends that can be known, found by a search without noise: recall is out of these. Changes are system pairs that some
+    contexts have and others have not; right if in just the same contexts.
     """
-    return _pair_counts(found, model) | _end_counts(found, model, exact) | _change_counts(found, model)
+    system = ~np.eye(len(model.names), dtype=bool)
+    system[model.context] = system[:, model.context] = False
+    pairs, causes = np.triu(system), model.causes.swapaxes(1, 2)
+    here, there = adjacent(found) & pairs, adjacent(model.endpoints) & pairs
+    arrows, known_arrows = ((ends == Endpoint.ARROW) & system for ends in (found, exact))
+    tails, known_tails = ((ends == Endpoint.TAIL) & system for ends in (found, exact))
+    at_context, both = (found[0] == Endpoint.TAIL) & ~system, marked(found, "<->") & pairs
+    ours, true = ((which != which[0]).any(axis=0) for which in (here, there))
+    counted = {
+        "pairs_wrong": here & ~there, "pairs_right": here & there, "pairs_true": there, "pairs_absent": pairs & ~there,
+        "arrows": arrows, "arrows_right": arrows & ~causes, "arrows_known": known_arrows,
+        "arrows_found": known_arrows & arrows, "tails": tails, "tails_right": tails & causes,
+        "tails_known": known_tails, "tails_found": known_tails & tails, "tails_at_context": at_context,
+        "tails_at_context_right": at_context & causes[0], "bidirected": both,
+        "bidirected_right": both & ~causes & ~causes.swapaxes(1, 2), "changes": ours,
+        "changes_right": ours & (here == there).all(axis=0), "changes_true": true,
+    }  # fmt: skip
+    return {name: float(which.sum()) for name, which in counted.items()}
 
 
 def ancestral_rates(counts: Mapping[str, float]) -> dict[str, float]:
     """The rates of counts, of one model or summed over several; NaN where there is nothing to count."""
     return {name: _ratio(counts[part], counts[whole]) for name, (part, whole) in RATES.items()}
-
-
-def _pair_counts(found: Endpoints, model: HiddenVariables) -> dict[str, float]:
-    pairs = np.triu(_system(model))
-    here, there = adjacent(found) & pairs, adjacent(model.endpoints) & pairs
-    absent = len(found) * pairs.sum() - there.sum()
-    return _named("pairs_wrong pairs_right pairs_true pairs_absent", (here & ~there).sum(), (here & there).sum(),
-                  there.sum(), absent)  # fmt: skip
-
-
-def _end_counts(found: Endpoints, model: HiddenVariables, exact: Endpoints) -> dict[str, float]:
-    system, causes = _system(model), model.causes.swapaxes(1, 2)
-    arrows, tails = (found == Endpoint.ARROW) & system, (found == Endpoint.TAIL) & system
-    both = marked(found, "<->") & np.triu(system)
-    at_context = (found[0] == Endpoint.TAIL) & ~system
-    known_arrows, known_tails = (exact == Endpoint.ARROW) & system, (exact == Endpoint.TAIL) & system
-    return _named(
-        "arrows arrows_right arrows_known arrows_found tails tails_right tails_known tails_found tails_at_context "
-        "tails_at_context_right bidirected bidirected_right",
-        arrows.sum(), (arrows & ~causes).sum(), known_arrows.sum(), (known_arrows & arrows).sum(), tails.sum(),
-        (tails & causes).sum(), known_tails.sum(), (known_tails & tails).sum(), at_context.sum(),
-        (at_context & causes[0]).sum(), both.sum(), (both & ~causes & ~causes.swapaxes(1, 2)).sum(),
-    )  # fmt: skip
-
-
-def _change_counts(found: Endpoints, model: HiddenVariables) -> dict[str, float]:
-    """System pairs that some contexts have and others have not; right if in just the same contexts."""
-    here, there, pairs = adjacent(found), adjacent(model.endpoints), np.triu(_system(model))
-    ours, true = ((which != which[0]).any(axis=0) & pairs for which in (here, there))
-    return _named("changes changes_right changes_true", ours.sum(), (ours & (here == there).all(axis=0)).sum(),
-                  true.sum())  # fmt: skip
-
-
-def _system(model: HiddenVariables) -> Bools:
-    """True for pairs without the context variable."""
-    pairs = ~np.eye(len(model.names), dtype=bool)
-    pairs[model.context] = pairs[:, model.context] = False
-    return pairs
-
-
-def _named(names: str, *values: float) -> dict[str, float]:
-    return dict(zip(names.split(), map(float, values), strict=True))
 
 
 METRICS_OF = {"context": (*GRAPH_METRICS, *LABEL_METRICS), "union": GRAPH_METRICS, "ancestral": tuple(RATES)}

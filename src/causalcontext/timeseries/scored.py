@@ -24,9 +24,9 @@ from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, read_of
 from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.lagged.lag_alarm import LagAlarm
+from causalcontext.search.lagged.revisions import LagAlarm
 from causalcontext.timeseries.alarm import lag_warnings, past_beyond_lags
-from causalcontext.timeseries.tested import Slopes
+from causalcontext.timeseries.tested import slope_rows
 from causalcontext.timeseries.windows import SeriesWindows
 from causalcontext.views import Contexts
 
@@ -59,9 +59,7 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     alarm, done = None, found.complete and in_time
     if done and windows.sample is None:
         alarm, done = _alarm(windows, evidence, reads)
-    apart = Slopes(
-        windows.window, table, statistics.of_columns(table), endpoints, windows.data.values, windows.values
-    ).rows(reads)
+    apart = slope_rows(windows, table, statistics.of_columns(table), endpoints, reads)
     assert found.evidence is not None
     slopes = _slopes_of_model(table, found.evidence, cells, windows.data.values, apart)
     facts = SeriesFacts(windows.names, lags, windows.series.covariate_names, reads, windows.table.counts, slopes,

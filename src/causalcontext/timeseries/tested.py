@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
-from typing import Any
 
 import numpy as np
 
-from causalcontext.ci_tests.preparation import Watched, prepare
+from causalcontext.ci_tests.preparation import prepare
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import CellRegression, Moments
@@ -23,8 +22,8 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
+from causalcontext.search.indicator import with_made_contexts
 from causalcontext.search.lagged.algorithm import LaggedFound, LaggedSearch
-from causalcontext.search.lagged.indicators import with_made_contexts
 from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.search.sepsets import slot
 from causalcontext.timeseries.alarm import lag_warnings
@@ -40,8 +39,10 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
     windows.check()
     _check_views(windows.columns)
     data, statistics, prepared = prepare(windows.columns, windows.test, "raise", windows.statistics)
-    plan = _plan(windows, data.contexts, rule, cells, links, settings)
-    found = LaggedSearch(Watched(prepared, watch), plan, n_jobs, watch).run()
+    limit = windows.window.nodes if settings.max_given is None else min(settings.max_given, windows.window.nodes)
+    plan = LaggedPlan(windows.window, data.contexts, rule, tuple(windows.values[cell] for cell in cells),
+                      windows.options.context_lags, links, settings.alpha, limit, settings.collider_rule)  # fmt: skip
+    found = LaggedSearch(prepared, plan, n_jobs, watch).run()
     if rule is not masked and found.complete:
         endpoints, origins, doubts = with_made_contexts(plan, found.endpoints, found.origins)
         found = replace(found, endpoints=endpoints, origins=origins, doubts=(*found.doubts, *doubts))
@@ -70,20 +71,11 @@ def _check_views(data: Dataset) -> None:
                         f"{MOST_VIEWS:,}; name fewer contexts, or join values")  # fmt: skip
 
 
-def _plan(windows: SeriesWindows, contexts: Contexts, rule: ViewRule, cells: Sequence[int], links: Links,
-          settings: Settings) -> LaggedPlan:  # fmt: skip
-    nodes = windows.window.nodes
-    limit = nodes if settings.max_given is None else min(settings.max_given, nodes)
-    values = tuple(windows.values[cell] for cell in cells)
-    return LaggedPlan(windows.window, contexts, rule, values, windows.options.context_lags, links, settings.alpha,
-                      limit, settings.collider_rule)  # fmt: skip
-
-
 def facts_of(windows: SeriesWindows, data: Dataset, moments: Moments, endpoints: Endpoints) -> SeriesFacts:
     """Who reads which copy of the contexts, and the slopes of all links; `endpoints` are those of all contexts."""
     window = windows.window
     reads = copies_read(window, data.contexts, endpoints, windows.nodes)
-    slopes = Slopes(window, data, moments, endpoints, windows.data.values, windows.values).rows(reads)
+    slopes = slope_rows(windows, data, moments, endpoints, reads)
     copies = tuple(dict.fromkeys(window.lag(copy) for copy in data.contexts.positions))
     return SeriesFacts(windows.names, windows.options.lags, windows.series.covariate_names, reads, windows.counts,
                        slopes, None, copies, window.depth)  # fmt: skip
@@ -148,72 +140,45 @@ def copies_read(window: Window, contexts: Contexts, endpoints: Endpoints, names:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Slopes:
-    """Least squares of every number on its parents, on the rows of the copy that it reads.
+def slope_rows(windows: SeriesWindows, data: Dataset, moments: Moments, endpoints: Endpoints, reads: dict[str, Copy]
+               ) -> tuple[SlopeRow, ...]:  # fmt: skip
+    """A row for every link from a number to a number, in every context; `endpoints` are those of all contexts.
 
-    `endpoints` are those of all contexts, shape (contexts, nodes, nodes); `cells` has the values of all
-    context variables in each of them, in the order of the window.
+    Every number is regressed on its parents by least squares, on the rows of the copy that it reads. Parents are
+    numbers that point at it, or are next to it without a direction and come before it.
     """
-
-    window: Window
-    data: Dataset
-    moments: Moments
-    endpoints: Endpoints
-    values: tuple[Any, ...]
-    cells: tuple[tuple[int, ...], ...]
-
-    def rows(self, reads: dict[str, Copy]) -> tuple[SlopeRow, ...]:
-        """A row for every link from a number to a number, in every context."""
-        now = [y for y in self.window.now if self.data.kinds[y] is Kind.CONTINUOUS]
-        return tuple(row for y in now for row in self._into(y, reads.get(self.data.names[y])))
-
-    def _into(self, y: int, copy: Copy) -> list[SlopeRow]:
-        parents = self._parents(y)
-        members = np.flatnonzero(parents.any(axis=0)).tolist()
-        if not members:
-            return []
-        found = []
-        for r, value in enumerate(self.values):
-            own = self._fit(y, members, self._cells(y, copy, r, parents))
+    nodes, arrows, near, found = range(windows.window.nodes), directed(endpoints), adjacent(endpoints), []
+    numbers = np.array([data.kinds[u].is_number for u in nodes])
+    for y in (y for y in windows.window.now if data.kinds[y] is Kind.CONTINUOUS):
+        open_end = near[:, :, y] & ~arrows[:, :, y] & ~arrows[:, y, :] & (np.array(nodes) < y)
+        parents, copy = (arrows[:, :, y] | open_end) & numbers, reads.get(data.names[y])
+        members, never_differ = np.flatnonzero(parents.any(axis=0)).tolist(), bool((parents == parents[0]).all())
+        for r, value in enumerate(windows.data.values) if members else ():
+            rows = moments.merged(_cells_read(windows, data, copy, r, never_differ))
             here = [u for u in members if parents[r, u]]
-            model = self._fit(y, here, self._cells(y, copy, r, parents)) if here else None
+            own, model = (_fitted(rows, y, some) for some in (members, here))
             for place, u in enumerate(members):
-                present = bool(parents[r, u])
-                slope, error = _at(model, here.index(u)) if present else (0.0, np.nan)
-                alone, alone_error = _at(own, place)
-                found.append(SlopeRow(self.data.names[u], self.data.names[y], value, present, slope, error, alone,
-                                      alone_error, 0 if own is None else own.df))  # fmt: skip
-        return found
+                slope, error = _at(model, here.index(u)) if u in here else (0.0, np.nan)
+                found.append(SlopeRow(data.names[u], data.names[y], value, u in here, slope, error, *_at(own, place),
+                                      0 if own is None else own.df))  # fmt: skip
+    return tuple(found)
 
-    def _parents(self, y: int) -> np.ndarray:
-        """Numbers that point at y, or are next to it without a direction and come before it; by context."""
-        nodes = np.arange(self.window.nodes)
-        points, back = directed(self.endpoints)[:, :, y], directed(self.endpoints)[:, y, :]
-        open_end = adjacent(self.endpoints)[:, :, y] & ~points & ~back & (nodes < y)
-        numbers = np.array([self.data.kinds[u].is_number for u in nodes])
-        return np.asarray((points | open_end) & numbers)
 
-    def _cells(self, y: int, copy: Copy, r: int, parents: np.ndarray) -> tuple[int, ...]:
-        """The cells of the copies that y reads, at their values in a context; all cells if its parents never differ."""
-        contexts = self.data.contexts
-        if not contexts.positions or (copy is None and (parents == parents[0]).all()):
-            return contexts.members(0)
-        read = {name: lags[0] for name, lags in copies_in(copy)}
-        wanted = {at(name, lag) for name, lag in read.items()} if read else self.now
-        here = [place for place, position in enumerate(contexts.positions) if self.data.names[position] in wanted]
-        values = [self.cells[r][self.window.context_number(contexts.positions[place])] for place in here]
-        found = enumerate(contexts.cells)
-        return tuple(c for c, cell in found if [cell[place] for place in here] == values)
+def _cells_read(windows: SeriesWindows, data: Dataset, copy: Copy, r: int, never_differ: bool) -> tuple[int, ...]:
+    """The cells of the copies that are read, at their values in a context; all cells if parents never differ."""
+    contexts, window = data.contexts, windows.window
+    if not contexts.positions or (copy is None and never_differ):
+        return contexts.members(0)
+    wanted = {at(name, lags[0]) for name, lags in copies_in(copy)} or {data.names[window.at(v, 0)]
+                                                                       for v in window.contexts}  # fmt: skip
+    here = [place for place, position in enumerate(contexts.positions) if data.names[position] in wanted]
+    values = [windows.values[r][window.context_number(contexts.positions[place])] for place in here]
+    return tuple(c for c, cell in enumerate(contexts.cells) if [cell[place] for place in here] == values)
 
-    @property
-    def now(self) -> set[str]:
-        """The contexts at time t."""
-        return {self.data.names[self.window.at(v, 0)] for v in self.window.contexts}
 
-    def _fit(self, y: int, columns: list[int], cells: tuple[int, ...]) -> CellRegression | None:
-        found = self.moments.merged(cells).regression(y, columns)
-        return None if found is None or found.df < 1 else found
+def _fitted(rows: Moments, y: int, columns: list[int]) -> CellRegression | None:
+    found = rows.regression(y, columns) if columns else None
+    return None if found is None or found.df < 1 else found
 
 
 def _at(fit: CellRegression | None, place: int) -> tuple[float, float]:

@@ -1,4 +1,7 @@
-"""A table whose rows follow each other in time, as windows: what a search with lags sees in place of the rows."""
+"""A table whose rows follow each other in time, as windows: what a search with lags sees in place of the rows.
+
+In knowledge over time a plain name means a variable at all lags, `X(t-1)` at one; time order is built in.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +36,59 @@ from causalcontext.data.windows import (
     window_columns,
     window_ends,
 )
-from causalcontext.errors import DataError, OptionError
+from causalcontext.errors import DataError, KnowledgeError, OptionError
 from causalcontext.graphs.lag_names import at, check_plain, split, window_names
 from causalcontext.kernels.arrays import Bools, Ints, Values
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.search.lagged.plan import Window
-from causalcontext.timeseries.known import allowed_links
 from causalcontext.views import Contexts
+
+
+def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> tuple[Bools, Bools]:
+    """Links that may and that must be there, contexts included; shape (L + 1, d, d): lag, cause, effect.
+
+    A forbidden link between plain names is forbidden at all lags, and so are those against tiers, into roots and out
+    of sinks, but for a variable's own past. A required link holds at the lag that it names, between plain names at 0.
+    """
+    index = {name: place for place, name in enumerate(names)}
+    lagged = [pair for pair in knowledge.forbidden if split(pair[0])[1]]
+    plain = _made(knowledge, forbidden=[pair for pair in knowledge.forbidden if pair not in lagged], required=[])
+    now = _made(knowledge, required=[pair for pair in knowledge.required if not split(pair[0])[1]],
+                forbidden=[pair for pair in knowledge.forbidden if pair not in lagged])  # fmt: skip
+    always = plain.links(names)
+    may = np.repeat(always.may[None], lags + 1, axis=0)
+    may[0] = now.links(names).may
+    must = np.zeros_like(may)
+    must[0] = now.links(names).must
+    for lag in range(1, lags + 1):
+        np.fill_diagonal(may[lag], True)
+    for pairs, table, value in ((lagged, may, False), (knowledge.required, must, True)):
+        for cause, effect in pairs:
+            lag, i, j = _placed(cause, effect, index, lags)
+            if lag <= lags:
+                table[lag, i, j] = value
+    contradicted = np.argwhere(must & ~may)
+    if contradicted.size:
+        lag, i, j = contradicted[0]
+        raise KnowledgeError(f"the link {names[i]} --> {names[j]} at lag {lag} is both required and ruled out")
+    return may, must
+
+
+def _made(knowledge: Knowledge, **changed: list[tuple[str, str]]) -> Knowledge:
+    content = knowledge.to_dict() | changed
+    return Knowledge.from_dict(content)
+
+
+def _placed(cause: str, effect: str, index: dict[str, int], lags: int) -> tuple[int, int, int]:
+    (first, lag), (second, other) = split(cause), split(effect)
+    if other:
+        raise KnowledgeError(f"knowledge names {effect!r} as an effect; say it of the present, which repeats itself: "
+                             f"({first}(t-k), {second})")  # fmt: skip
+    for name, shown in ((first, cause), (second, effect)):
+        if name not in index:
+            raise KnowledgeError(f"knowledge names {shown!r}, which is not a column")
+    return lag, index[first], index[second]
+
 
 LEAST_OF_A_CONTEXT = 0.25
 """Half of the windows has at least this share of those of every context."""
@@ -50,33 +99,18 @@ LEAST_SHARE = 0.8
 
 @dataclass(frozen=True, eq=False)
 class SeriesWindows:
-    """A series as tables of windows; a sample has half of them.
+    """A series as tables of windows; a sample has half of them."""
 
-    Attributes
-    ----------
-    data : Dataset
-        The table, in any order of rows.
-    options : SeriesOptions
-    test : IndependenceTest
-        What tests of the windows are asked with.
-    series : Series
-        Its rows in the order of time, gaps found, missing cells and unit means treated as asked.
-    all_windows : LaggedTable
-        The windows, every column as a number.
-    sample : (number, seed) or None
-        Which half of the windows to take, drawn in blocks without replacement: drawing with replacement repeats rows,
-        which a score takes for information, and false links grow tenfold. Every window carries its own past, so blocks
-        may be cut anywhere.
-    scanned : ScannedWindows or None
-        What one pass over a table that is larger than memory kept; the series are then windows one after the other.
-    """
-
-    data: Dataset
+    data: Dataset  # the table, in any order of rows
     options: SeriesOptions
-    test: IndependenceTest
-    series: Series
-    all_windows: LaggedTable
+    test: IndependenceTest  # what tests of the windows are asked with
+    series: Series  # its rows in the order of time, gaps found, missing cells and unit means treated as asked
+    all_windows: LaggedTable  # the windows, every column as a number
+    # which half of the windows to take, drawn in blocks without replacement: drawing with replacement repeats rows,
+    # which a score takes for information, and false links grow tenfold. Every window carries its own past, so blocks
+    # may be cut anywhere.
     sample: tuple[int, int] | None = None
+    # what one pass over a table that is larger than memory kept; the series are then windows one after the other
     scanned: ScannedWindows | None = None
 
     @property

@@ -15,7 +15,7 @@ from causalcontext.simulate.testing import (
     weak_context_acyclicity,
     weak_context_sufficiency,
 )
-from causalcontext.simulate.truth import same_truth
+from causalcontext.simulate.truth import TrueGraphs
 
 
 def truth_of(*links, contexts=1, context="R"):
@@ -26,7 +26,9 @@ def truth_of(*links, contexts=1, context="R"):
         for link in graph:
             cause, effect = link.split(">")
             stack[level, names.index(cause), names.index(effect)] = True
-    return same_truth(names, names.index(context), stack)
+    model = TrueGraphs()
+    model.names, model.context, model.adjacency = names, names.index(context), stack
+    return model.truth()
 
 
 def test_hierarchy_of_sufficiency():

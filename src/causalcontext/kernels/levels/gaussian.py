@@ -4,6 +4,10 @@ A *row selection* says which rows answer. For two system variables it is one vie
 views whose partial correlations are combined: the question given a context variable on all rows. For a context variable
 against a system variable every view of the row selection is divided into parts, and LR* asks whether the regression of
 y differs between them. The formulas are in docs/tests.md.
+
+The set of a regression is factored one variable at a time, so that the next set of a lexicographic enumeration only
+pays for the positions that changed. A variable that is a linear function of the ones before it is skipped and lowers
+the rank.
 """
 
 from __future__ import annotations
@@ -15,7 +19,6 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.levels.projection import extend_projection, start_projection
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.kernels.special import chi2_upper, correlation_two_sided, normal_two_sided
 
@@ -26,50 +29,27 @@ TESTABLE, FEW_ROWS, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 1, 2, 3, 4
 
 
 class Views(NamedTuple):
-    """What is known about the rows of every view.
+    """What is known about the rows of every view."""
 
-    Attributes
-    ----------
-    cells, merged : arrays, shapes (cells, N, N), (views - cells, N, N)
-        Centred cross products of every cell, and of cells taken together; zeros at context variables. The cells are
-        those of the table's moments, not copies: of thousands of variables nothing else is as large.
-    rows : array of int, shape (views,)
-    expected : array, shape (views, ranks)
-        The view's term of the exact mean of LR under independence.
-    kind : int
-        `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed.
-    """
-
+    # cells, merged: centred cross products of every cell, and of cells taken together; zeros at context variables. The
+    # cells are those of the table's moments, not copies: of thousands of variables nothing else is as large.
     cells: Floats
     merged: Floats
-    rows: Ints
-    expected: Floats
-    kind: int
+    rows: Ints  # shape (views,)
+    expected: Floats  # shape (views, ranks): the view's term of the exact mean of LR under independence
+    kind: int  # `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed
 
 
 class RowSelections(NamedTuple):
-    """Which rows answer; row selection k has the strata from `start[k]` up to `start[k + 1]`.
+    """Which rows answer; row selection k has the strata from `start[k]` up to `start[k + 1]`."""
 
-    Attributes
-    ----------
-    start : array of int, shape (row selections + 1,)
-    whole : array of int, shape (strata,)
-        The view of every stratum.
-    parts_start : array of int, shape (strata + 1,)
-        Where the parts of a stratum begin; it has none unless a context variable is one of the pair.
-    parts : array of int, shape (parts,)
-        Views.
-    change : int
-        Whether a context variable is one of the pair.
-    inside : array of int, shape (row selections,)
-        0 where a row selection holds all rows, 1 where it holds those of some contexts.
-    """
-
-    start: Ints
-    whole: Ints
+    start: Ints  # shape (row selections + 1,)
+    whole: Ints  # shape (strata,): the view of every stratum
+    # shape (strata + 1,): where the parts of a stratum begin; it has none unless a context variable is one of the pair
     parts_start: Ints
-    parts: Ints
-    change: int
+    parts: Ints  # shape (parts,): views
+    change: int  # whether a context variable is one of the pair
+    # shape (row selections,): 0 where a row selection holds all rows, 1 where it holds those of some contexts
     inside: Ints
 
 
@@ -125,7 +105,8 @@ def start(data: Views, selections: RowSelections, selection: int, x: int, y: int
 def _start_view(data: Views, view: int, x: int, y: int, u: int, fit: PairFit) -> None:
     # A card cannot return arrays from functions, so what a view is stands here and in `_extend_view`.
     scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
-    start_projection(scatter, x, y, fit.moments[u], fit.rank[u])
+    fit.moments[u, 0, 0], fit.moments[u, 0, 1], fit.moments[u, 0, 2] = scatter[x, x], scatter[y, y], scatter[x, y]
+    fit.rank[u, 0] = 0
 
 
 class PairQuery(NamedTuple):
@@ -161,6 +142,49 @@ def _extend_view(data: Views, view: int, asked: PairQuery, given: Ints, begin: i
     scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
     extend_projection(scatter, asked.x, asked.y, given, begin, fit.factor[u], fit.loads[u], fit.moments[u],
                       fit.rank[u])  # fmt: skip
+
+
+@kernel
+def extend_projection(scatter: Floats, x: int, y: int, given: Ints, start: int,
+                      factor: Floats, loads: Floats, moments: Floats, rank: Ints) -> None:  # fmt: skip
+    """Regress x and y on `given`, a set of some size, where everything up to `start` is already done.
+
+    Afterwards `moments[size]` holds the residual squares of x, those of y and their residual products, and
+    `rank[size]` the rank of the set.
+    """
+    for j in range(start, given.size):
+        z = given[j]
+        pivot = scatter[z, z]
+        for k in range(j):
+            value = scatter[z, given[k]]
+            for i in range(k):
+                value -= factor[j, i] * factor[k, i]
+            value = value / factor[k, k] if factor[k, k] > 0.0 else 0.0
+            factor[j, k] = value
+            pivot -= value * value
+        if pivot <= COLLINEAR_BELOW * scatter[z, z]:
+            factor[j, j] = 0.0
+            loads[0, j] = 0.0
+            loads[1, j] = 0.0
+            for part in range(3):
+                moments[j + 1, part] = moments[j, part]
+            rank[j + 1] = rank[j]
+            continue
+        root = math.sqrt(pivot)
+        factor[j, j] = root
+        on_x = scatter[x, z]
+        on_y = scatter[y, z]
+        for i in range(j):
+            on_x -= loads[0, i] * factor[j, i]
+            on_y -= loads[1, i] * factor[j, i]
+        on_x /= root
+        on_y /= root
+        loads[0, j] = on_x
+        loads[1, j] = on_y
+        moments[j + 1, 0] = moments[j, 0] - on_x * on_x
+        moments[j + 1, 1] = moments[j, 1] - on_y * on_y
+        moments[j + 1, 2] = moments[j, 2] - on_x * on_y
+        rank[j + 1] = rank[j] + 1
 
 
 @kernel

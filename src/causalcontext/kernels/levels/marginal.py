@@ -37,20 +37,12 @@ def squared_limit(rows: int, kind: int, alpha: float) -> float:
 
 
 class Bounds(NamedTuple):
-    """What correlations are compared with.
+    """What correlations are compared with."""
 
-    Attributes
-    ----------
-    views, limits : arrays, shape (views,)
-        Whose rows answer, and their squared limits.
-    squares : array, shape (views, N)
-        The diagonals of their cross products, side by side in memory.
-    alpha : float
-    """
-
+    # views, limits: shape (views,): whose rows answer, and their squared limits
     views: Ints
     limits: Floats
-    squares: Floats
+    squares: Floats  # shape (views, N): the diagonals of their cross products, side by side in memory
     alpha: float
 
 
@@ -65,13 +57,7 @@ def bounds(data: Views, views: Ints, alpha: float) -> Bounds:
 def list_survivors(data: Views, known: Bounds, asked: Bools, begin: int, pairs: Ints) -> int:
     """Write down the pairs `i < j`, i from `begin` on, that some view does not separate; how many there are.
 
-    Parameters
-    ----------
-    known : Bounds
-    asked : array of bool, shape (rows, N)
-        Of the variables from `begin` on.
-    pairs : array of int, shape (2, room)
-        Written: there must be room for all that are asked.
+    `asked`, shape (rows, N), is about the variables from `begin` on; `pairs`, shape (2, room), has room for them all.
     """
     found, alive = 0, np.zeros(asked.shape[1], dtype=np.bool_)
     for i in range(begin, begin + asked.shape[0]):

@@ -14,22 +14,15 @@ from causalcontext.kernels.compiling import kernel
 
 
 class Neighbours(NamedTuple):
-    """Who may be conditioned on for the sake of a variable, and in which graphs.
+    """Who may be conditioned on for the sake of a variable, and in which graphs."""
 
-    Attributes
-    ----------
-    start : array of int, shape (N + 1,)
-        Variable i has the neighbours `columns[start[i] : start[i + 1]]`, in column order, triggers not among them.
-    columns, graphs : arrays of int, shape (neighbours,)
-        Their columns, and the bits of the graphs in which they may serve.
-    triggers : array of int, shape (N, triggers)
-        The bits of the graphs in which a trigger may serve a variable.
-    """
-
+    # shape (N + 1,): variable i has the neighbours `columns[start[i] : start[i + 1]]`, in column order, triggers not
+    # among them
     start: Ints
+    # columns, graphs: shape (neighbours,): their columns, and the bits of the graphs in which they may serve
     columns: Ints
     graphs: Ints
-    triggers: Ints
+    triggers: Ints  # shape (N, triggers): the bits of the graphs in which a trigger may serve a variable
 
 
 class Pairs(NamedTuple):
@@ -49,17 +42,12 @@ class SharedAnswers(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """The edges of several graphs, both ways and in row order.
+    """The edges of several graphs, both ways and in row order."""
 
-    Attributes
-    ----------
-    first, second : arrays of int, shape (edges,)
-    present : array of bool, shape (graphs, edges)
-    """
-
+    # first, second: shape (edges,)
     first: Ints
     second: Ints
-    present: Bools
+    present: Bools  # shape (graphs, edges)
 
 
 def list_edges(adjacency: Bools) -> Edges:
@@ -80,15 +68,8 @@ def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, shar
                     triggers: int) -> Neighbours:  # fmt: skip
     """Who may serve whom: neighbours that may be causes, in a graph or in any of those that it answers for.
 
-    Parameters
-    ----------
-    edges : Edges
-    may : array of bool, shape (N, N)
-        From cause to effect.
-    trigger : array of int, shape (N,)
-        The number of the trigger that a column is, -1 for others.
-    hidden : array of bool, shape (N,)
-        Columns that are never conditioned on.
+    `may` leads from cause to effect, shape (N, N); `trigger` is the number of the trigger that a column is, -1 for
+    others; `hidden` columns are never conditioned on.
     """
     bits = _bits(edges, share, share.leader) * may[edges.second, edges.first]
     own = trigger[edges.second]
@@ -113,15 +94,8 @@ def open_pairs(edges: Edges, required: Bools, context_numbers: Ints, contexts: l
                share: SharedAnswers) -> Pairs:  # fmt: skip
     """The pairs that are adjacent and not required, with the bits of the leading graphs where they are.
 
-    Parameters
-    ----------
-    edges : Edges
-    required : array of bool, shape (N, N)
-        Pairs that are not asked about.
-    context_numbers : array of int, shape (N,)
-        The number of the searched context variable that a column is, -1 for others.
-    contexts : list of int
-        The columns of the context variables of the pairs: none, one, which comes first, or two.
+    `context_numbers` is the number of the searched context variable that a column is, -1 for others; `contexts` are the
+    columns of those of the pairs: none, one, which comes first, or two.
     """
     first, second, _ = edges
     one, two = [*context_numbers[contexts].tolist(), -1, -1][:2]

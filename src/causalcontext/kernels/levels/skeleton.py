@@ -34,7 +34,6 @@ from causalcontext.kernels.levels.gaussian import (
     tail,
 )
 from causalcontext.kernels.levels.neighbours import Neighbours, Pairs
-from causalcontext.kernels.levels.projection import next_combination
 from causalcontext.kernels.limits import TIED
 
 P, STATISTIC, DF = 0, 1, 2
@@ -46,25 +45,14 @@ MOST_SETS = 100_000
 
 
 class Masks(NamedTuple):
-    """Sets of triggers, smallest first.
+    """Sets of triggers, smallest first."""
 
-    Attributes
-    ----------
-    bits, size : arrays of int, shape (masks,)
-        Which triggers, and how many.
-    kept : array of int, shape (masks, most)
-        System columns that a mask leaves among the conditions, padded with -1.
-    row selection : array of int, shape (graphs, masks)
-        Which rows answer.
-    own : array of int, shape (N,)
-        The bit of the trigger that a column is, 0 for others.
-    """
-
+    # bits, size: shape (masks,): which triggers, and how many
     bits: Ints
     size: Ints
-    kept: Ints
-    selection: Ints
-    own: Ints
+    kept: Ints  # shape (masks, most): system columns that a mask leaves among the conditions, padded with -1
+    selection: Ints  # shape (graphs, masks): which rows answer
+    own: Ints  # shape (N,): the bit of the trigger that a column is, 0 for others
 
 
 class Level(NamedTuple):
@@ -79,19 +67,11 @@ class Level(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """The deciding set of every pair and graph: the separating one, else the one with the largest p-value.
+    """The deciding set of every pair and graph: the separating one, else the one with the largest p-value."""
 
-    Attributes
-    ----------
-    numbers : array, shape (pairs, graphs, 3)
-    facts : array of int32, shape (pairs, graphs, `FACTS`)
-    given : array of int16, shape (pairs, graphs, width)
-        The members that are not triggers, padded with -1.
-    """
-
-    numbers: Floats
-    facts: Codes
-    given: Shorts
+    numbers: Floats  # shape (pairs, graphs, 3)
+    facts: Codes  # shape (pairs, graphs, `FACTS`)
+    given: Shorts  # shape (pairs, graphs, width): the members that are not triggers, padded with -1
 
 
 class Subject(NamedTuple):
@@ -128,21 +108,14 @@ def search_pairs(level: Level, begin: int, end: int, pairs: Pairs, decisions: De
         for m in range(level.masks.bits.size):
             if left == 0:
                 break
-            if not _mask_fits(level, m, x, y):
-                continue
+            if level.masks.size[m] > level.size or level.masks.bits[m] & (level.masks.own[x] | level.masks.own[y]):
+                continue  # too large for the level, or one of the two variables is in it
             done = 0
             for g in range(level.masks.selection.shape[0]):
                 if left & ~done & (1 << g):
                     same = _same_selection(level.masks.selection, g, m) & left & ~done
                     done |= same
                     left &= ~_scan(level, k, x, y, m, same, decisions, work, tests)
-
-
-@kernel
-def _mask_fits(level: Level, m: int, x: int, y: int) -> bool:
-    """Whether a mask is small enough for the level, and holds none of the two variables."""
-    own = level.masks.own
-    return bool(level.masks.size[m] <= level.size and level.masks.bits[m] & (own[x] | own[y]) == 0)
 
 
 @kernel
@@ -291,6 +264,18 @@ def first_set(lists: Ints, about: Subject) -> None:
     for j in range(about.size):
         lists[CHOSEN, j] = j
         lists[GIVEN, about.kept + j] = lists[POOL, j]
+
+
+@kernel
+def next_combination(index: Ints, size: int, candidates: int) -> int:
+    """Advance `index[:size]` to the next subset of `range(candidates)`; the first changed position, -1 at the end."""
+    for position in range(size - 1, -1, -1):
+        if index[position] < candidates - size + position:
+            index[position] += 1
+            for later in range(position + 1, size):
+                index[later] = index[later - 1] + 1
+            return position
+    return -1
 
 
 @kernel

@@ -42,17 +42,10 @@ class Basis(NamedTuple):
 
 @kernel
 def answer_basis(basis: Basis, pairs: Ints, start: Ints, given: Ints, numbers: Floats, reasons: Ints) -> None:
-    """Answer a group of trials on the same rows.
+    """Answer a group of trials on the same rows; the conditions of trial t are `given[start[t] : start[t + 1]]`.
 
-    Parameters
-    ----------
-    basis : Basis
-    pairs : array of int, shape (trials, 2)
-    start, given : arrays of int
-        The conditions of trial t are `given[start[t]:start[t + 1]]`.
-    numbers : array, shape (trials, 3)
-        Filled with -n log(1 - share explained) of the question that decides, its degrees of freedom, and p.
-    reasons : array of int, shape (trials,)
+    `numbers`, shape (trials, 3), are -n log(1 - share explained) of the question that decides, its degrees of freedom,
+    and p.
     """
     for t in range(len(pairs)):
         x, y = pairs[t]

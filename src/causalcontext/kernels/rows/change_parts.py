@@ -8,7 +8,6 @@ common to all contexts, as it is where nothing changes. If it is not, a logit sa
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -160,23 +159,6 @@ def bartlett(groups: Groups, fits: ContextFits) -> float:
     return chi2_upper(statistic / correction, contexts - 1.0)
 
 
-class Logit(NamedTuple):
-    """p-values of what joins a multinomial logit of the context on Z, one after another.
-
-    Attributes
-    ----------
-    mean, slope, spread : float
-        The residual of y, its products with the conditions, its square; NaN for `slope` without conditions.
-    p : float
-        The three combined.
-    """
-
-    mean: float
-    slope: float
-    spread: float
-    p: float
-
-
 @kernel
 def curvature(groups: Groups, fits: ContextFits) -> float:
     """p-value of squares of the conditions and powers of the common fit, beside a line for every context."""
@@ -245,8 +227,8 @@ def common_terms(table: Floats, start: Ints, own: int) -> float:
     return f_upper(before - after, after, float(df), float(df_left - df))
 
 
-def context_needs(groups: Groups, fits: ContextFits, enough: float) -> Logit:
-    """Does the residual of y help to tell the context, beside Z? By likelihood ratios of multinomial logits.
+def context_needs(groups: Groups, fits: ContextFits, enough: float) -> float:
+    """p-value of y in telling the context beside Z: of its residual, of products with Z, of its square, in logits.
 
     Where Z alone tells the contexts apart, nothing can be gained: the p-values are about 1. As soon as p is known to be
     at most `enough`, what is left is not fitted: its p-values count as 1. A negative one asks for all of them.
@@ -266,7 +248,7 @@ def context_needs(groups: Groups, fits: ContextFits, enough: float) -> Logit:
     if combine(p_mean, p_slope, p_spread) > enough:
         spread, _ = _fit(design, 2 * m + 3, codes, slopes)
         p_spread = chi2_upper(2.0 * (spread - slope), float(free))
-    return Logit(p_mean, p_slope, p_spread, combine(p_mean, p_slope, p_spread))
+    return combine(p_mean, p_slope, p_spread)
 
 
 @kernel

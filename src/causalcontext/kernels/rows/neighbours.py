@@ -23,23 +23,12 @@ def shuffled_information(
 ) -> Floats:
     """The estimate of the conditional mutual information of x and y given Z for every shuffled copy of x.
 
-    Parameters
-    ----------
-    shuffled : array, shape (copies, rows)
-        Ranks or codes of x.
-    is_code : array of bool, shape (2 + conditions,)
-        Whether x, y and the conditions are codes rather than ranks.
-    columns : array, shape (1 + conditions, rows)
-        Ranks or codes of y, then of the conditions.
-    psi : array, shape (rows + 1,)
-        The digamma function at 0 (not used), 1, 2, ...
-    far : int
-        The distance between two codes, larger than that between any two ranks.
-    neighbours : float
-        How many neighbours; below 1 the share of the rows at less than `far` from a row, itself included.
-    strict : bool
-        Whether to count as Frenzel and Pompe do (closer than the k-th neighbour, the row itself included), or as
-        Mesner and Shalizi do (as close as the k-th neighbour, the row itself left out).
+    `shuffled`, shape (copies, rows), has ranks or codes of x, `columns`, shape (1 + conditions, rows), those of y, then
+    of the conditions; `is_code` says which of them all are codes. `psi` is the digamma function at 0 (not used), 1, 2,
+    ...; `far` is the distance between two codes, larger than that between any two ranks; of `neighbours` below 1, the
+    share counts of the rows at less than `far` from a row, itself included. `strict` counts as Frenzel and Pompe do
+    (closer than the k-th neighbour, the row itself included), else as Mesner and Shalizi do (as close as the k-th
+    neighbour, the row itself left out).
     """
     totals = np.zeros(shuffled.shape[0])
     _add_information(shuffled, is_code, columns, psi, far, neighbours, strict, totals)

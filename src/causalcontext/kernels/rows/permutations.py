@@ -14,16 +14,8 @@ from causalcontext.kernels.compiling import kernel
 def cell_sum(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floats) -> float:
     """The sum of count log(count) over the cells of every stratum.
 
-    Parameters
-    ----------
-    x, y : arrays of int, shape (rows,)
-        Codes, rows of a stratum together.
-    bounds : array of int, shape (strata + 1,)
-        Where every stratum begins, and where the last one ends.
-    table : array of int, shape (levels of x, levels of y)
-        Zeros, and zeros afterwards.
-    logs : array, shape (rows + 1,)
-        c log(c) at c.
+    x and y are codes, rows of a stratum together, from `bounds[s]` up to `bounds[s + 1]`; `table`, shape (levels of x,
+    levels of y), holds zeros, and zeros afterwards; `logs` has c log(c) at c.
     """
     total = 0.0
     for stratum in range(bounds.size - 1):
@@ -59,14 +51,8 @@ def permuted_exceedances(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floa
 def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
     """The sum over groups of the distances between all their pairs, each divided by the size of its group.
 
-    Parameters
-    ----------
-    codes : array, shape (copies, rows)
-        The group of every row, one assignment a copy.
-    values : array, shape (rows,)
-        In ascending order, so that one pass will do: a value is above all that came before it in its group.
-    levels : int
-        The number of groups.
+    `codes`, shape (copies, rows), has the group of every row, one assignment a copy. The values are in ascending order,
+    so that one pass will do: a value is above all that came before it in its group.
     """
     found = np.zeros(codes.shape[0])
     _add_dispersion(codes, values, levels, found)

@@ -39,43 +39,22 @@ CLEAR = 1e-6
 
 
 class Parts(NamedTuple):
-    """p-values of what may have changed, of the two checks of the gate, and of the logit that it asks.
+    """p-values of what may have changed, of the two checks of the gate, and of the logit that it asks."""
 
-    Attributes
-    ----------
-    mean : float
-        Shifts of the mean between contexts, slopes in common.
-    slope : float
-        Slopes that differ between contexts; NaN without conditions.
-    mean_and_slope : float
-        The two together: Chow's F.
-    variance : float
-        Brown-Forsythe on the residuals of the common fit.
-    gaussian_variance : float
-        Bartlett's test on the fits by context; enters as the larger p of the two.
-    curvature, uneven_spread : float
-        y given Z is not linear, or its spread depends on Z, alike in all contexts.
-    logit : float
-        The context needs y beside Z.
-    statistic, df : float
-        F and its degrees of freedom of the part that decides: mean, slope or variance.
-    p : float
-    reason : int
-        Why there is no p-value; 0 if there is one.
-    """
-
-    mean: float
-    slope: float
-    mean_and_slope: float
-    variance: float
-    gaussian_variance: float
+    mean: float  # shifts of the mean between contexts, slopes in common
+    slope: float  # slopes that differ between contexts; NaN without conditions
+    mean_and_slope: float  # the two together: Chow's F
+    variance: float  # Brown-Forsythe on the residuals of the common fit
+    gaussian_variance: float  # Bartlett's test on the fits by context; enters as the larger p of the two
+    # curvature, uneven_spread: y given Z is not linear, or its spread depends on Z, alike in all contexts
     curvature: float
     uneven_spread: float
-    logit: float
+    logit: float  # the context needs y beside Z
+    # statistic, df: F and its degrees of freedom of the part that decides: mean, slope or variance
     statistic: float
     df: float
     p: float
-    reason: int
+    reason: int  # why there is no p-value; 0 if there is one
 
 
 MEAN, SLOPE, _, VARIANCE, GAUSSIAN_VARIANCE, CURVATURE, UNEVEN_SPREAD, LOGIT, STATISTIC, DF, P = range(11)
@@ -97,7 +76,7 @@ def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_bel
         groups = Groups(rows[: start[k]], start[: k + 1])
         fits = ContextFits(slopes[: k + 2], left[: k + 2], rank[: k + 2], mean[: k + 1])
         enough = max(numbers[P], CLEAR) if look_below <= 1.0 else -1.0
-        numbers[LOGIT] = context_needs(groups, fits, enough).p
+        numbers[LOGIT] = context_needs(groups, fits, enough)
         numbers[P] = max(numbers[P], numbers[LOGIT])
     return Parts._make([*numbers.tolist(), reason])
 
@@ -174,21 +153,11 @@ def _reason(groups: Groups, fits: ContextFits) -> int:
 
 
 class CellMoments(NamedTuple):
-    """Moments of all numbers, standardised over all rows, in every context.
+    """Moments of all numbers, standardised over all rows, in every context."""
 
-    Attributes
-    ----------
-    start : array of int, shape (contexts + 1,)
-        Rows before every context.
-    mean : array, shape (contexts + 1, numbers)
-        Of all rows (0), then of every context.
-    scatter : array, shape (contexts, numbers, numbers)
-        Centred cross products.
-    """
-
-    start: Ints
-    mean: Floats
-    scatter: Floats
+    start: Ints  # shape (contexts + 1,): rows before every context
+    mean: Floats  # shape (contexts + 1, numbers): of all rows (0), then of every context
+    scatter: Floats  # shape (contexts, numbers, numbers): centred cross products
 
 
 @kernel
@@ -232,16 +201,9 @@ def most_lost(slopes: Floats, at: int, weights: Floats, left: float, ridge: floa
     is that of its ridge; since the likelihood is concave, the slopes of the other fit lie in a ball around that
     gradient, in their own units, with the slopes of the first one on its surface.
 
-    Parameters
-    ----------
-    slopes : array, shape (classes - 1, width)
-        Of the fit to the columns; the first is the intercept.
-    at : int
-        The column, counted with the intercept.
-    weights : array, shape (width,)
-        Of the others in the regression of the column; 0 for the intercept and for itself.
-    left : float
-        The standard deviation of the residual, by which it is divided.
+    `slopes`, shape (classes - 1, width), begin with the intercept, and `at` counts with it; `weights`, shape (width,),
+    are those of the others in the regression of the column, 0 for the intercept and for itself; `left` is the standard
+    deviation of the residual, by which it is divided.
     """
     start, middle = slopes + np.outer(slopes[:, at], weights), slopes.copy()
     start[:, at], middle[:, at] = left * slopes[:, at], (slopes[:, at] - slopes @ weights) / left

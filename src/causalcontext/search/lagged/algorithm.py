@@ -1,4 +1,4 @@
-"""The adaptive search over time: the past first (`past.py`), then links level by level, then directions.
+"""The adaptive search over time: the past first (`search_past`), then links level by level, then directions.
 
 Sound on exact distributions: a target's mechanism changes with one lag of every context, and on the rows where these
 have one value its parents separate it from everything that is no effect of it (tests/timeseries/test_exact_chains.py).
@@ -17,16 +17,19 @@ from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import TIED
 from causalcontext.knowledge import Links
-from causalcontext.progress import COLLIDERS, Advance, OutOfTime
-from causalcontext.search.batches import CandidateSet, CIAnswer, RememberedAnswers, first_separating
+from causalcontext.progress import COLLIDERS, OutOfTime, Watch
 from causalcontext.search.family import Doubt, Evidence, Origin, Place
-from causalcontext.search.lagged.colliders import judge_triples
-from causalcontext.search.lagged.context_lags import ByContextLags
-from causalcontext.search.lagged.lag_alarm import LagAlarm, past_beyond_lags
-from causalcontext.search.lagged.parents import LaggedParents, search_past
-from causalcontext.search.lagged.plan import LaggedPlan
-from causalcontext.search.lagged.queries import Pair, PairQueries
-from causalcontext.search.lagged.revisions import Change, changed_by_context, context_lags_to_restore, links_to_share
+from causalcontext.search.lagged.plan import ByContextLags, LaggedPlan
+from causalcontext.search.lagged.queries import LaggedParents, Pair, PairQueries, judge_triples, search_past
+from causalcontext.search.lagged.revisions import (
+    Change,
+    LagAlarm,
+    changed_by_context,
+    context_lags_to_restore,
+    links_to_share,
+    past_beyond_lags,
+)
+from causalcontext.search.level_search import CandidateSet, CIAnswer, RememberedAnswers, first_separating
 from causalcontext.search.rules import orient_all
 from causalcontext.views import CIQuery, adaptive
 
@@ -68,9 +71,9 @@ class LaggedFound:
 class LaggedSearch:
     """One search for the window graphs of all contexts: what it asks, what is left, and what was decided."""
 
-    def __init__(self, prepared: PreparedTest, plan: LaggedPlan, n_jobs: int, advance: Advance) -> None:
+    def __init__(self, prepared: PreparedTest, plan: LaggedPlan, n_jobs: int, watch: Watch) -> None:
         asked = ByContextLags(prepared, plan.contexts) if plan.rule is adaptive and plan.context_columns else prepared
-        self.answers, self.plan, self.advance = RememberedAnswers(asked, n_jobs), plan, advance
+        self.answers, self.plan, self.watch = RememberedAnswers(asked, n_jobs, watch), plan, watch
         left = {(g, y): dict.fromkeys(plan.candidates(y), inf) for g in plan.graphs for y in plan.targets}
         self.past = LaggedParents(left)  # before any test every candidate may be a parent
         self.graphs: Bools = np.zeros((len(plan.values), plan.window.nodes, plan.window.nodes), dtype=bool)
@@ -79,7 +82,6 @@ class LaggedSearch:
 
     def run(self) -> LaggedFound:
         """Past, links, directions; a time limit ends the tests, and what is left is directed by what is known."""
-        cut = ""
         try:
             search_past(self.answers, self.plan, self.past)
             self._start()
@@ -91,14 +93,15 @@ class LaggedSearch:
             found = self._directed(self.answers) if self._share(found.endpoints) else found
             alarm = past_beyond_lags(self.answers, self.plan, self.past, found.endpoints)
             return replace(found, lag_alarm=alarm)
-        except OutOfTime:
-            cut = self._cut_words()
-        except KeyboardInterrupt:
-            self._start_if_needed()
-            return LaggedFound(endpoints_of_arcs(self.graphs), self._told(), self.answers.counts(), False,
-                               self.answers.prepared.labels)  # fmt: skip
-        self._start_if_needed()
-        return self._directed(None, cut)
+        except KeyboardInterrupt as stopped:
+            left = sum(1 for _ in PairQueries(self.plan, self.past, self.graphs).pairs())
+            if not self.graphs.any():
+                self._start()
+            if not isinstance(stopped, OutOfTime):
+                return LaggedFound(endpoints_of_arcs(self.graphs), self._told(), self.answers.counts(), False,
+                                   self.answers.prepared.labels)  # fmt: skip
+            cut = f"before {left} pairs were tested given all sets: some of their edges may be wrong"
+            return self._directed(None, cut if left else "before the past was searched: some of the links may be wrong")
 
     def _start(self) -> None:
         """What may be a parent, and everything inside the time step, is adjacent."""
@@ -111,10 +114,6 @@ class LaggedSearch:
                     self.graphs[g, x, y] = x != y and not plan.links.absent[x, y]
         self.graphs |= plan.links.required[None]
 
-    def _start_if_needed(self) -> None:
-        if not self.graphs.any():
-            self._start()
-
     def _links(self) -> None:
         """Level by level, the pairs that a set separates are taken out at the end of the level."""
         for size in range(len(self.plan.targets)):
@@ -124,8 +123,10 @@ class LaggedSearch:
             waiting = [(pair, asking.sets(pair, size)) for pair in asking.pairs() if asking.most(pair) >= size]
             if not waiting:
                 return
-            for left in first_separating(self.answers, waiting, self._settle):
-                self.advance(size, len(waiting) - left, len(waiting))
+            for queries, left in first_separating(waiting, self._settle):
+                self.watch(size, len(waiting) - left, len(waiting))
+                self.answers.run(queries)
+            self.watch(size, len(waiting), len(waiting))
             self._remove()
 
     def _restore(self, endpoints: Endpoints) -> bool:
@@ -146,33 +147,20 @@ class LaggedSearch:
         """
         if self.plan.rule is not adaptive:
             return False
-        found = links_to_share(self.plan, self.graphs, endpoints)
+        plan, known, found = self.plan, self._told(), links_to_share(self.plan, self.graphs, endpoints)
         for pair, graphs, acting in found:
-            told = [self._record(Pair(g, pair.z, pair.y)) for g in graphs]
-            whole = [record for record in told if record.separated and self._fixes_only(record, acting)]
+            told = [known.get((g, pair.z, pair.y), Record()) for g in graphs]
+            whole = [record for record in told if record.separated and record.query is not None and acting.issuperset(
+                     map(plan.window.context_number, plan.contexts.fixed(record.query.view)))]  # fmt: skip
             kept = whole[0] if whole else told[graphs.index(pair.graph)]
             for g in graphs:
                 self.graphs[g, pair.z, pair.y] = self.graphs[g, pair.y, pair.z] = not whole
                 self.records[Pair(g, pair.z, pair.y)] = kept
         return bool(found)
 
-    def _fixes_only(self, record: Record, acting: Collection[int]) -> bool:
-        """Whether the rows that decided a pair were chosen by lags of these contexts alone."""
-        if record.query is None:
-            return False
-        fixed = self.plan.contexts.fixed(record.query.view)
-        return all(self.plan.window.context_number(context) in acting for context in fixed)
-
-    def _record(self, pair: Pair) -> Record:
-        """What was decided about a pair, in the past alone or later."""
-        query = self.past.removed.get(pair)
-        if query is not None:
-            return Record(query, self.answers.of(query), (), True)
-        return self.records.get(pair, Record())
-
-    def _settle(self, pair: Pair, candidate: CandidateSet, answer: CIAnswer) -> bool:
+    def _settle(self, pair: Pair, candidate: CandidateSet) -> bool:
         """Write an answer down; whether it separates the pair."""
-        record = self.records.setdefault(pair, Record())
+        record, answer = self.records.setdefault(pair, Record()), self.answers.of(candidate.query)
         if answer.reason:
             record.untested += 1
             record.reason, record.rows = answer.reason, answer.n
@@ -193,7 +181,7 @@ class LaggedSearch:
     def _directed(self, answers: RememberedAnswers | None, cut: str = "") -> LaggedFound:
         """Time, then colliders, then Meek's rules in every graph; ends at contexts are the same in all of them."""
         if answers is not None:
-            self.advance(COLLIDERS, 0, 1)
+            self.watch(COLLIDERS, 0, 1)
         self._remove()
         plan, asking = self.plan, PairQueries(self.plan, self.past, self.graphs)
         separating = {pair: record.chosen for pair, record in self.records.items() if record.separated}
@@ -238,9 +226,3 @@ class LaggedSearch:
         for pair, record in self.records.items():
             told |= {(g, pair.z, pair.y): record for g in asking.holding(pair)}
         return told
-
-    def _cut_words(self) -> str:
-        left = int(sum(1 for _ in PairQueries(self.plan, self.past, self.graphs).pairs())) if self.graphs.any() else 0
-        if not left:
-            return "before the past was searched: some of the links may be wrong"
-        return f"before {left} pairs were tested given all sets: some of their edges may be wrong"

@@ -5,6 +5,10 @@ the past beyond the window, as far as causes of causes may lie. It is conditione
 is a column of a context at some lag: R(t), R(t-1), ...; a mechanism changes with one of them for every context, or with
 none. A context that is made out of a column (`cc.threshold`) is not searched: on the rows of its value are asked the
 questions with that column, of the same time, among their conditions.
+
+A pair at a context given other context lags is tested inside every value of these lags, and summed up. A test that
+takes another context lag for a column would suppose that it moves levels only; but it may change slopes as well. Inside
+each of its values there is nothing to suppose. p-values of separate rows are combined by Fisher's method.
 """
 
 from __future__ import annotations
@@ -15,10 +19,12 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+import scipy
 
+from causalcontext.ci_tests.protocol import Declared, Label, PreparedTest
 from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
-from causalcontext.views import Contexts, View, ViewRule, adaptive, masked, pooled
+from causalcontext.views import CIQuery, Contexts, Outcomes, Reason, View, ViewRule, adaptive, masked, pooled
 
 FIRST_LEVEL = 0.1
 """A column of the past stays a possible parent if it is dependent at this level: a parent that is lost is lost."""
@@ -27,18 +33,6 @@ FIRST_LEVEL = 0.1
 @dataclass(frozen=True)
 class Window:
     """The numbers of the columns.
-
-    Attributes
-    ----------
-    variables : int
-        How many, contexts included.
-    lags : int
-        The longest lag of a cause.
-    covariates : int
-    contexts : tuple of int
-        Which of the variables are contexts, ascending.
-    beyond : int or None
-        How many more lags may be conditioned on; as many again by default.
 
     Examples
     --------
@@ -49,11 +43,11 @@ class Window:
     (0, 7, 6)
     """
 
-    variables: int
-    lags: int
+    variables: int  # how many, contexts included
+    lags: int  # the longest lag of a cause
     covariates: int = 0
-    contexts: tuple[int, ...] = ()
-    beyond: int | None = None
+    contexts: tuple[int, ...] = ()  # which of the variables are contexts, ascending
+    beyond: int | None = None  # how many more lags may be conditioned on; as many again by default
 
     @property
     def nodes(self) -> int:
@@ -127,36 +121,18 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class LaggedPlan:
-    """One joint search for the window graphs of all contexts.
-
-    Attributes
-    ----------
-    window : Window
-    contexts : Contexts
-        Of the columns: the context variables are the context lags that are told apart, those of now first.
-    rule : ViewRule
-        `adaptive`, `masked` (on the contexts of now) or `pooled`.
-    values : tuple of tuples of int
-        The value of every context in every graph, in the order of `window.contexts`.
-    context_lags : tuple of int
-        The lags at which a context may act on a variable.
-    links : Links
-        What is known about the nodes; time order is a part of it.
-    alpha : float
-    max_given : int
-        The largest set of variables of the same time step that are conditioned on.
-    collider_rule : {"majority", "conservative", "first"}
-    """
+    """One joint search for the window graphs of all contexts."""
 
     window: Window
+    # of the columns: the context variables are the context lags that are told apart, those of now first
     contexts: Contexts
-    rule: ViewRule
-    values: tuple[tuple[int, ...], ...]
-    context_lags: tuple[int, ...]
-    links: Links
+    rule: ViewRule  # `adaptive`, `masked` (on the contexts of now) or `pooled`
+    values: tuple[tuple[int, ...], ...]  # the value of every context in every graph, in the order of `window.contexts`
+    context_lags: tuple[int, ...]  # the lags at which a context may act on a variable
+    links: Links  # what is known about the nodes; time order is a part of it
     alpha: float
-    max_given: int
-    collider_rule: str = "majority"
+    max_given: int  # the largest set of variables of the same time step that are conditioned on
+    collider_rule: str = "majority"  # {"majority", "conservative", "first"}
 
     @property
     def graphs(self) -> range:
@@ -253,3 +229,71 @@ class LaggedPlan:
         value, now = self.values[graph], len(self.window.contexts)
         positions = self.contexts.positions[:now] if self.rule is masked else self.contexts.positions
         return tuple((position, value[self.window.context_number(position)]) for position in positions)
+
+
+BY_CONTEXT_LAG = Label("by the other context lag (Fisher)")
+SMALLEST = 1e-300
+
+
+class ByContextLags(Declared):
+    """A prepared test whose queries at a context never have lags of it, some of `contexts`, among their conditions."""
+
+    def __init__(self, prepared: PreparedTest, contexts: Contexts) -> None:
+        self._prepared, self._contexts = prepared, contexts
+        self.labels = (*prepared.labels, BY_CONTEXT_LAG)
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order."""
+        parts = [self._parts(query) for query in queries]
+        asked = list(dict.fromkeys(part for some in parts for part in some))
+        found = self._prepared.answer(asked)
+        place = {query: i for i, query in enumerate(asked)}
+        label = np.zeros(len(asked), dtype=np.int8) if found.label is None else found.label
+        rows = [
+            _single(found, label, place[some[0]]) if len(some) == 1
+            else _combined(found, [place[part] for part in some], len(self.labels) - 1)
+            for some in parts
+        ]  # fmt: skip
+        table = np.array(rows, dtype=np.float64).reshape(-1, 6)
+        return Outcomes(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64),
+                        table[:, 4].astype(np.int8), table[:, 5].astype(np.int8))  # fmt: skip
+
+    def _parts(self, query: CIQuery) -> list[CIQuery]:
+        """The query itself, or one for every combination of values of the context lags among its conditions."""
+        context_lags = self._contexts.positions
+        named = [z for z in query.given if z in context_lags]
+        if not named or not {query.x, query.y}.intersection(context_lags):
+            return [query]
+        given = tuple(z for z in query.given if z not in named)
+        return [CIQuery(query.x, query.y, given, view) for view in self._contexts.parts(query.view, named)]
+
+
+Row = tuple[float, float, float, int, int, int]
+
+
+def _single(found: Outcomes, label: np.ndarray, i: int) -> Row:
+    return (found.statistic[i], found.df[i], found.p[i], int(found.n[i]), int(found.reason[i]), int(label[i]))
+
+
+def fisher(p: Sequence[float]) -> float:
+    """One p-value for several of separate rows; those that are not known are left out, and without any it is 1.
+
+    Examples
+    --------
+    >>> round(fisher([0.05, 0.05]), 4), fisher([float("nan")])
+    (0.0175, 1.0)
+    """
+    known = [value for value in p if value == value]
+    if not known:
+        return 1.0
+    return float(scipy.special.chdtrc(2 * len(known), float(-2.0 * np.log(np.maximum(known, SMALLEST)).sum())))
+
+
+def _combined(found: Outcomes, places: list[int], label: int) -> Row:
+    """Fisher's sum over the parts that could be tested."""
+    told = [i for i in places if not found.reason[i]]
+    if not told:
+        return (np.nan, np.nan, np.nan, int(found.n[places].sum()), int(found.reason[places[0]]), label)
+    statistic = float(-2.0 * np.log(np.maximum(found.p[told], SMALLEST)).sum())
+    p = fisher(found.p[told].tolist())
+    return (statistic, 2.0 * len(told), p, int(found.n[told].sum()), int(Reason.TESTABLE), label)

@@ -14,25 +14,19 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError, OptionError
-from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.simulate.hidden import TOLERANCE, NamedColumns, PreparedOracle, Where
-from causalcontext.simulate.truth import (
-    Truth,
-    directed_graph,
-    is_strongly_acyclic,
-    is_weakly_sufficient,
-    same_truth,
-    union_graph,
-)
+from causalcontext.simulate.hidden import TOLERANCE, PreparedOracle, Where
+from causalcontext.simulate.truth import TrueGraphs, is_strongly_acyclic, is_weakly_sufficient
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from causalcontext.data.dataset import Dataset
+
 
 @dataclass(frozen=True, eq=False)
-class DiscreteModel:
+class DiscreteModel(TrueGraphs):
     """A joint distribution over discrete variables, one of which is the context, and the graphs it came from.
 
     Attributes
@@ -77,18 +71,6 @@ class DiscreteModel:
         p_yz = np.add.reduce(p_xyz, axis=x, keepdims=True)
         p_z = np.add.reduce(p_yz, axis=y, keepdims=True)
         return float(np.abs(p_xyz * p_z - p_xz * p_yz).max())
-
-    def context_graph(self, level: int) -> Graph:
-        """The true graph of one context, links at the context variable included."""
-        return directed_graph(self.names, self.adjacency[level])
-
-    def truth(self) -> Truth:
-        """The four kinds of true graph; those of a context agree, since no mechanism is flat anywhere."""
-        return same_truth(self.names, self.context, self.adjacency)
-
-    def union_graph(self) -> Graph:
-        """The links of any context; `<=>` where a link is reversed between contexts."""
-        return union_graph(self.names, self.adjacency)
 
     def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
         """A table of `n` rows drawn from the joint: integers for the context, floats for the others."""
@@ -192,7 +174,7 @@ class OracleTest:
     def __init__(self, model: DiscreteModel) -> None:
         self.model = model
 
-    def prepare(self, data: NamedColumns | None, statistics: object = None) -> PreparedOracle:
+    def prepare(self, data: Dataset | None, statistics: object = None) -> PreparedOracle:
         """The oracle for the columns of `data`; without data, for the variables in the model's own order."""
         names = self.model.names if data is None else tuple(data.names)
         if sorted(names) != sorted(self.model.names):
