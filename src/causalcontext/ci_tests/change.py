@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -216,14 +216,8 @@ class PreparedChange(PreparedRows):
 
 ClassedRows = tuple[Floats, Ints]
 """Rows of the numbers, shape (numbers + 1, rows), the first of which is 1, and their classes."""
-
-
-class ResidualColumn(NamedTuple):
-    """A column whose residual takes its place: where it is, with an intercept first; its slopes; what they leave."""
-
-    at: int
-    weights: Floats
-    left: float
+ResidualColumn = tuple[int, Floats, float]
+"""A column whose residual takes its place: where it is, with an intercept first; its slopes; what they leave."""
 
 
 class SharedFits:
@@ -256,7 +250,7 @@ class SharedFits:
             if bound_of_logit(gain, free, True) > level:
                 continue
             turned = turned or self._turned(both, both.index(number))
-            lost = most_lost(large[1], turned.at, turned.weights, turned.left, RIDGE)
+            lost = most_lost(large[1], *turned, RIDGE)
             p: float = bound_of_logit(gain - lost, free, True)
             if p > level:
                 p = bound_of_logit(self._fit_turned(sample, both, turned) - small[0] - SLACK, free, True)
@@ -300,7 +294,7 @@ class SharedFits:
         products = self._products[np.ix_(order, order)]
         sweep(products, len(order) - 1, int(self.cells.start[-1]))
         weights = np.insert(products[:-1, -1], (0, place), 0.0)
-        return ResidualColumn(place + 1, weights, float(np.sqrt(products[-1, -1] / self.cells.start[-1])))
+        return place + 1, weights, float(np.sqrt(products[-1, -1] / self.cells.start[-1]))
 
     def _fit_turned(self, sample: int, members: tuple[int, ...], turned: ResidualColumn) -> float:
         """The likelihood with a residual in place of a member, as a query on rows has it."""

@@ -60,7 +60,7 @@ def algorithm_1(
     time limit ends the tests, and what is left is oriented by the separating sets that are known.
     """
     graphs = plan.complete_graphs()  # 4: start fully connected
-    sepsets = SepsetRecords.of_pairs(plan.variables, len(plan.cells), NO_PAIRS)
+    sepsets = SepsetRecords.empty(plan.variables, len(plan.cells), NO_PAIRS)
     size, edges = 0, None
     try:
         sepsets = first_sepsets(search, plan, graphs)  # those that live past the empty set

@@ -107,7 +107,7 @@ def first_sepsets(search: LevelSearch, plan: Plan, graphs: Bools) -> SepsetRecor
     del asked
     first, second = np.divmod(np.flatnonzero(graphs[0]), plan.variables)
     listed = first[first < second], second[first < second]
-    sepsets = SepsetRecords.of_pairs(plan.variables, len(graphs), listed, screened)
+    sepsets = SepsetRecords.empty(plan.variables, len(graphs), listed, screened)
     for begin in range(0, len(graphs), MOST_GRAPHS):
         for view in set(plan.views[begin : begin + MOST_GRAPHS, 0].tolist()):
             sepsets.tests[int(view > 0)] += separated

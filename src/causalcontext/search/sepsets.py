@@ -55,19 +55,11 @@ class SepsetRecords:
     screened: Marginal | None = None  # what separated all other pairs
 
     @classmethod
-    def empty(cls, variables: int, graphs: int) -> SepsetRecords:
-        """Sepset records of all pairs, in which nothing has been tested."""
-        return cls._of(variables, graphs, *_pairs(variables), None)
-
-    @classmethod
-    def of_pairs(cls, variables: int, graphs: int, listed: tuple[Ints, Ints],
-                 screened: Marginal | None = None) -> SepsetRecords:  # fmt: skip
-        """Sepset records of some pairs, in row order, none of which has been tested."""
-        return cls._of(variables, graphs, *listed, slots(*listed, variables), screened)
-
-    @classmethod
-    def _of(cls, variables: int, graphs: int, first: Ints, second: Ints, places: Ints | None,
-            screened: Marginal | None = None) -> SepsetRecords:  # fmt: skip
+    def empty(cls, variables: int, graphs: int, listed: tuple[Ints, Ints] | None = None,
+              screened: Marginal | None = None) -> SepsetRecords:  # fmt: skip
+        """Sepset records of all pairs, or of some in row order, in which nothing has been tested."""
+        first, second = _pairs(variables) if listed is None else listed
+        places = None if listed is None else slots(*listed, variables)
         numbers = np.full((graphs, first.size, 3), np.nan)
         numbers[:, :, P] = -1.0
         facts = np.zeros((graphs, first.size, FACTS), dtype=np.int32)

@@ -177,7 +177,8 @@ def random_hidden_model(observed: int = 8, hidden: int = 2, degree: float = 2.2,
     generator = np.random.default_rng(seed)
     draft = _draft(observed, hidden, degree, generator)
     coefficients, shifts = _changed(draft, generator)
-    noise = RELATIVE_NOISE * _spread(draft.base, draft.context) or 1.0
+    total = np.linalg.inv(np.eye(len(draft.base)) - draft.base)  # of all paths, with noises of variance 1
+    noise = RELATIVE_NOISE * float(np.linalg.norm(total @ draft.base[:, draft.context])) or 1.0
     names = (*(f"X{node}" for node in range(observed)), "R", *(f"L{node}" for node in range(hidden)))
     model = ContextSCM(names, draft.context, coefficients, draft.order, context_noise=noise, shifts=shifts)
     return HiddenVariables(model, tuple(range(observed + 1, observed + 1 + hidden)))
@@ -245,12 +246,6 @@ def _change_once(draft: _Draft, both: Floats, shifts: Floats, where: tuple[int, 
         if edited is not None and is_acyclic(edited != 0):
             both[level] = edited
             return
-
-
-def _spread(base: Floats, node: int) -> float:
-    """The standard deviation of what the causes of a node say, with noises of variance 1."""
-    total = np.linalg.inv(np.eye(len(base)) - base)
-    return float(np.linalg.norm(total @ base[:, node]))
 
 
 def separated(stack: Bools, context: int, x: int, y: int, given: Sequence[int], level: int | None = None) -> Bools:

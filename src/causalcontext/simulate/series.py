@@ -17,7 +17,8 @@ from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError, check_choice, check_whole
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, window_names
-from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.graphs.paths import reach
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.simulate.noise import NoiseLaw, exponential, normal
 
@@ -235,7 +236,7 @@ def _drawn(design: SeriesDesign, random: np.random.Generator) -> SeriesModel | N
     if design.into_context != "none":
         lag = 0 if design.into_context == "contemporaneous" else 1
         weights[lag, parents] = random.choice([-1.0, 1.0], size=len(parents))
-    before = _ancestors(slopes[0, :, 0] != 0, weights[0] != 0)
+    before = (weights[0] != 0) | reach(slopes[0, :, 0].T != 0)[:, weights[0] != 0].any(axis=1)
     order = np.array([*sorted(np.flatnonzero(before), key=lambda i: place[i]), d,
                       *sorted(np.flatnonzero(~before), key=lambda i: place[i])])  # fmt: skip
     spread = random.uniform(0.7, 1.3, size=d)
@@ -282,14 +283,6 @@ def _change(design: SeriesDesign, slopes: Floats, j: int, random: np.random.Gene
 
 def _coefficient(design: SeriesDesign, random: np.random.Generator) -> float:
     return float(random.uniform(*design.coefficients) * random.choice([-1.0, 1.0]))
-
-
-def _ancestors(links: Bools, parents: Bools) -> Bools:
-    """The parents and all before them; `links[effect, cause]`."""
-    found = parents.copy()
-    for _ in range(len(parents)):
-        found = found | links[found].any(axis=0)
-    return found
 
 
 def _scaled(model: SeriesModel, random: np.random.Generator) -> SeriesModel | None:

@@ -305,7 +305,10 @@ def replication_report(ours: pd.DataFrame, published: pd.DataFrame) -> str:
             lines.append(f"- all methods, {metric.upper()}, {graph} graphs: {_met(cells)}")
     lines += ["", "## PC-AC and PC-M, context graphs", "", *_side_by_side(target)]
     far = compared[compared["metric"].isin(TARGET_METRICS) & (compared["standard_errors"].abs() > FAR)]
-    lines += ["", "## TPR and FPR that differ", "", *(_sentences(far) or ["None."])]
+    sentences = [f"- {row.method}, {row.knowledge}, n = {row.samples}, {row.graph}, {row.metric}: {row.value:.3f} "
+                 f"here, {row.value_published:.3f} published ({row.standard_errors:+.1f} standard errors)"
+                 for row in far.itertuples()]  # fmt: skip
+    lines += ["", "## TPR and FPR that differ", "", *(sentences or ["None."])]
     return "\n".join(lines) + "\n"
 
 
@@ -344,9 +347,3 @@ def _side_by_side(cells: pd.DataFrame) -> list[str]:
                        for n in samples]  # fmt: skip
             lines.append(f"| {kind} | {metric} | {method} | {words} | " + " | ".join(entries) + " |")
     return lines
-
-
-def _sentences(cells: pd.DataFrame) -> list[str]:
-    return [f"- {row.method}, {row.knowledge}, n = {row.samples}, {row.graph}, {row.metric}: {row.value:.3f} here, "
-            f"{row.value_published:.3f} published ({row.standard_errors:+.1f} standard errors)"
-            for row in cells.itertuples()]  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,8 @@ from joblib import Parallel, delayed, parallel_config
 
 from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError, OptionError, check_choice, is_whole
+from causalcontext.graphs.endpoints import Endpoints
+from causalcontext.kernels.arrays import Bools
 from causalcontext.progress import counting_bar
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
@@ -75,7 +77,7 @@ def run_job(design: Design, place: int, repeat: int) -> list[Record]:
 def _runs(design: Design, model: ContextSCM | HiddenVariables, table: Any) -> Iterator[Record]:
     legacy = any(method.startswith("published") for method in design.methods)
     memory: dict[str, Any] = {}
-    judged = _judge(model)
+    known = knowable_endpoints(model) if isinstance(model, HiddenVariables) else np.empty((0, 0, 0), np.int8)
     for kind, method in runs_of(design):
         knowledge, told = told_links(kind, model, "unknown" if legacy else "absent")
         task = StudyTask(table, model.context_name, knowledge, design.test, design.alpha, memory)
@@ -83,37 +85,28 @@ def _runs(design: Design, model: ContextSCM | HiddenVariables, table: Any) -> It
         begin = time.perf_counter()
         try:
             estimate = METHODS[method](task)
-            record |= {"seconds": round(time.perf_counter() - begin, 6), **judged(estimate, told)}
+            record |= {"seconds": round(time.perf_counter() - begin, 6), **_scores(estimate, model, known, told)}
         except Exception as error:
             record |= {"reason": _reason(error)}
         yield record
 
 
-def _judge(model: ContextSCM | HiddenVariables) -> Callable[[EstimatedEndpoints, Any], Record]:
-    """How the estimates for a model are scored: where variables are hidden, by the adjacencies and ends of contexts."""
-    if not isinstance(model, HiddenVariables):
-        return lambda estimate, told: score(estimate, model, told)
-    known = knowable_endpoints(model)
+def _scores(estimate: EstimatedEndpoints, model: ContextSCM | HiddenVariables, known: Endpoints, told: Bools) -> Record:
+    """The metrics of the union, of the contexts where the method finds them, and the number of tests.
 
-    def score_ancestry(estimate: EstimatedEndpoints, told: Any) -> Record:
+    Where variables are hidden, those of the adjacencies and ends of contexts, out of the ends that can be known.
+    """
+    scored: Record = {}
+    if isinstance(model, HiddenVariables):
         both = np.repeat(estimate.union, len(known), axis=0) if estimate.contexts is None else estimate.contexts
-        scored: Record = {"ancestral": rounded(ancestral_rates(ancestral_counts(both, model, known)))}
-        return scored | ({"tests": dict(estimate.tests)} if estimate.tests else {})
-
-    return score_ancestry
-
-
-def score(estimate: EstimatedEndpoints, model: ContextSCM, told: Any) -> Record:
-    """The metrics of the union, of the contexts where the method finds them, and the number of tests."""
-    truth = model.adjacency
-    union = np.asarray(truth.any(axis=0))[None]
-    scored: Record = {"union": rounded(graph_metrics(estimate.union, union, model.context, told))}
-    if estimate.contexts is not None:
-        contexts = graph_metrics(estimate.contexts, truth, model.context, told)
-        scored["context"] = rounded(contexts | label_metrics(estimate.contexts, truth, model.context))
-    if estimate.tests:
-        scored["tests"] = dict(estimate.tests)
-    return scored
+        scored["ancestral"] = rounded(ancestral_rates(ancestral_counts(both, model, known)))
+    else:
+        union = np.asarray(model.adjacency.any(axis=0))[None]
+        scored["union"] = rounded(graph_metrics(estimate.union, union, model.context, told))
+        if estimate.contexts is not None:
+            contexts = graph_metrics(estimate.contexts, model.adjacency, model.context, told)
+            scored["context"] = rounded(contexts | label_metrics(estimate.contexts, model.adjacency, model.context))
+    return scored | ({"tests": dict(estimate.tests)} if estimate.tests else {})
 
 
 SETTING_COLUMNS = (

@@ -249,8 +249,9 @@ class ByContextLags(Declared):
         found = self._prepared.answer(asked)
         place = {query: i for i, query in enumerate(asked)}
         label = np.zeros(len(asked), dtype=np.int8) if found.label is None else found.label
+        columns = (found.statistic, found.df, found.p, found.n, found.reason, label)
         rows = [
-            _single(found, label, place[some[0]]) if len(some) == 1
+            [column[place[some[0]]] for column in columns] if len(some) == 1
             else _combined(found, [place[part] for part in some], len(self.labels) - 1)
             for some in parts
         ]  # fmt: skip
@@ -268,13 +269,6 @@ class ByContextLags(Declared):
         return [CIQuery(query.x, query.y, given, view) for view in self._contexts.parts(query.view, named)]
 
 
-Row = tuple[float, float, float, int, int, int]
-
-
-def _single(found: Outcomes, label: np.ndarray, i: int) -> Row:
-    return (found.statistic[i], found.df[i], found.p[i], int(found.n[i]), int(found.reason[i]), int(label[i]))
-
-
 def fisher(p: Sequence[float]) -> float:
     """One p-value for several of separate rows; those that are not known are left out, and without any it is 1.
 
@@ -289,11 +283,11 @@ def fisher(p: Sequence[float]) -> float:
     return float(scipy.special.chdtrc(2 * len(known), float(-2.0 * np.log(np.maximum(known, SMALLEST)).sum())))
 
 
-def _combined(found: Outcomes, places: list[int], label: int) -> Row:
+def _combined(found: Outcomes, places: list[int], label: int) -> list[float]:
     """Fisher's sum over the parts that could be tested."""
     told = [i for i in places if not found.reason[i]]
     if not told:
-        return (np.nan, np.nan, np.nan, int(found.n[places].sum()), int(found.reason[places[0]]), label)
+        return [np.nan, np.nan, np.nan, int(found.n[places].sum()), int(found.reason[places[0]]), label]
     statistic = float(-2.0 * np.log(np.maximum(found.p[told], SMALLEST)).sum())
     p = fisher(found.p[told].tolist())
-    return (statistic, 2.0 * len(told), p, int(found.n[told].sum()), int(Reason.TESTABLE), label)
+    return [statistic, 2.0 * len(told), p, int(found.n[told].sum()), int(Reason.TESTABLE), label]
