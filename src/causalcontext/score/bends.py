@@ -52,7 +52,7 @@ def _apart(design: ScoreDesign) -> Bools:
     share = data.n / data.n.sum()
     square = design.scatter[:, first, first] / np.maximum(data.n, 1.0)[:, None] + design.means[:, first] ** 2
     between = share @ design.means[:, first] ** 2, share @ (square - share @ square) ** 2
-    fourth = np.mean(design.values[first] ** 4, axis=1) - 1.0
+    fourth = np.mean(np.square(np.square(design.values[first])), axis=1) - 1.0
     return np.asarray((data.kind == NUMBER) & ((between[0] > APART) | (between[1] > APART * np.maximum(fourth, 1.0))))
 
 

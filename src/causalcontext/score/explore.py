@@ -240,14 +240,16 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
 def _kinked(straight: Explored, bends: list[BasisFunction], effort: Effort) -> Explored:
     """Straight lines with bends in place of contexts, where these are better; each costs about what it replaces.
 
-    Bends that are of use elsewhere are no reason: whether curves pay is another question, so `doubt` is left open.
+    Bends that are of use elsewhere are no reason: whether curves pay is another question, so `doubt` is left open. The
+    climb from the orders without bends says whether there is anything to look for.
     """
     plain, design = straight.found.best, straight.design
     richer = ScoreDesign(design.data, design.options, False, bends)
-    found = search(richer, True, effort, [plain.orders[0]], plain.score)
-    freed = any(plain.reads(y) and not found.best.reads(y) for y in range(design.data.responses))
-    if not freed or found.best.score <= plain.score + EQUAL:
-        return straight
+    for needed, sure in ((np.inf, False), (plain.score, True)):
+        found = search(richer, True, effort, [plain.orders[0]], needed, sure)
+        freed = any(plain.reads(y) and not found.best.reads(y) for y in range(design.data.responses))
+        if not freed or found.best.score <= plain.score + EQUAL:
+            return straight
     return Explored(richer, found, True, np.nan, straight=straight, instead=True)
 
 

@@ -113,7 +113,18 @@ class FittedModel:
         return before(np.argsort(self.orders, axis=1), node, mask, self.design.data.candidates)
 
     def residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
-        """The residuals of a number in one of its regressions, divided by its scale, and the rows of it."""
+        """The residuals of a number in one of its regressions, divided by its scale, and the rows of it; read only."""
+        key = node, part.mask
+        if key not in self._residuals:
+            self._residuals[key] = self._residual(node, part)
+        return self._residuals[key]
+
+    @cached_property
+    def _residuals(self) -> dict[tuple[int, int], tuple[Floats, Bools]]:
+        """The residuals that were asked for, by node and cells."""
+        return {}
+
+    def _residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
         matrix, rows, _ = self.design.matrix_and_rows(part.block, part.columns)
         response, scale = self.design.values[self.design.response[node], rows], self.scale(node, part, rows)
         slopes = np.linalg.lstsq((matrix / scale).T, response / scale, rcond=None)[0]

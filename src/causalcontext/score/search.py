@@ -14,9 +14,7 @@ from functools import partial
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.orders.fits import fit_pointer
-from causalcontext.kernels.orders.order_moves import OrderProblem, State, climb
-from causalcontext.kernels.orders.selection import copy_pointer
+from causalcontext.kernels.orders.order_moves import NOW, OrderProblem, State, climb, order_calls
 from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NodeSlots, chosen_slots, readers_in_reach
 from causalcontext.progress import Advance
 from causalcontext.score.clock import Clock
@@ -213,7 +211,7 @@ class Climber:
         uses = arrays.tables.groups >= 0
         if shared or data.orders == 1:
             uses = np.tile(np.arange(data.orders) == 0, (len(uses), 1))
-        self.problem = OrderProblem(fit_pointer(), copy_pointer(), self.workspace.calls, slots, self.design.allowed,
+        self.problem = OrderProblem(order_calls(), self.workspace.calls, slots, self.design.allowed,
                                     self.design.earlier)  # fmt: skip
         self.state = State(self.workspace.note, arrays.fits.scores, arrays.fits.matters, arrays.work.candidates,
                            np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses,
@@ -247,10 +245,13 @@ class Climber:
     def model(self, score: float) -> FittedModel:
         """The model where the climb stands."""
         design, slots, place = self.design, self.problem.slots, self.state.orders[1, 0]
+        pooled = slots.may[:, 0] & (self.state.scores[:, 0] == self.state.value[NOW])
         parts = []
         for node in range(design.data.nodes):
-            usable = readers_in_reach(slots.needs, place, node)
-            chosen = chosen_slots(slots, node, self.state.scores[node, : self.slots], usable)
+            chosen = [0]
+            if not pooled[node]:
+                usable = readers_in_reach(slots.needs, place, node)
+                chosen = chosen_slots(slots, node, self.state.scores[node, : self.slots], usable)
             blocks = [(slot, int(slots.block[node, slot])) for slot in chosen]
             parts.append(tuple(part_of(block, design.key(block)[1], self.workspace.taken(node, slot))
                                for slot, block in blocks))  # fmt: skip

@@ -64,8 +64,7 @@ class FitWorkspace:
         places = 1 << (14 if data.responses <= 12 else 17)
         self.kept = no_kept(data.candidates, self.width, places) if keeps else no_kept(data.candidates, 1, 0)
         kinds = data.kind[: data.nodes]
-        self.calls = calls_for(self.densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()),
-                               self.scales)  # fmt: skip
+        self._needs = self.densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any())
         self._make_room(1)
 
     def with_slots(self, slots: int) -> FitWorkspace:
@@ -83,12 +82,13 @@ class FitWorkspace:
                                 no_fits(nodes, slots, self.width, p if len(self.kept.names) else 0),
                                 scratch(p, tables.about.shape[2], self.width, int(design.rows.node[:, WIDTH].max())),
                                 self.memory, self.covariances, self.kept)  # fmt: skip
-        self.note = note_of(self.arrays, FIT_ARRAYS)
+        self.note, weighted = note_of(self.arrays, FIT_ARRAYS), None
         if self.scales:
             moments = {name: np.zeros_like(getattr(tables, name)) for name in ("n", "means", "scatter", "variance")}
             covariances = no_rows(tables.about.shape[2], 1 << 10, 1 << 16)
             own = self.arrays._replace(tables=tables._replace(**moments), covariances=covariances)
-            self.calls = self.calls._replace(weighted=note_of(own, FIT_ARRAYS))
+            weighted = note_of(own, FIT_ARRAYS)
+        self.calls = calls_for(*self._needs, weighted)
 
     def taken(self, node: int, slot: int) -> Ints:
         """The columns of a fit."""

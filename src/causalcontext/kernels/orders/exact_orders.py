@@ -26,7 +26,6 @@ from causalcontext.kernels.orders.fit_arrays import (
     TAKEN,
     UNKNOWN,
     BlockTables,
-    Calls,
     Fits,
     Scratch,
 )
@@ -37,7 +36,7 @@ SAME = 1e-7
 """Scores that differ by less are equal: the first one is taken, whatever rounding says."""
 
 
-def all_scores(fit: FunctionPointer, calls: Calls, arrays: Note, slots: NodeSlots, allowed: Bools,
+def all_scores(fit: FunctionPointer, calls: Note, arrays: Note, slots: NodeSlots, allowed: Bools,
                width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
     """The best scores of all nodes in all slots with candidates inside every set, and the columns that they take.
 
@@ -56,18 +55,30 @@ def all_scores(fit: FunctionPointer, calls: Calls, arrays: Note, slots: NodeSlot
     best = np.full((count, nodes, 1 << nodes), -math.inf)
     found = np.zeros(best.shape, dtype=np.int64)
     pool = np.zeros((1 + (2 << nodes), 1 + width), dtype=np.int64)
-    for slot in range(count):
-        for node in np.flatnonzero(slots.may[:, 1 + slots.owner[slot]]).tolist():
-            if len(pool) - pool[0, 0] <= 1 << nodes:
-                pool = np.concatenate([pool, np.zeros_like(pool)])
-            block = int(slots.block[node, slot])
-            subset_scores(fit, calls, arrays, block, node, allowed[node], pool, best[slot, node], found[slot, node])
+    tasks, done = np.argwhere(slots.may[:, 1 + slots.owner].T), 0
+    while done < len(tasks):
+        if done:
+            pool = np.concatenate([pool, np.zeros_like(pool)])
+        done += fill_scores(fit, calls, arrays, slots.block, tasks[done:], allowed, pool, best, found)
     return best, found, pool
 
 
 @kernel
-def subset_scores(fit: FunctionPointer, calls: Calls, arrays: Note, block: int, node: int, allowed: Bools, pool: Ints,
-                  best: Floats, found: Ints) -> None:  # fmt: skip
+def fill_scores(fit: FunctionPointer, calls: Note, arrays: Note, block: Ints, tasks: Ints, allowed: Bools, pool: Ints,
+                best: Floats, found: Ints) -> int:  # fmt: skip
+    """`best` and `found` are filled slot by slot and node by node until `pool` is; how many of these tasks are done."""
+    for done in range(tasks.shape[0]):
+        if pool.shape[0] - pool[0, 0] <= best.shape[2]:
+            return done
+        slot, node = tasks[done, 0], tasks[done, 1]
+        _subset_scores(fit, calls, arrays, block[node, slot], node, allowed[node], pool, best[slot, node],
+                       found[slot, node])  # fmt: skip
+    return int(tasks.shape[0])
+
+
+@kernel
+def _subset_scores(fit: FunctionPointer, calls: Note, arrays: Note, block: int, node: int, allowed: Bools, pool: Ints,
+                   best: Floats, found: Ints) -> None:  # fmt: skip
     """The best score of a node in a block with candidates inside every set, and where its columns are in `pool`.
 
     What is given is always a candidate. A fit that never looked at some of its candidates is the fit of every set
@@ -199,16 +210,15 @@ def best_suffixes(best: Floats, slots: NodeSlots, cells: Ints, orders: int, syst
 @kernel
 def fill_suffixes(best: Floats, slots: NodeSlots, cells: Ints, sizes: Ints, score: Floats) -> None:
     """`score` is filled; `sizes` are the numbers of orders and of nodes that are placed in each."""
-    orders, system = sizes[0], sizes[1]
+    places, may, system = _places(cells, sizes), _may_use(slots, sizes[1]), sizes[1]
     score[score.size - 1] = 0.0
     for state in range(score.size - 2, -1, -1):
         highest = -math.inf
-        for i in range(system):
-            missing = _missing(state, i, orders, system)
-            for slot in range(cells.size if missing else 0):
-                if cells[slot] & missing == cells[slot] and slots.may[i, 1 + slots.owner[slot]]:
-                    inside, after = _placed(state, i, cells[slot], orders, system, best.shape[2] - 1)
-                    highest = max(highest, best[slot, i, inside] + score[after])
+        for slot in range(cells.size):
+            inside = _inside(state, cells[slot], sizes, best.shape[2] - 1)
+            for i in range(system):
+                if may[slot, i] and state & (places[slot] << i) == 0:
+                    highest = max(highest, best[slot, i, inside] + score[state | (places[slot] << i)])
         score[state] = highest
 
 
@@ -241,7 +251,7 @@ def best_path(best: Floats, slots: NodeSlots, cells: Ints, orders: int, system: 
 def fill_path(best: Floats, slots: NodeSlots, cells: Ints, sizes: Ints, entry: Floats, ahead: Floats, bound: float,
               ban: Ints, score: Floats, steps: Ints) -> float:  # fmt: skip
     """`score` and `steps` are filled; the score of all nodes, which is -inf if it is below the bound."""
-    cause, effect, orders, system = ban[0], ban[1], sizes[0], sizes[1]
+    orders, system, may, places = sizes[0], sizes[1], _may_use(slots, sizes[1]), _places(cells, sizes)
     for members in range(entry.size):
         state = 0
         for r in range(orders):
@@ -250,42 +260,46 @@ def fill_path(best: Floats, slots: NodeSlots, cells: Ints, sizes: Ints, entry: F
     for state in range(score.size - 1):
         if score[state] + ahead[state] <= bound:
             continue
-        for i in range(system):
-            missing = _missing(state, i, orders, system)
-            for slot in range(cells.size if missing else 0):
-                if cells[slot] & missing != cells[slot] or not slots.may[i, 1 + slots.owner[slot]]:
+        for slot in range(cells.size):
+            inside = _inside(state, cells[slot], sizes, best.shape[2] - 1)
+            for i in range(system):
+                if not may[slot, i] or state & (places[slot] << i) != 0:
                     continue
-                inside, after = _placed(state, i, cells[slot], orders, system, best.shape[2] - 1)
-                if i == effect:
-                    inside &= ~(1 << cause)
-                value = score[state] + best[slot, i, inside]
+                after = state | (places[slot] << i)
+                value = score[state] + best[slot, i, inside & ~(1 << ban[0]) if i == ban[1] else inside]
                 if value > score[after] + SAME:
                     score[after], steps[0, after], steps[1, after] = value, state, i * cells.size + slot
     return float(score[score.size - 1])
 
 
 @kernel
-def _missing(state: int, node: int, orders: int, system: int) -> int:
-    """The cells in which a node is still to be placed."""
-    missing = 0
-    for r in range(orders):
-        if not state & (1 << (r * system + node)):
-            missing |= 1 << r
-    return missing
+def _may_use(slots: NodeSlots, system: int) -> Bools:
+    """Whether a node may use a slot, shape (slots, nodes)."""
+    may = np.empty((slots.owner.size, system), dtype=np.bool_)
+    for slot in range(slots.owner.size):
+        for i in range(system):
+            may[slot, i] = slots.may[i, 1 + slots.owner[slot]]
+    return may
 
 
 @kernel
-def _placed(state: int, node: int, cells: int, orders: int, system: int, everything: int) -> tuple[int, int]:
-    """What a node may take its parents from in some cells, and the state with the node placed in these.
+def _places(cells: Ints, sizes: Ints) -> Ints:
+    """The places of node 0 in the state, one for every cell of a slot; those of node i are i bits further."""
+    places = np.zeros(cells.size, dtype=np.int64)
+    for slot in range(cells.size):
+        for r in range(sizes[0]):
+            places[slot] |= (cells[slot] >> r & 1) << (r * sizes[1])
+    return places
 
-    All nodes after the first `system` ones are placed.
-    """
-    inside, after, own = everything, state, (1 << system) - 1
-    for r in range(orders):
+
+@kernel
+def _inside(state: int, cells: int, sizes: Ints, everything: int) -> int:
+    """What a node may take its parents from in some cells; all nodes after the first `system` ones are placed."""
+    inside, own = everything, (1 << sizes[1]) - 1
+    for r in range(sizes[0]):
         if cells & (1 << r):
-            inside &= (state >> (r * system)) | ~own
-            after |= 1 << (r * system + node)
-    return inside, after
+            inside &= (state >> (r * sizes[1])) | ~own
+    return inside
 
 
 @kernel

@@ -233,7 +233,7 @@ class FitArrays(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """The functions that choose columns and look at rows, behind pointers.
+    """The functions that choose columns and look at rows, behind pointers; kernels find them in a note.
 
     `weighted` is a note of the same `FitArrays`, but for moments and covariances with weights, which `scaled` writes.
     """

@@ -9,15 +9,18 @@ is a sum over nodes.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer
-from causalcontext.kernels.handles import Note
-from causalcontext.kernels.orders.fit_arrays import Calls
+from causalcontext.kernels.function_pointers import FunctionPointer, kind_of
+from causalcontext.kernels.handles import Note, fetch, note_of
+from causalcontext.kernels.orders.fits import fit_kind, fit_pointer
+from causalcontext.kernels.orders.selection import copy_kind, copy_pointer
 from causalcontext.kernels.orders.slots import NO_BLOCK, NodeSlots, best_score, usable_readers
 
 ORDER, PLACE = range(2)
@@ -28,15 +31,30 @@ SMALLEST_GAIN = 1e-6
 """A move must gain more than this: below it two models count as equal."""
 
 
+class OrderCalls(NamedTuple):
+    """How to fit a node and to copy a fit: `fits.fit` and `selection.copy_fit`, behind pointers."""
+
+    fit: FunctionPointer
+    copy_fit: FunctionPointer
+
+
+ORDER_CALLS = numba.types.Tuple([kind_of(OrderCalls(fit_kind(), copy_kind()))])
+"""The type of what a note of `OrderCalls` holds."""
+
+
+@cache
+def order_calls() -> Note:
+    """The note of `OrderCalls`."""
+    return note_of((OrderCalls(fit_pointer(), copy_pointer()),), ORDER_CALLS)
+
+
 class OrderProblem(NamedTuple):
     """What is given: how to fit a node, the slots of every node, and what is known.
 
     Attributes
     ----------
-    fit, copy_fit : pointers
-        `fits.fit` and `selection.copy_fit`.
-    calls : Calls
-        What they call.
+    order_calls, calls : Note
+        Of `OrderCalls`, and of the `Calls` that these call.
     slots : NodeSlots
     allowed : array of bool, shape (nodes, candidates)
         `allowed[child, parent]`; candidates are the nodes, then what is given.
@@ -44,9 +62,8 @@ class OrderProblem(NamedTuple):
         `first[a, b]`: a must come before b.
     """
 
-    fit: FunctionPointer
-    copy_fit: FunctionPointer
-    calls: Calls
+    order_calls: Note
+    calls: Note
     slots: NodeSlots
     allowed: Bools
     first: Bools
@@ -163,7 +180,7 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
         state.touched[w] = True
         for slot in range(slots):
             if state.changed[w, slot]:
-                problem.copy_fit(state.arrays, w, slots + slot, slot)
+                fetch(problem.order_calls, ORDER_CALLS, OrderCalls).copy_fit(state.arrays, w, slots + slot, slot)
     _refit_node(problem, state, node)
     return float(gain)
 
@@ -186,7 +203,7 @@ def _try_other_side(problem: OrderProblem, state: State, order: int, node: int, 
         some = some or (now[q] != then[q] and slots.may[w, 1 + q])
     if not (some or problem.allowed[w, node]):
         return
-    scores = state.scores[w].copy()
+    scores, fit = state.scores[w].copy(), fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
     for slot in range(count):
         q, block = slots.owner[slot], slots.block[w, slot]
         if block == NO_BLOCK or not slots.may[w, 1 + q] or (q >= 0 and not then[q]):
@@ -197,7 +214,7 @@ def _try_other_side(problem: OrderProblem, state: State, order: int, node: int, 
                 continue
         _gather(problem.allowed[w], state.uses[block], place, w, state.candidates)
         state.candidates[node] = problem.allowed[w, node] and not present
-        scores[slot] = problem.fit(state.arrays, problem.calls, block, w, count + slot)
+        scores[slot] = fit(state.arrays, problem.calls, block, w, count + slot)
         state.changed[w, slot] = True
         some = True
     if some:
@@ -209,7 +226,7 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
     """The node's own score at every place from low to high; uses the node's slots of alternatives."""
     slots, place, count = problem.slots, state.orders[PLACE], state.changed.shape[1]
     own, ready, scores = np.empty(rest.size + 1), np.zeros(count, dtype=np.bool_), np.full(count, -math.inf)
-    there = place[order].copy()
+    there, fit = place[order].copy(), fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
     for t in range(rest.size):
         there[rest[t]] = t
     for t in range(low, high + 1):
@@ -231,7 +248,7 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
                 if not state.matters[node, count + slot, u]:
                     continue
             _gather_first(problem.allowed[node], state.uses[block], place, order, node, t, state.candidates)
-            scores[slot] = problem.fit(state.arrays, problem.calls, block, node, count + slot)
+            scores[slot] = fit(state.arrays, problem.calls, block, node, count + slot)
             ready[slot] = True
         own[t] = best_score(slots, node, scores, usable)
     return own
@@ -322,14 +339,14 @@ def _first_best(totals: Floats, low: int, high: int) -> int:
 @kernel
 def _refit_node(problem: OrderProblem, state: State, node: int) -> None:
     """Fit a node in the slots that it may use, for the current orders."""
-    slots = problem.slots
+    slots, fit = problem.slots, fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
     usable = usable_readers(slots.needs, state.orders[PLACE, 0], node, NOBODY, False)
     state.touched[node] = True
     for slot in range(slots.block.shape[1]):
         q, block = slots.owner[slot], slots.block[node, slot]
         if block != NO_BLOCK and slots.may[node, 1 + q] and (q < 0 or usable[q]):
             _gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
-            problem.fit(state.arrays, problem.calls, block, node, slot)
+            fit(state.arrays, problem.calls, block, node, slot)
     state.value[NOW, node] = best_score(slots, node, state.scores[node], usable)
 
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.kernels.arrays import Floats
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import kernel
 
 FEWEST = 10
 """A kink needs so many rows on either side."""
@@ -71,23 +72,22 @@ def bends(x: Floats, y: Floats, given: Floats) -> list[Bend]:
     given : array, shape (rows, columns)
         Orthonormal columns, the constant one among them.
     """
-    thin = slice(None, None, max(1, -(-len(x) // MOST_ROWS)))
-    own, ordered = x[thin], np.sort(x[thin])
-    if len(own) <= 3 * FEWEST or ordered[FEWEST] >= ordered[-1 - FEWEST]:
+    step = max(1, -(-len(x) // MOST_ROWS))
+    order = np.argsort(x[::step])
+    ordered = x[::step][order]
+    if len(order) <= 3 * FEWEST or ordered[FEWEST] >= ordered[-1 - FEWEST]:
         return []
     line = with_column(given, x)
-    bases = [basis if len(own) == len(x) else orthonormal(list(basis[thin].T), len(own)) for basis in (given, line)]
-    rests = [y[thin] - basis @ (basis.T @ y[thin]) for basis in bases]
-    found: list[tuple[Held, ...]] = [(LINE,)]
-    for beside, low in ((0, True), (0, False), (1, True)):
-        found.append((LINE,) * beside + (_best_kink(own, ordered, bases[beside], rests[beside], low),))
-    places = _places(ordered, PAIRS)
-    saturations = [Held(low, high) for k, low in enumerate(places) for high in places[k + 1 :]]
-    smooth = smooth_columns(x)
-    for beside, offered in ((0, saturations), (0, smooth), (1, smooth)):
-        if offered:
-            found.append((LINE,) * beside + (offered[_best(own, offered, bases[beside], rests[beside])],))
-    return [Bend(columns, left_by(y, given, [column.values(x) for column in columns])) for columns in found]
+    rows, widths = np.vstack([line.T, x, y]), np.full(2, given.shape[1])
+    part_rows, part_order = rows, order
+    if step > 1:
+        own = [orthonormal(list(basis[::step].T), len(order)) for basis in (given, line)]
+        part_rows, widths[1] = np.vstack([own[1].T, x[::step], y[::step]]), own[0].shape[1]
+        order = np.argsort(x)
+    found, smooth = np.empty((7, 5)), np.array([column.low for column in smooth_columns(x)])
+    count = fill_bends(rows, order, part_rows, part_order, widths, smooth, found)
+    return [Bend((LINE,) * int(beside) + (Held(low, high, int(power)),), left)
+            for beside, low, high, power, left in found[:count].tolist()]  # fmt: skip
 
 
 def smooth_columns(x: Floats) -> list[Held]:
@@ -120,31 +120,176 @@ def with_column(basis: Floats, column: Floats) -> Floats:
     return basis if size <= NOTHING * float(away @ away) else np.column_stack([basis, rest / np.sqrt(size)])
 
 
-def _places(ordered: Floats, count: int) -> list[float]:
+class _RunningSums(NamedTuple):
+    """Sums over the rows up to every place of x, by which columns of x are held against a basis and a response.
+
+    Attributes
+    ----------
+    x : array, shape (rows,)
+        Sorted.
+    beside : array, shape (columns + 1, rows)
+        The basis, and what it leaves of the response.
+    sums, products : arrays, shape (columns + 2, rows + 1)
+        Running sums of ones and of these, and of their products with x from its mean.
+    squares : array, shape (rows + 1,)
+        The same of the square of x from its mean.
+    centre, left : float
+        The mean of x; the sum of squares that the basis leaves.
+    """
+
+    x: Floats
+    beside: Floats
+    sums: Floats
+    products: Floats
+    squares: Floats
+    centre: float
+    left: float
+
+
+@kernel
+def _running_sums(rows: Floats, width: int, order: Ints) -> _RunningSums:
+    """The sums of rows with an orthonormal basis, the first so many lines, and x and a response, the last two."""
+    x, y, n = rows[-2], rows[-1], rows.shape[1]
+    beside, rest = np.empty((width + 1, n)), y.copy()
+    for j in range(width):
+        slope = 0.0
+        for i in range(n):
+            slope += rows[j, i] * y[i]
+        for i in range(n):
+            rest[i] -= slope * rows[j, i]
+            beside[j, i] = rows[j, order[i]]
+    beside[width] = rest[order]
+    ordered, centre, left = x[order], x.mean(), 0.0
+    sums, products, squares = np.zeros((width + 2, n + 1)), np.zeros((width + 2, n + 1)), np.zeros(n + 1)
+    for i in range(n):
+        squares[i + 1] = squares[i] + (ordered[i] - centre) ** 2
+        left += rest[i] * rest[i]
+    for j in range(width + 2):
+        for i in range(n):
+            value = 1.0 if j == 0 else beside[j - 1, i]
+            sums[j, i + 1] = sums[j, i] + value
+            products[j, i + 1] = products[j, i] + value * (ordered[i] - centre)
+    return _RunningSums(ordered, beside, sums, products, squares, centre, left)
+
+
+@kernel
+def _explained(rows: _RunningSums, low: float, high: float, power: int) -> float:
+    """The sum of squares that a column explains: what it has beside the basis, of what that leaves."""
+    n, width = rows.x.size, rows.beside.shape[0] - 1
+    along = np.zeros(width + 2)
+    square = _squared(rows, low, along) if power == 2 else _held(rows, low, high, along)
+    whole = square - along[0] * along[0] / n
+    size = whole
+    for j in range(1, width + 2):
+        along[j] -= along[0] / n * rows.sums[j, n]
+        if j <= width:
+            size -= along[j] * along[j]
+    return along[width + 1] ** 2 / size if size > NOTHING * whole else 0.0
+
+
+@kernel
+def _held(rows: _RunningSums, low: float, high: float, along: Floats) -> float:
+    """The square of x held between two places, from the mean of x, and its products with ones, basis and response."""
+    n, first, end = rows.x.size, np.searchsorted(rows.x, low), np.searchsorted(rows.x, high)
+    below, above = low - rows.centre if first > 0 else 0.0, high - rows.centre if end < rows.x.size else 0.0
+    for j in range(along.size):
+        along[j] = below * rows.sums[j, first] + above * (rows.sums[j, n] - rows.sums[j, end])
+        along[j] += rows.products[j, end] - rows.products[j, first]
+    return float(below**2 * first + above**2 * (n - end) + rows.squares[end] - rows.squares[first])
+
+
+@kernel
+def _squared(rows: _RunningSums, low: float, along: Floats) -> float:
+    """The same of x squared from its mean, or of what is above a place squared."""
+    square, start, mean = 0.0, low if low > -inf else 0.0, 0.0
+    column = np.zeros(rows.x.size)
+    for i in range(column.size):
+        column[i] = (rows.x[i] - start) ** 2 if rows.x[i] > low else 0.0
+        mean += column[i] / column.size
+    for i in range(column.size):
+        column[i] -= mean
+        square += column[i] * column[i]
+    for j in range(1, along.size):
+        for i in range(column.size):
+            along[j] += column[i] * rows.beside[j - 1, i]
+    return square
+
+
+@kernel
+def fill_bends(rows: Floats, order: Ints, part_rows: Floats, part_order: Ints, widths: Ints, smooth: Floats,
+               found: Floats) -> int:  # fmt: skip
+    """Write a straight line and bends, each the best of its kind: beside x or not, low, high, power, left. How many.
+
+    Parameters
+    ----------
+    rows, part_rows : arrays, shape (columns + 2, rows)
+        An orthonormal basis of given columns and x, then x and the response: all rows, and those that say where places
+        are.
+    order, part_order : arrays of int
+        Sort x.
+    widths : array of int, shape (2,)
+        How many of these columns are those of the given ones.
+    smooth : array
+        The places of smooth columns.
+    found : array, shape (7, 5)
+    """
+    plain = _running_sums(part_rows, widths[1], part_order)
+    lined = _running_sums(part_rows, part_rows.shape[0] - 2, part_order)
+    whole, lined_whole = plain, lined
+    if part_rows.shape[1] < rows.shape[1]:
+        whole, lined_whole = _running_sums(rows, widths[0], order), _running_sums(rows, rows.shape[0] - 2, order)
+    found[0] = np.array([0.0, -inf, inf, 1.0, 0.0])
+    found[1] = np.array([0.0, _best_kink(plain, True), inf, 1.0, 0.0])
+    found[2] = np.array([0.0, -inf, _best_kink(plain, False), 1.0, 0.0])
+    found[3] = np.array([1.0, _best_kink(lined, True), inf, 1.0, 0.0])
+    count, best, places = 4, -1.0, _places(plain.x, PAIRS)
+    for a in range(places.size):
+        for b in range(a + 1, places.size):
+            value = _explained(plain, places[a], places[b], 1)
+            if value > best:
+                best, found[4] = value, np.array([0.0, places[a], places[b], 1.0, 0.0])
+    count += 1 if places.size > 1 else 0
+    for beside in range(2):
+        best = -1.0
+        for low in smooth:
+            value = _explained(lined if beside == 1 else plain, low, inf, 2)
+            if value > best:
+                best, found[count] = value, np.array([float(beside), low, inf, 2.0, 0.0])
+        count += 1
+    found[0, 4] = lined_whole.left
+    for place in range(1, count):
+        own = lined_whole if found[place, 0] == 1.0 else whole
+        found[place, 4] = own.left - _explained(own, found[place, 1], found[place, 2], int(found[place, 3]))
+    return int(count)
+
+
+@kernel
+def _places(ordered: Floats, count: int) -> Floats:
     """Places between sorted values, with enough rows on either side."""
-    at = np.linspace(FEWEST, len(ordered) - FEWEST, count).astype(np.int64)
-    return list(map(float, np.unique(0.5 * (ordered[at - 1] + ordered[at]))))
+    found, size = np.empty(count), 0
+    step = (ordered.size - 2.0 * FEWEST) / (count - 1)
+    for k in range(count):
+        at = int(k * step + FEWEST) if k < count - 1 else ordered.size - FEWEST
+        place = 0.5 * (ordered[at - 1] + ordered[at])
+        if size == 0 or place > found[size - 1]:
+            found[size] = place
+            size += 1
+    return found[:size]
 
 
-def _best_kink(x: Floats, ordered: Floats, basis: Floats, response: Floats, low: bool) -> Held:
-    """The best kink, looked for in two rounds."""
-    places = _places(ordered, KINKS)
+@kernel
+def _best_kink(rows: _RunningSums, low: bool) -> float:
+    """The place of the best kink, looked for in two rounds."""
+    places, at = _places(rows.x, KINKS), 0.0
     for _ in range(2):
-        offered = [Held(at, inf) if low else Held(-inf, at) for at in places]
-        here = _best(x, offered, basis, response)
-        best, near = offered[here], (places[max(here - 1, 0)], places[min(here + 1, len(places) - 1)])
-        places = [places[here], *np.linspace(*near, FINER).tolist()]
-    return best
-
-
-def _best(x: Floats, offered: Sequence[Held], basis: Floats, response: Floats) -> int:
-    """Which column explains most of a response, both without what a basis explains."""
-    low, high, power = (np.array(each)[:, None] for each in zip(*offered, strict=True))
-    columns = np.clip(x, low, high)
-    squared = power[:, 0] == 2
-    columns[squared] = (x - np.where(np.isfinite(low[squared]), np.minimum(x, low[squared]), 0.0)) ** 2
-    columns -= columns.mean(axis=1, keepdims=True)
-    whole, along = np.einsum("ij,ij->i", columns, columns), columns @ basis
-    size = whole - np.einsum("ij,ij->i", along, along)
-    usable = size > NOTHING * whole
-    return int(np.argmax(np.where(usable, (columns @ response) ** 2 / np.where(usable, size, 1.0), 0.0)))
+        best, here = -1.0, 0
+        for k in range(places.size):
+            value = _explained(rows, places[k], inf, 1) if low else _explained(rows, -inf, places[k], 1)
+            if value > best:
+                best, here = value, k
+        at, start, end = places[here], places[max(here - 1, 0)], places[min(here + 1, places.size - 1)]
+        places = np.empty(1 + FINER)
+        places[0] = at
+        for k in range(FINER):
+            places[1 + k] = start + k * ((end - start) / (FINER - 1))
+    return float(at)
