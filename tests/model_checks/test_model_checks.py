@@ -263,3 +263,43 @@ def test_large_values_alone_are_no_violation_but_unequal_noise_is():
                         against, against, np.zeros(1000, dtype=bool))  # fmt: skip
         found = check_residuals(statistics(fit, by_ranks=True), 1000, ["Y"], (CURVES, INTERACTIONS, SPREAD))
         assert [violation.kind for violation in found] == expected
+
+
+def test_dependence_by_ranks_is_the_naive_one_by_distances_from_the_median():
+    generator = np.random.default_rng(8)
+    beside, left = generator.standard_t(3.0, size=(300, 2)), generator.normal(size=(300, 1))
+    left += 0.3 * beside[:, :1] ** 2
+    left, beside = (left - left.mean()) / left.std(), (beside - beside.mean(axis=0)) / beside.std(axis=0)
+    against = np.ones((2, 1), dtype=bool)
+    got = statistics(Residuals(left, beside, against, against, np.zeros(300, dtype=bool)), True, cubes=False).by_ranks
+
+    def scores(column):
+        return stats.norm.ppf((stats.rankdata(column) - 0.5) / len(column))
+
+    def largest(pairs):
+        return max(abs(np.corrcoef(first, second)[0, 1]) for first, second in pairs)
+
+    sizes = [scores(abs(column - np.median(column))) for column in beside.T]
+    spread, values = scores(abs(left[:, 0] - np.median(left))), [scores(column) for column in beside.T]
+    curves = largest((scores(left[:, 0]), size) for size in sizes)
+    products = largest([(scores(left[:, 0]), values[0] * values[1])])
+    uneven = largest((spread, column) for column in (*sizes, *values))
+    assert got[:, 0] == pytest.approx([curves, curves, products, uneven], abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_cube_that_is_not_worth_its_price_is_no_violation_of_a_model_that_offers_curves():
+    """Of a search that offers none it is one."""
+    found = {"auto": 0, "never": 0}
+    for seed in range(10):
+        g = np.random.default_rng(seed)
+        x, z, noise = g.normal(size=(3, 500))
+        y = 1.8 * np.tanh(x) + noise
+        table = pd.DataFrame({"X": x, "Y": y, "W": y + z, "R": g.integers(0, 2, 500)})
+        for curves in found:
+            found[curves] += (
+                CURVES
+                in cc.discover(table, "R", method="score-ac", curves=curves, transform="none").evidence.contradicted
+            )
+    assert found["auto"] == 0
+    assert found["never"] > 0

@@ -49,6 +49,15 @@ class Residuals(NamedTuple):
     follows: Bools  # shape (rows,): True where a row comes directly after the one before it
 
 
+class Asked(NamedTuple):
+    """The columns that residuals are held against, and whether cubes of causes and products of others count."""
+
+    causes: Bools
+    others: Bools
+    cubes: bool
+    products: bool
+
+
 class Statistics(NamedTuple):
     """One number for every response; quantiles and far rows are counted only where skewness and kurtosis are clear."""
 
@@ -86,14 +95,16 @@ def in_units(columns: Floats) -> Floats:
     return np.asarray(columns / np.where(spread > 0, spread, 1.0))
 
 
-def statistics(fit: Residuals, by_ranks: bool = False, products: bool = True) -> Statistics:
-    """All statistics of one fit, those of dependence perhaps by ranks as well; interactions are 0 without products."""
+def statistics(fit: Residuals, by_ranks: bool = False, cubes: bool = True, products: bool = True) -> Statistics:
+    """All statistics of one fit, those of dependence perhaps by ranks as well; cubes and products may be left out."""
     left, beside, causes, others, follows = fit
-    dependence = _dependence(left, beside, causes, others, products)
+    asked = Asked(causes, others, cubes, products)
+    dependence = _dependence(left, beside, left * left, beside * beside, asked)
     doubtful, ranked = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0)), dependence.copy()
     if by_ranks and doubtful.size:
-        ranks = [np.apply_along_axis(gaussian_ranks, 0, columns) for columns in (left[:, doubtful], beside)]
-        ranked[:, doubtful] = _dependence(ranks[0], ranks[1], causes[:, doubtful], others[:, doubtful], products)
+        some, asked = left[:, doubtful], asked._replace(causes=causes[:, doubtful], others=others[:, doubtful])
+        own, columns = ((_scores(each), _scores(_distances(each))) for each in (some, beside))
+        ranked[:, doubtful] = _dependence(own[0], columns[0], own[1], columns[1], asked)
     square = left * left
     skewness, kurtosis = np.mean(square * left, axis=0), np.mean(square * square, axis=0) - 3.0
     quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
@@ -102,16 +113,28 @@ def statistics(fit: Residuals, by_ranks: bool = False, products: bool = True) ->
                       kurtosis, far, lag_one(left, follows))  # fmt: skip
 
 
-def _dependence(left: Floats, beside: Floats, causes: Bools, others: Bools, products: bool) -> Floats:
-    """The first four statistics, shape (4, responses)."""
-    squares, spread = beside * beside, left * left
+def _dependence(left: Floats, beside: Floats, spread: Floats, squares: Floats, asked: Asked) -> Floats:
+    """The first four statistics, shape (4, responses), by residuals and columns, and by the squares of both."""
+    causes, others, cubes, products = asked
     against_squares = _correlations(squares, left)
-    cubes = _largest(_correlations((squares - 3.0) * beside, left), causes)
+    against_cubes = _largest(_correlations((beside * beside - 3.0) * beside, left), causes & cubes)
     uneven = (_largest(_correlations(columns, spread), causes) for columns in (squares, beside))
     return np.stack([
-        np.maximum(_largest(against_squares, causes), cubes), _largest(against_squares, others),
+        np.maximum(_largest(against_squares, causes), against_cubes), _largest(against_squares, others),
         _products(left, beside, others & products), np.maximum(*uneven),
     ])  # fmt: skip
+
+
+def _distances(columns: Floats) -> Floats:
+    """From the median. By ranks they take the place of squares, which even of normal scores belong to few rows.
+
+    Where a curve does not follow its cause at the ends, squares would say of a few rows that residuals are larger.
+    """
+    return np.asarray(np.abs(columns - np.median(columns, axis=0)))
+
+
+def _scores(columns: Floats) -> Floats:
+    return np.asarray(np.apply_along_axis(gaussian_ranks, 0, columns))
 
 
 def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[Violation]:

@@ -31,7 +31,7 @@ from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel, before
-from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
+from causalcontext.score.options import ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import EQUAL, Effort, FoundModels, search
 from causalcontext.score.treatments import Treatment, treatments
@@ -209,7 +209,7 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     """Curves, if straight lines leave something to explain and the time is not up, or bends in place of contexts."""
     design, plain = straight.design, straight.found
     data, options = design.data, design.options
-    if options.curves == "never" or data.responses > MOST_CURVED_VARIABLES or effort.clock.skips("curves"):
+    if not options.curves_offered(data.responses) or effort.clock.skips("curves"):
         return straight
     bends = propose_bends(plain.best)
     kinked = _kinked(straight, bends, effort) if bends else straight

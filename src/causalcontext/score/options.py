@@ -82,6 +82,10 @@ class ScoreOptions:
             starts = min(starts, 4)
         return min(starts, 4 if variables <= 20 else 2 if variables <= 50 else 1) if curves else starts
 
+    def curves_offered(self, variables: int) -> bool:
+        """Whether mechanisms of a table with so many variables may be curved."""
+        return self.curves != "never" and variables <= MOST_CURVED_VARIABLES
+
     def parent_price(self, variables: int) -> float:
         """What a parent costs beyond its parameter: the extended BIC with factor 1/2, for many variables only."""
         return 0.5 * log(variables) if variables >= MANY_VARIABLES else 0.0

@@ -75,7 +75,8 @@ def _statistics(model: FittedModel, masks: Sequence[int], own: Sequence[tuple[in
     beside = np.concatenate([in_units(part - part.mean(axis=0)) for part in parts])
     thin = slice(None, None, max(1, -(-len(beside) // MOST_ROWS)))
     left, follows = np.hstack([column for _, column in own])[thin], np.zeros(len(beside[thin]), dtype=bool)
-    return statistics(Residuals(left, beside[thin], held[used], held[used], follows), by_ranks=True, products=False)
+    fit = Residuals(left, beside[thin], held[used], held[used], follows)
+    return statistics(fit, by_ranks=True, cubes=not model.design.options.curves_offered(data.responses), products=False)
 
 
 def earlier(model: FittedModel, node: int) -> Bools:
