@@ -7,7 +7,8 @@ Z --> X --> Y --> V, W --> Y; the context R is a threshold of X with noise: 1[X 
 by one mechanism in all rows: a kink at 0, a saturation at +-.7, an exponential or a square; in the last lines by a
 straight line in one context alone, which is a change. With lags X --> Z inside the time step, X(t-1) --> Y, every
 variable follows its own past, and Y depends on R(t-1) where there is a change. "R - Y" is the share of tables in which
-Y is found to depend on the context, "claims" of those in which `changes()` claims something.
+Y is found to depend on the context, "without a note" of those in which it is and no note says that rows do not tell
+this from a bend, "claims" of those in which `changes()` claims something.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import causalcontext as cc
+from causalcontext.results.notes import About, about
 from measuring import machine, markdown_table
 
 Floats = NDArray[np.float64]
@@ -58,7 +60,7 @@ def series(shape: str, softness: float, rows: int, random: np.random.Generator) 
 
 def line(shape: str, softness: float, rows: int, method: str, chosen: argparse.Namespace) -> list[str]:
     """One line of the table."""
-    linked, claimed, spent = [], [], []
+    linked, unmarked, claimed, spent = [], [], [], []
     for seed in range(chosen.first_seed, chosen.first_seed + chosen.models):
         table = (series if chosen.lags else rows_apart)(shape, softness, rows, np.random.default_rng([seed, rows]))
         start = time.process_time()
@@ -66,8 +68,9 @@ def line(shape: str, softness: float, rows: int, method: str, chosen: argparse.N
         spent.append(time.process_time() - start)
         ends = [{edge.source.split("(")[0], edge.target} for edge in result.union.edges]
         linked.append({"R", "Y"} in ends)
+        unmarked.append(linked[-1] and not any(about(note) is About.UNDECIDED for note in result.notes))
         claimed.append(bool(result.changes("high", "low")["claimed"].any()))
-    shares = [f"{np.mean(some):.2f}" for some in (linked, claimed)]
+    shares = [f"{np.mean(some):.2f}" for some in (linked, unmarked, claimed)]
     return [shape, str(softness), str(rows), method, *shares, f"{1000.0 * np.median(spent):.0f}"]
 
 
@@ -89,7 +92,8 @@ def main() -> None:
                 for shape in chosen.shapes:
                     lines.append(line(shape, softness, rows, method, chosen))
                     print(" | ".join(lines[-1]), flush=True)
-    print(f"\n{markdown_table(('X acts by', 'softness', 'rows', 'method', 'R - Y', 'claims', 'CPU ms'), lines)}")
+    header = ("X acts by", "softness", "rows", "method", "R - Y", "without a note", "claims", "CPU ms")
+    print(f"\n{markdown_table(header, lines)}")
     print(f"\n{machine()}; {chosen.models} models a line, seeds from {chosen.first_seed}, lags {chosen.lags}")
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.kernels.rows.bends import LINE, Held, bends, orthonormal
-from causalcontext.results.shared_bends import losses
+from causalcontext.results.notes import About, about
+from causalcontext.results.shared_bends import losses, shared_level
 from marks import rest_slow
 
 SHAPES = {
@@ -103,6 +104,15 @@ def test_losses_are_those_of_naive_fits(seed):
     assert split < min(line, bend)
 
 
+def test_a_step_of_a_cause_explains_a_level_and_a_level_of_a_soft_context_stays():
+    rng = np.random.default_rng(3)
+    x, own = rng.standard_normal((2, 400))
+    there = x + 0.7 * rng.standard_normal(400) > 0.0
+    result = cc.discover(bent_table("relu", 0, rows=200), "R", method="pc-ac")  # for its names alone
+    for made, doubt in ((x > 0.0, "a bend of Z that all contexts share explains it as well"), (there, "")):
+        assert shared_level(result, 2.0 * made + x + 0.5 * own, [x], {0: x}, there) == doubt
+
+
 @pytest.mark.parametrize(
     ("shape", "softness"),
     [("relu", 0.7), *rest_slow([("flat above", 0.7), ("saturation", 0.2), ("exponential", 0.7), ("exponential", 0.2)])],
@@ -146,6 +156,7 @@ def test_what_a_sharp_context_cannot_tell_from_a_bend_is_a_candidate_with_a_reas
         rows = result.changes("high", "low").set_index(["source", "target"])
         assert rows.loc[("X", "Y"), "reason"] == "a bend of X that all contexts share explains it as well"
         assert not rows.loc[("X", "Y"), "claimed"]
+        assert any(about(note) is About.UNDECIDED for note in result.notes) == (method == "score-ac")
         result.save(tmp_path / "result.json")
         assert not cc.load(tmp_path / "result.json").changes("high", "low")["claimed"].any()
 

@@ -9,6 +9,7 @@ import typer
 from causalcontext.cli.inputs import ResultArgument, context_text, context_value
 from causalcontext.cli.terminal import print_line, show_page, show_table
 from causalcontext.results.files import load
+from causalcontext.results.levels_and_spreads import KINDS
 
 
 def changes(
@@ -27,8 +28,9 @@ def changes(
         show_page(f"no edge differs between {first} and {second}")
         return
     rows = [
-        [f"{row.source} {row.mark} {row.target}", context_text(row.present), f"{row.effect_present:.2f}",
-         f"{row.effect_absent:.2f}", f"{row.q:.2g}", "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}"]
+        [f"{row.source} {row.mark} {row.target}" + (f": {row.kind!s}" if row.kind in KINDS else ""),
+         context_text(row.present), f"{row.effect_present:.2f}", f"{row.effect_absent:.2f}", f"{row.q:.2g}",
+         "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}"]
         for row in found.itertuples()
     ]  # fmt: skip
     show_table("changes", ["edge", "found in", "effect there", "elsewhere", "q", "claimed"], rows)

@@ -31,7 +31,8 @@ from causalcontext.errors import OptionError, listed, shortly
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.graphs.lag_names import at
 from causalcontext.report.payload import Section, payload
-from causalcontext.results.changes import Change
+from causalcontext.results.changes import Change, found_changes, moved_words
+from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.series import copies_in, series_of
 from causalcontext.results.slope_fits import RowFits, compare
 from causalcontext.results.slopes import Slope
@@ -146,6 +147,7 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
     if result.context is not None and len(result.contexts) > 1:
         found = [(_sentence(story), story.claimed) for story in stories(result)] if result.series is None else (
             lagged_stories(result))  # fmt: skip
+        found = sorted([*found, *mechanism_stories(result)], key=lambda one: not one[1])
         claimed, more = sum(is_claimed for _, is_claimed in found), len(found) - MOST_STORIES
         told = f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
         if found:
@@ -175,6 +177,16 @@ def stories(result: ContextGraphs) -> list[Story]:
             if change.kind == "slope" and adjacent[:, x, y].all():
                 found.append(_of_slope(result, change, x, y, one, other))
     return sorted(found, key=lambda story: not story.claimed)
+
+
+def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
+    """Every level and spread that a context changes in a sentence, and whether that may be claimed."""
+    pairs = combinations(result.contexts, 2) if len(result.contexts) <= MOST_CONTEXTS else ()
+    if result.moments is None and result.series is None:
+        return []
+    found = [change for pair in pairs for change in found_changes(result, *pair) if change.kind in KINDS]
+    return [(f"{printable(moved_words(change))}. {_verdict(ChangeVerdict(change.claimed, change.reason))}",
+             change.claimed) for change in found]  # fmt: skip
 
 
 def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:

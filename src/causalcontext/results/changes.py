@@ -19,6 +19,7 @@ from causalcontext.errors import CausalContextError, OptionError, shortly
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
+from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers
 from causalcontext.results.series import context_nodes
 from causalcontext.results.shared_bends import shared_bend
 from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of
@@ -97,7 +98,7 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
         else change if change.reason else _decided(result, change, float(q), level, what)
         for change, q in zip(found, adjusted, strict=True)
     ]  # fmt: skip
-    return [*found, *_turned(result, a, b), *_other_end(result, a, b)]
+    return [*found, *_levels_and_spreads(result, found, a, b, level), *_turned(result, a, b), *_other_end(result, a, b)]
 
 
 def _decided(result: ContextGraphs, change: Change, q: float, level: float, what: str) -> Change:
@@ -113,6 +114,16 @@ def _decided(result: ContextGraphs, change: Change, q: float, level: float, what
     x, y = (result.names.index(name) for name in (change.source, change.target))
     doubt = shared_bend(result, x, y, *(context_place(result, value) for value in (change.present, change.absent)))
     return change._replace(reason=doubt) if doubt else change._replace(claimed=True, status=CLAIMED)
+
+
+def moved_words(change: Change) -> str:
+    """What a context does to the level or to the spread of a mechanism, in a sentence."""
+    here, there = str(change.present), str(change.absent)
+    if change.kind == LEVEL:
+        levels = f"{change.effect_present:.3g} in {here} and {change.effect_absent:.3g} in {there}"
+        return f"{change.source} changes the level of {change.target}: with its causes at their average it is {levels}"
+    times = f"{change.difference:.2g} times as large in {there} as in {here}"
+    return f"{change.source} changes the spread of the noise of {change.target}: it is {times}"
 
 
 def _recalled(result: ContextGraphs, change: Change) -> Change:
@@ -189,8 +200,10 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
 def claim_of(change: Change) -> Claim:
     """The two ends by name, and the contexts as they are written; of a slope in any order, which is the alphabet's."""
     here, there = (str(value) for value in (change.present, change.absent))
-    if change.kind == "slope":
+    if change.kind != "edge":
         here, there = sorted((here, there))
+    if change.kind in KINDS:  # one context may change both of a variable
+        here, there = (f"{change.kind} in {value}" for value in (here, there))
     return (*sorted((change.source, change.target)), here, there)  # type: ignore[return-value]
 
 
@@ -269,6 +282,40 @@ def _other_slopes(result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: 
         mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
         yield Change(result.names[x], result.names[y], mark, "slope", result.contexts[a], result.contexts[b],
                      here.value, there.value, there.value - here.value, p, reason=doubt)  # fmt: skip
+
+
+def _levels_and_spreads(result: ContextGraphs, found: Sequence[Change], a: int, b: int, level: float) -> list[Change]:
+    """Levels and spreads of mechanisms that a context changes, where no link or slope is known to differ.
+
+    They are tested by themselves: their p-values are the smallest of those of all variables.
+    """
+    changed = {result.names.index(change.target) for change in found if change.kind == "edge" or not change.q > level}
+    rows = [row for source, target in readers(result, a, b, changed) for row in _moved(result, source, target, a, b)]
+    rows = [one for one in rows if one.claimed or one.p <= level]
+    variables = result.names if result.series is None else result.series.variables
+    adjusted = false_discovery([one.p for one in rows], len(KINDS) * (len(variables) - len(result.cells.positions)))
+    return [one if one.claimed else _tested(one, float(q), level) for one, q in zip(rows, adjusted, strict=True)]
+
+
+def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> Iterator[Change]:
+    """How the level and the spread of a variable differ between two contexts; without rows what was claimed before."""
+    mark, own = mark_of(result.graphs[result.contexts[a]].endpoints, source, target), moved(result, target, a, b)
+    ends = result.names[source], result.names[target]
+    for kind in KINDS:
+        change = Change(*ends, mark, kind, result.contexts[a], result.contexts[b])
+        if own is None:
+            yield _recalled(result, change)
+            continue
+        here, there, p = own[0][kind]
+        difference = there - here if kind == LEVEL else there / here if here > 0.0 else np.nan
+        doubt = own[1] if kind == LEVEL else ""
+        yield change._replace(effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt)
+
+
+def _tested(change: Change, q: float, level: float) -> Change:
+    """A claim where q is small and nothing speaks against it."""
+    reason = change.reason or ("" if q <= level else f"the {change.kind}s may be the same")
+    return change._replace(q=q, reason=reason, claimed=not reason, status=CANDIDATE if reason else CLAIMED)
 
 
 def _picked_from(result: ContextGraphs) -> int:

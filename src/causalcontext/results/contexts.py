@@ -301,8 +301,11 @@ class ContextGraphs(EffectMethods):
         edge: 1 is its whole curve, 0 no effect, on values of the cause that both contexts have. `label` says
         whether the edge is "absent" where it was not found, or "undetermined". Edges that turn around are listed with
         the kind "direction"; edges of PAGs with an end that is a tail in the first and an arrow in the second context,
-        or the other way, with the kind "end" and both marks. With lags, links of both contexts whose slopes differ have
-        the kind "slope", and effects are slopes on the rows of the context lag that the target `reads`. With several
+        or the other way, with the kind "end" and both marks. Links of both contexts whose slopes differ have
+        the kind "slope"; with lags effects are slopes on the rows of the context lag that the target `reads`. Where
+        neither links nor slopes of a variable differ, a context may change its level (kind "level", the source is the
+        context: the difference of the means with causes at their average) or the spread of its noise (kind "spread":
+        the difference is a ratio, the standard deviation in the second context over that in the first). With several
         context variables, a context is a tuple of their values.
         """
         from causalcontext.results.changes import changes

@@ -123,7 +123,7 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
     curve = _sum_of(mine, values)
     others = other_terms(rows)
     seen = _seen(values[cause], rows.inside, rows.levels)
-    share = class_share if rows.here.kind == CATEGORY else _slope
+    share = class_share if rows.here.kind == CATEGORY else robust_slope
     curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
     first, second = (share(curve[some & seen], values[rows.effect][some & seen],
                            [term.values(values)[some & seen] for term in others]) for some in rows.inside)  # fmt: skip
@@ -188,7 +188,7 @@ def _seen(cause: Floats, inside: Sequence[Bools], levels: bool) -> Bools:
     return np.asarray((cause >= low.max()) & (cause <= high.min()))
 
 
-def _slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
+def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
     """The coefficient of the curve given other columns; its error is the larger of White's (HC3) and the usual one."""
     n = len(curve)
     if n <= SPARE_ROWS:

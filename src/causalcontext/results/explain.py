@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,9 +11,11 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.results.changes import MOST_CONTEXTS, found_changes, moved_words
 from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.series import copies_in, series_of
+from causalcontext.results.levels_and_spreads import KINDS
+from causalcontext.results.series import context_nodes, copies_in, series_of
 from causalcontext.results.verdicts import inside_words
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
@@ -60,7 +64,20 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
         else:
             ends = _meaning(result, place, x, y), _origin_words(result, place, x, y)
             stories.append(" ".join(filter(None, (f"{head}{_by_test(result, x, y, place)}.", *ends))))
-    return "\n".join(stories)
+    moved = () if result.evidence is None else _of_mechanism(result, x, y)
+    return "\n".join([*stories, *moved])
+
+
+def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
+    """What may be claimed that a context does to the level or the spread of a variable, if one of two is a context."""
+    ends = {result.position(x), result.position(y)}
+    told = result.moments is not None or result.series is not None
+    if not told or len(ends & context_nodes(result)) != 1 or not 2 <= len(result.contexts) <= MOST_CONTEXTS:
+        return
+    for pair in combinations(result.contexts, 2):
+        for change in found_changes(result, *pair):
+            if change.claimed and change.kind in KINDS and {change.source, change.target} == {x, y}:
+                yield f"{moved_words(change)}."
 
 
 def _left_out(result: ContextGraphs, x: str) -> str:

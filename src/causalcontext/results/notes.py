@@ -16,6 +16,8 @@ class About(StrEnum):
     """What the residuals of a model say against it."""
     FUNCTION = "function of a column"
     """A context variable that a column determines."""
+    UNDECIDED = "context or bend"
+    """Mechanisms that a context changes, or that have a bend which all contexts share."""
 
 
 class Note(str):

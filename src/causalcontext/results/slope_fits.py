@@ -141,7 +141,8 @@ class RowFits:
         ]
         here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
         doubt = SHOWN if there.p < STILL_THERE and not both else ""
-        if found and not doubt and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED:
+        tested = found and result.evidence is None  # a score has weighed the other direction itself
+        if tested and not doubt and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED:
             doubt = "no change if the edge has the other direction"
         return SlopeComparison(here, there, float(np.max(p_values)), doubt)  # NaN if one is
 

@@ -25,15 +25,18 @@ APART = 0.05
 """The share of the variance of x, or of its square, between contexts, from which on a bend may stand for a context."""
 CLOSE = 1.0
 """Bends are proposed if they come so close to a changing mechanism, in parameters."""
+AS_GOOD = 2.0
+"""Models that differ by less, in nats, are not told from each other by the rows."""
 NEARLY_BEST = 3.0
 """Bends of a cause that are worse than its best one by more, in nats, are not proposed."""
 
 
-def propose_bends(model: FittedModel) -> list[BasisFunction]:
-    """Bends that may take the place of contexts in a model, in a fixed order."""
+def propose_bends(model: FittedModel) -> tuple[list[BasisFunction], set[int]]:
+    """Bends that may take the place of contexts in a model, in a fixed order, and the nodes where they are as good."""
     design, data = model.design, model.design.data
     apart = _apart(design)
     found: dict[BasisFunction, None] = {}
+    equal: set[int] = set()
     for node in range(data.responses):
         if data.kind[node] != NUMBER or not design.may[node, 0] or not model.reads(node):
             continue
@@ -41,9 +44,11 @@ def propose_bends(model: FittedModel) -> list[BasisFunction]:
         causes &= ~np.isin(np.arange(len(causes)), [data.made_of.get(v, -1) for v in model.reads(node)])
         if causes.any():
             loss, proposed = _bent(model, node, np.flatnonzero(causes).tolist())
-            if loss < _loss(model, node) + CLOSE * design.price(data.total):
+            ahead = loss - _loss(model, node)
+            equal |= {node} if ahead < AS_GOOD else set()
+            if ahead < CLOSE * design.price(data.total):
                 found.update(dict.fromkeys(proposed))
-    return sorted(found)
+    return sorted(found), equal
 
 
 def _apart(design: ScoreDesign) -> Bools:

@@ -19,7 +19,7 @@ from causalcontext.knowledge import Links
 from causalcontext.model_checks.violations import Violation
 from causalcontext.progress import Advance
 from causalcontext.results.log import CITestLog
-from causalcontext.results.notes import residual_notes
+from causalcontext.results.notes import About, Note, residual_notes
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
 from causalcontext.score.clock import Clock
@@ -138,6 +138,11 @@ def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]
         named = listed(sorted(data.table.names[data.position[node]] for node in uneven))
         notes.append(f"the spread of the noise of {named} is uneven and was modelled; it may also be the trace of a "
                      "cause or a context that is not in the table")  # fmt: skip
+    if explored.undecided:
+        named = listed(sorted(data.table.names[data.position[node]] for node in explored.undecided))
+        notes.append(Note(f"these rows do not tell whether the context changes the mechanism of {named}, as in these "
+                          "graphs, or a cause has a bend (a kink, a saturation or a curve) that all contexts share",
+                          About.UNDECIDED))  # fmt: skip
     need = CURVES_COST * np.log(data.total)
     if 0.5 * need < explored.doubt < 2.0 * need:
         taken = "curved mechanisms were chosen" if explored.curved else "straight lines were kept"

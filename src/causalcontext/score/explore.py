@@ -25,7 +25,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.violations import SPREAD, Violation
-from causalcontext.score.bends import propose_bends
+from causalcontext.score.bends import AS_GOOD, propose_bends
 from causalcontext.score.columns import SQUARE, BasisFunction
 from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
@@ -33,7 +33,7 @@ from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
-from causalcontext.score.search import EQUAL, Effort, FoundModels, search
+from causalcontext.score.search import Effort, FoundModels, search
 from causalcontext.score.treatments import Treatment, treatments
 from causalcontext.score.workspace import FitWorkspace
 
@@ -74,6 +74,8 @@ class Explored:
         What was found without curves, if this was found with them.
     instead : bool
         Whether curves are bends in place of contexts alone: these pay one by one, not as a class.
+    undecided : tuple of int
+        Variables whose mechanism changes with a context here, and might as well have a bend that all contexts share.
     """
 
     design: ScoreDesign
@@ -84,6 +86,7 @@ class Explored:
     scales_gain: float = np.nan
     straight: Explored | None = None
     instead: bool = False
+    undecided: tuple[int, ...] = ()
 
     def paid(self, scales: bool) -> float:
         """What its class of models, with an uneven spread or not, must gain over straight lines with an even one."""
@@ -211,8 +214,8 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     data, options = design.data, design.options
     if not options.curves_offered(data.responses) or effort.clock.skips("curves"):
         return straight
-    bends = propose_bends(plain.best)
-    kinked = _kinked(straight, bends, effort) if bends else straight
+    bends, equal = propose_bends(plain.best)
+    kinked = _kinked(replace(straight, undecided=tuple(sorted(equal))), bends, effort) if bends else straight
     if not design.curved.any():
         design = ScoreDesign(data, options, True)
     need = price_of_class(True, False, data.total)
@@ -234,29 +237,33 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     gain = found.best.score - plain.best.score
     if options.curves == "always" or gain > need + kinked.score - plain.best.score:
         return Explored(richer, found, True, gain, straight=straight)
-    return replace(kinked, doubt=gain) if kinked is straight else kinked
+    return kinked if kinked.instead else replace(kinked, doubt=gain)
 
 
 def _kinked(straight: Explored, bends: list[BasisFunction], effort: Effort) -> Explored:
     """Straight lines with bends in place of contexts, where these are better; each costs about what it replaces.
 
-    Bends that are of use elsewhere are no reason: whether curves pay is another question, so `doubt` is left open. The
-    climb from the orders without bends says whether there is anything to look for.
+    Where they are hardly better, contexts stay: they are given because mechanisms may change with them. Bends that are
+    of use elsewhere are no reason: whether curves pay is another question, so `doubt` is left open. The climb from the
+    orders without bends says whether there is anything to look for.
     """
     plain, design = straight.found.best, straight.design
     richer = ScoreDesign(design.data, design.options, False, bends)
     for needed, sure in ((np.inf, False), (plain.score, True)):
         found = search(richer, True, effort, [plain.orders[0]], needed, sure)
-        freed = any(plain.reads(y) and not found.best.reads(y) for y in range(design.data.responses))
-        if not freed or found.best.score <= plain.score + EQUAL:
-            return straight
+        freed = tuple(y for y in range(design.data.responses) if plain.reads(y) and not found.best.reads(y))
+        gain = found.best.score - plain.score
+        if not freed or gain <= 0.0:
+            break
+    if not freed or gain <= AS_GOOD:
+        return replace(straight, undecided=tuple(sorted({*freed, *straight.undecided})))
     return Explored(richer, found, True, np.nan, straight=straight, instead=True)
 
 
 def _with_bends(design: ScoreDesign, found: FoundModels, proposed: list[BasisFunction],
                 effort: Effort) -> tuple[ScoreDesign, FoundModels]:  # fmt: skip
     """Curves, with bends in place of contexts where these are better by more than a parameter."""
-    more = [each for each in propose_bends(found.best) if each.kind != SQUARE and each not in proposed]
+    more = [each for each in propose_bends(found.best)[0] if each.kind != SQUARE and each not in proposed]
     if not more:
         return design, found
     needed = found.best.score + design.price(design.data.total)

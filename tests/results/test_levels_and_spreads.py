@@ -1,0 +1,137 @@
+"""Levels and spreads that a context changes: naive twins, level and power, with lags, in words and from a file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from causalcontext.report.html import answer
+
+import causalcontext as cc
+from causalcontext.results.levels_and_spreads import level, spread
+
+
+def table(seed, what, rows=500, endogenous=False, noise="normal"):
+    """X and W cause Y, which causes Z; the context R changes the level of Y, the spread of its noise, or nothing."""
+    g = np.random.default_rng([seed, 3])
+    x, w, late, soft = g.normal(size=(4, rows))
+    b = x + soft > 0.0 if endogenous else g.random(rows) < 0.5
+    own = g.standard_t(4, rows) / np.sqrt(2.0) if noise == "heavy" else g.normal(size=rows)
+    grows = np.exp(0.6 * x) if what == "cause" else np.where(b, 2.0, 1.0) if what == "spread" else 1.0
+    y = x - w + own * grows + (1.2 * b if what == "level" else 0.0)
+    return pd.DataFrame({"X": x, "W": w, "Y": 50.0 + 3.0 * y, "Z": y + late, "R": np.where(b, "b", "a")})
+
+
+def claims(found):
+    return {(row.source, row.target, row.kind) for row in found.itertuples() if row.claimed}
+
+
+def naive_error(column, design, left):
+    """The larger of the usual and White's (HC3) standard error of the last coefficient of a regression."""
+    inverse = np.linalg.inv(design.T @ design)
+    usual = np.sqrt(left @ left / (len(left) - design.shape[1]) * inverse[column, column])
+    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
+    middle = design.T @ np.diag((left / (1.0 - leverage)) ** 2) @ design
+    return max(usual, np.sqrt((inverse @ middle @ inverse)[column, column]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_difference_of_levels_is_that_of_a_naive_regression(seed):
+    rows = table(seed, "level", 200, endogenous=True)
+    y, there = rows["Y"].to_numpy(), (rows["R"] == "b").to_numpy()
+    others = [rows["X"].to_numpy(), rows["W"].to_numpy()]
+    design = np.column_stack([np.ones(200), there, *others])
+    slopes = np.linalg.lstsq(design, y, rcond=None)[0]
+    found = level(y, others, there)
+    assert found.there - found.here == pytest.approx(slopes[1])
+    average = slopes[0] + slopes[2:] @ [each.mean() for each in others]
+    assert found.here == pytest.approx(average)
+    t = slopes[1] / naive_error(1, design, y - design @ slopes)
+    assert found.p == pytest.approx(2.0 * scipy.stats.t.sf(abs(t), 196), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_difference_of_spreads_is_that_of_brown_and_forsythe_or_larger(seed):
+    rows = table(seed, "none", 200)
+    y, there = rows["Y"].to_numpy(), (rows["R"] == "b").to_numpy()
+    others = [rows["X"].to_numpy(), rows["W"].to_numpy()]
+    left = np.empty(200)
+    for some in (there, ~there):
+        design = np.column_stack([np.ones(200), *others])[some]
+        rest = y[some] - design @ np.linalg.lstsq(design, y[some], rcond=None)[0]
+        left[some] = rest * np.sqrt(some.sum() / (some.sum() - 3))
+    found = spread(y, others, there, np.zeros(200), [])
+    assert (found.here, found.there) == pytest.approx((left[~there].std(), left[there].std()))
+    sizes = np.where(there, abs(left - np.median(left[there])), abs(left - np.median(left[~there])))
+    plain = np.column_stack([np.ones(200), there])
+    slopes = np.linalg.lstsq(plain, sizes, rcond=None)[0]
+    t = slopes[1] / naive_error(1, plain, sizes - plain @ slopes)
+    assert found.p == pytest.approx(2.0 * scipy.stats.t.sf(abs(t), 198), rel=1e-6)
+    assert found.p >= scipy.stats.levene(left[there], left[~there], center="median").pvalue * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("method", ["score-ac", "pc-ac"])
+@pytest.mark.parametrize(("what", "size"), [("level", 3.6), ("spread", 2.0)])
+def test_what_a_context_changes_is_claimed_and_nothing_else(what, size, method):
+    result = cc.discover(table(1, what, 800), "R", method=method)
+    found = result.changes("a", "b")
+    assert claims(found) == {("R", "Y", what)}
+    row = found[found["kind"] == what].iloc[0]
+    assert row["difference"] == pytest.approx(size, rel=0.25)
+    assert (row["mark"], row["present"], row["absent"]) == ("-->", "a", "b")
+
+
+def test_it_is_said_in_words_and_a_file_keeps_it(tmp_path):
+    for what, words in (("level", "R changes the level of Y"), ("spread", "R changes the spread of the noise of Y")):
+        result = cc.discover(table(1, what, 800), "R", method="score-ac")
+        assert words in result.explain("R", "Y")
+        assert words in answer(result, [])
+        result.save(tmp_path / "result.json")
+        loaded = cc.load(tmp_path / "result.json")
+        assert claims(loaded.changes("a", "b")) == {("R", "Y", what)}
+        assert claims(loaded.changes("b", "a")) == {("R", "Y", what)}
+
+
+def test_with_several_contexts_the_source_is_the_one_that_differs():
+    g = np.random.default_rng(5)
+    r, s, x, own = g.integers(0, 2, 1200), g.integers(0, 2, 1200), g.normal(size=1200), g.normal(size=1200)
+    rows = pd.DataFrame({"X": x, "Y": x + own * np.where(s == 1, 2.2, 1.0) + 1.5 * r, "R": r, "S": s})
+    result = cc.discover(rows, ["R", "S"], method="score-ac")
+    assert claims(result.changes((0, 0), (1, 0))) == {("R", "Y", "level")}
+    assert claims(result.changes((0, 0), (0, 1))) == {("S", "Y", "spread")}
+
+
+def test_of_the_other_order_of_contexts_the_ratio_is_the_inverse():
+    result = cc.discover(table(2, "spread", 800), "R", method="score-ac")
+    there, back = (result.changes(*pair).set_index("kind").loc["spread"] for pair in (("a", "b"), ("b", "a")))
+    assert there["difference"] == pytest.approx(1.0 / back["difference"])
+    assert there["p"] == pytest.approx(back["p"])
+
+
+@pytest.mark.parametrize("what", ["level", "spread"])
+def test_with_lags_it_is_the_same(what):
+    g = np.random.default_rng(7)
+    x, y, noise = np.zeros(900), np.zeros(900), g.normal(size=(2, 900))
+    b = np.repeat(g.random(90) < 0.5, 10)
+    for t in range(1, 900):
+        x[t] = 0.5 * x[t - 1] + noise[0, t]
+        y[t] = 0.4 * y[t - 1] + 0.8 * x[t - 1] + noise[1, t] * (2.0 if b[t] and what == "spread" else 1.0)
+        y[t] += 1.5 * (b[t] and what == "level")
+    result = cc.discover(pd.DataFrame({"X": x, "Y": y, "R": np.where(b, "b", "a")}), "R", lags=1, method="score-ac")
+    assert {(target, kind) for _, target, kind in claims(result.changes("a", "b"))} == {("Y", what)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["normal", "heavy"])
+def test_level_and_power(noise):
+    wrong, right = 0, dict.fromkeys(("level", "spread"), 0)
+    for seed in range(20):
+        for what in ("none", "cause", "level", "spread"):
+            rows = table(seed, what, 500, endogenous=seed % 2 == 1, noise=noise)
+            found = claims(cc.discover(rows, "R", method="score-ac").changes("a", "b"))
+            true = {("R", "Y", what)} & found
+            wrong += bool(found - true)
+            if what in right:
+                right[what] += bool(true)
+    assert wrong <= 4
+    assert right["level"] >= 14
+    assert right["spread"] >= 14
