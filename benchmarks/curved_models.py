@@ -47,6 +47,11 @@ def _heaped(centre: float, spread: float, steps: tuple[int, ...], shares: tuple[
     return written
 
 
+def _hurdle(x: Floats, generator: np.random.Generator) -> Floats:
+    """Zero where something else decides so, the more often the lower x is; else a number around 3."""
+    return np.where(generator.random(x.size) < scipy.special.expit(-0.6 - 1.2 * x), 0.0, 3.0 + x)
+
+
 def _poisson(mean: float) -> Coarsening:
     steps = scipy.special.ndtri(scipy.stats.poisson.cdf(np.arange(int(mean + 20 * np.sqrt(mean))), mean))
     return lambda x, generator: np.searchsorted(steps, x).astype(np.float64)
@@ -61,6 +66,7 @@ COARSE: dict[str, Coarsening] = {
     "heaped": _heaped(50.0, 10.0, (5, 1), (0.6, 0.4)),
     "rounded": lambda x, generator: np.round(2.0 * x) / 2.0,
     "zeros": lambda x, generator: np.maximum(x + 0.25, 0.0),
+    "structural zeros": _hurdle,
     "counts 2": _poisson(2.0),
     "counts 20": _poisson(20.0),
 }

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
+import numpy as np
+
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
@@ -197,8 +199,9 @@ def discover(
     if advance.over and not outcome.complete and outcome.evidence is None:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     read = "" if scanned is None else scanned.note(outcome.evidence is not None, chosen.lags is not None)
+    labels = "" if isinstance(table, np.ndarray) else _note_on_labels(task.data)
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
-    result = _result(task, outcome, scanned, tuple(note for note in (device_note, read) if note))
+    result = _result(task, outcome, scanned, tuple(note for note in (device_note, read, labels) if note))
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
@@ -386,6 +389,13 @@ def _ranked(options: Options) -> bool:
 def _score(options: Options) -> ScoreOptions:
     """How to search by scores; columns that are normal scores already are transformed no further."""
     return replace(options.score, transform="none", wrong_cells="keep") if _ranked(options) else options.score
+
+
+def _note_on_labels(data: Dataset) -> str:
+    """What must be said of contexts that hold two whole numbers as floats; empty without any."""
+    found = [data.names[place] for place, levels in zip(data.contexts.positions, data.levels, strict=True)
+             if data.dtypes[place].startswith("float") and all(isinstance(level, int) for level in levels)]  # fmt: skip
+    return f"the floats of {listed(found)} are whole numbers and taken for labels" if found else ""
 
 
 def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:

@@ -242,7 +242,7 @@ BAD_TABLES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no level": (small_frame(objects(None)), {}, "context 'R' has no value in any row"),
     "identifier": (small_frame(range(ROWS)), {}, "has 40 levels in 40 rows, which looks like an identifier"),
     "float context": (
-        small_frame(alternating(0.0, 1.0)),
+        small_frame(alternating(0.5, 1.0)),
         {},
         r"context 'R' is continuous \(float64\); .* declare kinds={'R': 'categorical'}",
     ),

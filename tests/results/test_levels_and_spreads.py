@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from causalcontext.report.html import answer
 
 import causalcontext as cc
+from causalcontext.report.html import answer
 from causalcontext.results.levels_and_spreads import level, spread
 
 

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import minimize
+from scipy.special import expit
 from scipy.stats import norm
 from score_tables import model_table
 
@@ -13,10 +15,12 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge
+from causalcontext.results.violations import graded
 from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
+from causalcontext.score.explore import beyond_shares
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.treatments import normal_scores_of, treatments, widths_of
+from causalcontext.score.treatments import levels_act, normal_scores_of, treatments, widths_of
 from causalcontext.score.workspace import FitWorkspace
 
 
@@ -118,6 +122,31 @@ def test_scores_are_probabilities_of_written_values():
         assert again + scaled[name].charge == pytest.approx(alone + way.charge, abs=1e-3 * abs(alone))
 
 
+def test_no_value_of_most_rows_is_spread():
+    """It is none of many that numbers were rounded to; links with other columns would vanish."""
+    generator = np.random.default_rng(12)
+    year = generator.integers(6, size=900)
+    school = generator.integers(4, 18, size=900).astype(float)
+    table = pd.DataFrame({f"y{k}": np.where(year == k, school, 0.0) for k in range(3)})
+    assert set(treated(table)) == {AS_THEY_ARE, SCORES}
+    assert len(edges(cc.discover(table, method="score-ac"))) == 3
+
+
+@pytest.mark.parametrize("shares", [(0.82, 0.08, 0.05, 0.03, 0.01, 0.01), (0.1, 0.2, 0.25, 0.2, 0.15, 0.1)])
+def test_columns_as_they_are_promise_no_more_than_shares(shares):
+    """A density that is narrower than the distance of values is no probability: what is too much is taken away."""
+    children = np.random.default_rng(13).choice(6, 1000, p=shares).astype(float)
+    table = pd.DataFrame({"children": children, "x": np.random.default_rng(14).normal(size=1000)})
+    way, (own,) = treated(table)[AS_THEY_ARE], few_valued(read_table(table, None))
+    design = ScoreDesign(way.data, ScoreOptions(), curves=False)
+    block, node = design.block("pooled", 1), way.data.position.tolist().index(0)
+    alone = FitWorkspace(design, False).score([(block, node, np.empty(0, dtype=np.int64))])[0, 0] + way.charge
+    most = sum(count * np.log(count / 1000.0) for count in table["children"].value_counts())
+    too_much = alone - (most - 5.0 - 2.0 * np.log(1000.0)) if alone > most else 0.0
+    assert beyond_shares(design, [own]) == pytest.approx(too_much)
+    assert (too_much > 0.0) == (shares[0] > 0.5)
+
+
 def test_heaps_are_spread_around_their_values():
     way = treated(cigarettes(500, 3))[HEAPS]
     data = way.data
@@ -136,9 +165,10 @@ def test_links_of_coarse_columns_are_found_and_told():
     assert not edges(cc.discover(rows, method="score-ac", kinds=dict.fromkeys(rows, "continuous"))) >= wanted
     (note,) = [note for note in result.notes if "numbers of few values" in note]
     share = 100.0 * rows["daily"].value_counts(normalize=True).max()
-    assert note.startswith("smoker (2 values) as a category, grade (4 values) as ordered, ")
-    assert f"daily ({share:.0f} % of it is one value) by normal scores" in note
-    assert [words for words in cc.check(rows).notes if words.startswith("smoker (2 values) as a category, grade")]
+    assert "smoker (two values) as a category; grade (three to five values) as ordered; " in note
+    assert f"{share:.0f} % of daily is one value: by normal scores" in note
+    (words,) = [words for words in cc.check(rows).notes if "numbers of few values" in words]
+    assert "smoker (two values) as a category; grade (three to five values) as ordered, or as steps" in words
     shuffled = cc.discover(rows[rows.columns[::-1]], method="score-ac")
     assert shuffled.evidence.score == pytest.approx(result.evidence.score)
     assert edges(shuffled) == edges(result)
@@ -149,6 +179,72 @@ def test_truth_values_and_two_numbers_are_alike():
     ways = [rows["smoker"], rows["smoker"] > 3, (rows["smoker"] > 3).astype(int), (rows["smoker"] > 3).astype("int8")]
     scores = {cc.discover(rows.assign(smoker=one), method="score-ac").evidence.score for one in ways}
     assert len(scores) == 1
+
+
+@pytest.mark.parametrize("method", ["score-ac", "pc-ac"])
+def test_contexts_of_two_numbers_are_alike(method):
+    """Truth values, integers and floats: the same graphs; floats are told."""
+    rows = cigarettes(400, 2)
+    ways = {dtype: (rows["smoker"] > 3).astype(dtype) for dtype in ("bool", "int64", "int8", "float64", "float32")}
+    found = {dtype: cc.discover(rows.assign(smoker=one), "smoker", method=method) for dtype, one in ways.items()}
+    for dtype, result in found.items():
+        assert result.contexts == ((False, True) if dtype == "bool" else (0, 1))
+        for one, other in zip(result.graphs.values(), found["int64"].graphs.values(), strict=True):
+            assert np.array_equal(one.endpoints, other.endpoints)
+        told = [note for note in result.notes if note == "the floats of smoker are whole numbers and taken for labels"]
+        assert bool(told) == dtype.startswith("float")
+    assert cc.check(rows.assign(smoker=ways["float64"]), "smoker").problems == ()
+    with pytest.raises(cc.DataError, match="is continuous"):
+        cc.discover(rows.assign(smoker=0.5 * ways["float64"]), "smoker", method=method)
+
+
+def naive_levels_act(values, codes, cells):
+    """Row by row with scipy: what a line in the level gains over cell means, less what proportional odds gain."""
+    groups = np.unique(cells)
+
+    def odds(columns):
+        design, cuts = np.column_stack(columns), len(np.unique(codes)) - 1
+
+        def loss(theta):
+            eta = design @ theta[cuts:]
+            ends = np.concatenate([[-50.0], np.cumsum(np.concatenate([theta[:1], np.exp(theta[1:cuts])])), [50.0]])
+            return -np.log(expit(ends[codes + 1] - eta) - expit(ends[codes] - eta)).sum()
+
+        return -minimize(loss, np.concatenate([[-1.0], np.zeros(cuts - 1 + design.shape[1])]), tol=1e-10).fun
+
+    def line(y, *columns):
+        design = np.column_stack([*(cells == group for group in groups), *columns]).astype(float)
+        rest = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+        return -0.5 * len(y) * np.log(np.mean(rest**2))
+
+    shifts = [(cells == group).astype(float) for group in groups[1:]]
+    return max(line(y, values[-1]) - line(y) - odds([*shifts, y]) + odds(shifts) for y in values[:-1])
+
+
+@pytest.mark.parametrize("acts", [False, True])
+def test_levels_act_or_a_finer_number_does(acts):
+    """A number behind five levels is told from levels that act, and the likelihoods are those of a naive fit."""
+    generator = np.random.default_rng(9)
+    cells = generator.integers(2, size=1500)
+    latent, noise = generator.normal(size=(2, 1500))
+    codes = np.searchsorted([-0.9, -0.3, 0.3, 0.9], latent)
+    effect = 1.5 * ((codes - 2.0) / np.sqrt(2.0) if acts else latent) + 0.5 * cells + 0.6 * noise
+    other = generator.normal(size=1500)
+    values = np.stack([effect, other, codes - 2.0])
+    found = levels_act(values, codes, cells)
+    assert found == pytest.approx(naive_levels_act(values, codes, cells), abs=0.1)
+    assert (found > np.log(1500)) == acts
+    table = pd.DataFrame({"grade": codes, "effect": effect, "other": other, "R": cells})
+    result = cc.discover(table, "R", method="score-ac")
+    assert frozenset(("grade", "effect")) in edges(result)
+    assert scales_of(result)["grade"].kind == ("ordered" if acts else "number")
+    assert graded(result) == {"grade"}
+    steps = "grade (three to five values) as steps of a finer number"
+    assert any(steps in note for note in result.notes) != acts
+    if not acts:
+        assert scales_of(result)["grade"].places == (0.0, 1.0, 2.0, 3.0, 4.0)
+        assert scales_of(result)["grade"].standard([0, 4]) == pytest.approx(
+            np.array([-1.0, 1.0]) * abs(scales_of(result)["grade"].scores[0]), abs=0.2)  # fmt: skip
 
 
 def test_effects_equations_and_files_keep_the_units(tmp_path):
@@ -198,7 +294,7 @@ def test_columns_and_their_lags_are_alike():
         assert scales[name].scores  # normal scores
     assert scales["rain"].standard([0.0, 1.0]) == pytest.approx(scales["rain(t-1)"].standard([0.0, 1.0]), abs=0.1)
     assert frozenset(("rain(t-1)", "river")) in edges(result)
-    assert any("rain (" in note and "flood (2 values) as a category" in note for note in result.notes)
+    assert any("% of rain is" in note and "flood (two values) as a category" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("transform", ["none", "ranks"])

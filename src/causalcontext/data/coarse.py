@@ -42,19 +42,27 @@ class FewValues(NamedTuple):
         The positions of it and, in windows of a time series, of its lags.
     values, shares : arrays, shape (m,)
         The values that occur, sorted, and how often.
+    finer : bool
+        Whether three to five values are steps of a finer number, which acts in their place.
     """
 
     name: str
     columns: tuple[int, ...]
     values: Floats
     shares: Floats
+    finer: bool = False
 
     @property
     def kind(self) -> Kind:
         """What it is taken for; a coarse column stays a number."""
         if len(self.values) == 2:
             return Kind.CATEGORICAL
-        return Kind.ORDERED if len(self.values) <= MOST_ORDERED else Kind.CONTINUOUS
+        return Kind.ORDERED if self.is_graded and not self.finer else Kind.CONTINUOUS
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether it has so few values that these are levels, or steps of a finer number."""
+        return len(self.values) <= MOST_ORDERED
 
     @property
     def levels(self) -> tuple[int | float, ...]:
@@ -115,31 +123,26 @@ def with_levels(data: Dataset, found: Sequence[FewValues]) -> Dataset:
     return replace(data, kinds=tuple(kinds), columns=tuple(columns), categories=categories)
 
 
-def words_for(found: Sequence[FewValues], treatment: str) -> list[str]:
-    """A sentence about what columns of few values are taken for, if there are any.
+def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as ordered") -> list[str]:
+    """A note on what columns of few values are taken for, if there are any: one sentence a kind.
 
     Examples
     --------
     >>> from causalcontext.data.tables import read_table
     >>> data = read_table({"smoker": [0, 1] * 4, "grade": [1, 2, 3, 2] * 2, "weight": np.arange(8.0) ** 2}, None)
     >>> print(words_for(few_valued(data), AS_THEY_ARE)[0])  # doctest: +ELLIPSIS
-    smoker (2 values) as a category, grade (3 values) as ordered: numbers of few values are searched like this; ...
+    numbers of few values are searched like this: smoker (two values) as a category; grade (three to five values) ...
     """
-    found, parts = sorted(found, key=lambda few: few.name), []
-    for kind, ending in (
-        (Kind.CATEGORICAL, "as a category"),
-        (Kind.ORDERED, "as ordered"),
-        (Kind.CONTINUOUS, treatment),
-    ):
-        own = [f"{few.name} ({_told(few)})" for few in found if few.kind is kind]
-        parts += [f"{listed(own)} {ending}"] if own else []
+    found = sorted(found, key=lambda few: few.name)
+    kinds = {
+        "{} (two values) as a category": [few.name for few in found if few.kind is Kind.CATEGORICAL],
+        f"{{}} (three to five values) {graded}": [few.name for few in found if few.kind is Kind.ORDERED],
+        "{} (three to five values) as steps of a finer number": [few.name for few in found if few.finer],
+        f"{{}} is one value: {treatment}": [f"{100.0 * few.shares.max():.0f} % of {few.name}" for few in found
+                                            if not few.is_graded],
+    }  # fmt: skip
+    parts = [words.format(listed(own)) for words, own in kinds.items() if own]
     if not parts:
         return []
-    return [f"{', '.join(parts)}: numbers of few values are searched like this; to search one as a plain number pass "
+    return [f"numbers of few values are searched like this: {'; '.join(parts)}; to search one as a plain number pass "
             f"kinds={{{found[0].name!r}: 'continuous'}}"]  # fmt: skip
-
-
-def _told(few: FewValues) -> str:
-    if few.kind is not Kind.CONTINUOUS:
-        return f"{len(few.values)} values"
-    return f"{100.0 * few.shares.max():.0f} % of it is one value"

@@ -40,7 +40,7 @@ def read_levels(
 
     A categorical column gives its own order, anything else is sorted. Rows without a value have the code -1. A column
     that the user `declared` categorical may hold floats; `whole_floats` that are whole numbers are read as integers: in
-    an array all columns share one dtype. A system variable (`role` "column") with one level is reported with the other
+    an array all columns share one dtype, and elsewhere two of them, such as 0.0 and 1.0, are labels. A system variable (`role` "column") with one level is reported with the other
     constant columns.
 
     Refused are continuous columns, values of several types (`1` and `"1"` could not be told apart in print) or of a
@@ -95,11 +95,14 @@ def _not_a_level(column: Column, listed: str, role: str) -> DataError:
 
 
 def _float_or_int(column: Column, values: Values, declared: bool, whole_floats: bool) -> type:
-    """The type of levels that are floats; unless declared as labels, they are measurements."""
-    if whole_floats and all(float(value).is_integer() for value in values):
+    """The type of levels that are floats; unless declared as labels, or two whole numbers, they are measurements."""
+    whole = all(float(value).is_integer() for value in values)
+    if whole_floats and whole:
         return int
     if declared or isinstance(column.dtype, nw.Categorical | nw.Enum):
         return float
+    if whole and len(values) == 2:
+        return int
     raise DataError(f"context {column.name!r} is continuous ({column.dtype_name}); if its values are labels, "
                     f"declare kinds={{{column.name!r}: 'categorical'}}")  # fmt: skip
 

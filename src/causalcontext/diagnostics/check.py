@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
 BY_LIKELIHOOD = "as they are or by normal scores, whichever is likelier"
 """What score-ac does with coarse columns."""
+STEPS_OR_LEVELS = "as ordered, or as steps of a finer number, whichever is likelier"
+"""What it does with three to five values."""
 LARGE_SET = 10
 """Larger conditioning sets hardly occur; a context that can test sets of this size is large enough."""
 _NO_SHARE = 1e-4
@@ -150,7 +152,7 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
                 check_statistics(statistics, data, missing)
             except DataError as error:  # what else the library refuses, in its own words
                 problems = [str(error)]
-        notes = (*words_for(few_valued(data), BY_LIKELIHOOD), *_few_rows(context, statistics),
+        notes = (*words_for(few_valued(data), BY_LIKELIHOOD, STEPS_OR_LEVELS), *_few_rows(context, statistics),
                  *_untestable(context, statistics, dependences))  # fmt: skip
     rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
     return Inspection(context, system, statistics, tuple(rows.tolist()), dependences, tuple(problems), notes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from causalcontext.data.coarse import MOST_ORDERED
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import drop_empty_cells
@@ -100,11 +101,12 @@ def has_levels(result: ContextGraphs) -> bool:
 
 
 def graded(result: ContextGraphs) -> frozenset[str]:
-    """The numbers of two to five values that the search took for levels, though nobody said so."""
+    """The numbers of two to five values that the search took for levels, or for steps, though nobody said so."""
     if result.evidence is None or result.evidence.mechanisms is None:
         return frozenset()
     facts = zip(result.names, result.data.kinds, result.evidence.mechanisms.scales, strict=True)
-    return frozenset(name for name, kind, scale in facts if Kind(kind) is Kind.CONTINUOUS and not scale.is_number)
+    return frozenset(name for name, kind, scale in facts if Kind(kind) is Kind.CONTINUOUS
+                     and (not scale.is_number or 0 < len(scale.scores) <= MOST_ORDERED))  # fmt: skip
 
 
 def by_ranks(result: ContextGraphs) -> bool:

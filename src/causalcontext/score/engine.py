@@ -25,11 +25,12 @@ from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCe
 from causalcontext.score.clock import Clock
 from causalcontext.score.data import ScoreData, by_name, score_data
 from causalcontext.score.equations import mechanisms_of
-from causalcontext.score.explore import CURVES_COST, Explored, explore
+from causalcontext.score.explore import Explored, explore, price_of_class
 from causalcontext.score.judgement import Directed, direct, in_table, judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import SAME_SCORE, Effort
+from causalcontext.score.treatments import with_steps
 from causalcontext.score.wrong_cells import Cleaned, Search, cleaned_table, without_wrong_cells
 
 MOST_LEVELS = 20
@@ -56,10 +57,10 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     if (np.diff(number) < 0).any():
         statistics = gather_statistics(table, "listwise")
     few = few_valued(table, (lambda name: split(name)[0]) if ends is not None else str)
-    if any(one.kind is not Kind.CONTINUOUS for one in few):
-        table = with_levels(table, few)
-        statistics = gather_statistics(table, "listwise")
-    data = score_data(table, statistics, links, ends is not None)
+    data = _with_levels(table, few, statistics, links, ends is not None)
+    steps = few if options.transform == "none" else with_steps(data, few)
+    if any(one.finer for one in steps):
+        few, data = steps, _with_levels(table, steps, statistics, links, ends is not None)
     clock = Clock(options.time_limit)
     effort, changed = Effort(seed, n_jobs, advance, clock), None
     explored, transform, treatment = explore(data, options, effort, few)
@@ -94,6 +95,15 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
                       not clock.interrupted, marks.origins, evidence=evidence, notes=notes,
                       cleaned=changed)  # fmt: skip
     return outcome, findings, not clock.cut
+
+
+def _with_levels(table: Dataset, few: Sequence[FewValues], statistics: SufficientStatistics, links: Links,
+                 is_window: bool) -> ScoreData:  # fmt: skip
+    """The table as the score sees it, some numbers of few values as levels; `statistics` are those of the numbers."""
+    if any(one.kind is not Kind.CONTINUOUS for one in few):
+        table = with_levels(table, few)
+        statistics = gather_statistics(table, "listwise")
+    return score_data(table, statistics, links, is_window)
 
 
 def _directed(explored: Explored, clock: Clock) -> Directed:
@@ -143,7 +153,7 @@ def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]
         notes.append(Note(f"these rows do not tell whether the context changes the mechanism of {named}, as in these "
                           "graphs, or a cause has a bend (a kink, a saturation or a curve) that all contexts share",
                           About.UNDECIDED))  # fmt: skip
-    need = CURVES_COST * np.log(data.total)
+    need = price_of_class(data, True, False)
     if 0.5 * need < explored.doubt < 2.0 * need:
         taken = "curved mechanisms were chosen" if explored.curved else "straight lines were kept"
         notes.append(f"{taken}, but the other class is nearly as good (curves raise the score by "

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from causalcontext.data.coarse import MOST_ORDERED
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER, ORDERED, SOURCE
 from causalcontext.kernels.rows.class_choice import TOLERANCE
@@ -54,6 +55,9 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     count = PLACES if data.causes <= MANY_VARIABLES else FEW_PLACES
     values = raw.values[own] * raw.scale[own] + raw.centre[own]
     places = np.quantile(values, np.linspace(0.0, 1.0, count))
+    if position in data.treated and len(seen := np.unique(values)) <= MOST_ORDERED:  # steps of a finer number
+        steps = tuple(float(data.values[node][values == value][0]) for value in seen)
+        return Scale(plain.NUMBER, 0.0, 1.0, tuple(seen.tolist()), steps)
     if raw.gap[own] > 0.0 and own in small_counts(raw):
         return Scale(plain.COUNT, float(raw.centre[own]), float(raw.scale[own]), tuple(places.tolist()))
     if raw.table.columns[position] is data.table.columns[position]:

@@ -29,17 +29,19 @@ from causalcontext.score.bends import AS_GOOD, propose_bends
 from causalcontext.score.columns import SQUARE, BasisFunction
 from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
-from causalcontext.score.design import ScoreDesign
+from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import Effort, FoundModels, search
-from causalcontext.score.treatments import Treatment, treatments
+from causalcontext.score.treatments import Treatment, charge_as_is, responses_of, treatments
 from causalcontext.score.workspace import FitWorkspace
 
 CURVES_COST = 3.0
+COARSE_CURVES = 2.0
+"""So many times this where coarse columns have normal scores."""
 SCALES_COST = 3.0
-"""The same for mechanisms whose noise has an uneven spread."""
+"""What mechanisms whose noise has an uneven spread must earn, in log n."""
 PROMISE = 0.5
 """Curves are searched if single ones would gain this share of what is asked for in the best linear model."""
 FEW_VARIABLES = 12
@@ -90,7 +92,7 @@ class Explored:
 
     def paid(self, scales: bool) -> float:
         """What its class of models, with an uneven spread or not, must gain over straight lines with an even one."""
-        return price_of_class(self.curved and not self.instead, scales, self.design.data.total)
+        return price_of_class(self.design.data, self.curved and not self.instead, scales)
 
     @cached_property
     def findings(self) -> tuple[Violation, ...]:
@@ -105,9 +107,13 @@ class Explored:
         return self.found.best.score
 
 
-def price_of_class(curved: bool, scales: bool, rows: float) -> float:
-    """What a class of models must gain over straight lines with an even spread."""
-    return (CURVES_COST * curved + SCALES_COST * scales) * float(np.log(rows))
+def price_of_class(data: ScoreData, curved: bool, scales: bool) -> float:
+    """What a class of models must gain over straight lines with an even spread.
+
+    What a coarse column is cut from bends with its causes where its values end: curves cost more beside normal scores.
+    """
+    dearer = 1.0 if all(own.widths.size for own in data.treated.values()) else COARSE_CURVES
+    return (CURVES_COST * dearer * curved + SCALES_COST * scales) * float(np.log(data.total))
 
 
 def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues] = ()
@@ -130,9 +136,10 @@ def _even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequen
         way = ways[min(1, len(ways) - 1)]
         found = _bent(_straight(in_ranks(way.data), options, effort), effort)
         return replace(found, charge=way.charge + charge_for_ranks(way.data, options)), "ranks", way.name
-    straight = _straight(data, options, effort)
+    straight = _straight(ways[0].data, options, effort)
     try:
         if len(ways) > 1:
+            ways[0] = replace(ways[0], charge=ways[0].charge - beyond_shares(straight.design, coarse))
             return _likeliest(straight, ways, effort)
         return (*_improved(straight, _bent, effort), AS_THEY_ARE)
     except KeyboardInterrupt:  # the model of straight lines is there, and is kept
@@ -180,6 +187,23 @@ def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) ->
     return found, transform, way.name if transform == "none" else beside.name
 
 
+def beyond_shares(design: ScoreDesign, coarse: Sequence[FewValues]) -> float:
+    """What the densities of coarse columns as they are promise too much, where without causes they beat the shares.
+
+    No probability does, but a density may be narrower than the distance of values. It follows the shares then, and has
+    to pay for them like normal scores: one nat a value, a mean and a spread.
+    """
+    data, total = design.data, 0.0
+    alone, nothing = design.block(POOLED, design.everything), np.zeros(0, dtype=np.int64)
+    for few in (few for few in coarse if few.kind is Kind.CONTINUOUS and not few.is_graded):
+        shares = data.total * float(few.shares @ np.log(few.shares))
+        for node in responses_of(data, few):
+            score = float(FitWorkspace(design, curves=False).score([(alone, node, nothing)])[0, 0])
+            excess = score + charge_as_is(data, few, node) - shares
+            total += excess + len(few.values) - 1 + 2.0 * design.price(data.total) if excess > 0.0 else 0.0
+    return total
+
+
 def _improved(straight: Explored, bent: Callable[[Explored, Effort], Explored], effort: Effort,
               beside: ScoreData | None = None, charge: float = 0.0) -> tuple[Explored, str]:  # fmt: skip
     """Normal scores and curves, where they pay; `beside` has the columns to take ranks of, if not those searched."""
@@ -218,7 +242,7 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     kinked = _kinked(replace(straight, undecided=tuple(sorted(equal))), bends, effort) if bends else straight
     if not design.curved.any():
         design = ScoreDesign(data, options, True)
-    need = price_of_class(True, False, data.total)
+    need = price_of_class(data, True, False)
     numbers = bool((data.kind[: data.responses] == NUMBER).all())  # categories hide curves from a quick look
     sure = options.curves == "always"
     if not sure and numbers:

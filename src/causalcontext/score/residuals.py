@@ -45,15 +45,20 @@ def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved:
 
 
 def not_coarse(data: ScoreData, violations: Sequence[Violation]) -> tuple[Violation, ...]:
-    """What is to be told: residuals of coarse columns are uneven and skewed because these are coarse."""
+    """What is to be told: residuals of coarse columns are uneven and skewed because these are coarse.
+
+    Those of normal scores bend with their causes as well, where the values end.
+    """
     coarse = {data.table.names[column] for column in data.treated}
-    return tuple(filter(None, (_elsewhere(violation, coarse) for violation in violations)))
+    scored = {data.table.names[column] for column, own in data.treated.items() if not own.widths.size}
+    told = (_elsewhere(violation, scored if violation.kind == CURVES else coarse) for violation in violations)
+    return tuple(filter(None, told))
 
 
 def _elsewhere(violation: Violation, coarse: Collection[str]) -> Violation | None:
     """What is left of a violation without coarse columns; None if nothing is."""
     kept = [(column, size) for column, size in zip(violation.columns, violation.sizes, strict=True)
-            if violation.kind == CURVES or column not in coarse]  # fmt: skip
+            if column not in coarse]  # fmt: skip
     if not kept:
         return None
     columns, sizes = zip(*kept, strict=True)

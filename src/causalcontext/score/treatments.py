@@ -17,14 +17,22 @@ import scipy
 from causalcontext.data.coarse import AS_THEY_ARE, HEAPS, SCORES, FewValues
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.kernels.arrays import Floats, Values
+from causalcontext.kernels.arrays import Floats, Ints, Values
+from causalcontext.kernels.orders.fit_arrays import NUMBER
+from causalcontext.kernels.rows.class_choice import TOLERANCE
+from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
+from causalcontext.kernels.rows.likelihoods import ORDINAL
 from causalcontext.score.data import ScoreData, Treated, score_data
 
 MOST_SCORED = 10
 """Coarse columns of so many values at most are never spread: their values say nothing about a density."""
+MOST_OF_A_HEAP = 0.5
+"""Nor those of which one value is most rows: it is none of many that numbers were rounded to."""
 SMOOTH, WIDEST = 0.35, 2.0
 """The bandwidth by which the density of a heaped column is estimated, and the widest spread of a value, in sd."""
 NO_WIDTHS = np.empty(0)
+ROWS_ASKED = 5000
+"""So many rows are enough to ask whether levels act, or a finer number behind them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +45,63 @@ class Treatment:
 
 
 def treatments(data: ScoreData, coarse: Sequence[FewValues]) -> list[Treatment]:
-    """All that are worth a search, columns as they are first; only these where no column is coarse."""
+    """All that are worth a search, columns as they are first; only these where no column is coarse.
+
+    Three to five steps of a finer number have normal scores in all of them.
+    """
     coarse = [few for few in coarse if few.kind is Kind.CONTINUOUS]
-    found = [Treatment(AS_THEY_ARE, data, sum(_charge_as_is(data, few) for few in coarse))]
+    steps, coarse = [few for few in coarse if few.is_graded], [few for few in coarse if not few.is_graded]
+    data = _treated(SCORES, data, steps, []).data if steps else data
+    charge = sum(charge_as_is(data, few, j) for few in coarse for j in responses_of(data, few))
+    found = [Treatment(AS_THEY_ARE, data, charge)]
     if coarse:
         found.append(_treated(SCORES, data, coarse, []))
-        heaped = [few for few in coarse if len(few.values) > MOST_SCORED and _has_gap(data, few)]
+        heaped = [few for few in coarse if len(few.values) > MOST_SCORED and few.shares.max() < MOST_OF_A_HEAP
+                  and _has_gap(data, few)]  # fmt: skip
         if heaped:
             found.append(_treated(HEAPS, data, [few for few in coarse if few not in heaped], heaped))
     return found
+
+
+def with_steps(data: ScoreData, found: Sequence[FewValues]) -> tuple[FewValues, ...]:
+    """The numbers of few values, where those of three to five are steps of finer numbers unless their levels act.
+
+    Of two normal variables, one cut into levels, the levels follow proportional odds in the other one, which is not
+    normal given the level; if the level itself is the cause, it is. So levels act if one of them explains a number by
+    log n nats better than it is explained. All of a table are taken alike: few pairs tell the difference.
+    """
+    asked = [data.position.tolist().index(few.columns[0]) for few in found if few.kind is Kind.ORDERED]
+    numbers = np.flatnonzero(data.kind == NUMBER)
+    rows = np.arange(0, data.values.shape[1], max(1, data.values.shape[1] // ROWS_ASKED))
+    if not (asked and len(numbers) and len(rows)):
+        return tuple(found)
+    acts = any(levels_act(data.values[np.append(numbers, node)][:, rows], data.codes[node, rows], data.cells[rows])
+               > np.log(len(rows)) for node in asked)  # fmt: skip
+    return tuple(few._replace(finer=few.kind is Kind.ORDERED and not acts) for few in found)
+
+
+def levels_act(values: Floats, codes: Ints, cells: Ints) -> float:
+    """How many nats better levels explain a number, by a straight line, than they are explained, at most.
+
+    `values` has a row for every number, then one for the scores of the levels, `codes`; all means differ by cell.
+    """
+    shifts, codes = (cells == np.unique(cells)[:, None]).astype(np.float64), np.unique(codes, return_inverse=True)[1]
+    if codes.max() == 0:  # every m-th row of a long table may have one level
+        return -np.inf
+    centred = values - (values @ shifts.T / shifts.sum(axis=1)) @ shifts
+    explained = [_proportional_odds(np.vstack([np.ones(len(codes)), shifts[1:], *one]), codes)
+                 for one in ((), *([row] for row in values[:-1]))]  # fmt: skip
+    products = centred[:-1] @ centred[-1]
+    squares = np.maximum((centred**2).sum(axis=1), 1e-300)
+    share = np.minimum(products**2 / squares[:-1] / squares[-1], 1.0 - 1e-12)
+    return float(np.max(-0.5 * len(codes) * np.log1p(-share) - (np.array(explained[1:]) - explained[0])))
+
+
+def _proportional_odds(design: Floats, codes: Ints) -> float:
+    """The largest log-likelihood of levels."""
+    classes = int(codes.max()) + 1
+    slopes = first_slopes(ORDINAL, codes, classes, len(design))
+    return fit_glm(ORDINAL, design, codes, classes, slopes, RIDGE, TOLERANCE)
 
 
 def normal_scores_of(shares: Floats) -> Floats:
@@ -71,19 +127,19 @@ def widths_of(values: Floats, shares: Floats) -> Floats:
 
 def _treated(name: str, data: ScoreData, scored: Sequence[FewValues], heaped: Sequence[FewValues]) -> Treatment:
     """Some columns by normal scores without a noise density, others spread."""
-    columns, treated, charge = list(data.table.columns), {}, 0.0
+    columns, treated, charge = list(data.table.columns), dict(data.treated), 0.0
     for few in scored:
         scores = normal_scores_of(few.shares)
         for place in few.columns:
             columns[place] = _looked_up(few, scores, columns[place])
             treated[place] = Treated(scores, NO_WIDTHS)
         here = float(np.sum(few.shares * np.log(few.shares))) + 0.5 * (1.0 + np.log(2.0 * np.pi))
-        charge += len(_responses(data, few)) * (data.total * here - len(few.values) + 1)
+        charge += len(responses_of(data, few)) * (data.total * here - len(few.values) + 1)
     for few in heaped:
         widths = widths_of(few.values, few.shares)
         for place in few.columns:
             treated[place] = Treated(few.values, widths)
-        for j in _responses(data, few):
+        for j in responses_of(data, few):
             charge += data.total * float(few.shares @ np.log(widths / data.scale[j])) - len(few.values) + 1
     if not scored:
         return Treatment(name, replace(data, treated=treated), charge)
@@ -99,16 +155,15 @@ def _looked_up(few: FewValues, scores: Floats, column: Values) -> Floats:
     return np.where(np.isfinite(values), scores[place], np.nan)
 
 
-def _responses(data: ScoreData, few: FewValues) -> list[int]:
+def responses_of(data: ScoreData, few: FewValues) -> list[int]:
     """The variables that a coarse column is: those with a mechanism."""
     return [j for j in range(data.responses) if int(data.position[j]) in few.columns]
 
 
-def _charge_as_is(data: ScoreData, few: FewValues) -> float:
+def charge_as_is(data: ScoreData, few: FewValues, node: int) -> float:
     """The log of the smallest distance of two values, for every row: a density times it is a probability."""
-    gap = float(np.diff(few.values).min())
-    return sum(data.total * float(np.log(gap / data.scale[j])) for j in _responses(data, few))
+    return data.total * float(np.log(np.diff(few.values).min() / data.scale[node]))
 
 
 def _has_gap(data: ScoreData, few: FewValues) -> bool:
-    return all(data.gap[j] > 0.0 for j in _responses(data, few))
+    return all(data.gap[j] > 0.0 for j in responses_of(data, few))

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.data.coarse import AS_THEY_ARE, FewValues
+from causalcontext.data.coarse import FewValues
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks, some_rows
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -113,7 +113,7 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
     Columns with few values have no wrong cells. `ends` are the rows of a series that windows end at: a cell is wrong at
     all lags then, and no row is left out.
     """
-    explored, transform, treatment = search
+    explored, transform, _ = search
     found = flag_cells(data.table, ends, {column for one in few for column in one.columns})
     if found is None or not found.wrong.any() or found.wrong.mean() > MOST_FLAGGED:
         return None
@@ -126,7 +126,7 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
     out = found.whole & (ends is None)
     cleaned = _without(data, found, out)
     enough = _log_density(flags, data, np.array([explored.score]), explored.charge)
-    if treatment == AS_THEY_ARE:  # of others a search alone can tell
+    if not explored.design.data.treated:  # of others a search alone can tell
         quick = in_ranks(cleaned) if transform == "ranks" else cleaned
         scores = scores_at_orders(quick, options, explored.found.best, explored.curved)[_order(quick, cleaned)]
         chance = max(LEAST_CHANCE, CHANCE_A_CELL * float(flags.wrong.sum()))
