@@ -40,8 +40,8 @@ def read_levels(
 
     A categorical column gives its own order, anything else is sorted. Rows without a value have the code -1. A column
     that the user `declared` categorical may hold floats; `whole_floats` that are whole numbers are read as integers: in
-    an array all columns share one dtype, and elsewhere two of them, such as 0.0 and 1.0, are labels. A system variable (`role` "column") with one level is reported with the other
-    constant columns.
+    an array all columns share one dtype, and elsewhere two of them, such as 0.0 and 1.0, are labels. A system variable
+    (`role` "column") with one level is reported with the other constant columns.
 
     Refused are continuous columns, values of several types (`1` and `"1"` could not be told apart in print) or of a
     type without plain text, a context of fewer than two levels, and more levels than half of the rows.
