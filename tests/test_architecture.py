@@ -27,7 +27,7 @@ LAYERS = [
     {"discover"},
     {"interop"},
     {"study", "warmup"},
-    {"cli", "__init__", "__main__"},
+    {"app", "cli", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -7,6 +7,7 @@ and oriented the other way if it is there; the variable that cannot be a cause i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -154,6 +155,19 @@ class Knowledge:
             for key, value in values.items()
             if value
         }
+
+    def to_toml(self) -> str:
+        """The same knowledge as the text of a TOML file, which `from_toml` reads.
+
+        Examples
+        --------
+        >>> print(Knowledge(required=[("R", "Y")], roots=["R"]).to_toml(), end="")
+        required = [["R", "Y"]]
+        roots = ["R"]
+        """
+        # Lists of text in JSON are lists of text in TOML, but for one letter that must be spelled there.
+        lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in self.to_dict().items())
+        return "".join(lines).replace("\x7f", "\\u007f")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -189,8 +189,13 @@ def duration(seconds: float) -> str:
 def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[Watch]:
     """A watch that tells the caller's own function, shows a bar on the terminal, or does neither.
 
-    One bar is for the whole search: the phase, the share that is done, the time left.
+    One bar is for the whole search: the phase, the share that is done, the time left. The caller may also hand over a
+    watch.
     """
+    if isinstance(progress, Watch):
+        progress.limit = limit
+        yield progress
+        return
     if not callable(progress) and not isinstance(progress, bool):
         raise OptionError(f"progress is {shortly(progress)}, expected True, False or a function of three numbers")
     if progress is not True:
@@ -201,11 +206,11 @@ def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[W
 
         def show(phase: int, share: float, left: float | None) -> None:
             words = "" if left is None else f"about {duration(left)} left"
-            shown.update(task, description=_described(phase), completed=share, left=words)
+            shown.update(task, description=described(phase), completed=share, left=words)
 
         def tell(size: int, done: int, total: int) -> None:
             if size == STARTS:
-                shown.update(task, description=_described(size), completed=done / max(total, 1), left=f"{done}/{total}")
+                shown.update(task, description=described(size), completed=done / max(total, 1), left=f"{done}/{total}")
 
         yield Watch(tell, limit, show, lambda text: shown.console.print(text, highlight=False))
 
@@ -235,7 +240,8 @@ def bar(*columns: str | ProgressColumn) -> Progress:
     return Progress("{task.description}", BarColumn(), *columns, console=Console(stderr=True), transient=True)
 
 
-def _described(phase: int) -> str:
+def described(phase: int) -> str:
+    """A phase of a search in words."""
     if phase == STARTS:
         return "random starts"
     if phase == COLLIDERS:

@@ -297,9 +297,11 @@
     state.pair = i < j ? [i, j] : [j, i];
     state.first = null;
     if (!state.pair.every(seen)) setLag("all");
-    fillPickers(); tellStory(); drawGraph(); markRows();
+    fillPickers(); tellStory(); drawGraph(); markRows(); announce();
   }
-  function clear() { state.pair = null; state.first = null; fillPickers(); tellStory(); if (state.asked) ask(null); else drawGraph(); markRows(); }
+  // For a page that shows this one in a frame: the places of the pair that is chosen, or null.
+  function announce() { document.dispatchEvent(new CustomEvent("pair", { detail: state.pair })); }
+  function clear() { state.pair = null; state.first = null; fillPickers(); tellStory(); if (state.asked) ask(null); else drawGraph(); markRows(); announce(); }
 
   // What a change of the cause does to the effect, context by context.
   function ask(pair) {

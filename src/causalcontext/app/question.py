@@ -1,0 +1,223 @@
+"""What one search is asked: columns, kinds, context, options, knowledge; and the same as a script.
+
+The page, the project file and the process that searches exchange a question as plain lists and mappings. Whatever is
+in them is checked here, by the library's own checks and with its sentences.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from causalcontext.data.columns import number_text
+from causalcontext.data.indicators import Indicator, bins, threshold
+from causalcontext.data.table_files import read_file
+from causalcontext.errors import OptionError, check_are_columns, listed, shortly
+from causalcontext.knowledge import Knowledge
+from causalcontext.options import Options, default_of, made
+from causalcontext.timeseries.known import allowed_links
+from causalcontext.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OPTIONS = {entry.name: entry for entry in fields(Options) if entry.metadata.get("text")}
+"""The options that are a number, a text or a yes or no, by name."""
+KEYS = ("drop", "kinds", "context", "options", "knowledge")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one search is asked.
+
+    Attributes
+    ----------
+    drop : tuple of str
+        Columns that are left out.
+    kinds : mapping from column to kind
+        What is said about columns, against their dtypes.
+    context : tuple of str or Indicator
+    options : mapping
+        Options of `discover` that are not as by default.
+    knowledge : Knowledge
+    """
+
+    drop: tuple[str, ...]
+    kinds: Mapping[str, str]
+    context: tuple[str | Indicator, ...]
+    options: Mapping[str, Any]
+    knowledge: Knowledge
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Question:
+        """The question that plain lists and mappings hold; anything else in them is refused with one sentence."""
+        if not isinstance(content, dict) or not set(content) <= set(KEYS):
+            raise OptionError(f"a question is {shortly(content)}, expected a mapping with {', '.join(KEYS)}")
+        kinds, options = _mapping("kinds", content.get("kinds", {})), _mapping("options", content.get("options", {}))
+        for name, value in options.items():
+            if name not in OPTIONS or not isinstance(value, str | int | float | None):
+                raise OptionError(f"{name} is {shortly(value)}, which is no option of the page")
+        kept = {name: value for name, value in options.items() if value != default_of(OPTIONS[name])}
+        knowledge = Knowledge.from_dict(_mapping("knowledge", content.get("knowledge", {})))
+        return cls(tuple(_texts("drop", content.get("drop", []))), kinds,
+                   tuple(_context(one) for one in _listed("context", content.get("context", []))), kept,
+                   knowledge)  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """The question as plain lists and mappings."""
+        return {"drop": list(self.drop), "kinds": dict(self.kinds), "context": [_plain(one) for one in self.context],
+                "options": dict(self.options), "knowledge": self.knowledge.to_dict()}  # fmt: skip
+
+    def check(self, names: Sequence[str]) -> None:
+        """Return if the options go together and everything that is named is a column that is not left out."""
+        made(Options, self.arguments(), "discover")
+        left = [name for name in names if name not in self.drop]
+        contexts = [one.column if isinstance(one, Indicator) else one for one in self.context]
+        taken = [self.options[name] for name in ("time", "units") if name in self.options]
+        check_are_columns(self.drop, names)
+        check_are_columns([*contexts, *taken, *self.kinds], left)
+        variables = [name for name in left if name not in taken]
+        variables += [one.name for one in self.context if isinstance(one, Indicator)]
+        if "lags" in self.options:
+            allowed_links(self.knowledge, variables, self.options["lags"])
+        else:
+            self.knowledge.links(variables)
+
+    def arguments(self) -> dict[str, Any]:
+        """The keywords of `discover`."""
+        known = {"knowledge": self.knowledge} if self.knowledge.names else {}
+        return {**self.options, **({"kinds": dict(self.kinds)} if self.kinds else {}), **known}
+
+    def asked_context(self) -> Any:
+        """The argument `context` of `discover`."""
+        return None if not self.context else self.context[0] if len(self.context) == 1 else list(self.context)
+
+    def table(self, path: Path) -> pd.DataFrame:
+        """The table of a file without the columns that are left out."""
+        return self.of_frame(read_file(path))
+
+    def of_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A table without the columns that are left out."""
+        return frame.loc[:, [str(name) not in self.drop for name in frame.columns]]
+
+    def as_python(self, path: str, output: str) -> str:
+        """A script that repeats the search on the file and saves its result."""
+        lines = [f"# Made by causalcontext {__version__}.", "import causalcontext as cc", ""]
+        lines.append(f"table = cc.read_file({path!r})")
+        if self.drop:
+            lines.append(f"table = table.drop(columns={list(self.drop)!r})")
+        arguments = {name: repr(value) for name, value in self.arguments().items() if name != "knowledge"}
+        if self.knowledge.names:
+            lines.append(f"knowledge = cc.{self.knowledge!r}")
+            arguments["knowledge"] = "knowledge"
+        context = [_spelled(one) for one in self.context]
+        if context:
+            arguments = {"context": context[0] if len(context) == 1 else f"[{', '.join(context)}]"} | arguments
+        lines += ["result = cc.discover(", "    table,", *(f"    {name}={text}," for name, text in arguments.items())]
+        return "\n".join([*lines, ")", f"result.save({output!r})", "print(result)", ""])
+
+    def as_command(self, path: str, output: str) -> str:
+        """A script for a shell that repeats the search on the file and saves its result."""
+        parts = [f"causalcontext discover {_argument(path)}"]
+        parts += [_option("context", _written(one)) for one in self.context]
+        parts += [_option("drop", name) for name in self.drop]
+        parts += [_option("kind", f"{name}={kind}") for name, kind in self.kinds.items()]
+        for name, value in self.options.items():
+            shown = (OPTIONS[name].metadata["name"] or name).replace("_", "-")
+            truth = f"--{'' if value else 'no-'}{shown}"
+            parts.append(truth if isinstance(value, bool) else _option(shown, str(value)))
+        before = ""
+        if self.knowledge.names:
+            file = f"{Path(output).stem}-knowledge.toml"
+            before = f"cat > {shlex.quote(file)} <<'END OF KNOWLEDGE'\n{self.knowledge.to_toml()}END OF KNOWLEDGE\n"
+            parts.append(_option("knowledge", file))
+        return before + " \\\n  ".join([*parts, _option("json", output)]) + "\n"
+
+
+def _context(one: Any) -> str | Indicator:
+    """A column, or a step function of one."""
+    if isinstance(one, str):
+        return one
+    if isinstance(one, dict) and isinstance(one.get("column"), str):
+        if set(one) == {"column", "quantiles"}:
+            return bins(one["column"], quantiles=one["quantiles"])
+        if set(one) == {"column", "cuts"} and isinstance(one["cuts"], list):
+            cuts = one["cuts"]
+            return threshold(one["column"], cuts[0]) if len(cuts) == 1 else bins(one["column"], cuts)
+    raise OptionError(f"context is {shortly(one)}, expected a column, or a column with cuts or quantiles")
+
+
+def _plain(one: str | Indicator) -> Any:
+    if isinstance(one, str):
+        return one
+    return {"column": one.column} | ({"quantiles": one.quantiles} if one.quantiles else {"cuts": list(one.cuts)})
+
+
+def _spelled(one: str | Indicator) -> str:
+    """A context in Python."""
+    if isinstance(one, str):
+        return repr(one)
+    if one.quantiles:
+        return f"cc.bins({one.column!r}, quantiles={one.quantiles})"
+    if len(one.cuts) == 1:
+        return f"cc.threshold({one.column!r}, {one.cuts[0]!r})"
+    return f"cc.bins({one.column!r}, {list(one.cuts)!r})"
+
+
+def _written(one: str | Indicator) -> str:
+    """A context on the command line."""
+    if isinstance(one, str):
+        return one
+    if one.quantiles:
+        return f"{one.column} bins {one.quantiles}"
+    if len(one.cuts) == 1:
+        return f"{one.column} > {one.cuts[0]!r}"
+    return f"{one.column} bins {','.join(repr(cut) for cut in one.cuts)}"
+
+
+def _option(name: str, value: str) -> str:
+    return f"--{name}={shlex.quote(value)}"
+
+
+def _argument(path: str) -> str:
+    """A file on the command line; one whose name begins with a dash is no option."""
+    return shlex.quote(path if not path.startswith("-") else f"./{path}")
+
+
+def _mapping(what: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise OptionError(f"{what} is {shortly(value)}, expected a mapping")
+    return value
+
+
+def _listed(what: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise OptionError(f"{what} is {shortly(value)}, expected a list")
+    return value
+
+
+def _texts(what: str, value: Any) -> list[str]:
+    for one in _listed(what, value):
+        if not isinstance(one, str):
+            raise OptionError(f"{what} holds {shortly(one)}, expected the name of a column")
+    return list(value)
+
+
+def run_title(question: Question) -> str:
+    """A run in a few words: its context, and what is not as by default."""
+    names = [one if isinstance(one, str) else _written(one) for one in question.context]
+    context = f"by {', '.join(names)}" if names else "one graph"
+    chosen = {name: value for name, value in question.options.items() if name not in ("time", "units")}
+    words = [f"{value}" if name == "method" else f"{name} {_value(value)}" for name, value in chosen.items()]
+    count = sum(len(entries) for entries in question.knowledge.to_dict().values())
+    words += [f"{count} piece{'' if count == 1 else 's'} of knowledge"] if count else []
+    words += [f"without {listed(question.drop, 2)}"] if question.drop else []
+    words += [f"{name} {kind}" for name, kind in list(question.kinds.items())[:2]]
+    return "; ".join([context, *words])
+
+
+def _value(value: Any) -> str:
+    return number_text(float(value)) if isinstance(value, float) else str(value)
