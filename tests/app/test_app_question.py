@@ -59,7 +59,6 @@ def test_a_question_comes_back_and_a_script_repeats_its_search(folder, name, mon
     monkeypatch.chdir(folder)
     exec(question.as_python("the table.csv", "python.json"), {})
     assert cc.load("python.json") == expected
-    assert run_title(question) in (run_title(question), "")
 
 
 @pytest.mark.parametrize("name", ["knowledge", pytest.param("two contexts", marks=pytest.mark.slow),
@@ -76,6 +75,15 @@ def test_a_command_repeats_the_search(folder, name):
     assert dict(found.graphs) == dict(expected.graphs)
     assert found.settings.knowledge == expected.settings.knowledge
     assert found.tests_run == expected.tests_run
+
+
+def test_a_run_has_a_short_title():
+    titles = [run_title(asked(name)) for name in ("plain", "by soil", "a threshold", "knowledge")]
+    assert titles == ["one graph; without day", "by soil; pc-ac; alpha 0.01; without day",
+                      "by radiation > 0.25; without soil and day",
+                      "by soil; 5 statements known; without humidity and day"]  # fmt: skip
+    both = {"forbidden": [["a", "b"], ["b", "a"], ["a", "c"]], "sinks": ["c"]}
+    assert run_title(Question.from_dict({"knowledge": both})) == "one graph; 3 statements known"
 
 
 def test_every_plain_option_can_be_asked():

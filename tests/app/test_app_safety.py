@@ -112,7 +112,8 @@ def test_questions_are_bounded(client, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [b"{", b"[" * 5000, b"\xff\xfe", b'{"drop": 5}', b'{"other": 1}', b"null",
-                                     b'{"context": [{}]}', b'{"options": {"progress": true}}', b'{"options": {"method": ["pc-ac"]}}',
+                                     b'{"context": [{}]}', b'{"options": {"progress": true}}',
+                                     b'{"options": {"method": ["pc-ac"]}}',
                                      b'{"context": [{"column": "soil", "cuts": []}]}', b'{"knowledge": {"tiers": 3}}',
                                      b'{"options": {"time": "/etc/passwd", "lags": 1}}'])  # fmt: skip
 def test_a_bad_question_is_one_sentence(client, session, content):

@@ -30,8 +30,8 @@ def run(session: Session, question: dict) -> dict:
 def test_every_column_is_described():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.standard_normal(100), "n": rng.integers(5, size=100),
-                          "w": [*("ab" * 49), None, "NA"], "day": pd.date_range("2020-01-01", periods=100), "inf": [np.inf] * 100,
-                          "empty": [None] * 100, "same": 1.0})  # fmt: skip
+                          "w": [*("ab" * 49), None, "NA"], "day": pd.date_range("2020-01-01", periods=100),
+                          "inf": [np.inf] * 100, "empty": [None] * 100, "same": 1.0})  # fmt: skip
     found = {column["name"]: column for column in described_columns(table)}
     assert sum(found["x"]["histogram"]["counts"]) == 100
     assert found["x"]["histogram"]["low"] == table["x"].min()

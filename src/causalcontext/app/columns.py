@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 
 from causalcontext.app.question import Question
+from causalcontext.data.kinds import Column
 from causalcontext.data.table_files import words_for_missing
-from causalcontext.diagnostics.check import check, inspect
-from causalcontext.diagnostics.readings import SystemReading
+from causalcontext.diagnostics.check import check, level_text
+from causalcontext.diagnostics.readings import SystemReading, read_system_column
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats
 
@@ -29,8 +31,10 @@ LEVELS_OF_A_MENU = 50
 def described_columns(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What is known about every column by itself."""
     words = words_for_missing(frame)
-    readings = {reading.name: reading for reading in inspect(frame, None).system}
-    return [_described(frame[name], readings[str(name)], words.get(str(name), ())) for name in frame.columns]
+    series = {column.name: column for column in nw.from_native(frame, eager_only=True).iter_columns()}
+    columns = {name: Column(name, column.dtype, column) for name, column in series.items()}
+    readings = {name: read_system_column(column, None, len(frame)) for name, column in columns.items()}
+    return [_described(frame[name], readings[name], words.get(name, ())) for name in frame.columns]
 
 
 def _described(column: pd.Series[Any], reading: SystemReading, words: tuple[str, ...]) -> dict[str, Any]:
@@ -46,11 +50,11 @@ def _described(column: pd.Series[Any], reading: SystemReading, words: tuple[str,
         "usable": reading.values is not None,
         "missing": missing,
         "warnings": warnings,
-        **_distribution(column, reading.kind),
+        **_distribution(column),
     }
 
 
-def _distribution(column: pd.Series[Any], kind: str) -> dict[str, Any]:
+def _distribution(column: pd.Series[Any]) -> dict[str, Any]:
     """A histogram of numbers, else the most frequent levels and how many there are."""
     if column.dtype.kind in "fiu":
         values = column.to_numpy(dtype=np.float64)
@@ -89,7 +93,7 @@ def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
     # With lags rows are not dropped but windows left out, which the search itself says.
     missing = "listwise" if "lags" in options else str(options.get("missing", "raise"))
     found = check(table, question.asked_context(), kinds=kinds, missing=missing)
-    rows = [[str(level), int(count)] for level, count in zip(found.context.levels, found.rows, strict=True)]
+    rows = [[level_text(level), int(count)] for level, count in zip(found.context.levels, found.rows, strict=True)]
     holes = bool(table.isna().to_numpy().any())
     return {"problems": [_for_the_page(text) for text in found.problems], "notes": list(found.notes),
             "advice": list(found.advice), "rows": rows, "holes": holes}  # fmt: skip

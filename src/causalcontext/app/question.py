@@ -212,11 +212,21 @@ def run_title(question: Question) -> str:
     context = f"by {', '.join(names)}" if names else "one graph"
     chosen = {name: value for name, value in question.options.items() if name not in ("time", "units")}
     words = [f"{value}" if name == "method" else f"{name} {_value(value)}" for name, value in chosen.items()]
-    count = sum(len(entries) for entries in question.knowledge.to_dict().values())
-    words += [f"{count} piece{'' if count == 1 else 's'} of knowledge"] if count else []
+    count = _statements(question.knowledge)
+    words += [f"{count} statement{'' if count == 1 else 's'} known"] if count else []
     words += [f"without {listed(question.drop, 2)}"] if question.drop else []
     words += [f"{name} {kind}" for name, kind in list(question.kinds.items())[:2]]
     return "; ".join([context, *words])
+
+
+def _statements(knowledge: Knowledge) -> int:
+    """How much is known; a link that is forbidden both ways is one statement, and so is the tier of a variable."""
+    links = knowledge.forbidden
+    forbidden = {frozenset(link) if link[::-1] in links else link for link in links}
+    tiers = sum(len(tier) for tier in knowledge.tiers)
+    return len(knowledge.required) + len(forbidden) + tiers + len(
+        (*knowledge.roots, *knowledge.sinks, *knowledge.closed)
+    )  # fmt: skip
 
 
 def _value(value: Any) -> str:

@@ -53,6 +53,7 @@ def listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
+        listener.listen(128)  # from now on: a browser that is quicker than the server waits
     except (OSError, OverflowError) as error:
         listener.close()
         said = f"port is {port}, which cannot be used: {error}; leave it out for one that is free"

@@ -55,14 +55,20 @@ const app = {
   async pick(run, places) {
     app.pair = null; app.just = "";
     if (places) await trying(async () => {
-      const names = await ask("GET", `/api/runs/${run}/names`), [a, b] = places.map((place) => names[place]);
-      // Of two times knowledge is about a cause at its lag and the effect now.
-      app.pair = a.endsWith(")") && /\(t-\d+\)$/.test(b) && !/\(t-\d+\)$/.test(a) ? [b, a] : [a, b];
+      const names = await ask("GET", `/api/runs/${run}/names`), lagged = app.state.runs.find((one) => one.number === run).question.options.lags !== undefined;
+      app.pair = lagged ? atPresent(places.map((place) => names[place])) : places.map((place) => names[place]);
     });
     app.show();
   },
   show,
 };
+
+// Two variables at their times as knowledge names them: the later one now, the earlier one first.
+function atPresent(pair) {
+  const split = (name) => { const found = name.match(/^(.*)\(t-(\d+)\)$/s); return found ? [found[1], Number(found[2])] : [name, 0]; };
+  const [early, late] = pair.map(split).sort((a, b) => b[1] - a[1]), lag = early[1] - late[1];
+  return [lag ? `${early[0]}(t-${lag})` : early[0], late[0]];
+}
 
 function withoutEmpty(known) {
   const found = Object.fromEntries(Object.entries(known).filter(([, entries]) => entries.length));
@@ -95,7 +101,7 @@ function show() {
     button.textContent = `${tab[0].toUpperCase()}${tab.slice(1)}${counts[tab] ? ` (${counts[tab]})` : ""}`;
     byId(`panel-${tab}`).hidden = !on;
   }
-  drawPanel(byId(app.tab === "answer" ? "answer" : `panel-${app.tab}`), PANELS[app.tab](app));
+  drawPanel(byId(app.tab === "answer" ? "runs" : `panel-${app.tab}`), PANELS[app.tab](app));
   if (app.tab !== "answer") return;
   showReport(app, byId("report-place"));
   drawPanel(byId("pair-place"), pairBar(app));

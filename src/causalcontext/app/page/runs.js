@@ -80,10 +80,14 @@ function comparison(app, run) {
 
 // What can be said about the pair that was chosen in the report.
 export function pairBar(app) {
-  if (!app.pair) return [];
+  const run = app.state.runs.find((one) => one.number === app.shown);
+  if (!app.pair || !run) return [];
   const [a, b] = app.pair, say = (what, x, y) => button(STATEMENTS[what](x, y).words, () => app.know(STATEMENTS[what](x, y).say, `Said: ${STATEMENTS[what](x, y).words}. Run searches again with it.`), { dir: "auto" });
+  // An effect is no earlier than its cause.
+  const earlier = run.question.options.lags !== undefined && /\(t-\d+\)$/.test(a);
+  const choices = earlier ? [say("direction", a, b), say("require", a, b)] : [say("forbid", a, b), say("require", a, b), say("require", b, a), say("direction", a, b), say("direction", b, a)];
   return [element("section", { class: "card pair", id: "pair", "aria-label": `What is known about ${a} and ${b}` }, element("p", {}, "What is known about ", element("strong", { dir: "auto" }, a), " and ", element("strong", { dir: "auto" }, b), "?"),
-    element("p", { class: "actions" }, say("forbid", a, b), say("require", a, b), say("require", b, a), say("direction", a, b), say("direction", b, a)),
+    element("p", { class: "actions" }, ...choices),
     app.just ? element("p", { class: "actions good" }, app.just, button("Run", () => app.run(), { class: "primary", "aria-label": "Run again" })) : null)];
 }
 
@@ -100,7 +104,7 @@ export function showReport(app, place) {
     const inner = frame.contentDocument;
     if (!inner || !inner.getElementById("stage")) return;
     inner.getElementById("theme").hidden = true;
-    new ResizeObserver(() => { frame.height = Math.ceil(inner.body.getBoundingClientRect().height) + 2; }).observe(inner.body);
+    new ResizeObserver(() => { frame.height = Math.ceil(inner.body.getBoundingClientRect().height) + 4; }).observe(inner.body);
     inner.addEventListener("pair", (event) => app.pick(run.number, event.detail));
   });
   place.replaceChildren(frame);
