@@ -34,7 +34,7 @@ MINUTES ?= 3
 fuzz: $(VENV)/.test-ready
 	$(BIN)/python tests/fuzz/fuzzer.py --seed $(SEED) --minutes $(MINUTES)
 
-# Opens reports in headless Chromium; sets up selenium, and Debian's chromium and chromium-driver where it may.
+# Opens reports and the app in headless Chromium; sets up selenium, and Debian's chromium and chromium-driver where it may.
 test-browser: $(VENV)/.browser-ready
 	$(BIN)/python -m pytest tests/browser --browser
 

@@ -1,4 +1,4 @@
-"""Sessions of the workbench on small tables, and a browser's side of the wire."""
+"""Sessions of the app on small tables, and a browser's side of the wire."""
 
 import pytest
 from starlette.testclient import TestClient

@@ -172,6 +172,7 @@ def test_dates_are_left_out_until_they_order_the_rows(client, session):
     table = cc.examples.soil_moisture(120, seed=1).assign(day=pd.date_range("2020-01-01", periods=120))
     state = client.post("/api/upload?name=days.csv", content=table.to_csv(index=False).encode()).json()
     assert state["question"]["drop"] == ["day"]
+    assert "day" not in state["variables"]
     lagged = {"context": ["soil"], "options": {"lags": 1, "time": "day", "method": "pc-ac"}}
     assert client.post("/api/check", json=lagged).json()["problems"] == []
     assert run(session, lagged)["state"] == "complete"
@@ -221,3 +222,14 @@ def test_without_a_table_there_is_a_page_to_open_one(guard):
     assert client.get("/project").json()["format"] == "causalcontext-project"
     assert client.post("/api/example", json="other").json() == {"error": "there is no example 'other'"}
     empty.close()
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing(soil, monkeypatch):
+    def refuse(path):
+        raise FileError(f"cannot write {path}: permission denied")
+
+    monkeypatch.setattr("causalcontext.app.session.check_writable", refuse)
+    made = Session(soil)
+    assert made.state()["table"]["kept"] is None
+    made.close()
+    assert not file_for(soil).exists()

@@ -1,6 +1,7 @@
 """The browser tests run with `--browser` (`make test-browser`), and then must run: nothing is skipped."""
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def driver():
+    with chromium() as chrome:
+        yield chrome
+
+
+@contextmanager
+def chromium():
+    """Chromium without a window, and its driver."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -30,5 +38,7 @@ def driver():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     chrome = webdriver.Chrome(options=options, service=Service(helper))
-    yield chrome
-    chrome.quit()
+    try:
+        yield chrome
+    finally:
+        chrome.quit()

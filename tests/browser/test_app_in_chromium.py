@@ -1,4 +1,4 @@
-"""The whole loop of the workbench in Chromium: by pointer, by keys alone, wide and narrow, light and dark."""
+"""The whole loop of the app in Chromium: by pointer, by keys alone, wide and narrow, light and dark."""
 
 import json
 import signal
@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pandas as pd
 import pytest
-from workbench import Workbench, serving
+from app_page import AppPage, serving
 
 import causalcontext as cc
 import hostile
@@ -23,7 +23,7 @@ def soil(tmp_path):
 def test_the_loop_on_the_soil_table(driver, soil):
     """Open, ask, run, forbid an arrow in the picture, run again, compare, take away; then the server is killed."""
     with serving(soil, folder=soil.parent) as (address, server):
-        page = Workbench(driver, address)
+        page = AppPage(driver, address)
         page.says("#panel-table", "Ready: a search takes this table.")
         assert page.text("#table-name") == "soil.csv"
         assert page.run("return document.querySelectorAll('.column .histogram').length") == 7
@@ -57,7 +57,7 @@ def test_the_loop_on_the_soil_table(driver, soil):
     kept = json.loads((soil.parent / "soil.csv.causalcontext.json").read_text())
     assert [run["state"] for run in kept["runs"]] == ["complete", "complete"]
     with serving(soil, folder=soil.parent) as (address, _):
-        page = Workbench(driver, address)
+        page = AppPage(driver, address)
         page.tab("knowledge")
         page.says("#panel-knowledge", "no link between precipitation and soil")
         page.tab("answer")
@@ -74,7 +74,7 @@ def test_a_mixed_table_with_missing_cells(driver, tmp_path):
     table.loc[::25, "humidity"] = np.nan
     table.to_csv(tmp_path / "mixed.csv", index=False)
     with serving(tmp_path / "mixed.csv", folder=tmp_path) as (address, _):
-        page = Workbench(driver, address)
+        page = AppPage(driver, address)
         page.says("#panel-table", "A search refuses this")
         page.says("#panel-table", "missing values in humidity")
         page.says("#panel-table", "4 % missing")
@@ -100,7 +100,7 @@ def test_a_series_with_lags(driver, tmp_path):
     table.insert(0, "day", pd.date_range("2020-01-01", periods=len(table)).astype(str))
     table.to_csv(tmp_path / "days.csv", index=False)
     with serving(tmp_path / "days.csv", folder=tmp_path) as (address, _):
-        page = Workbench(driver, address)
+        page = AppPage(driver, address)
         page.tab("question")
         page.choose("#add-context", "regime")
         page.says("#panel-question .contexts", "regime")
@@ -124,7 +124,7 @@ def test_a_series_with_lags(driver, tmp_path):
 def test_keys_alone(driver, soil):
     """Tab, arrows, Space and Enter: choose a context and a threshold, order variables, run, and read."""
     with serving(soil, folder=soil.parent) as (address, _):
-        page = Workbench(driver, address)
+        page = AppPage(driver, address)
         page.says("#panel-table", "Ready")
         page.key("\ue004")
         assert page.focused() == "Skip to the content"
@@ -158,7 +158,7 @@ def test_keys_alone(driver, soil):
 
 def test_contradictions_are_said_at_once(driver, soil):
     with serving(soil, folder=soil.parent) as (address, _):
-        page = Workbench(driver, address)
+        page = AppPage(driver, address)
         page.tab("knowledge")
         page.press("Add", "#panel-knowledge")  # precipitation causes radiation
         page.says("#panel-knowledge .said", "precipitation causes radiation")
@@ -178,7 +178,7 @@ def test_contradictions_are_said_at_once(driver, soil):
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, False), (400, True)])
 def test_nothing_is_cut_off_and_everything_has_a_name(driver, soil, width, dark):
     with serving(soil, folder=soil.parent) as (address, _):
-        page = Workbench(driver, address, width, dark=dark)
+        page = AppPage(driver, address, width, dark=dark)
         assert page.run("return document.documentElement.dataset.theme") == ("dark" if dark else "light")
         page.says("#panel-table", "Ready")
         page.tab("question")
@@ -201,7 +201,7 @@ def test_nothing_is_cut_off_and_everything_has_a_name(driver, soil, width, dark)
 def test_names_are_shown_as_themselves(driver, tmp_path):
     hostile.table().to_csv(tmp_path / "hostile.csv", index=False)
     with serving(tmp_path / "hostile.csv", folder=tmp_path) as (address, _):
-        page = Workbench(driver, address)
+        page = AppPage(driver, address)
         page.says("#panel-table", "What the library says")
         for tab in ("table", "question", "knowledge"):
             page.tab(tab)
@@ -215,7 +215,7 @@ def test_an_upload_and_a_bad_file(driver, tmp_path):
     (tmp_path / "bad.csv").write_text("A,A\n1,2\n")
     cc.examples.soil_moisture(200, seed=1).to_csv(tmp_path / "good.csv", index=False)
     with serving(folder=tmp_path) as (address, _):
-        page = Workbench(driver, address)
+        page = AppPage(driver, address)
         page.find("#file").send_keys(str(tmp_path / "bad.csv"))
         page.says("#said", "bad.csv has several columns called 'A'")
         page.find("#file").send_keys(str(tmp_path / "good.csv"))

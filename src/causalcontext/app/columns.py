@@ -57,7 +57,7 @@ def _described(column: pd.Series[Any], reading: SystemReading, words: tuple[str,
 def _distribution(column: pd.Series[Any]) -> dict[str, Any]:
     """A histogram of numbers, else the most frequent levels and how many there are."""
     if column.dtype.kind in "fiu":
-        values = column.to_numpy(dtype=np.float64)
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         finite = values[np.isfinite(values)]
         numbers = _histogram(finite) | _middle(finite)
         few = np.unique(finite[:5000]).size <= LEVELS_OF_A_MENU

@@ -51,7 +51,6 @@ class Job:
         self._ended = lambda message: None
         self._process.kill()
         self._process.wait()
-        self._listener.join()
 
     def wait(self, seconds: float | None = None) -> None:
         """Return when it has ended and that was told, or after some seconds."""

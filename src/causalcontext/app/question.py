@@ -79,12 +79,17 @@ class Question:
         taken = [self.options[name] for name in ("time", "units") if name in self.options]
         check_are_columns(self.drop, names)
         check_are_columns([*contexts, *taken, *self.kinds], left)
-        variables = [name for name in left if name not in taken]
-        variables += [one.name for one in self.context if isinstance(one, Indicator)]
+        variables = self.variables(names)
         if "lags" in self.options:
             allowed_links(self.knowledge, variables, self.options["lags"])
         else:
             self.knowledge.links(variables)
+
+    def variables(self, names: Sequence[str]) -> list[str]:
+        """The variables of the graphs: columns that are not left out, and contexts that are made out of one."""
+        out = {*self.drop, self.options.get("time"), self.options.get("units")}
+        made = [one.name for one in self.context if isinstance(one, Indicator)]
+        return [name for name in names if name not in out] + made
 
     def arguments(self) -> dict[str, Any]:
         """The keywords of `discover`."""

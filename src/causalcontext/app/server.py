@@ -1,4 +1,4 @@
-"""The addresses of the workbench. None of them takes the path of a file."""
+"""The addresses of the app. None of them takes the path of a file."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from causalcontext.errors import OptionError
 
 
 def serve(file: Path | None, project: Path | None, port: int, browser: bool, say: Callable[[str], None]) -> None:
-    """Serve the workbench on the loopback address and open it in the browser; return after Ctrl-C.
+    """Serve the app on the loopback address and open it in the browser; return after Ctrl-C.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ def serve(file: Path | None, project: Path | None, port: int, browser: bool, say
             if browser:
                 webbrowser.open(address)
             uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        say("the app has ended")
     finally:
         session.close()
 

@@ -15,6 +15,7 @@ from causalcontext.app.jobs import Job
 from causalcontext.app.project import Project, Run, file_for, fingerprint, open_project, result_file
 from causalcontext.app.question import OPTIONS, Question, run_title
 from causalcontext.ci_tests.registry import TESTS
+from causalcontext.data.files import check_writable
 from causalcontext.data.kinds import Kind
 from causalcontext.data.streams import is_out_of_memory
 from causalcontext.data.table_files import DELIMITERS, PARQUET, read_file
@@ -97,7 +98,7 @@ class Session:
                 self.notices.append(f"{len(known.runs)} earlier runs were found in {kept.name}")
                 return
             raise FileError(f"{kept} is the project of another table, {known.table}; pass --project with a new file")
-        self._begin(file, file.name, kept)
+        self._begin(file, file.name, kept if self._kept_at or _is_writable(kept) else None)
 
     def _begin(self, table: Path, name: str, kept: Path | None) -> None:
         """A new project on a table; the old one, if any, is left as it is in its file."""
@@ -165,9 +166,16 @@ class Session:
             if self._project is None or self._frame is None:
                 return common | {"table": None, "runs": []}
             kept = None if self.kept is None else str(self.kept)
-            table = {"name": self.project.name, "rows": len(self._frame), "kept": kept, "notices": self.notices,
-                     "names": [column["name"] for column in self._columns]}  # fmt: skip
-            return common | {"table": table, "question": self.project.question.to_dict(), "runs": self.runs()}
+            table = {"name": self.project.name, "rows": len(self._frame), "kept": kept, "notices": self.notices}
+            return common | {"table": table, "runs": self.runs()} | self._asked()
+
+    def _asked(self) -> dict[str, Any]:
+        """The question as it stands, and the variables that knowledge can be about."""
+        question = self.project.question
+        return {"question": question.to_dict(), "variables": question.variables(self._names())}
+
+    def _names(self) -> list[str]:
+        return [column["name"] for column in self._columns]
 
     def columns(self) -> list[dict[str, Any]]:
         """Every column of the table."""
@@ -177,10 +185,10 @@ class Session:
         """The question is that of the page, if it contradicts nothing; else one sentence says what, and it stays."""
         question = Question.from_dict(content)
         with self._lock:
-            question.check([column["name"] for column in self._columns])
+            question.check(self._names())
             self.project.question = question
             self.project.save(self.folder)
-        return question.to_dict()
+            return self._asked()
 
     def check(self, content: Any) -> dict[str, Any]:
         """What `check` says about a question."""
@@ -202,8 +210,8 @@ class Session:
 
     def start(self, content: Any) -> dict[str, Any]:
         """A search of the question begins."""
-        question = self.ask(content)
         with self._lock:
+            question = self.ask(content)["question"]
             number = max((run.number for run in self.project.runs), default=0) + 1
             run = Run(number, run_title(self.project.question), question)
             self.project.runs.append(run)
@@ -222,8 +230,10 @@ class Session:
         return self.folder / f"run-{number}.html"
 
     def _ended(self, run: Run, message: dict[str, Any]) -> None:
-        """A search has ended: the run says how, and the project is saved."""
+        """A search has ended: the run says how, and the project is saved; one that was removed is forgotten."""
         with self._lock:
+            if not any(one is run for one in self.project.runs):
+                return
             job = self._jobs.pop(run.number, None)
             run.seconds = 0.0 if job is None else job.seconds
             run.state, run.error = message.get("done", "failed"), message.get("error", "")
@@ -340,3 +350,12 @@ class Session:
         """The file of the project, to take away."""
         with self._lock:
             return self.project.text(self.folder)
+
+
+def _is_writable(file: Path) -> bool:
+    """Whether a file can be written; the page says where nothing is kept."""
+    try:
+        check_writable(file)
+    except FileError:
+        return False
+    return True

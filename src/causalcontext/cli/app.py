@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from causalcontext.cli.app_command import app_command
 from causalcontext.cli.calibrate import calibrate
 from causalcontext.cli.changes import changes
 from causalcontext.cli.check import check
@@ -27,7 +28,6 @@ from causalcontext.cli.stability import stability
 from causalcontext.cli.study import study_app
 from causalcontext.cli.terminal import BAD_INPUT, one_sentence, say
 from causalcontext.cli.warmup import warmup
-from causalcontext.cli.workbench import workbench
 from causalcontext.version import __version__
 
 app = typer.Typer(
@@ -39,7 +39,7 @@ app.add_typer(study_app, name="study")
 for command in (discover, stability, check, calibrate, demo, warmup, explain, changes, effects, simulate, plot, report,
                 export):  # fmt: skip
     app.command()(one_sentence()(command))
-app.command("app")(one_sentence()(workbench))
+app.command("app")(one_sentence()(app_command))
 
 
 @app.callback(invoke_without_command=True)

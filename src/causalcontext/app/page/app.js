@@ -1,9 +1,9 @@
-// The workbench: what it holds, what can be done, and when it is drawn anew.
+// The app: what it holds, what can be done, and when it is drawn anew.
 import { ask, button, byId, card, complain, element, plural, tell } from "./elements.js";
 import { knowledgePanel } from "./knowledge.js";
 import { questionPanel } from "./question.js";
 import { answerPanel, moveBar, pairBar, showReport } from "./runs.js";
-import { tablePanel } from "./table.js";
+import { findings, tablePanel } from "./table.js";
 
 const TABS = ["table", "question", "knowledge", "answer"];
 const PANELS = { table: tablePanel, question: questionPanel, knowledge: knowledgePanel, answer: answerPanel };
@@ -11,21 +11,14 @@ const POLL = 400, REST = 150;
 const copied = (value) => JSON.parse(JSON.stringify(value));
 
 const app = {
-  state: null, columns: [], question: null, findings: null, tab: "table", shown: null, pair: null, compared: null, just: "", open: {}, focus: null,
-
-  // The variables that knowledge is about: the columns of the search, and contexts that are made out of one.
-  variables() {
-    const { drop, options, context } = app.question;
-    const made = context.filter((one) => typeof one !== "string").map((one) => one.quantiles || one.cuts.length > 1 ? `${one.column} bin` : `${one.column} > ${one.cuts[0]}`);
-    return [...app.state.table.names.filter((name) => !drop.includes(name) && ![options.time, options.units].includes(name)), ...made];
-  },
+  state: null, columns: [], question: null, variables: [], findings: null, tab: "table", shown: null, pair: null, compared: null, just: "", open: {}, focus: null,
 
   // The question changes if the library takes it; else its sentence is shown, and the question stays.
   async change(edit) {
     const next = copied(app.question);
     edit(next);
     try {
-      app.question = await ask("PUT", "/api/question", next);
+      Object.assign(app, await ask("PUT", "/api/question", next));
       complain("");
       lookAgain();
     } catch (error) { complain(error.message); }
@@ -120,18 +113,23 @@ function drawPanel(panel, parts) {
 const signature = (one) => `${one.tagName} ${one.id} ${one.getAttribute("aria-label") ?? ""} ${one.dataset.variable ?? ""} ${one.type === "checkbox" ? one.parentElement.textContent : ""}`;
 const alike = (panel, sign) => [...panel.querySelectorAll("button, input, select, summary, a")].filter((one) => signature(one) === sign);
 
-let resting = null;
+// What the library says is asked for when changes rest, one time after the other; it alone is drawn anew.
+let resting = null, asking = false;
 function lookAgain() {
   app.findings = null;
   clearTimeout(resting);
-  resting = setTimeout(async () => {
-    const asked = JSON.stringify(app.question);
-    let found;
-    try { found = await ask("POST", "/api/check", app.question); } catch (error) { found = { error: error.message }; }
-    if (JSON.stringify(app.question) !== asked) return;
-    app.findings = found;
-    if (["table", "question"].includes(app.tab)) show();
-  }, REST);
+  resting = setTimeout(look, REST);
+}
+async function look() {
+  if (asking) return;
+  asking = true;
+  const asked = app.question;
+  let found;
+  try { found = await ask("POST", "/api/check", asked); } catch (error) { found = { error: error.message }; }
+  asking = false;
+  if (app.question !== asked) { lookAgain(); return; }
+  app.findings = found;
+  for (const old of document.querySelectorAll("[data-findings]")) old.replaceWith(findings(app));
 }
 
 let polling = null;
@@ -156,7 +154,7 @@ async function poll() {
 
 async function load(state) {
   app.state = state ?? await ask("GET", "/api/state");
-  Object.assign(app, { question: app.state.question, findings: null, shown: null, pair: null, compared: null, tiers: undefined });
+  Object.assign(app, { question: app.state.question, variables: app.state.variables, findings: null, shown: null, pair: null, compared: null, tiers: undefined });
   if (app.state.table) { app.columns = await ask("GET", "/api/columns"); lookAgain(); }
   show();
   if (busy(app.state.runs)) polling = setTimeout(poll, POLL);

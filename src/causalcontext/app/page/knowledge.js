@@ -13,7 +13,7 @@ function pairs(known, list, added) {
 }
 
 export function knowledgePanel(app) {
-  const names = app.variables();
+  const names = app.variables;
   return [element("div", { class: "two" }, element("div", {}, tiersCard(app, names)), element("div", {}, statementCard(app, names), saidCard(app)))];
 }
 

@@ -11,16 +11,21 @@ export function tablePanel(app) {
 }
 
 export function findings(app) {
-  const found = app.findings;
-  if (!found) return element("section", { class: "card", "aria-busy": "true" }, element("h2", {}, "What the library says"), element("p", { class: "hint" }, "Looking at the table …"));
-  if (found.error) return card("What the library says", element("p", { class: "problem", dir: "auto" }, found.error));
-  const parts = [];
+  const made = card("What the library says", ...findingsOf(app));
+  made.dataset.findings = "";
+  return made;
+}
+
+function findingsOf(app) {
+  const found = app.findings, parts = [];
+  if (!found) return [element("p", { class: "hint" }, "Looking at the table …")];
+  if (found.error) return [element("p", { class: "problem", dir: "auto" }, found.error)];
   if (found.problems.length) parts.push(element("h3", {}, "A search refuses this"), element("div", { class: "problem" }, list(found.problems)), ...missingButtons(app));
   else parts.push(element("p", { class: "good" }, "Ready: a search takes this table."));
   if (found.rows.length > 1) parts.push(element("p", { dir: "auto" }, `Rows by context: ${found.rows.map(([level, rows]) => `${level} ${rows.toLocaleString("en")}`).join(", ")}.`));
   if (found.notes.length) parts.push(element("h3", {}, "Worth knowing"), list(found.notes));
   if (found.advice.length) parts.push(element("h3", {}, "Advice"), list(found.advice));
-  return card("What the library says", ...parts);
+  return parts;
 }
 
 function missingButtons(app) {

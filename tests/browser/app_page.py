@@ -1,4 +1,4 @@
-"""The workbench as a user has it: a server of its own, and a page in Chromium that is clicked and typed into."""
+"""The app as a user has it: a server of its own, and a page in Chromium that is clicked and typed into."""
 
 import re
 import signal
@@ -29,7 +29,7 @@ def serving(*arguments, folder):
         server.stderr.close()
 
 
-class Workbench:
+class AppPage:
     """One open page."""
 
     def __init__(self, driver, address, width=1280, height=900, dark=False):

@@ -1,4 +1,4 @@
-"""`causalcontext app`: the workbench in the browser."""
+"""`causalcontext app`: the app in the browser. (`cli/app.py` is the command line as a whole.)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from causalcontext.cli.terminal import say
 from causalcontext.errors import OptionError
 
 
-def workbench(
+def app_command(
     file: Annotated[
         Path | None,
         typer.Argument(metavar="[FILE]", help="A .csv, .tsv (both also .gz) or .parquet file, or a project file."),
@@ -24,7 +24,7 @@ def workbench(
     port: Annotated[int, typer.Option(metavar="N", help="The port to listen on; by default any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the address in the browser.")] = True,
 ) -> None:
-    """The workbench in the browser, on this machine alone: look at a table, ask, say what is known, run, compare."""
+    """The app in the browser, on this machine alone: look at a table, ask, say what is known, run, compare."""
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise OptionError("the app needs starlette and uvicorn: pip install 'causalcontext[app]'")
     from causalcontext.app.serving import serve

@@ -1,0 +1,56 @@
+"""`causalcontext app`: what it says, where it listens, how it ends."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+from typer.testing import CliRunner
+
+from causalcontext.app.serving import listening
+from causalcontext.cli import app_command
+from causalcontext.cli.app import app
+from causalcontext.errors import OptionError
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch, soil):
+    monkeypatch.setattr(app_command, "find_spec", lambda name: None)
+    run = CliRunner().invoke(app, ["app", str(soil)])
+    assert run.exit_code == 2
+    assert run.stderr == "error: the app needs starlette and uvicorn: pip install 'causalcontext[app]'\n"
+
+
+@pytest.mark.parametrize("name", ["none.csv", "table.txt", "none.json"])
+def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path, name):
+    run = CliRunner().invoke(app, ["app", str(tmp_path / name)])
+    assert run.exit_code == 2
+    assert run.stderr.startswith("error: ")
+    assert run.stderr.count("\n") == 1
+
+
+def test_it_listens_on_the_loopback_address_alone():
+    with listening(0) as listener:
+        address, port = listener.getsockname()
+        assert address == "127.0.0.1"
+        with socket.create_connection((address, port), timeout=5):
+            pass  # it waits for the server
+        with pytest.raises(OptionError, match=f"port is {port}, which cannot be used"):
+            listening(port)
+
+
+def test_ctrl_c_ends_it(soil):
+    command = [sys.executable, "-m", "causalcontext", "app", "--no-browser", str(soil)]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    kept, where = server.stderr.readline(), server.stderr.readline()
+    assert kept == f"what you do is kept in {soil}.causalcontext.json\n"
+    address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", where)[0]
+    with pytest.raises(HTTPError, match="403"):
+        urlopen(address.partition("?")[0])
+    server.send_signal(signal.SIGINT)
+    assert server.wait(30) == 0
+    assert server.stderr.read() == "the app has ended\n"
+    server.stderr.close()
