@@ -4,7 +4,7 @@ export const byId = (id) => document.getElementById(id);
 
 function filled(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    if (name.startsWith("on")) { if (value) made.addEventListener(name.slice(2), value); }
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
   }

@@ -69,7 +69,7 @@ function tiersCard(app, names) {
   };
   const chip = (name) => {
     const at = placed.has(name) ? placed.get(name) : -1;
-    return element("li", {}, button(name, null, { class: "chip", draggable: "true", dir: "auto", "data-variable": name, "aria-label": `${name}, ${at < 0 ? "in no tier" : `tier ${at + 1}`}; up and down arrow keys move it`,
+    return element("li", {}, button(element("span", {}, name), null, { class: "chip", draggable: "true", dir: "auto", title: name, "data-variable": name, "aria-label": `${name}, ${at < 0 ? "in no tier" : `tier ${at + 1}`}; up and down arrow keys move it`,
       ondragstart: (event) => { event.dataTransfer.setData("text/plain", name); event.dataTransfer.effectAllowed = "move"; },
       onkeydown: (event) => {
         const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];

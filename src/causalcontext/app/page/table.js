@@ -22,7 +22,7 @@ function findingsOf(app) {
   if (found.error) return [element("p", { class: "problem", dir: "auto" }, found.error)];
   if (found.problems.length) parts.push(element("h3", {}, "A search refuses this"), element("div", { class: "problem" }, list(found.problems)), ...missingButtons(app));
   else parts.push(element("p", { class: "good" }, "Ready: a search takes this table."));
-  if (found.rows.length > 1) parts.push(element("p", { dir: "auto" }, `Rows by context: ${found.rows.map(([level, rows]) => `${level} ${rows.toLocaleString("en")}`).join(", ")}.`));
+  if (found.rows.length > 1) parts.push(element("p", { dir: "auto" }, `Rows by context: ${found.rows.map(([level, rows]) => `${level}: ${rows.toLocaleString("en")}`).join(", ")}.`));
   if (found.notes.length) parts.push(element("h3", {}, "Worth knowing"), list(found.notes));
   if (found.advice.length) parts.push(element("h3", {}, "Advice"), list(found.advice));
   return parts;
@@ -44,7 +44,7 @@ function columnCard(app, column) {
   kinds.value = question.kinds[column.name] ?? column.kind;
   const share = column.missing / Math.max(app.state.table.rows, 1);
   return element("li", { class: `card column${out ? " out" : ""}` },
-    element("label", { class: "column-name" }, box, element("span", { dir: "auto" }, column.name)),
+    element("label", { class: "column-name" }, box, element("span", { dir: "auto", title: column.name }, column.name)),
     histogram(column, 240, 44),
     element("p", { class: "hint range" }, ...rangeWords(column)),
     element("p", { class: "column-facts" }, kinds, element("span", { class: "hint" }, role(question, column.name)),
