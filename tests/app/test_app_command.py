@@ -1,5 +1,6 @@
 """`causalcontext app`: what it says, where it listens, how it ends."""
 
+import os
 import re
 import signal
 import socket
@@ -42,15 +43,20 @@ def test_it_listens_on_the_loopback_address_alone():
             listening(port)
 
 
-def test_ctrl_c_ends_it(soil):
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_it_and_leaves_nothing_behind(soil, tmp_path, sent):
+    (tmp_path / "private").mkdir()
+    surroundings = os.environ | {"TMPDIR": str(tmp_path / "private")}
     command = [sys.executable, "-m", "causalcontext", "app", "--no-browser", str(soil)]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=surroundings)
     kept, where = server.stderr.readline(), server.stderr.readline()
     assert kept == f"what you do is kept in {soil}.causalcontext.json\n"
     address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", where)[0]
     with pytest.raises(HTTPError, match="403"):
         urlopen(address.partition("?")[0])
-    server.send_signal(signal.SIGINT)
+    assert [folder.name[:14] for folder in (tmp_path / "private").iterdir()] == ["causalcontext-"]
+    server.send_signal(sent)
     assert server.wait(30) == 0
     assert server.stderr.read() == "the app has ended\n"
     server.stderr.close()
+    assert list((tmp_path / "private").iterdir()) == []

@@ -155,6 +155,10 @@ def test_stability_is_looked_at_in_the_background(session):
     session.wait(1, 300)
     assert session.runs()[0]["stability"] == "done"
     assert "The same search in 100 bootstrap samples" in session.report(1)
+    again = Session(session.project.table)
+    assert again.runs()[0]["stability"] == ""
+    assert "bootstrap" not in again.report(1)
+    again.close()
 
 
 def test_missing_cells_are_said_and_dropped_on_demand(client, session):

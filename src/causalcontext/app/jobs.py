@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -43,7 +44,10 @@ class Job:
 
     def cancel(self) -> None:
         """The search ends soon, and keeps what it knows; a second time at once."""
-        (self._process.kill if self.cancelled else lambda: self._process.send_signal(signal.SIGINT))()
+        if self.cancelled or os.name == "nt":  # on Windows no process can send Ctrl-C to another one
+            self._process.kill()
+        else:
+            self._process.send_signal(signal.SIGINT)
         self.cancelled = True
 
     def kill(self) -> None:

@@ -122,6 +122,7 @@ def _made(content: dict[str, Any], file: Path, results: Path) -> Project:
     table, runs = content["table"], [Run(**run) for run in content["runs"]]
     for run in runs:
         Question.from_dict(run.question)
+        run.stability = ""  # was in a report, and no result has it
         if not isinstance(run.number, int) or run.number < 1 or run.state not in STATES:
             raise ValueError(f"a run has the number {run.number!r} and the state {run.state!r}")
         result = content["results"].get(str(run.number))

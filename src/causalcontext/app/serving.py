@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import webbrowser
 from collections.abc import Callable
@@ -30,6 +31,7 @@ def serve(file: Path | None, project: Path | None, port: int, browser: bool, say
     say : function
         Told where the app is.
     """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does, and leaves nothing behind
     session = Session(file, project)
     try:
         with listening(port) as listener:
