@@ -203,6 +203,26 @@ def test_a_project_file_is_read_whole_or_refused(session, soil, tmp_path):
         Session(tmp_path / "other.csv", kept)
 
 
+def test_a_project_is_opened_beside_its_table_and_no_upload_takes_its_place(client, session, soil, tmp_path):
+    session.ask(BY_SOIL)
+    before = file_for(soil).read_text()
+    client.post("/api/upload?name=days.csv", content=b"A,B\n1,2\n3,5\n2,2\n")
+    client.put("/api/question", json={"options": {"method": "pc-ac"}})
+    assert file_for(soil).read_text() == before
+    taken = client.get("/project")
+    assert taken.json()["table"]["path"] == "days.csv"
+    (tmp_path / "days.csv").write_text("A,B\n1,2\n3,5\n2,2\n")
+    (tmp_path / "taken.json").write_text(taken.text)
+    for arguments in ((tmp_path / "taken.json",), (None, tmp_path / "taken.json"),
+                      (tmp_path / "days.csv", tmp_path / "taken.json")):  # fmt: skip
+        again = Session(*arguments)
+        assert again.project.question.options == {"method": "pc-ac"}
+        assert again.kept == tmp_path / "taken.json"
+        again.close()
+    with pytest.raises(FileError, match="cannot be read: No such file"):
+        Session(None, tmp_path / "none.json")
+
+
 def test_a_table_that_changed_is_noticed(session, soil):
     session.ask(BY_SOIL)
     soil.write_text("\n".join(soil.read_text().splitlines()[:-10]) + "\n")

@@ -63,9 +63,9 @@ class Project:
 
     def text(self, results: Path) -> str:
         """The project as the text of a file, with the results that lie in a folder."""
-        folder = (self.file or self.table).resolve().parent
         table = self.table.resolve()
-        place = table.name if table.parent == folder else str(table)
+        beside = self.file is None or table.parent == self.file.resolve().parent
+        place = self.name if beside else str(table)
         runs = [asdict(run) for run in self.runs if run.state != "running"]
         head = {"format": FORMAT, "format_version": FORMAT_VERSION,
                 "table": {"path": place, "name": self.name, "fingerprint": self.fingerprint},

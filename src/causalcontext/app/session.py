@@ -61,8 +61,8 @@ class Session:
         self._kept_at = project
         self.notices: list[str] = []
         try:
-            if file is not None:
-                self._open(file)
+            if file is not None or project is not None:
+                self._open(file or Path(project or ""))
         except BaseException:
             self.close()
             raise
@@ -95,7 +95,7 @@ class Session:
             known = open_project(kept, self.folder)
             if known.table.resolve() == file.resolve():
                 self._load(known)
-                self.notices.append(f"{len(known.runs)} earlier runs were found in {kept.name}")
+                self.notices.append(f"everything as it was left, {len(known.runs)} run{'s' * (len(known.runs) != 1)}")
                 return
             raise FileError(f"{kept} is the project of another table, {known.table}; pass --project with a new file")
         self._begin(file, file.name, kept if self._kept_at or _is_writable(kept) else None)
@@ -139,11 +139,11 @@ class Session:
         return Path(tempfile.mkdtemp(dir=self.folder)) / f"table{ending}"
 
     def uploaded(self, table: Path, name: str) -> dict[str, Any]:
-        """The file that was uploaded is the table."""
+        """The file that was uploaded is the table; its project is in no file, since the table will not stay."""
         shown = re.split(r"[/\\]", name)[-1]
         with self._lock:
             try:
-                self._begin(table, shown, self._kept_at)
+                self._begin(table, shown, None)
             except FileError as error:
                 raise FileError(str(error).replace(str(table), shown)) from error
             return self.state()
@@ -285,8 +285,9 @@ class Session:
 
     def _steady(self, run: Run, message: dict[str, Any]) -> None:
         with self._lock:
-            self._jobs.pop(run.number, None)
-            run.stability = message.get("error", "done")
+            if any(one is run for one in self.project.runs):
+                self._jobs.pop(run.number, None)
+                run.stability = message.get("error", "done")
 
     def result(self, number: int) -> ContextGraphs:
         """The result of a run."""

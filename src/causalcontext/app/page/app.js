@@ -85,7 +85,7 @@ function show() {
     return;
   }
   byId("table-name").textContent = table.name;
-  byId("table-facts").textContent = [`${plural(table.rows, "row")}, ${plural(app.columns.length, "column")}`, table.kept ? `kept in ${table.kept}` : "not kept in a file: take the project file away to keep it", ...table.notices].join(" · ");
+  byId("table-facts").textContent = [`${plural(table.rows, "row")}, ${plural(app.columns.length, "column")}`, table.kept ? `kept in ${table.kept}` : "in no file: take the project file away to keep it", ...table.notices].join(" · ");
   document.title = `${table.name} · causalcontext`;
   const counts = { answer: app.state.runs.length };
   for (const tab of TABS) {
