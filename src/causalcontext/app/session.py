@@ -20,7 +20,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.streams import is_out_of_memory
 from causalcontext.data.table_files import DELIMITERS, PARQUET, read_file
 from causalcontext.errors import FileError, OptionError
-from causalcontext.methods.registry import METHODS
+from causalcontext.methods.registry import METHODS, TEXTS
 from causalcontext.report.html import page
 from causalcontext.results.files import load
 from causalcontext.simulate.examples import land_surface, soil_moisture
@@ -159,7 +159,7 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Everything but the columns."""
         with self._lock:
-            common = {"methods": [{"name": name, "text": METHODS[name].text, "lags": METHODS[name].lags}
+            common = {"methods": [{"name": name, "text": TEXTS.get(name, ""), "lags": METHODS[name].lags}
                                   for name in sorted(METHODS, key=lambda name: name != "auto")],
                       "kinds": [kind.value for kind in Kind], "tests": ["auto", *TESTS],
                       "options": option_fields(OPTIONS), "examples": list(EXAMPLES)}  # fmt: skip

@@ -16,7 +16,6 @@ class Method(NamedTuple):
     """How a table is searched, and how one without a context; whether tasks may have windows in place of rows.
 
     `options` are those that not all methods use; `static` are the ones among them that a search with lags does not use.
-    `text` says in one sentence what the method is for.
     """
 
     run: Callable[[Task], Outcome]
@@ -24,31 +23,31 @@ class Method(NamedTuple):
     options: tuple[str, ...] = ()
     static: tuple[str, ...] = ()
     without_context: Callable[[Task], Outcome] | None = None
-    text: str = ""
 
 
 FOR_TESTS = ("test", "max_given", "collider_rule", "device")
 """The options of every search by tests."""
 _ACROSS = ("masked_scope", "orientation")
 _HIDDEN = ("orientation", "possible_dsep", "contested", "context_confounded")
-_TEXTS = {
+METHODS = {
+    "pc-ac": Method(pc_ac, True, (*FOR_TESTS, *_ACROSS), _ACROSS, pc_p),
+    "pc-m": Method(pc_m, True, FOR_TESTS, without_context=pc_p),
+    "pc-p": Method(pc_p, True, FOR_TESTS),
+    "pc-b": Method(pc_b, True, FOR_TESTS, without_context=pc_p),
+    "fci-ac": Method(fci_ac, False, (*FOR_TESTS, *_HIDDEN)),
+    "score-ac": Method(score_ac, True, FOR_SCORES),
+    "auto": Method(auto, True, (*FOR_TESTS, *_ACROSS, *FOR_SCORES), _ACROSS),
+}
+TEXTS = {
     "pc-ac": "The paper's method: every test uses the rows that it needs, and has a p-value; contexts may be effects.",
     "pc-m": "Each context by itself: for contexts that nothing in the table causes.",
     "pc-p": "All rows together: one graph that does not depend on the context.",
     "pc-b": "What pc-m and pc-p share: as few false links as possible.",
     "fci-ac": "Like pc-ac, where common causes may be missing from the table: one partial ancestral graph per context.",
-    "score-ac": "The best-scoring model of mechanisms that may differ between contexts; strong where lines or curves fit.",
+    "score-ac": "The best-scoring model of mechanisms that may differ by context; strong where lines or curves fit.",
     "auto": "Takes score-ac or pc-ac, whichever suits the options and the table; a note of the result says why.",
 }
-METHODS = {
-    "pc-ac": Method(pc_ac, True, (*FOR_TESTS, *_ACROSS), _ACROSS, pc_p, text=_TEXTS["pc-ac"]),
-    "pc-m": Method(pc_m, True, FOR_TESTS, without_context=pc_p, text=_TEXTS["pc-m"]),
-    "pc-p": Method(pc_p, True, FOR_TESTS, text=_TEXTS["pc-p"]),
-    "pc-b": Method(pc_b, True, FOR_TESTS, without_context=pc_p, text=_TEXTS["pc-b"]),
-    "fci-ac": Method(fci_ac, False, (*FOR_TESTS, *_HIDDEN), text=_TEXTS["fci-ac"]),
-    "score-ac": Method(score_ac, True, FOR_SCORES, text=_TEXTS["score-ac"]),
-    "auto": Method(auto, True, (*FOR_TESTS, *_ACROSS, *FOR_SCORES), _ACROSS, text=_TEXTS["auto"]),
-}
+"""What each of them is for, in a sentence."""
 SPECIAL = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.options))
 """The options that not all methods use."""
 
