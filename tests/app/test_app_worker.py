@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,8 @@ def test_an_interrupted_search_keeps_what_is_known(task, soil, monkeypatch):
         raise InterruptedSearch(known)
 
     monkeypatch.setattr(worker, "discover", interrupted)
+    assert said(task, samples=3)[-1] == {"error": "cancelled"}
+    assert not Path(task["result"]).exists(), "a look at stability changes no result"
     assert said(task)[-1] == {"done": "interrupted"}
     assert cc.load(task["result"]) == known
 

@@ -76,6 +76,9 @@ def run(task: dict[str, Any], lines: Lines) -> None:
         lines.say(words="searching", share=0.0, left="")
         result = discover(table, question.asked_context(), progress=lines.watch(), **question.arguments())
     except InterruptedSearch as stop:
+        if task.get("samples"):  # the result of the run is complete, and stays
+            lines.say(error="cancelled")
+            return
         _write(stop.result, task)
         lines.say(done="interrupted")
     except KeyboardInterrupt:
