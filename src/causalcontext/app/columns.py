@@ -12,8 +12,7 @@ import numpy as np
 from causalcontext.app.question import Question
 from causalcontext.data.kinds import Column
 from causalcontext.data.table_files import words_for_missing
-from causalcontext.diagnostics.check import check, level_text
-from causalcontext.diagnostics.readings import SystemReading, read_system_column
+from causalcontext.diagnostics.check import SystemReading, check, level_text, read_system_column
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats
 

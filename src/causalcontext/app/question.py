@@ -18,7 +18,7 @@ from causalcontext.data.table_files import read_file
 from causalcontext.errors import OptionError, check_are_columns, listed, shortly
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, default_of, made
-from causalcontext.timeseries.known import allowed_links
+from causalcontext.timeseries.windows import allowed_links
 from causalcontext.version import __version__
 
 if TYPE_CHECKING:
