@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import time
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import causalcontext as cc
@@ -176,3 +178,20 @@ def test_thousands_of_quick_answers_one_by_one() -> None:
         answers.run([query])
     assert answers.of(query) == first
     assert watch.queries == 1_101
+
+
+@pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"])
+def test_a_search_that_a_limit_cut_is_not_complete_and_its_file_says_so(method, tmp_path, monkeypatch):
+    monkeypatch.setattr(progress.time, "perf_counter", time.monotonic)
+    generator = np.random.default_rng(0)
+    values = generator.standard_normal((200, 30)) + generator.standard_normal((200, 1))
+    table = pd.DataFrame(values, columns=[f"V{j}" for j in range(30)]).assign(R=generator.integers(0, 3, 200))
+    result = cc.discover(table, "R", method=method, time_limit=1e-6)
+    assert not result.complete
+    result.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json")
+    assert (again.complete, again.final) == (False, result.final)
+    assert again == result
+    if result.final:
+        assert "INCOMPLETE" not in str(result)
+        assert not result.mechanisms().empty

@@ -44,7 +44,7 @@ from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.notes import About, Note
+from causalcontext.results.notes import About, Note, about
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.score.options import ScoreOptions
@@ -202,7 +202,7 @@ def discover(
     labels = "" if isinstance(table, np.ndarray) else _note_on_labels(task.data)
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
     result = _result(task, outcome, scanned, tuple(note for note in (device_note, read, labels) if note))
-    if not result.complete and not advance.over:
+    if not result.final and not advance.over:
         raise InterruptedSearch(result)
     return result
 
@@ -424,7 +424,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         data=_summary(task, outcome),
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
-        complete=outcome.complete,
+        complete=outcome.complete and not any(about(note) is About.CUT for note in outcome.notes),
         origins=dict(outcome.origins),
         doubts=outcome.doubts,
         warnings=(*outcome.warnings, *warnings),

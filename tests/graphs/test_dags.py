@@ -1,6 +1,6 @@
 """to_dag refuses, to_dags enumerates; against brute force over all orientations."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import networkx as nx
 import numpy as np
@@ -75,3 +75,10 @@ def test_too_many_are_refused():
     assert len(complete.to_dags()) == 120
     with pytest.raises(OptionError, match="more than 100"):
         complete.to_dags(limit=100)
+
+
+def test_a_graph_with_too_many_open_edges_to_direct_is_one_sentence():
+    chain = [f"V{i}" for i in range(1200)]
+    graph = Graph.from_edges(chain, [(a, b, "o-o") for a, b in pairwise(chain)])
+    with pytest.raises(OptionError, match="has 1199 edges without a direction"):
+        graph.to_dags()

@@ -63,7 +63,7 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
     other = "score-ac" if result.evidence is None else "pc-ac"
     if result.windowed is None and (result.rows is None or result.prepared is None):
         return "a result without rows cannot be compared with another engine"
-    if not result.complete:
+    if not result.final:
         return f"{other} was not run: the search was interrupted"
     if not result.cells.positions or result.union.kind is not GraphKind.CPDAG:
         return f"{other} cannot be compared with a PAG, or where there is no context"

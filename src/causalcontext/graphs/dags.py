@@ -37,6 +37,8 @@ UndecidedTriple = tuple[int, int, int, int]
 """(graph, x, w, y) with x < y: x - w - y, x and y not adjacent, is a collider or not."""
 NONE, TAIL, ARROW, CIRCLE = map(int, (Endpoint.NONE, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE))
 """Plain numbers, which are quicker to name in a search than members of an enum."""
+MOST_OPEN = 300
+"""Open edges that are directed one inside the other: Python's stack has room for about three times as many calls."""
 MOST_STEPS = 400_000
 """Looks at an edge while one component is listed; one that takes more counts as too large."""
 MOST_LOCAL_STEPS = 1_000_000
@@ -197,6 +199,9 @@ class _Turning:
         left = [(g, i, j) for g, i, j in edges if self._ends[g][i][j] == CIRCLE]
         if not left:
             yield tuple(sorted(self._trail))
+            return
+        if len(left) > MOST_OPEN:
+            self.steps = self._most_steps + 1
             return
         g, i, j = left[0]
         for a, b in ((i, j), (j, i)):
@@ -387,6 +392,9 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
         if len(found) > limit:
             raise OptionError(f"the graph represents more than {limit} directed acyclic graphs; add knowledge, or "
                               "raise the limit")  # fmt: skip
+    if turning.is_cut:
+        raise OptionError(f"the graph has {len(edges)} edges without a direction, more than the {MOST_OPEN} that can be "
+                          "directed in every way; add knowledge")  # fmt: skip
     if not found:
         raise OptionError("no directed acyclic graph has these edges and directions without a new collider")
     return tuple(found)

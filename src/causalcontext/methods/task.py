@@ -13,6 +13,7 @@ from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.log import CITestLog
+from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
@@ -58,7 +59,7 @@ class Task:
 
         found = algorithm_1(self.search(), plan, self.n_jobs, self.advance, expect)
         log = CITestLog.from_sepsets(plan, found.sepsets, contexts, test.labels)
-        cut = (f"the time limit ended the search {found.cut}",) if found.cut else ()
+        cut = (Note(f"the time limit ended the search {found.cut}", About.CUT),) if found.cut else ()
         return Outcome(found.endpoints, log, found.sepsets.tests, found.complete, found.origins, found.doubts,
                        notes=cut).for_all(contexts)  # fmt: skip
 

@@ -67,7 +67,7 @@ def write_report(
 
 def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:
     """The page as text."""
-    diagnosis = diagnose(result) if result.complete else Diagnosis(())
+    diagnosis = diagnose(result) if result.final else Diagnosis(())
     own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if len(diagnosis):
         own.append(Section("Diagnosis", (), diagnosis.to_frame().drop(columns="evidence")))

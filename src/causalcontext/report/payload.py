@@ -180,7 +180,7 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
 
 def _notes(result: ContextGraphs) -> list[str]:
     """What is not among the findings of the first card and of the diagnosis; of a cut search all stands on top."""
-    if not result.complete:
+    if not result.final:
         return []
     others = [note for note in result.notes if about(note) is not About.RESIDUALS]
     return [printable(note) for note in remarks(result, others)]
@@ -188,7 +188,7 @@ def _notes(result: ContextGraphs) -> list[str]:
 
 def _warnings(result: ContextGraphs) -> list[str]:
     """What comes before the answer: that the search was cut, and what else is known about it."""
-    if result.complete:
+    if result.final:
         return []
     left = "untested edges are still there" if result.evidence is None else "this is the best model found so far"
     return [f"The search was interrupted: {left}.", *(printable(note) for note in notes(result))]

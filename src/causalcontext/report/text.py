@@ -34,7 +34,7 @@ def _heading(result: ContextGraphs) -> str:
     if result.data.emptied:
         gone = ", ".join(f"{value} ({rows:,} rows)" for value, rows in result.data.emptied)
         lines.append(f"contexts without a complete row, which have no graph: {gone}")
-    if not result.complete:
+    if not result.final:
         left = "untested edges are still there and nothing is oriented"
         best = "this is the best model found so far"
         lines.append(f"INCOMPLETE: the search was interrupted; {left if result.evidence is None else best}")
@@ -82,7 +82,7 @@ def remarks(result: ContextGraphs, told: Sequence[str]) -> list[str]:
         found.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
                      "tried")  # fmt: skip
     untestable = int((result.log.kept.decision == Decision.UNTESTABLE).sum())
-    if not untestable or not result.complete:
+    if not untestable or not result.final:
         return found
     pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"
     note = f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"

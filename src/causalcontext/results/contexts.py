@@ -27,6 +27,7 @@ from causalcontext.results.answers import EffectMethods
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import CITestLog
+from causalcontext.results.notes import About, about
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
 from causalcontext.results.violations import by_ranks, find_violations
@@ -68,7 +69,7 @@ class ContextGraphs(EffectMethods):
     tests_run : mapping from "pooled" and "within contexts" to int
         How many tests the skeleton took on all rows, and on the rows of one context.
     complete : bool
-        False if the search was interrupted: edges that were not yet tested are still there, and nothing is oriented.
+        False if Ctrl-C or a time limit ended the search; `notes` say what it left out.
     origins : mapping from (context, x, y), by position, to Origin
         The rule behind the end at y of x - y; `explain` puts it into words.
     doubts : tuple of Doubt
@@ -139,6 +140,11 @@ class ContextGraphs(EffectMethods):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
+
+    @property
+    def final(self) -> bool:
+        """Whether the graphs are oriented and can be asked: the search is complete, or a time limit cut it short."""
+        return self.complete or any(about(note) is About.CUT for note in self.notes)
 
     @property
     def context(self) -> str | None:

@@ -16,6 +16,8 @@ class About(StrEnum):
     """What the residuals of a model say against it."""
     FUNCTION = "function of a column"
     """A context variable that a column determines."""
+    CUT = "time limit"
+    """What a time limit left out of a search whose graphs are oriented all the same."""
     UNDECIDED = "context or bend"
     """Mechanisms that a context changes, or that have a bend which all contexts share."""
 

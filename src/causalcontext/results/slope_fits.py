@@ -225,7 +225,7 @@ class WindowFits:
         here, there, p = self.slopes(x, y, present, absent)
         if there.error > 0.0 and there.p < STILL_THERE and not both:
             return SlopeComparison(here, there, p, SHOWN)
-        known = self.result.window_moments is not None and self.result.complete
+        known = self.result.window_moments is not None and self.result.final
         if not known or not {x, y}.issubset(self.mechanics.window.now):
             return SlopeComparison(here, there, p, "")
         endpoints = _endpoints(self.result, present)

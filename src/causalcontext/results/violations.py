@@ -38,7 +38,7 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
     look at the windows, and at variables of time t alone: nothing in a window causes what was before. Whether windows
     depend on earlier ones is the question of the lag alarm.
     """
-    if not result.complete:
+    if not result.final:
         return ()
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
     kinds, data = _kinds(result), result.rows

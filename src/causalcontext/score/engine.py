@@ -177,7 +177,8 @@ def _cut(clock: Clock) -> list[str]:
         return []
     who = "Ctrl-C" if clock.interrupted else "the time limit"
     what = ", ".join(_LEFT_OUT[what] for what in _LEFT_OUT if what in clock.cut)
-    return [f"{who} ended the search early: this is the best model found so far ({what})"]
+    said = f"{who} ended the search early: this is the best model found so far ({what})"
+    return [said if clock.interrupted else Note(said, About.CUT)]
 
 
 def _undeclared(data: ScoreData, coarse: Sequence[FewValues]) -> list[str]:

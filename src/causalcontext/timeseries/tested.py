@@ -19,6 +19,7 @@ from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.log import CITestLog
+from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
@@ -50,7 +51,7 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
     only_inside = "conditions lie in the window only: with more lags too few windows would be whole"
     notes = (
         str(windows.counts), *([only_inside] if plan.window.depth == lags else []),
-        *([f"the time limit ended the search {found.cut}"] if found.cut else []),
+        *([Note(f"the time limit ended the search {found.cut}", About.CUT)] if found.cut else []),
     )  # fmt: skip
     outcome = Outcome(found.endpoints, CITestLog.empty(contexts, plan.window.nodes), found.tests, found.complete,
                       found.origins, found.doubts, notes=notes,

@@ -382,7 +382,7 @@ def _sufficient_statistics(result: ContextGraphs) -> tuple[Contexts, Moments]:
     if found is None:
         raise NotYetError("not yet: coefficients and effects need the moments of every context, which this result has "
                           "not")  # fmt: skip
-    if not result.complete:
+    if not result.final:
         raise OptionError("the search was interrupted, so its graphs are not final; run discover again")
     return found
 
