@@ -393,8 +393,8 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
             raise OptionError(f"the graph represents more than {limit} directed acyclic graphs; add knowledge, or "
                               "raise the limit")  # fmt: skip
     if turning.is_cut:
-        raise OptionError(f"the graph has {len(edges)} edges without a direction, more than the {MOST_OPEN} that can be "
-                          "directed in every way; add knowledge")  # fmt: skip
+        raise OptionError(f"the graph has {len(edges)} edges without a direction, more than the {MOST_OPEN} that can "
+                          "be directed in every way; add knowledge")  # fmt: skip
     if not found:
         raise OptionError("no directed acyclic graph has these edges and directions without a new collider")
     return tuple(found)
