@@ -20,6 +20,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def cut_short(random: Random) -> str:
     result = cc.discover(table, "R", method=method, time_limit=limit)
     began = time.process_time()
     use(result)
-    for ask in (result.mechanisms, result.effects):
+    for ask in (result.mechanisms, partial(result.effects, "V0", "V1")):
         with suppress(cc.CausalContextError):  # a few contexts leave no rows for coefficients
             ask()
     assert time.process_time() - began < SLOW, f"questions took {time.process_time() - began:.1f} s"

@@ -63,7 +63,7 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
     other = "score-ac" if result.evidence is None else "pc-ac"
     if result.windowed is None and (result.rows is None or result.prepared is None):
         return "a result without rows cannot be compared with another engine"
-    if not result.final:
+    if not result.complete:
         return f"{other} was not run: the search was interrupted"
     if not result.cells.positions or result.union.kind is not GraphKind.CPDAG:
         return f"{other} cannot be compared with a PAG, or where there is no context"
@@ -143,7 +143,7 @@ def _named(result: ContextGraphs, wanted: Bools, cautious: Endpoints) -> list[st
 def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
     """Edges that masking (PC-M) would add, and whether anything can be a cause of the context."""
     yield from _possible_causes(result)
-    if result.settings.method != "pc-ac" or result.prepared is None:
+    if result.settings.method != "pc-ac" or result.prepared is None or not result.complete:
         return
     found = np.stack([graph.adjacency for graph in result.graphs.values()])
     inside = np.triu(_masked_edges(result, result.prepared) & ~found)

@@ -9,6 +9,7 @@ its place is a rule of its own. What is not allowed raises `ValueError` with one
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from typing import Any
@@ -131,7 +132,7 @@ def check_content(content: Mapping[str, Any]) -> None:
     }, content)  # fmt: skip
     check({"notes_about?": [(range(len(content["notes"])), frozenset(About), str)]}, content)  # older files lack it
     if "series" in content:
-        _check_series(content["series"], names)
+        _check_series(content["series"], names, contexts)
 
 
 def _check_context(context: Any, names: list[str]) -> None:
@@ -179,7 +180,7 @@ def _scale(value: Any, where: str) -> None:
     demand(right, value, where, "as many scores as there are places or levels")
 
 
-def _check_series(series: Any, names: list[str]) -> None:
+def _check_series(series: Any, names: list[str], contexts: int) -> None:
     """What a search with lags leaves behind, and that its variables at all times are the nodes."""
     name, size = frozenset(names), none_or(float)
     check({"variables": [name, ...], "lags": FROM_0, "covariates": [name], "windows": {...: FROM_0},
@@ -198,3 +199,5 @@ def _check_series(series: Any, names: list[str]) -> None:
 
     check({"reads": {...: none_or(copies)}, "slopes": [(name, name, object, bool, size, size, size, size, size)],
            "copies?": [range(lags + 1)], "depth?": range(MOST_DEPTH * (lags + 1) + 1)}, series, "series")  # fmt: skip
+    slopes = Counter((source, target) for source, target, *_ in series["slopes"])
+    demand({*slopes.values()} <= {contexts}, len(series["slopes"]), "series.slopes", "a row of every link and context")

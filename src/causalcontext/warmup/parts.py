@@ -22,6 +22,7 @@ from causalcontext.discover import discover
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.scaled_fits import scaled_pointer
 from causalcontext.kernels.orders.slots import best_partition
+from causalcontext.kernels.rows.bends import bends, orthonormal
 from causalcontext.kernels.rows.class_choice import TOLERANCE, choice_pointer, class_pointer
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT
@@ -121,6 +122,8 @@ def logits() -> None:
 def whole_scores() -> None:
     """A search by scores of columns of all kinds, and what is asked of its result; noise of uneven spread."""
     scaled_pointer(), scale_pointer()
+    cause, effect = tiny()[:, :2].T.copy()
+    bends(cause, effect, orthonormal((), cause.size))
     mixed = _mixed()
     for table in (mixed[[*NAMES]], mixed):
         found = discover(table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None)
