@@ -79,7 +79,7 @@ def ordinary_columns(random: Random) -> str:
 
 def cut_short(random: Random) -> str:
     """A search of much more than there is time for, and all that can be asked of what it leaves open."""
-    rows, columns, contexts = int(random.integers(60, 600)), int(random.integers(3, 20)), int(random.integers(2, 40))
+    rows, columns, contexts = int(random.integers(60, 600)), int(random.integers(3, 12)), int(random.integers(2, 20))
     values = random.standard_normal((rows, columns)) + random.standard_normal((rows, 1))
     table = pd.DataFrame(values, columns=[f"V{j}" for j in range(columns)])
     table["R"] = np.arange(rows) % contexts
