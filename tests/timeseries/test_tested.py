@@ -234,7 +234,7 @@ def test_sets_may_be_limited(land):
 def test_a_time_limit_leaves_what_is_known(land):
     found = lagged(land, lags=3, time_limit=1e-9)
     assert any("time limit ended the search" in note for note in found.notes)
-    assert found.complete
+    assert (found.complete, found.final) == (False, True)
 
 
 def test_an_interrupted_search_has_a_result(land):
