@@ -19,3 +19,11 @@ def test_the_fixed_run_has_every_kind_of_case() -> None:
     kinds = {chosen_kind(number)[0] for number in range(160)}
     assert kinds == {kind for kind, _ in KINDS}
     assert set(CHANGES) == {"columns", "rows", "names", "labels", "units", "library", "threads", "files"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1000037, 1000352, 1000528])
+def test_cases_that_failed_once(number: int) -> None:
+    """Nothing is left of a mechanism; no level has rows enough; an ordered column beside normal scores."""
+    kind, outcome = run_case(number)
+    assert not outcome.startswith("FAILED"), f"case {number} ({kind}): {outcome}"

@@ -267,11 +267,13 @@ def class_shares(given: Sequence[Floats], codes: Floats, others: Sequence[Floats
     """
     levels, counts = np.unique(codes.astype(np.int64), return_counts=True)
     levels = levels[counts >= FEWEST_OF_A_LEVEL]
+    if len(levels) < 2:
+        return None
     kept = np.isin(codes, levels)
     design = _standardised(np.column_stack([np.ones(int(kept.sum())), *(other[kept] for other in others)]))
     free = len(levels) - 1
     df = len(design) - free * design.shape[1] - len(given)
-    if free < 1 or df < SPARE_ROWS:
+    if df < SPARE_ROWS:
         return None
     step = max(1, -(-design.size * free * free // MOST_ENTRIES))
     every = [np.column_stack([odds, np.zeros(len(odds))])[np.ix_(kept, levels)] for odds in given]

@@ -71,7 +71,8 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
     y = _column(table, target, rows)
     causes = [z for z in possible_causes(result, target, target, (a, b)) if z not in context_nodes(result)]
     numbers = [_column(table, z, rows) for z in causes if table.kinds[z].is_number]
-    others, log_scale = _explained(mechanisms, table, target, (a, b), rows, there)
+    assert result.table is not None
+    others, log_scale = _explained(mechanisms, result.table, target, (a, b), rows, there)
     others = others if others is not None else [column for z in causes for column in columns_of(table, z, rows)]
     found = {LEVEL: level(y, others, there), SPREAD: spread(y, others, there, log_scale, numbers)}
     if is_curved(result):
@@ -118,8 +119,8 @@ def spread(y: Floats, others: Sequence[Floats], there: Bools, log_scale: Floats,
         sizes[some] = np.abs(left[some] - np.median(left[some]))
     away = [z - np.median(z) for z in causes]
     beside = [*away, *(np.abs(z) for z in away)]
-    p = max(robust_slope(there.astype(np.float64), sizes, columns).p for columns in ([], beside))
-    return Moved(float(left[~there].std()), float(left[there].std()), p)
+    p = np.max([robust_slope(there.astype(np.float64), sizes, columns).p for columns in ([], beside)])
+    return Moved(float(left[~there].std()), float(left[there].std()), float(p))
 
 
 def _explained(mechanisms: Mechanisms | None, table: Dataset, target: int, places: tuple[int, int], rows: Bools,

@@ -25,8 +25,10 @@ class Slope(NamedTuple):
 
     @property
     def p(self) -> float:
-        """The p-value of "the slope is 0"."""
-        return float(2.0 * scipy.special.stdtr(self.df, -abs(self.value / self.error))) if self.df > 0 else np.nan
+        """The p-value of "the slope is 0"; NaN without rows to spare, and where nothing is left to compare it with."""
+        if self.df <= 0 or self.error == 0.0:
+            return np.nan
+        return float(2.0 * scipy.special.stdtr(self.df, -abs(self.value / self.error)))
 
 
 def slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int]) -> Slope:
