@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from causalcontext.drawing.names import printable
+from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.paint import writable
 from causalcontext.drawing.plot import figure_of, given_axes, save_picture
 from causalcontext.drawing.strokes import INK, check_picture_path, context_colour, contexts_title
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 PANEL = (3.4, 3.0)
 MOST_COLUMNS = 3
 MOST_DOTS = 1500
+MOST_OF_A_LABEL = 36
+"""Letters of a label, so that it is narrower than its panel."""
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = ("o", "s", "^", "D")
 
@@ -99,7 +101,7 @@ def _label(result: ContextGraphs, curve: PartialCurve) -> str:
     parts = [] if curve.level is None else [str(curve.level)]
     if len(curve.contexts) < len(result.contexts):
         parts.append(contexts_title(result, [result.contexts[r] for r in curve.contexts]))
-    return _shown(", ".join(parts))
+    return _shown(shortened(", ".join(parts), MOST_OF_A_LABEL))
 
 
 def _shown(text: object) -> str:

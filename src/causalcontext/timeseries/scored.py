@@ -182,6 +182,6 @@ def _slopes_of_equation(table: Dataset, equation: Equation, cells: Ints
     for r, cell in enumerate(cells.tolist()):
         for cause in {term.causes[0] for term in lines} - curved if cell in equation.contexts else ():
             own = [len(level) + k for k, term in enumerate(lines) if term.causes[0] == cause and cell in term.contexts]
-            error = float(np.sqrt(variance * inverse[np.ix_(own, own)].sum()))
+            error = float(np.sqrt(max(variance * inverse[np.ix_(own, own)].sum(), 0.0)))  # rounding may go below 0
             found[table.names[cause], table.names[equation.effect], r] = float(slopes[own].sum()), error
     return found
