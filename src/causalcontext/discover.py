@@ -44,7 +44,7 @@ from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.notes import About, Note, about
+from causalcontext.results.notes import About, Note, was_cut
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.score.options import ScoreOptions
@@ -424,7 +424,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         data=_summary(task, outcome),
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
-        complete=outcome.complete and not any(about(note) is About.CUT for note in outcome.notes),
+        complete=outcome.complete and not was_cut(outcome.notes),
         origins=dict(outcome.origins),
         doubts=outcome.doubts,
         warnings=(*outcome.warnings, *warnings),

@@ -27,7 +27,7 @@ from causalcontext.results.answers import EffectMethods
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import CITestLog
-from causalcontext.results.notes import About, about
+from causalcontext.results.notes import was_cut
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
 from causalcontext.results.violations import by_ranks, find_violations
@@ -144,7 +144,7 @@ class ContextGraphs(EffectMethods):
     @property
     def final(self) -> bool:
         """Whether the graphs are oriented and can be asked: the search is complete, or a time limit cut it short."""
-        return self.complete or any(about(note) is About.CUT for note in self.notes)
+        return self.complete or was_cut(self.notes)
 
     @property
     def context(self) -> str | None:

@@ -55,6 +55,11 @@ def about(note: str) -> About:
     return note.about if isinstance(note, Note) else About.SEARCH
 
 
+def was_cut(notes: Sequence[str]) -> bool:
+    """Whether one of the sentences says that a time limit cut a search short."""
+    return any(about(note) is About.CUT for note in notes)
+
+
 def residual_notes(violations: Sequence[Violation], context: bool) -> list[Note]:
     """What the residuals of a score-based model say against it."""
     words = (score_words(violation, context) for violation in violations)
