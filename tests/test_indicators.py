@@ -8,7 +8,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.ci_tests.registry import TESTS
-from causalcontext.data.indicators import _steps, step_functions
+from causalcontext.data.indicators import _steps, condition, step_functions
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import endpoints_of_mark
 from causalcontext.search.indicator import with_indicators
@@ -79,6 +79,28 @@ def test_bins_by_quantiles_and_edges():
     assert edges.context == "range"
     assert edges.contexts == ("<= -1", "(-1, 0.3]", "> 0.3")
     assert edges.union.mark("range", "Y") == "-->"
+
+
+@pytest.mark.parametrize(
+    ("text", "of"),
+    [
+        ("X >= 1", lambda x: x >= 1),
+        ("X < 1", lambda x: x >= 1),
+        ("X <= 1", lambda x: x > 1),
+        ("X > 1", lambda x: x > 1),
+        ("-1 < X <= 1", lambda x: (x > -1) & (x <= 1)),
+        ("-1 <= X < 1", lambda x: (x >= -1) & (x < 1)),
+    ],
+)
+def test_comparisons_say_on_which_side_the_number_itself_is(text, of):
+    x = np.array([-2.0, -1.0, -0.5, 0.0, 1.0, 1.0, 2.0, np.nan])
+    made = condition(text)
+    assert made.column == "X"
+    assert len(made.levels) == 2
+    np.testing.assert_array_equal(made.codes(x), [*of(x[:-1]).astype(int), -1])
+    data = made.applied(read_table({"X": x[:-1], "Y": x[:-1] ** 2}, None))
+    assert data.values == made.levels
+    assert data.names[-1] == made.name == text
 
 
 def test_bins_of_large_numbers_have_names_of_their_own(tmp_path):

@@ -41,7 +41,10 @@ def test_a_threshold_stands_beside_other_contexts(soil: Path, tmp_path: Path) ->
     assert cc.load(tmp_path / "r.json") == expected
 
 
-@pytest.mark.parametrize(("context", "levels"), [("radiation bins 3", 3), ("radiation bins -0.5, 0.5, 1", 4)])
+@pytest.mark.parametrize(
+    ("context", "levels"),
+    [("radiation bins 3", 3), ("radiation bins -0.5, 0.5, 1", 4), ("-1 < radiation <= 1", 2), ("radiation <= 0", 2)],
+)
 def test_bins_are_a_context(context: str, levels: int, soil: Path, tmp_path: Path) -> None:
     code, text = run("discover", soil, "--drop", "soil", "--context", context, "--json", tmp_path / "r.json",
                      "--max-given", 0)  # fmt: skip
@@ -67,7 +70,11 @@ def test_columns_are_chosen(soil: Path, tmp_path: Path) -> None:
             "error: two contexts are made out of 'radiation'",
         ),
         (("--context", "radiation bins x"), "error: 'x' in --context is no number"),
-        (("--context", "radiation >= 0"), "error: context is 'radiation >= 0', expected a column, or 'X > 0.6'"),
+        (("--context", "radiation = 0"), "error: context is 'radiation = 0', expected a column, or 'X > 0.6'"),
+        (
+            ("--context", "2 < radiation < 1"),
+            "error: context is '2 < radiation < 1', expected the smaller number first",
+        ),
         (("--context", "soil", "--drop", "soil"), "error: the table has no context column 'soil'"),
     ],
 )

@@ -15,7 +15,7 @@ import typer
 from causalcontext.cli.terminal import say
 from causalcontext.data.files import check_writable
 from causalcontext.data.frames import is_index
-from causalcontext.data.indicators import Indicator, bins, threshold
+from causalcontext.data.indicators import Indicator, bins, condition
 from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
@@ -41,8 +41,8 @@ ContextOption = Annotated[
     typer.Option(
         "--context",
         metavar="COLUMN",
-        help='The column that names the context (repeatable: combinations), "VPD > 0.6", "VPD bins 0.3,0.6" or '
-        '"VPD bins 4".',
+        help='The column that names the context (repeatable: combinations), "VPD > 0.6" (or >=, <, <=), '
+        '"0.3 < VPD <= 0.6", "VPD bins 0.3,0.6" or "VPD bins 4".',
     ),
 ]
 ColumnsOption = Annotated[
@@ -69,7 +69,6 @@ ReportOption = Annotated[
 ]
 ProgressOption = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
 
-_THRESHOLD = re.compile(r"(?P<column>.+?)\s*>\s*(?P<value>[-+0-9.eE]+)")
 _BINS = re.compile(r"(?P<column>.+?)\s+bins\s+(?P<edges>.+)")
 
 
@@ -189,10 +188,11 @@ def _indicator(text: str) -> Indicator | None:
         if len(edges) == 1 and edges[0].isdecimal():
             return bins(match["column"], quantiles=int(edges[0]))
         return bins(match["column"], [_number(edge) for edge in edges])
-    if match := _THRESHOLD.fullmatch(text):
-        return threshold(match["column"], _number(match["value"]))
+    if (found := condition(text)) is not None:
+        return found
     if any(sign in text for sign in "<>="):
-        raise OptionError(f"context is {text!r}, expected a column, or 'X > 0.6', 'X bins 4' or 'X bins 0.3, 0.6'")
+        raise OptionError(f"context is {text!r}, expected a column, or 'X > 0.6', 'X <= 0.6', '0.3 < X <= 0.6', "
+                          "'X bins 4' or 'X bins 0.3, 0.6'")  # fmt: skip
     return None
 
 

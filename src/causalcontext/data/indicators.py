@@ -6,6 +6,7 @@ A search must be told of such a context: given the column it carries no informat
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -39,6 +40,8 @@ class Indicator:
     name: str  # what the context is called among the results
     cuts: tuple[float, ...] = ()  # where the steps are, ascending; a value on a cut belongs to the step below
     quantiles: int = 0  # instead of cuts: that many steps of about equal size
+    # what the steps are called, if not by the cuts; steps of one name are one level
+    called: tuple[str, ...] = ()
 
     def with_cuts_of(self, data: Dataset) -> Indicator:
         """The same with cuts in place of quantiles, those of a table."""
@@ -57,7 +60,7 @@ class Indicator:
         if np.unique(codes[codes >= 0]).size < 2:
             raise self.one_level()
         positions = (*data.contexts.positions, len(data.names))
-        cells: tuple[tuple[int, ...], ...] = tuple((step,) for step in range(len(self.cuts) + 1))
+        cells: tuple[tuple[int, ...], ...] = tuple((level,) for level in range(len(self.levels)))
         joined = codes
         if len(positions) > 1:
             known = {data.names[position]: data.columns[position] for position in data.contexts.positions}
@@ -88,12 +91,21 @@ class Indicator:
         return place
 
     def codes(self, values: Floats) -> Codes:
-        """The step of every value, -1 where it is not finite."""
-        return np.where(np.isfinite(values), np.searchsorted(self.cuts, values, side="left"), -1).astype(np.int32)
+        """The level of every value, -1 where it is not finite."""
+        steps, levels = self._steps, self.levels
+        level = np.array([levels.index(step) for step in steps], dtype=np.int32)
+        return np.where(np.isfinite(values), level[np.searchsorted(self.cuts, values, side="left")], -1)
 
     @property
     def levels(self) -> tuple[str, ...]:
+        """What the values of the context are called."""
+        return tuple(dict.fromkeys(self._steps))
+
+    @property
+    def _steps(self) -> tuple[str, ...]:
         """What the steps are called: `<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
+        if self.called:
+            return self.called
         texts = [number_text(cut) for cut in self.cuts]
         middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
         return (f"<= {texts[0]}", *middle, f"> {texts[-1]}")
@@ -159,6 +171,46 @@ def threshold(column: str, value: float, *, name: str | None = None) -> Indicato
     if not isinstance(value, int | float | np.floating | np.integer) or not abs(value) <= LARGEST:
         raise OptionError(f"the threshold of {column!r} is {shortly(value)}, expected a number")
     return Indicator(column, name or f"{column} > {number_text(float(value))}", (float(value),))
+
+
+_NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
+_COMPARED = re.compile(rf"(?P<column>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<value>{_NUMBER})")
+_BETWEEN = re.compile(rf"(?P<low>{_NUMBER})\s*(?P<above><=?)\s*(?P<column>.+?)\s*(?P<below><=?)\s*(?P<high>{_NUMBER})")
+
+
+def condition(text: str) -> Indicator | None:
+    """The context that a comparison makes out of a column; None if the text is none.
+
+    >>> [condition(text).levels for text in ("VPD > 1", "VPD >= 1", "VPD < 1", "1 < VPD <= 2")]
+    [('<= 1', '> 1'), ('< 1', '>= 1'), ('< 1', '>= 1'), ('not 1 < VPD <= 2', '1 < VPD <= 2')]
+    """
+    if match := _BETWEEN.fullmatch(text):
+        column, low, high = match["column"], _number(match["low"]), _number(match["high"])
+        if not low < high:
+            raise OptionError(f"context is {text!r}, expected the smaller number first")
+        name = f"{number_text(low)} {match['above']} {column} {match['below']} {number_text(high)}"
+        cuts = _below(low) if match["above"] == "<=" else low, _below(high) if match["below"] == "<" else high
+        return Indicator(column, name, cuts, called=(f"not {name}", name, f"not {name}"))
+    if match := _COMPARED.fullmatch(text):
+        column, sign, value = match["column"], match["sign"], _number(match["value"])
+        if sign == ">":
+            return threshold(column, value)
+        written, own = number_text(value), sign in ("<", ">=")  # whether the value itself is on the upper side
+        called = (f"< {written}", f">= {written}") if own else (f"<= {written}", f"> {written}")
+        return Indicator(column, f"{column} {sign} {written}", (_below(value) if own else value,), called=called)
+    return None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise OptionError(f"{text!r} in a context is no number") from error
+
+
+def _below(value: float) -> float:
+    """The largest number that is smaller: a value on a cut belongs to the step below."""
+    return float(np.nextafter(value, -np.inf))
 
 
 def bins(
