@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Hundreds of processes are started, each in half the time where modules have their byte code.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test warm check test-slow test-browser fuzz docs dist clean
+.PHONY: demo test warm check test-slow test-browser fuzz docs dist release clean
 
 demo: $(VENV)/.ready
 	$(BIN)/causalcontext demo --json out/soil-moisture.json
@@ -49,6 +49,13 @@ dist: $(VENV)/.release-ready
 	$(BIN)/python -m build --quiet --outdir out/dist .
 	$(BIN)/python -m twine check --strict out/dist/*
 	$(BIN)/python tests/release/check_dist.py out/dist --lowest
+
+# Everything before an upload: what is said of the version, every check, and what is uploaded. Uploads nothing.
+release: $(VENV)/.release-ready
+	$(BIN)/python tests/release/ready.py
+	bash .ci/run
+	$(MAKE) --no-print-directory dist
+	@echo "out/dist holds what to upload"
 
 $(VENV)/.release-ready: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
