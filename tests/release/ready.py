@@ -11,12 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from causalcontext.version import __version__
+
 ROOT = Path(__file__).parents[2]
-
-
-def version() -> str:
-    """The version of the library."""
-    return re.search(r'"(.+)"', (ROOT / "src/causalcontext/version.py").read_text()).group(1)
 
 
 def citation_version() -> str:
@@ -26,7 +23,7 @@ def citation_version() -> str:
 
 def obstacles(changelog: str, uncommitted: str) -> list[str]:
     """What stands in the way of a release, in sentences."""
-    found, number = [], version()
+    found, number = [], __version__
     if citation_version() != number:
         found.append(f"CITATION.cff is for {citation_version()}, the library is {number}")
     newest = re.search(r"^## (\S+?),? (.+)$", changelog, re.MULTILINE)
@@ -45,7 +42,7 @@ def main() -> None:
     found = obstacles((ROOT / "CHANGELOG.md").read_text(), git.stdout)
     if found:
         sys.exit("not ready: " + "; ".join(found))
-    print(f"ready: git tag v{version()}, push the tag, then upload out/dist with twine")
+    print(f"ready: git tag v{__version__}, push the tag, then upload out/dist with twine")
 
 
 if __name__ == "__main__":
