@@ -8,15 +8,17 @@ context graphs, R among them; "arrows" is the share of directed links found that
 of `changes()` that may be claimed: its false discovery rate, and the share of true changes that are claimed. "warned"
 is the share of tables on which a model check or a note of the engine speaks of the model, "findings" on how many tables
 which of them do, and on how many the spread of the noise was modelled, "cleaned" of how many tables cells were taken
-for wrong. "score-ac, plain numbers" is told that all columns are continuous; "zeros and thirds" sees
-columns with zeros as categories of zero and the thirds of the rest. The methods of causal-learn see the
-pooled rows, R as a number; their graph counts for every context. A peer that takes more than `--limit` seconds of
-processor time on a table did not end there, and the table does not count for it (PC with KCI: use `--rows 100`).
+for wrong; "seconds" is the median processor time of a search with its claims, "longest" the longest. "score-ac, plain
+numbers" is told that all columns are continuous; "zeros and thirds" sees columns with zeros as categories of zero and
+the thirds of the rest. The methods of causal-learn see the pooled rows, R as a number; their graph counts for every
+context. A peer that takes more than `--limit` seconds of processor time on a table did not end there, and the table
+does not count for it (PC with KCI: use `--rows 100`).
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -136,6 +138,7 @@ class Facts:
     cleaned: bool = False
     chosen: str = ""
     findings: frozenset[str] = frozenset()
+    seconds: float = np.nan
 
 
 def main() -> None:
@@ -163,6 +166,8 @@ def main() -> None:
         "cleaned",
         "chose",
         "findings",
+        "seconds",
+        "longest",
         "ended",
     )
     print(f"\n{markdown_table(header, lines)}")
@@ -186,6 +191,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
         options["kinds"] = {name: "continuous" for name in table if name != "R"}
     if method == THIRDS:
         table, options = in_thirds(table)
+    started = time.process_time()
     result = cc.discover(table, "R", method="score-ac" if options else method, **options)
     names = _names(model)
     place = [result.names.index(name) for name in names]
@@ -195,6 +201,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     changed = {frozenset((names[i], names[j])) for i, j in np.argwhere(links[0] != links[1])}
     changed = {pair for pair in changed if "R" not in pair}
     rows = result.changes(*result.contexts[:2])
+    seconds = time.process_time() - started
     claimed = {
         frozenset(pair) for pair in rows.loc[rows["claimed"], ["source", "target"]].itertuples(index=False, name=None)
     }
@@ -207,7 +214,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     warned = bool(result.violations or said)
     return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(claimed - changed),
                  len(claimed & changed), len(changed), warned, result.wrong_cells is not None, result.settings.method,
-                 findings)  # fmt: skip
+                 findings, seconds)  # fmt: skip
 
 
 def facts_of_peer(model: CurvedModel, table: pd.DataFrame, method: str, limit: int) -> Facts | None:
@@ -233,11 +240,12 @@ def _entries(found: list[Facts]) -> list[str]:
                                     for name in ("claims", "false_claims", "found_changes", "changes"))  # fmt: skip
     chosen = Counter(facts.chosen for facts in found)
     findings = Counter(kind for facts in found for kind in sorted(facts.findings))
+    seconds = [facts.seconds for facts in found] or [np.nan]
     return [_share(hits, links), _share(extra, pairs), _share(right, right + wrong), str(claims), str(false),
             _share(false, claims), _share(good, changes), _share(sum(facts.warned for facts in found), len(found)),
             str(sum(facts.cleaned for facts in found)),
             *(", ".join(f"{name} {number}" for name, number in counted.most_common() if name)
-              for counted in (chosen, findings))]  # fmt: skip
+              for counted in (chosen, findings)), f"{np.median(seconds):.2f}", f"{max(seconds):.2f}"]  # fmt: skip
 
 
 def _share(part: int, whole: int) -> str:

@@ -39,6 +39,19 @@ def least_squares(table, effect, causes, errors=True):
     return slopes, to_columns @ robust @ to_columns.T, to_columns @ classical @ to_columns.T
 
 
+def weighted_least_squares(table, effect, causes, weights):
+    """Intercept and slopes, and their HC3 covariance, of rows that count by their weights: rows times their root."""
+    y, x = table[effect].to_numpy(float), table[list(causes)].to_numpy(float)
+    root = np.sqrt(weights)
+    design, response = np.column_stack([np.ones(len(y)), x]) * root[:, None], y * root
+    slopes = np.linalg.lstsq(design, response, rcond=None)[0]
+    inverse = np.linalg.inv(design.T @ design)
+    meat = np.zeros_like(inverse)
+    for row, e in zip(design, response - design @ slopes, strict=True):
+        meat += np.outer(row, row) * (e / (1.0 - row @ inverse @ row)) ** 2
+    return slopes, inverse @ meat @ inverse
+
+
 def rows_of(table, graph, context, effect):
     """All rows, unless R is a cause of the effect: then those of the context."""
     return table[table["R"] == context] if "R" in graph[context][effect] else table

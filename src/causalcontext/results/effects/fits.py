@@ -1,10 +1,11 @@
 """Least squares of a mechanism on the rows of some contexts: level, slopes and their errors.
 
-Everything but the sandwich comes from moments. The level is the mean of the effect where its causes are at *their*
-means, so that it is uncorrelated with the slopes and no offset of a column can cost digits. A *shifted* mechanism has
-one set of slopes and a level of its own in every context. Where some slopes change with the context and others do not,
-one regression is for all contexts: every term is a column in the contexts of its block, and a slope that several
-contexts share is one parameter, so that two contexts do not differ where it is all that matters.
+Everything but the sandwich, and fits that weight rows by the spread of the noise, comes from moments. The level is the
+mean of the effect where its causes are at *their* means, so that it is uncorrelated with the slopes and no offset of a
+column can cost digits. A *shifted* mechanism has one set of slopes and a level of its own in every context. Where some
+slopes change with the context and others do not, one regression is for all contexts: every term is a column in the
+contexts of its block, and a slope that several contexts share is one parameter, so that two contexts do not differ
+where it is all that matters.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class CompleteRows:
 
 
 def fit(moments: Moments, effect: int, causes: tuple[int, ...], groups: Groups, rows: CompleteRows | None,
-        graphs: Groups = ()) -> MechanismFit:  # fmt: skip
+        graphs: Groups = (), weights: Floats | None = None) -> MechanismFit:  # fmt: skip
     """Least squares of an effect on its causes, with an intercept for every group, on the rows of some cells.
 
     Parameters
@@ -134,12 +135,17 @@ def fit(moments: Moments, effect: int, causes: tuple[int, ...], groups: Groups, 
         With rows the errors are those of the sandwich, which needs no equal variances; else the classical ones.
     graphs : tuple of tuples of int
         The contexts that every level is of.
+    weights : array, shape (rows,), or None
+        Of every row of these cells, where the noise is not equally wide in all of them; needs `rows`.
     """
     columns = [effect, *causes]
     levels = grouped(moments, groups, columns)
-    whole = levels if len(groups) == 1 else _within(levels)
-    n, df = int(whole.rows[0]), int(whole.rows[0]) - len(causes) - len(levels.rows)
+    n, df = int(levels.rows.sum()), int(levels.rows.sum()) - len(causes) - len(levels.rows)
     few = df < SPARE_ROWS or (levels.rows < 1).any()
+    spread = _within(levels).spread()
+    if rows is not None and weights is not None and not few:
+        levels = weighted(*rows.values(columns, groups), weights, len(groups))
+    whole = _within(levels)
     found = None if few else whole.regression(0, range(1, len(columns)))
     if found is None:
         none, size = np.full(len(causes), np.nan), 1 + len(causes)
@@ -152,9 +158,8 @@ def fit(moments: Moments, effect: int, causes: tuple[int, ...], groups: Groups, 
     else:
         values, place = rows.values(columns, groups)
         values -= levels.mean[place]
-        covariance = sandwich(values[:, 0], values[:, 1:], place, levels.rows, found.slopes, found.inverse)
-        covariance *= levels.rows.sum() / max(len(place), 1)  # where only part of the rows is at hand
-    spread = whole.spread()
+        covariance = sandwich(values[:, 0], values[:, 1:], place, levels.rows, found.slopes, found.inverse, weights)
+        covariance *= n / max(len(place), 1)  # where only part of the rows is at hand
     kind: ErrorKind = "classical" if rows is None else "sandwich"
     return MechanismFit(covariance, df, effect, causes, groups, graphs, levels.mean[:, 0], levels.mean[:, 1:],
                         found.slopes, n, kind, spread[1:] / spread[0])  # fmt: skip
@@ -175,6 +180,16 @@ def stacked(parts: Sequence[Moments]) -> Moments:
     return Moments(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "mean", "scatter")))
 
 
+def weighted(values: Floats, place: Ints, weights: Floats, groups: int) -> Moments:
+    """The moments of weighted rows in every group; sums of weights are its rows."""
+    parts = []
+    for group in range(groups):
+        own, share = values[place == group], weights[place == group]
+        mean = share @ own / share.sum()
+        parts.append(Moments(share.sum()[None], mean[None], ((own - mean).T * share @ (own - mean))[None]))
+    return stacked(parts)
+
+
 def classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
     """The covariance of levels and slopes where the noise has one variance."""
     count = len(rows)
@@ -184,15 +199,18 @@ def classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
     return covariance * variance
 
 
-def sandwich(response: Floats, design: Floats, place: Ints, rows: Ints, slopes: Floats, inverse: Floats) -> Floats:
+def sandwich(response: Floats, design: Floats, place: Ints, rows: Ints | Floats, slopes: Floats, inverse: Floats,
+             weights: Floats | None = None) -> Floats:  # fmt: skip
     """The covariance of levels and slopes whatever the variances are (MacKinnon and White 1985, HC3).
 
-    Response and design are centred by level; `place` is the level of every row, `rows` its size.
+    Response and design are centred by level; `place` is the level of every row, `rows` its size. With weights, sizes
+    and `inverse` are those of the weighted rows.
     """
+    share = np.ones(len(place)) if weights is None else weights
     level = np.zeros((len(place), len(rows)))
-    level[np.arange(len(place)), place] = 1.0 / rows[place]
-    moving = design @ inverse
-    leverage = 1.0 / rows[place] + np.einsum("ij,ij->i", moving, design)
+    level[np.arange(len(place)), place] = share / rows[place]
+    moving = share[:, None] * (design @ inverse)
+    leverage = share / rows[place] + np.einsum("ij,ij->i", moving, design)
     residual = (response - design @ slopes) / np.maximum(1.0 - leverage, 1.0 / len(place))
     influence = np.hstack([level, moving]) * residual[:, None]
     return np.asarray(influence.T @ influence)
@@ -238,7 +256,7 @@ class SharedFit(MechanismFit):
 
 
 def shared_fits(moments: Moments, effect: int, terms: Sequence[Term], rows: CompleteRows | None, groups: Groups,
-                graphs: Groups) -> tuple[SharedFit, ...] | str:  # fmt: skip
+                graphs: Groups, weights: Floats | None = None) -> tuple[SharedFit, ...] | str:  # fmt: skip
     """The mechanism in every group of cells, from the moments of all; or why there is none."""
     levels = grouped(moments, groups)
     contexts, n = len(groups), int(levels.rows.sum())
@@ -247,6 +265,9 @@ def shared_fits(moments: Moments, effect: int, terms: Sequence[Term], rows: Comp
     df = n - len(terms) - contexts
     if df < SPARE_ROWS or (levels.rows < 1).any():
         return f"too few rows: {n} for {len(terms) + contexts} coefficients"
+    spread = np.sqrt(np.diagonal(levels.scatter, axis1=1, axis2=2))
+    if rows is not None and weights is not None:
+        levels = weighted(*rows.values(range(levels.mean.shape[1]), groups), weights, contexts)
     both = np.einsum("ir,jr->ijr", inside, inside)
     gram = np.einsum("rij,ijr->ij", levels.scatter[:, columns][:, :, columns], both)
     cross = np.einsum("ri,ir->i", levels.scatter[:, columns, effect], inside)
@@ -264,10 +285,9 @@ def shared_fits(moments: Moments, effect: int, terms: Sequence[Term], rows: Comp
         values, place = rows.values(used, groups)
         values -= levels.mean[place][:, used]
         joint = Parameters(
-            sandwich(values[:, 0], values[:, 1:] * inside.T[place], place, levels.rows, slopes, inverse), df
+            sandwich(values[:, 0], values[:, 1:] * inside.T[place], place, levels.rows, slopes, inverse, weights), df
         )
     kind: ErrorKind = "classical" if rows is None else "sandwich"
-    spread = np.sqrt(np.diagonal(levels.scatter, axis1=1, axis2=2))
     found = []
     for r in range(contexts):
         here = [number for number, (_, block) in enumerate(terms) if r in block]

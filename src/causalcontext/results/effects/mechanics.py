@@ -27,6 +27,7 @@ from causalcontext.graphs.dags import Family, OpenGraphs
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats
+from causalcontext.results.curve_difference import rows_in_units
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, SharedFit, fit, shared_fits
 from causalcontext.results.effects.unrolled import UnrolledGraphs
@@ -155,11 +156,16 @@ class Mechanics(UnrolledGraphs):
         return self.regression(variable, causes, choice.groups, choice.graphs)
 
     def regression(self, effect: int, causes: tuple[int, ...], groups: Groups, graphs: Groups = ()) -> MechanismFit:
-        """Least squares of one variable on others, on the rows of some groups of cells."""
+        """Least squares of one variable on others, on the rows of some groups of cells.
+
+        If these are the rows of a mechanism in some contexts, `graphs`, they are weighted as its spread asks for.
+        """
         self.check_linear(effect, causes)
-        key = (effect, causes, groups)
+        key = (effect, causes, groups, bool(graphs))
         if key not in self._fits:
-            self._fits[key] = fit(self.moments, effect, causes, groups, self.rows if self._robust else None, graphs)
+            weights = self._weights(effect, causes, groups, graphs)
+            rows = self.rows if self._robust else None
+            self._fits[key] = fit(self.moments, effect, causes, groups, rows, graphs, weights)
         found = self._fits[key]
         if found.problem:
             where = "" if self.result.context is None else f" (rows: {self.rows_text(groups)})"
@@ -180,11 +186,41 @@ class Mechanics(UnrolledGraphs):
         key = (variable, terms, choice.groups)
         if key not in self._joint:
             rows = self.rows if self._robust else None
-            self._joint[key] = shared_fits(self.moments, variable, terms, rows, choice.groups, choice.graphs)
+            weights = self._weights(variable, [cause for cause, _ in terms], choice.groups, choice.graphs)
+            self._joint[key] = shared_fits(self.moments, variable, terms, rows, choice.groups, choice.graphs, weights)
         found = self._joint[key]
         if isinstance(found, str):
             raise NoAnswer(f"{self.name(variable)} cannot be fitted: {found}")
         return next(one for one in found if g in one.graphs[0])
+
+    def _weights(self, effect: int, causes: Sequence[int], groups: Groups, graphs: Groups) -> Floats | None:
+        """One over the variance of the noise in every row, by the equations of a score-based model; None if it is even.
+
+        Lines alone are weighted: of a bent mechanism weights would make another line. So are the rows of a mechanism
+        whose noise depends on the causes it has here, and none that the result has a sample of alone.
+        """
+        evidence = self.result.evidence
+        if not (graphs and self._robust and evidence is not None and np.isfinite(evidence.scales_gain)):
+            return None
+        assert self.rows is not None
+        assert evidence.mechanisms is not None
+        equations = [evidence.mechanisms.equation(effect, own[0]) for own in graphs]
+        wide = {term.cause for equation in equations for term in equation.spread}
+        lines = all(term.kind == "linear" for equation in equations for term in equation.terms)
+        known = {*causes} if self.result.series is not None else {-1, *causes}  # windows lie between graphs
+        if not wide or not lines or not wide <= known or evidence.mechanisms.scales[effect].scores:
+            return None
+        here, place = self.rows.inside(groups)
+        if len(here) != int(self.moments.rows[[cell for cells in groups for cell in cells]].sum()):
+            return None
+        log_scale, codes = np.zeros(len(here)), self.rows.codes[here]
+        values, _ = rows_in_units(evidence.mechanisms, self.rows.data)
+        for term, own in ((term, place == k) for k, equation in enumerate(equations) for term in equation.spread):
+            if term.cause < 0:
+                log_scale[own] += term.slope * (np.isin(codes[own], term.contexts) - term.average)
+            else:
+                log_scale[own] += term.values(values[term.cause][here[own]], -1)
+        return np.asarray(np.exp(-2.0 * (log_scale - log_scale.mean())))
 
     def means(self, cells: Sequence[int]) -> Means:
         """The means of all columns on the rows of some contexts."""
