@@ -36,6 +36,7 @@ from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table, take_columns
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.auto import choose_by_call
@@ -461,9 +462,14 @@ def _summary(task: Task, outcome: Outcome) -> DataSummary:
     if windows is None:
         rows, lost = tuple(statistics.moments.rows.tolist()), tuple(statistics.lost.tolist())
         kinds = tuple(str(kind.value) for kind in data.kinds)
-        return DataSummary(rows, lost, statistics.missing_context, statistics.emptied, kinds, statistics.fingerprint)
+        levels = tuple(data.categories.get(place, ()) for place in range(len(data.names)))
+        return DataSummary(rows, lost, statistics.missing_context, statistics.emptied, kinds, statistics.fingerprint,
+                           levels)  # fmt: skip
     rows = windows.rows(tested=outcome.evidence is None)
-    return DataSummary(rows, (0,) * len(rows), statistics.missing_context, (), windows.kinds, statistics.fingerprint)
+    own = {data.names[place]: levels for place, levels in data.categories.items()}
+    levels = tuple(own.get(split(node)[0], ()) for node in windows.nodes)
+    return DataSummary(rows, (0,) * len(rows), statistics.missing_context, (), windows.kinds, statistics.fingerprint,
+                       levels)  # fmt: skip
 
 
 def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:

@@ -50,7 +50,8 @@ def test_paths_and_all_pairs():
     ("words", "said"),
     [
         (["precipitation", "run-off"], "did you mean 'runoff'"),
-        (["precipitation", "soil"], "not yet: effects on the context 'soil'"),
+        (["precipitation", "soil", "--by-path"], "not yet: effects on the context 'soil'"),
+        (["precipitation", "runoff", "--of-level", "high"], "of_level is 'high', but runoff is a number"),
         (["precipitation", "--by-path"], "needs a cause and an effect"),
         (["precipitation", "runoff", "--level", "95"], "level"),
     ],

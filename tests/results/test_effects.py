@@ -226,7 +226,7 @@ def test_graphs_of_fci_ac_answer_where_their_marks_allow_it():
     [
         (lambda r: r.effects("A", "nowhere"), "there is no variable 'nowhere'"),
         (lambda r: r.effects("A", "A"), "both 'A'"),
-        (lambda r: r.effects("A", "R"), "effects on the context 'R'"),
+        (lambda r: r.effects("A", "R", by_path=True), "effects on the context 'R'"),
         (lambda r: r.effects("A", by_path=True), "needs a cause and an effect"),
         (lambda r: r.effects("R", "Y", by_path=True), "by path"),
         (lambda r: r.effects(level=1.5), "level"),

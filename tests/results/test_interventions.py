@@ -8,6 +8,7 @@ from test_effects import GRAPH, NAMES, graphs, one, table
 
 import causalcontext as cc
 import naive_effects as naive
+from causalcontext.report.payload import effects_panel
 from causalcontext.simulate.examples import soil_moisture_model
 
 
@@ -106,15 +107,132 @@ def test_categories_and_counts_are_standardised_over_rows():
     assert result.predict_intervention({"X": 1.0})["note"].str.startswith("not yet").all()
 
 
-def test_what_is_not_yet_answered_says_so():
-    rng = np.random.default_rng(4)
-    rows = mixed_table(400).assign(colour=pd.Categorical(rng.choice(["red", "green", "blue"], 400)))
-    names = list(rows.columns)
-    graph = cc.Graph.from_edges(names, [("X", "colour", "-->"), ("colour", "visits", "-->")])
-    result = cc.discover(rows, context="R", method="pc-ac").with_graphs({0: graph, 1: graph})
-    notes = result.effects()["note"]
-    assert notes.str.contains("not yet: effects on colour, which is categorical").any()
-    assert notes.str.contains("not yet: effects of colour, which is categorical").any()
+def level_table(n=900, seed=4):
+    """Colour leads to an illness and to a grade, X to all of them; nothing is a context."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    colour = np.array(["red", "green", "blue"])[
+        (rng.logistic(size=n) + x > 0.0).astype(int) + (rng.uniform(size=n) < 0.4)
+    ]
+    strength = 0.5 * x + (colour == "green") - 0.7 * (colour == "red") + rng.logistic(size=n)
+    grade = pd.Categorical.from_codes(
+        (strength > -0.5).astype(int) + (strength > 1.0), ["mild", "medium", "severe"], ordered=True
+    )
+    ill = np.where(0.8 * (colour == "blue") - 0.4 * x + rng.logistic(size=n) > 0.0, "ill", "well")
+    return pd.DataFrame(
+        {"X": x, "colour": colour, "grade": grade, "ill": ill, "weight": x - (ill == "ill") + rng.normal(size=n)}
+    )
+
+
+LEVEL_LINKS = [("X", "colour", "-->"), ("X", "grade", "-->"), ("colour", "grade", "-->"), ("X", "ill", "-->"),
+               ("colour", "ill", "-->"), ("X", "weight", "-->"), ("ill", "weight", "-->")]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def graded():
+    rows = level_table()
+    graph = cc.Graph.from_edges(list(rows.columns), LEVEL_LINKS)
+    return rows, cc.discover(rows, method="pc-ac", max_given=0).with_graphs({"all": graph})
+
+
+def standardised(rows, counted, before, after):
+    """The mean difference of an indicator between two colours, given X, by a general optimiser."""
+    columns = np.column_stack([rows["X"], rows["colour"] == "green", rows["colour"] == "red"]).astype(float)
+    mean, means = naive.likelihood_fit("categorical", counted.to_numpy(float), columns), []
+    for colour in (after, before):
+        moved = columns.copy()
+        moved[:, 1], moved[:, 2] = colour == "green", colour == "red"
+        means.append(mean(moved).mean())
+    return means[0] - means[1]
+
+
+def test_every_level_of_a_cause_is_compared_with_the_reference_and_every_level_of_an_effect_is_named(graded):
+    rows, result = graded
+    found = result.effects("colour", "ill")
+    assert found[["x_level", "reference", "of_level"]].to_numpy().tolist() == [
+        ["green", "blue", "well"],
+        ["red", "blue", "well"],
+    ]
+    for row in found.to_dict("records"):
+        assert row["effect"] == pytest.approx(
+            standardised(rows, rows["ill"] == "well", "blue", row["x_level"]), abs=1e-4
+        )
+        assert row["note"] == f"the probability of ill = well; colour = {row['x_level']} instead of blue"
+    turned = one(result.effects("colour", "ill", reference="red", of_level="ill"), x_level="blue")
+    assert turned["effect"] == pytest.approx(one(found, x_level="red")["effect"], abs=1e-6)  # both signs turn
+    assert set(result.effects("X", "colour")["of_level"]) == {"blue", "green", "red"}
+    assert result.effects("X", "colour")["effect"].sum() == pytest.approx(0.0, abs=0.05)  # one logit each
+
+
+def test_an_effect_on_an_ordered_column_is_of_a_level_or_higher(graded):
+    rows, result = graded
+    found = result.effects("colour", "grade", reference="red")
+    assert list(found["of_level"].unique()) == ["medium", "severe"]
+    for row in found.to_dict("records"):
+        counted = rows["grade"].cat.codes >= ["mild", "medium", "severe"].index(row["of_level"])
+        assert row["effect"] == pytest.approx(standardised(rows, counted, "red", row["x_level"]), abs=1e-4)
+    assert "the probability of grade = medium or higher" in found["note"][0]
+    with pytest.raises(cc.CausalContextError, match="the lowest level of grade"):
+        result.effects("X", "grade", of_level="mild")
+
+
+def test_a_line_from_a_category_turns_with_its_reference(graded):
+    _, result = graded
+    plain, turned = result.effects("ill", "weight"), result.effects("ill", "weight", reference="well")
+    assert (plain["x_level"][0], plain["reference"][0], plain["of_level"][0]) == ("well", "ill", None)
+    for name in ("effect", "direct"):
+        assert turned[name][0] == -plain[name][0]
+    assert (turned["low"][0], turned["high"][0]) == (-plain["high"][0], -plain["low"][0])
+    paths = result.effects("ill", "weight", reference="well", by_path=True)
+    assert paths["effect"].sum() == pytest.approx(turned["effect"][0])
+    coefficient = one(result.mechanisms(), cause="ill", effect="weight")
+    assert coefficient["note"] == "ill = well instead of ill"
+    assert coefficient["coefficient"] == plain["effect"][0]
+
+
+@pytest.mark.parametrize(("asked", "words"), [
+    ({"x": "X", "y": "ill", "reference": "a"}, "reference is 'a', but X is a number"),
+    ({"x": "ill", "y": "weight", "reference": "sick"}, "is no level of ill"),
+    ({"x": "ill", "y": "weight", "of_level": 1}, "of_level is 1, but weight is a number"),
+    ({"y": "ill", "reference": "x"}, "a level of x, which is not named"),
+])  # fmt: skip
+def test_a_level_that_is_none_is_refused(graded, asked, words):
+    with pytest.raises(cc.CausalContextError, match=words):
+        graded[1].effects(**asked)
+
+
+def test_levels_are_in_files_reports_and_samples(graded, tmp_path):
+    _, result = graded
+    result.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json")
+    assert again.data == result.data
+    assert again.effects("ill", "weight", reference="well")["x_level"][0] == "ill"
+    panel = effects_panel(result)
+    assert any("ill = well" in note for note in panel["notes"])
+    drawn = result.effects("colour", "ill", reference="red", samples=20)
+    assert drawn["effect"].tolist() == result.effects("colour", "ill", reference="red")["effect"].tolist()
+
+
+def test_an_effect_on_the_context_is_a_probability_in_all_rows(rows):
+    found = cc.discover(rows, context="R", method="pc-ac").with_graphs(graphs(GRAPH))
+    (row,) = found.effects("X", "R").to_dict("records")
+    assert (row["context"], row["of_level"]) == (None, "wet")
+    columns = rows[["X", "A"]].to_numpy()
+    mean = naive.likelihood_fit("categorical", (rows["R"] == "wet").to_numpy(float), columns - columns.mean(axis=0))
+    here = columns - columns.mean(axis=0)
+    assert row["effect"] == pytest.approx(np.mean(mean(here + np.array([1.0, 0.0])) - mean(here)), abs=1e-4)
+    assert found.effects("Y", "R")["note"][0].endswith("no directed path")
+    assert found.effects("X", "R", of_level="dry")["effect"][0] == pytest.approx(-row["effect"], abs=1e-9)
+
+
+def test_given_graphs_say_what_a_search_did_not_ask(rows):
+    """pc-m asks nothing about the context; graphs with links at it do, and X is fitted on all rows."""
+    known = cc.discover(rows, context="R", method="pc-m").with_graphs(graphs(GRAPH)).mechanisms()
+    wanted = cc.discover(rows, context="R", method="pc-ac").with_graphs(graphs(GRAPH)).mechanisms()
+    pd.testing.assert_frame_equal(known, wanted)
+    assert set(known[known["effect"] == "X"]["rows"]) == {"all"}
+    scored = cc.discover(rows, context="R", method="score-ac").with_graphs(graphs(GRAPH)).mechanisms()
+    pd.testing.assert_frame_equal(scored, wanted)
 
 
 def test_a_context_made_of_a_column_cannot_be_set(rows):

@@ -20,11 +20,17 @@ def effects(
     y: Annotated[str | None, typer.Argument(metavar="Y", help="The effect; without both, all pairs.")] = None,
     by_path: Annotated[bool, typer.Option("--by-path", help="One row for every directed path.")] = False,
     level: Annotated[float, typer.Option(metavar="NUMBER", help="Of the intervals.")] = 0.95,
+    reference: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="Of a category X: what other levels are compared with.")
+    ] = None,
+    of_level: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="Of a category Y: the level whose probability counts.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the effects as JSON.")] = False,
 ) -> None:
     """What a change of X does to Y in each context, and how the contexts differ."""
     result = load(file)
-    found = result.effects(x, y, by_path=by_path, level=level)
+    found = result.effects(x, y, by_path=by_path, level=level, reference=reference, of_level=of_level)
     if as_json:
         print_line(json.dumps(json.loads(found.to_json(orient="records")), ensure_ascii=False, indent=2))
         return
@@ -42,11 +48,13 @@ def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
     """A row of the table on the terminal."""
     import pandas as pd
 
-    where = context_text(row["context"])
+    where = "" if row["context"] is None else context_text(row["context"])
     if row.get("versus") is not None:
         where = f"{where} minus {context_text(row['versus'])}"
     cause = at(row["x"], row["lag"]) if "lag" in row else row["x"]
     name = row["path"] if by_path else f"{cause} on {row['y']}"
+    if row["x_level"] is not None:
+        name = f"{name}: {row['x_level']} instead of {row['reference']}"
     if row["identified"]:
         effect = f"{row['effect']:.3g}"
     else:

@@ -22,9 +22,18 @@ from causalcontext.errors import OptionError, check_jobs, check_level, check_who
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.effects.asking import context_effect, difference, effect_in
+from causalcontext.results.effects.levels import Contrast, contrasts
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.sets import Possible
-from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, framed, pair_rows
+from causalcontext.results.effects.table import (
+    LevelOptions,
+    asked_pairs,
+    asked_rows,
+    check_levels_asked,
+    columns,
+    framed,
+    pair_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +42,8 @@ if TYPE_CHECKING:
 
 FEWEST = 20
 """An interval by fewer samples than this would be made of its extremes."""
-EffectRow = tuple[int, int, int, int]
-"""One row of the table: x, y, the context, and the one it is compared with (-1 for none)."""
+EffectRow = tuple[int, int, int, int, Contrast]
+"""One row of the table: x, y, the context, the one it is compared with (-1 for none), and the levels."""
 
 
 class EffectSampler:
@@ -83,7 +92,7 @@ class EffectSampler:
 
 
 def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samples: int, graph: str, level: float,
-                    seed: int, n_jobs: int) -> pd.DataFrame:  # fmt: skip
+                    seed: int, n_jobs: int, levels: LevelOptions = (None, None)) -> pd.DataFrame:  # fmt: skip
     """The table of effects with intervals by the bootstrap; see `ContextGraphs.effects`."""
     check_whole("samples", samples, FEWEST)
     check_jobs(n_jobs)
@@ -94,9 +103,10 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     if graph == "resampled":
         check_resampling(result, samples)
     mechanics = Mechanics(result, "classical")
-    pairs = asked_pairs(mechanics, x, y)
-    plain = [row for pair in pairs for row in pair_rows(mechanics, *pair, level)]
-    asked = [row for pair in pairs for row in asked_rows(mechanics, *pair)]
+    check_levels_asked(x, y, levels)
+    pairs = [(pair, contrasts(mechanics, *pair, *levels)) for pair in asked_pairs(mechanics, x, y)]
+    plain = [row for pair, some in pairs for row in pair_rows(mechanics, *pair, level, some)]
+    asked = [(*row, one) for pair, some in pairs for one in some for row in asked_rows(mechanics, *pair)]
     sampler = EffectSampler(result, asked, graph == "resampled")
     drawn = np.stack(list(each_sample(sampler.values, samples, seed, n_jobs)))
     more = ["samples"] if graph == "found" else ["samples", "from graph", "zero in", "open in"]
@@ -106,10 +116,10 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     return framed(rows, [*named, *more])
 
 
-def _answer(mechanics: Mechanics, x: int, y: int, g: int, h: int) -> Possible:
+def _answer(mechanics: Mechanics, x: int, y: int, g: int, h: int, levels: Contrast) -> Possible:
     if x in mechanics.contexts:
-        return context_effect(mechanics, x, g, h, y)
-    return effect_in(mechanics, g, x, y) if h < 0 else difference(mechanics, g, h, x, y)
+        return context_effect(mechanics, x, g, h, y, levels)
+    return effect_in(mechanics, g, x, y, levels) if h < 0 else difference(mechanics, g, h, x, y, levels)
 
 
 def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[Any, ...]:

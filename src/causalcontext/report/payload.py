@@ -300,12 +300,23 @@ def _chosen(mechanics: Mechanics) -> tuple[list[tuple[int, int]], bool]:
 
 
 def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int]) -> list[Any]:
-    """Context, the one it is compared with or -1, least and greatest value, interval, p-value, number of the note."""
+    """Context, the one it is compared with or -1, least and greatest value, interval, p-value, number of the note.
+
+    Then, where levels are compared, the number of the words for them.
+    """
     contexts = shown.contexts
     versus = -1 if known["versus"] is None else contexts.index(known["versus"])
     values = known["values"] or (math.nan,)
     numbers = [four_digits(value) for value in (values[0], values[-1], known["low"], known["high"], known["p"])]
-    return [contexts.index(known["context"]), versus, *numbers, notes.setdefault(known["note"], len(notes))]
+    levels = notes.setdefault(_levels_text(known), len(notes))
+    return [contexts.index(known["context"]), versus, *numbers, notes.setdefault(known["note"], len(notes)), levels]
+
+
+def _levels_text(known: dict[str, Any]) -> str:
+    """The levels that a row compares, shortly; empty for numbers."""
+    moved = "" if known["x_level"] is None else f"{known['x_level']} instead of {known['reference']}"
+    counted = "" if known["of_level"] is None else f"{known['y']} = {known['of_level']}"
+    return ", ".join(words for words in (counted, moved) if words)
 
 
 def curves_panel(shown: ContextGraphs) -> dict[str, Any]:

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 GRAPHS = ("found", "resampled")
 
 
-class Drawing(TypedDict, total=False):
-    """How bootstrap samples are drawn."""
+class Further(TypedDict, total=False):
+    """Options of `effects` that are seldom asked for: which levels are compared, and how samples are drawn."""
 
+    reference: Any
+    of_level: Any
     seed: int
     n_jobs: int
 
@@ -56,13 +58,17 @@ class EffectMethods:
     def effects(
         self, x: str | None = None, y: str | None = None, *, by_path: bool = False, level: float = 0.95,
         errors: str = "auto", steps: int | None = None, samples: int | None = None, graph: str = "found",
-        **drawing: Unpack[Drawing],
+        **more: Unpack[Further],
     ) -> pd.DataFrame:  # fmt: skip
         """The total effect of x on y in every context, and how it differs between contexts.
 
         With x a system variable: by how much the mean of y rises with a unit of x while the context is held at its
-        value (for a category: the second instead of the first). With x the context: the mean of y if every case were
-        put in `context`, minus that in `versus`. Without x or y, all pairs between which a path may lead.
+        value. For a category x: with the level `x_level` instead of `reference`, one row for every level but that one.
+        For a category y: by how much the probability of `of_level` rises, of two levels the second one, of more every
+        one of them; of an ordered y, the probability of that level or a higher one. With x the context: the mean of y
+        if every case were put in `context`, minus that in `versus`. With y the context: by how much the probability of
+        one of its values rises, in all rows (`context` is None). Without x or y, all pairs between which a path may
+        lead.
 
         With lags: by how much the mean of y rises with a unit of x `lag` steps before, all copies of the context held
         at its value and nothing else touched: x itself, too, goes on as it does.
@@ -82,6 +88,10 @@ class EffectMethods:
         graph : {"found", "resampled"}
             "resampled" searches every bootstrap sample anew, so that intervals include what is uncertain about the
             graph; `from graph` is its share of the spread.
+        reference : level of x, optional
+            What the other levels of a category are compared with; by default the first one.
+        of_level : level of y, optional
+            The level whose probability counts.
         seed : int
             Of the samples.
         n_jobs : int
@@ -92,15 +102,17 @@ class EffectMethods:
         Returns
         -------
         DataFrame
-            x, (with lags: lag,) y, context, versus (None for the effect itself, another context for the difference to
-            it), effect, se, low, high, p, direct (the part without mediators), values, identified, note. Where the
-            graph leaves directions open, `effect` is NaN, `values` has all values it can have, and `low` and `high`
-            enclose their intervals; where it forbids an answer, `note` says why.
+            x, (with lags: lag,) y, x_level, reference, of_level (None for numbers), context, versus (None for the
+            effect itself, another context for the difference to it), effect, se, low, high, p, direct (the part without
+            mediators), values, identified, note. Where the graph leaves directions open, `effect` is NaN, `values` has
+            all values it can have, and `low` and `high` enclose their intervals; where it forbids an answer, `note`
+            says why.
         """
         check_choice("graph", graph, GRAPHS)
-        for name in drawing:
-            if name not in Drawing.__annotations__:
-                raise OptionError(f"effects has no option {name!r}{did_you_mean(name, list(Drawing.__annotations__))}")
+        for name in more:
+            if name not in Further.__annotations__:
+                raise OptionError(f"effects has no option {name!r}{did_you_mean(name, list(Further.__annotations__))}")
+        levels = more.get("reference"), more.get("of_level")
         result = cast("ContextGraphs", self)
         mechanics = self._mechanics(errors)
         if steps is not None and result.series is None:
@@ -108,7 +120,7 @@ class EffectMethods:
         if samples is None and graph == "found":
             from causalcontext.results.effects.table import effects, effects_by_path
 
-            return (effects_by_path if by_path else effects)(mechanics, x, y, level, steps)
+            return (effects_by_path if by_path else effects)(mechanics, x, y, level, steps, levels)
         if result.series is not None:
             raise NotYetError("not yet: effects with samples of a search with lags; leave samples and graph out")
         from causalcontext.diagnostics.effect_samples import sampled_effects
@@ -116,7 +128,7 @@ class EffectMethods:
         if by_path:
             raise OptionError("by_path has intervals by the delta method only; leave samples and graph out")
         return sampled_effects(result, x, y, samples=200 if samples is None else samples, graph=graph, level=level,
-                               seed=drawing.get("seed", 0), n_jobs=drawing.get("n_jobs", 1))  # fmt: skip
+                               seed=more.get("seed", 0), n_jobs=more.get("n_jobs", 1), levels=levels)  # fmt: skip
 
     def predict_intervention(
         self, values: Mapping[str, float], context: Any = None, *, among: str = "everyone", level: float = 0.95,

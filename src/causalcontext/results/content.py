@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 FORMAT = "causalcontext-result"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 _LOG_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
                 "cut": np.int64, "label": np.int8, "p": float, "statistic": float, "df": float}  # fmt: skip
 

@@ -49,6 +49,8 @@ class DataSummary:
         The kind of every column.
     fingerprint : str
         Tells tables apart; two results with the same one come from the same values.
+    levels : tuple of tuples
+        What the codes of categorical and ordered columns stand for, in order; empty for numbers and contexts.
     """
 
     rows: tuple[int, ...]
@@ -57,3 +59,4 @@ class DataSummary:
     emptied: tuple[tuple[Any, int], ...]
     kinds: tuple[str, ...]
     fingerprint: str
+    levels: tuple[tuple[Any, ...], ...] = ()

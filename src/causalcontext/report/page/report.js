@@ -325,9 +325,11 @@
     const slot = data.effects.pairs.findIndex(([x, y]) => x === state.asked[0] && y === state.asked[1]), rows = data.effects.rows[slot];
     const alone = rows.filter((row) => row[1] < 0), ofContext = alone.length === 0;
     const [cause, effect] = state.asked.map((place) => data.names[place]);
-    const heading = element("h3", { dir: "auto" }, ofContext ? `${effect}, if ${cause} were set` : `${effect}, per unit of ${cause}`);
-    const versus = (row) => `${named(row[0])} minus ${named(row[1])}`;
-    const parts = [heading, bars(ofContext ? rows : alone, ofContext ? versus : (row) => named(row[0]))];
+    const levels = (row) => data.effects.notes[row[8]], byLevel = rows.some((row) => levels(row));
+    const heading = element("h3", { dir: "auto" }, ofContext ? `${effect}, if ${cause} were set` : `${effect}, ${byLevel ? "by" : "per unit of"} ${cause}`);
+    const told = (row) => levels(row) ? ` (${levels(row)})` : "";
+    const versus = (row) => `${named(row[0])} minus ${named(row[1])}${told(row)}`;
+    const parts = [heading, bars(ofContext ? rows : alone, ofContext ? versus : (row) => named(row[0]) + told(row))];
     const differences = ofContext ? [] : rows.filter((row) => row[1] >= 0);
     if (differences.length) parts.push(listed("Differences between contexts:", differences.map((row) => `${versus(row)}: ${valueText(row)}${row[6] === null ? "" : `, p = ${number(row[6])}`}`)));
     const notes = [...new Set((ofContext ? rows : alone).filter((row) => row[7]).map((row) => `${ofContext ? versus(row) : named(row[0])}: ${data.effects.notes[row[7]]}`))];
@@ -343,7 +345,7 @@
     chart.append(shape("text", { class: "axis", x: Math.min(Math.max(at(0), 8), width - 8), y: rows.length * step + 8 }, "0"));
     rows.forEach((row, turn) => {
       const top = turn * step, middle = top + 30, several = row[2] !== row[3];
-      chart.append(shape("text", { x: 0, y: top + 10 }, short(words(row), 26)), shape("text", { class: "value", x: width, y: top + 10 }, valueText(row)));
+      chart.append(shape("text", { x: 0, y: top + 10 }, short(words(row), 40)), shape("text", { class: "value", x: width, y: top + 10 }, valueText(row)));
       chart.append(shape("line", { class: "zero", x1: at(0), x2: at(0), y1: middle - 11, y2: middle + 11 }));
       if (row[2] === null) return;
       const [from, to] = (several ? [row[2], row[3]] : [Math.min(0, row[2]), Math.max(0, row[2])]).map(at);

@@ -36,6 +36,7 @@ from causalcontext.results.effects.composition import (
     total_effect,
 )
 from causalcontext.results.effects.estimates import Estimate
+from causalcontext.results.effects.levels import Contrast
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
 from causalcontext.results.effects.sets import (
     MOST_FAMILIES,
@@ -49,6 +50,7 @@ from causalcontext.results.effects.sets import (
 from causalcontext.results.effects.standardise import standardised_context_effect, standardised_effect
 
 MOST_STEPS = 200
+NUMBERS = Contrast()
 NO_PATH = Possible((Estimate(0.0),), "no directed path")
 
 
@@ -71,63 +73,81 @@ def check_steps(steps: int) -> int:
     return steps
 
 
-def effect_in(mechanics: Mechanics, g: int, x: int, y: int) -> Possible:
+def effect_in(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast = NUMBERS) -> Possible:
     """The effect of x on y in a context."""
     if mechanics.is_pag:
-        return adjusted(lambda: adjusted_effect(mechanics, g, x, y))
+        return adjusted(lambda: levels.signed(adjusted_effect(mechanics, g, x, y)))
+    if y in mechanics.contexts:
+        return effect_on_context(mechanics, x, y, levels)
     if not mechanics.leads(g, x, y):
         return NO_PATH
-    return possible(mechanics, places(mechanics, g, x, y), lambda family: in_family(mechanics, family, g, x, y),
-                    lambda: local_effects(mechanics, g, x, y))  # fmt: skip
+    return possible(mechanics, places(mechanics, g, x, y), lambda family: in_family(mechanics, family, g, x, y, levels),
+                    lambda: map(levels.signed, local_effects(mechanics, g, x, y)))  # fmt: skip
 
 
-def difference(mechanics: Mechanics, g: int, h: int, x: int, y: int) -> Possible:
+def effect_on_context(mechanics: Mechanics, x: int, context: int, levels: Contrast) -> Possible:
+    """By how much the probability of one value of a context moves with x: on all rows, since no context is held."""
+    (g, *_), nodes = mechanics.cells, range(mechanics.endpoints.shape[1])
+    if not mechanics.into_contexts[:, mechanics.place(x)[0]].any():
+        return NO_PATH
+    asked = [(g, v) for v in nodes if v == context or mechanics.into_contexts[g, mechanics.place(v)[0]]]
+    return possible(mechanics, asked, lambda family: standardised_effect(mechanics, family, g, x, context, levels))
+
+
+def difference(mechanics: Mechanics, g: int, h: int, x: int, y: int, levels: Contrast = NUMBERS) -> Possible:
     """The effect of x on y in context g minus that in context h."""
     if mechanics.is_pag:
-        return adjusted(lambda: adjusted_effect(mechanics, g, x, y) - adjusted_effect(mechanics, h, x, y))
+        return adjusted(
+            lambda: levels.signed(adjusted_effect(mechanics, g, x, y) - adjusted_effect(mechanics, h, x, y))
+        )
     if not (mechanics.leads(g, x, y) or mechanics.leads(h, x, y)):
         return NO_PATH
 
     def ask(family: Family) -> Estimate:
-        return in_family(mechanics, family, g, x, y) - in_family(mechanics, family, h, x, y)
+        return in_family(mechanics, family, g, x, y, levels) - in_family(mechanics, family, h, x, y, levels)
 
     def local() -> Iterator[Estimate]:
-        here, there = (sorted(local_effects(mechanics, place, x, y), key=lambda one: one.value) for place in (g, h))
+        found = (map(levels.signed, local_effects(mechanics, place, x, y)) for place in (g, h))
+        here, there = (sorted(some, key=lambda one: one.value) for some in found)
         yield from (here[0] - there[-1], here[-1] - there[0])
 
     return possible(mechanics, [*places(mechanics, g, x, y), *places(mechanics, h, x, y)], ask, local)
 
 
-def in_family(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Estimate:
+def in_family(mechanics: Mechanics, family: Family, g: int, x: int, y: int, levels: Contrast = NUMBERS) -> Estimate:
     """The effect in one family of graphs: composed from linear mechanisms, or standardised where one is not linear."""
-    key = (family, g, x, y)
+    key = (family, g, x, y, levels)
     if key not in mechanics.totals:
         if mechanics.cyclic[g].any():
             for v in mechanics.between(g, x, y):
                 if mechanics.cyclic[g, v]:
                     raise NoAnswer(f"directed edges form a cycle through {mechanics.name(v)}")
         try:
-            mechanics.totals[key] = total_effect(mechanics, family, g, x, y)
+            mechanics.totals[key] = levels.signed(total_effect(mechanics, family, g, x, y))
         except NotLinear:
-            mechanics.totals[key] = standardised_effect(mechanics, family, g, x, y)
+            mechanics.totals[key] = standardised_effect(mechanics, family, g, x, y, levels)
     return mechanics.totals[key]
 
 
-def by_path(mechanics: Mechanics, g: int, x: int, y: int) -> dict[tuple[int, ...], Possible]:
+def by_path(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> dict[tuple[int, ...], Possible]:
     """What every directed path from x to y carries in a context; paths that only some graphs have carry 0 in others."""
     if mechanics.is_pag:
         raise NoAnswer("a PAG leaves room for hidden variables, so it has no effects by path")
-    whole, asked = effect_in(mechanics, g, x, y), places(mechanics, g, x, y)
+    whole, asked = effect_in(mechanics, g, x, y, levels), places(mechanics, g, x, y)
     families = mechanics.graphs.families(mechanics.graphs.touching(asked), MOST_FAMILIES)
     if not whole.estimates or families is None:
         raise NoAnswer(whole.note or f"more than {MOST_FAMILIES} directed graphs are possible; add knowledge")
     found: dict[tuple[int, ...], Possible] = {}
     for path in (path for family in families for path in paths_between(mechanics, family, g, x, y)):
         if path not in found:
-            found[path] = possible(mechanics, asked, partial(path_effect, mechanics, g=g, path=path))
+            found[path] = possible(mechanics, asked, partial(_along, mechanics, g, path, levels))
         if len(found) > MOST_PATHS:
             raise NoAnswer(f"more than {MOST_PATHS} paths lead from {mechanics.name(x)} to {mechanics.name(y)}")
     return found
+
+
+def _along(mechanics: Mechanics, g: int, path: tuple[int, ...], levels: Contrast, family: Family) -> Estimate:
+    return levels.signed(path_effect(mechanics, family, g, path))
 
 
 def places(mechanics: Mechanics, g: int, x: int, y: int) -> list[Place]:
@@ -173,7 +193,7 @@ def _followed(mechanics: Mechanics, g: int, effects: Sequence[int]) -> Iterator[
                    "coefficients and errors are in doubt: pass more lags")  # fmt: skip
 
 
-def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int) -> Possible:
+def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, levels: Contrast = NUMBERS) -> Possible:
     """The mean of y with a context set to its value in g, minus that with its value in h."""
     if mechanics.is_pag:
         return adjusted(lambda: adjusted_difference(mechanics, context, g, h, y))
@@ -185,7 +205,7 @@ def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int) -
         try:
             return mean_under(mechanics, family, g, y, {}, everyone) - mean_under(mechanics, family, h, y, {}, everyone)
         except NotLinear:
-            return standardised_context_effect(mechanics, family, g, h, y)
+            return standardised_context_effect(mechanics, family, g, h, y, levels)
 
     asked = [*downstream(mechanics, g, y), *downstream(mechanics, h, y)]
     if any(mechanics.kind(v) is not Kind.CONTINUOUS for _, v in asked):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -125,7 +125,7 @@ class Mechanics(UnrolledGraphs):
         self._follows: dict[MechanismFit, float] = {}
         self._longer: dict[int, CompleteRows] = {}
         self.standardised: dict[tuple[object, ...], Estimate] = {}
-        self.totals: dict[tuple[Family, int, int, int], Estimate] = {}
+        self.totals: dict[tuple[object, ...], Estimate] = {}
         self.local: dict[tuple[int, int, int], list[Estimate] | NoAnswer] = {}
         self.edge_texts: dict[tuple[int, int, int], str] = {}
         self.contested = _contested(self.endpoints)
@@ -339,6 +339,14 @@ class Mechanics(UnrolledGraphs):
         """The kind of a column after "is"."""
         return "a count" if self.kind(variable) is Kind.COUNT else self.kind(variable).value
 
+    def levels(self, variable: int) -> tuple[Any, ...]:
+        """What the codes of a category, an ordered column or a context stand for; nothing for a number."""
+        if variable in self.contexts:
+            own = [self.place(position)[0] for position in self.result.cells.positions]
+            return self.result.levels[own.index(self.place(variable)[0])]
+        known = self.result.data.levels
+        return known[self.column(variable)] if known else ()
+
     def is_binary(self, variable: int) -> bool:
         """Whether a column has two categories: the moments hold them as 0 and 1, and more than two not at all."""
         some = self.moments.merged().scatter[0, self.column(variable), self.column(variable)] > 0.0
@@ -395,13 +403,35 @@ class Mechanics(UnrolledGraphs):
         return self._choice(graphs, named, why, model == "shifted")
 
     def _not_searched(self, g: int, position: int, variable: int) -> bool:
-        """Whether nothing was asked about a context and a variable: by pc-m, and of contexts made out of a column."""
+        """Whether nothing was asked about a context and a variable: by pc-m, and of contexts made out of a column.
+
+        Graphs that were given and have links at the context say all that there is to know about it.
+        """
         context, log = self.place(position)[0], self.result.log
+        if context in self._linked_contexts:
+            return False
         searched = log.decision[g] != Decision.NOT_SEARCHED
         nodes = (self.at(context, lag) for lag in range(self.window.lags + 1))
         slots = [log.slot(node, variable) for node in nodes if node != variable]
         # A score has no log at all.
         return self.result.evidence is None and bool(searched.any() and not searched[slots].any())
+
+    @cached_property
+    def _linked_contexts(self) -> frozenset[int]:
+        """The context variables with links in some graph, other than those to the column that they are made of."""
+        sources = dict(self.result.cells.made)
+        nodes = ((position, c) for position in self.result.cells.positions for c in self.contexts
+                 if self.place(c)[0] == self.place(position)[0])  # fmt: skip
+        found = set()
+        for position, node in nodes:
+            linked = (self.endpoints[:, node] != Endpoint.NONE) | (self.endpoints[:, :, node] != Endpoint.NONE)
+            beside = np.ones(linked.shape[1], dtype=bool)
+            if position in sources:
+                own = self.place(sources[position])[0]
+                beside = np.array([self.place(v)[0] != own for v in range(linked.shape[1])])
+            if (linked & beside).any():
+                found.add(self.place(position)[0])
+        return frozenset(found)
 
 
 def _contested(endpoints: Endpoints) -> dict[tuple[int, int], tuple[int, int, int]]:

@@ -24,6 +24,7 @@ from causalcontext.kernels.rows.likelihoods import LOGIT, POISSON
 from causalcontext.results.effects.composition import causes_first
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows
+from causalcontext.results.effects.levels import Contrast
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
 
 CONVERGED, SMALL_STEP = 1e-12, 1e-3
@@ -44,67 +45,94 @@ class MeanModel(NamedTuple):
         return _mean(self.kind, design @ self.slopes)
 
 
-def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Estimate:
-    """The mean difference of y that a unit of x, or its second category, makes in a context."""
-    rows = _checked(mechanics, y)
-    if mechanics.kind(x) is Kind.ORDERED or not (mechanics.kind(x).is_number or mechanics.is_binary(x)):
-        raise Refused(f"not yet: effects of {mechanics.name(x)}, which is {mechanics.kind_text(x)}")
+def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int, levels: Contrast) -> Estimate:
+    """The mean difference of y, or of the probability of its level, that a unit of x or another level makes."""
+    rows = _checked(mechanics)
     cells = _rows_for(mechanics, family, g, x, y)
     causes = mechanics.parents(family, g, x)
     if y in causes or x not in causes_first(mechanics, family, g, y, {x: 0.0}):
         return Estimate(0.0)
+    held = [mechanics.name(c) for c in family.parents(g, x) if c in mechanics.contexts]
+    if y in mechanics.contexts and held:
+        raise Refused(f"not yet: effects on {mechanics.name(y)} of {mechanics.name(x)}, which {held[0]} causes")
     if -1 in causes:
         raise Refused(f"not yet: effects along categories and counts of {mechanics.name(x)}, of which a covariate is a "
                       "cause")  # fmt: skip
     rows = mechanics.rows_back_to(max(map(mechanics.lag, (x, *causes)))) or rows
-    key = (y, x, *causes, "on", *cells)
+    key = (y, x, *causes, "on", *cells, levels)
     if key not in mechanics.standardised:
-        mechanics.standardised[key] = _mean_difference(mechanics, rows, (x, *causes), y, cells)
+        mechanics.standardised[key] = _mean_difference(mechanics, rows, (x, *causes), y, cells, levels)
     return mechanics.standardised[key]
 
 
-def standardised_context_effect(mechanics: Mechanics, family: Family, g: int, h: int, y: int) -> Estimate:
+def standardised_context_effect(mechanics: Mechanics, family: Family, g: int, h: int, y: int, levels: Contrast
+                                ) -> Estimate:  # fmt: skip
     """The mean of y if every case is put in one context, minus that if it is put in another."""
-    rows = _checked(mechanics, y)
+    rows = _checked(mechanics)
     if len(mechanics.contexts) > 1:
         raise Refused("not yet: effects of one of several contexts on categories and counts")
     (context,) = mechanics.contexts
     causes = family.parents(g, context)
     if y in causes or context not in family.ancestors(g, y) | family.ancestors(h, y):
         return Estimate(0.0)
-    key = (y, *causes, "between", g, h)
+    key = (y, *causes, "between", g, h, levels)
     if key not in mechanics.standardised:
-        mechanics.standardised[key] = _context_difference(mechanics, rows, causes, y, (g, h))
+        mechanics.standardised[key] = _context_difference(mechanics, rows, causes, y, (g, h), levels)
     return mechanics.standardised[key]
 
 
 def _mean_difference(
-    mechanics: Mechanics, rows: CompleteRows, variables: tuple[int, ...], y: int, cells: tuple[int, ...]
+    mechanics: Mechanics,
+    rows: CompleteRows,
+    variables: tuple[int, ...],
+    y: int,
+    cells: tuple[int, ...],
+    levels: Contrast,
 ) -> Estimate:
     """Every row is asked twice, with the first of the variables moved and without."""
     values, _ = rows.values([y, *variables], (cells,))
     seen = values[:, 1:]
-    model = mean_model(mechanics.kind(y), values[:, 0], design(mechanics, variables, seen, seen))
+    by_level = levels.after >= 0
+    model = _model(mechanics, y, values[:, 0], design(mechanics, variables, seen, seen, by_level), levels)
     moved, still = seen.copy(), seen.copy()
-    if mechanics.is_binary(variables[0]):
-        moved[:, 0], still[:, 0] = 1.0, 0.0
+    if by_level:
+        moved[:, 0], still[:, 0] = levels.after, levels.before
+        if not {levels.after, levels.before} <= {*np.unique(seen[:, 0]).astype(int).tolist()}:
+            raise NoAnswer(f"no row there has one of the two levels of {mechanics.name(variables[0])}")
     else:
         moved[:, 0] += 1.0
-    first, second = (design(mechanics, variables, some, seen) for some in (moved, still))
+    first, second = (design(mechanics, variables, some, seen, by_level) for some in (moved, still))
     return _averaged([(model, first, 1.0), (model, second, -1.0)])
 
 
 def _context_difference(
-    mechanics: Mechanics, rows: CompleteRows, causes: tuple[int, ...], y: int, cells: tuple[int, int]
+    mechanics: Mechanics,
+    rows: CompleteRows,
+    causes: tuple[int, ...],
+    y: int,
+    cells: tuple[int, int],
+    levels: Contrast,
 ) -> Estimate:
     """Every row is asked twice, by the model of either context."""
     everyone = rows.values([y, *causes], (mechanics.everyone,))[0][:, 1:]
     parts = []
     for cell, sign in zip(cells, (1.0, -1.0), strict=True):
         values, _ = rows.values([y, *causes], ((cell,),))
-        model = mean_model(mechanics.kind(y), values[:, 0], design(mechanics, causes, values[:, 1:], everyone))
+        model = _model(mechanics, y, values[:, 0], design(mechanics, causes, values[:, 1:], everyone), levels)
         parts.append((model, design(mechanics, causes, everyone, everyone), sign))
     return _averaged(parts)
+
+
+def _model(mechanics: Mechanics, y: int, values: Floats, columns: Floats, levels: Contrast) -> MeanModel:
+    """The mean of a number, or the probability of the level that counts (ordered: of it or a higher one)."""
+    kind = mechanics.kind(y)
+    if levels.of < 0:
+        return mean_model(kind, values, columns)
+    counted = values >= levels.of if kind is Kind.ORDERED else values == levels.of
+    if counted.all() or not counted.any():
+        level = mechanics.levels(y)[levels.of]
+        raise NoAnswer(f"{'every' if counted.any() else 'no'} row there has {mechanics.name(y)} = {level}")
+    return mean_model(Kind.CATEGORICAL, counted.astype(np.float64), columns)
 
 
 def mean_model(kind: Kind, y: Floats, columns: Floats) -> MeanModel:
@@ -135,11 +163,15 @@ def _largest_likelihood(kind: Kind, y: Floats, columns: Floats) -> Floats:
     return slopes
 
 
-def design(mechanics: Mechanics, variables: Sequence[int], values: Floats, like: Floats) -> Floats:
-    """An intercept, numbers in units of their spread in `like`, and all categories but the first."""
+def design(mechanics: Mechanics, variables: Sequence[int], values: Floats, like: Floats, by_level: bool = False
+           ) -> Floats:  # fmt: skip
+    """An intercept, numbers in units of their spread in `like`, and all categories but the first.
+
+    The first of the variables is taken level by level, too, if `by_level`.
+    """
     columns = [np.ones(len(values))]
     for place, variable in enumerate(variables):
-        if mechanics.kind(variable) is Kind.CATEGORICAL:
+        if mechanics.kind(variable) is Kind.CATEGORICAL or (by_level and place == 0):
             levels = np.unique(like[:, place])
             columns += [(values[:, place] == level).astype(float) for level in levels[1:]]
         else:
@@ -163,10 +195,8 @@ def _averaged(parts: Sequence[tuple[MeanModel, Floats, float]]) -> Estimate:
     return Estimate(float(each.mean()), gradient | {rows: np.ones(1)})
 
 
-def _checked(mechanics: Mechanics, y: int) -> CompleteRows:
-    """The rows, if y has a mean that can be modelled."""
-    if mechanics.kind(y) is Kind.ORDERED or not (mechanics.kind(y).is_number or mechanics.is_binary(y)):
-        raise Refused(f"not yet: effects on {mechanics.name(y)}, which is {mechanics.kind_text(y)} and has no mean")
+def _checked(mechanics: Mechanics) -> CompleteRows:
+    """The rows, if the result has them."""
     if mechanics.rows is None:
         raise Refused("not yet: effects along categories and counts need the rows, which this result does not have")
     return mechanics.rows
@@ -176,6 +206,8 @@ def _rows_for(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> t
     """The rows of the context, unless x leads to it; then all rows, if the context does not lead to y."""
     later = (c for c in sorted(mechanics.contexts) if mechanics.lag(c) <= mechanics.lag(x))
     above = [c for c in later if x in causes_first(mechanics, family, g, c, {x: 0.0})]
+    if y in mechanics.contexts:
+        return mechanics.everyone
     way = [family.ancestors(g, v) for v in (mechanics.now(x), *mechanics.between(g, x, y))]
     if not above:
         return mechanics.rows_of(g) if any(mechanics.contexts & found for found in way) else mechanics.everyone

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalcontext.data.frames import frame_of
-from causalcontext.errors import NotYetError, OptionError, check_choice, check_level
+from causalcontext.errors import NotYetError, OptionError, check_choice, check_level, shortly
 from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
@@ -28,12 +28,14 @@ from causalcontext.results.effects.asking import (
 from causalcontext.results.effects.composition import mean_under
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit, SharedFit
+from causalcontext.results.effects.levels import Contrast, contrasts, level_words, named_levels
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused, RowChoice
 from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, local_families, possible
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LEVEL_COLUMNS = ["x_level", "reference", "of_level"]
 COLUMNS = ["context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
 PATH_COLUMNS = ["context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
 _NUMBERS = ("se", "low", "high", "p", "direct", "mean", "now", "coefficient", "standardised", "from graph", "spread",
@@ -42,24 +44,36 @@ _TYPES: dict[str, type] = dict.fromkeys(_NUMBERS, float) | {"identified": bool, 
 MECHANISM_COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p", "standardised", "rows", "n",
                      "shared by", "why", "errors", "identified", "note", "spread"]  # fmt: skip
 AMONG = ("everyone", "context")
+LevelOptions = tuple[Any, Any]
+"""The level of x that others are compared with, and the level of y that counts; None for what is not said."""
 FoundCoefficient = tuple[Estimate, MechanismFit, RowChoice]
 """A coefficient in one family of graphs, its fit, and the rows that it rests on."""
 
 
-def effects(mechanics: Mechanics, x: str | None, y: str | None, level: float, steps: int | None = None) -> pd.DataFrame:
+def effects(mechanics: Mechanics, x: str | None, y: str | None, level: float, steps: int | None = None,
+            levels: LevelOptions = (None, None)) -> pd.DataFrame:  # fmt: skip
     """The effects of all x on all y that a path may lead to, or of those that are named; with lags at every lag."""
     check_level("level", level)
-    rows = [row for pair in asked_pairs(mechanics, x, y, steps) for row in pair_rows(mechanics, *pair, level)]
+    check_levels_asked(x, y, levels)
+    pairs = asked_pairs(mechanics, x, y, steps)
+    rows = [row for pair in pairs for row in pair_rows(mechanics, *pair, level, contrasts(mechanics, *pair, *levels))]
     return framed(rows, columns(mechanics))
+
+
+def check_levels_asked(x: str | None, y: str | None, levels: LevelOptions) -> None:
+    """Return if the levels that are named are those of a variable that is named."""
+    for option, role, name, value in zip(("reference", "of_level"), "xy", (x, y), levels, strict=True):
+        if value is not None and name is None:
+            raise OptionError(f"{option} is {shortly(value)}, a level of {role}, which is not named")
 
 
 def columns(mechanics: Mechanics, after: Sequence[str] = COLUMNS) -> list[str]:
     """The columns of a table: cause, with lags how many steps before, and effect; then the others."""
-    return ["x", *["lag"] * (mechanics.result.series is not None), "y", *after]
+    return ["x", *["lag"] * (mechanics.result.series is not None), "y", *LEVEL_COLUMNS, *after]
 
 
-def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: float, steps: int | None = None
-                    ) -> pd.DataFrame:  # fmt: skip
+def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: float, steps: int | None = None,
+                    levels: LevelOptions = (None, None)) -> pd.DataFrame:  # fmt: skip
     """What every directed path carries, in every context."""
     check_level("level", level)
     if x is None or y is None:
@@ -68,15 +82,20 @@ def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: f
     for cause, effect in asked_pairs(mechanics, x, y, steps):
         if cause in mechanics.contexts:
             raise NotYetError(f"not yet: what {x} does by path; contexts change whole mechanisms, not one coefficient")
-        for g, value in enumerate(mechanics.result.contexts):
+        if effect in mechanics.contexts:
+            raise NotYetError(f"not yet: effects on the context {y!r} by path; it has no linear mechanism")
+        for (g, value), contrast in product(
+            enumerate(mechanics.result.contexts), contrasts(mechanics, cause, effect, *levels)
+        ):
             try:
-                found = by_path(mechanics, g, cause, effect)
+                found = by_path(mechanics, g, cause, effect, contrast)
             except NoAnswer as reason:
                 raise OptionError(str(reason)) from reason
+            said = level_words(mechanics, cause, effect, contrast)
             for path, answer in found.items():
                 words = " --> ".join(mechanics.name(v) for v in path)
-                rows.append((*_names(mechanics, cause, effect), value, words, *numbers(answer, level),
-                             answer.identified, answer.note))  # fmt: skip
+                rows.append((*_names(mechanics, cause, effect, contrast), value, words, *numbers(answer, level),
+                             answer.identified, _joined(said, answer.note)))  # fmt: skip
     return framed(rows, columns(mechanics, PATH_COLUMNS))
 
 
@@ -86,9 +105,13 @@ def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int |
     (cause, lag), (effect, later) = ((None, None) if name is None else asked_node(mechanics, name) for name in (x, y))
     if later:
         raise OptionError(f"y is {y!r}, which is in the past; links repeat: ask for {split(str(y))[0]!r}")
-    if effect is not None and effect in mechanics.contexts:
-        raise NotYetError(f"not yet: effects on the context {y!r}, which has no linear mechanism; its links are in "
-                          "edges()")  # fmt: skip
+    if (
+        effect is not None
+        and effect in mechanics.contexts
+        and (lagged or mechanics.is_pag or cause in mechanics.contexts)
+    ):
+        kind = "over time" if lagged else "in a PAG" if mechanics.is_pag else "of another one"
+        raise NotYetError(f"not yet: effects on the context {y!r} {kind}; its links are in edges()")
     most = mechanics.window.lags if steps is None else check_steps(steps)
     if cause is not None and cause == effect and lag is None and most == 0:
         earlier = ", or an earlier time" if lagged else ""
@@ -105,15 +128,21 @@ def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int |
         (mechanics.at(mechanics.place(i)[0], k), j)
         for i in (system if cause is None else [cause]) for j in (system if effect is None else [effect]) for k in lags
     )  # fmt: skip
+    into = np.atleast_1d(mechanics.into_contexts.any(axis=0))
     pairs = [(i, j) for i, j in asked if i >= 0 and i != j
-             and (None not in (cause, effect) or any(mechanics.leads(g, i, j) for g in mechanics.cells))]  # fmt: skip
+             and (None not in (cause, effect) or any(mechanics.leads(g, i, j) for g in mechanics.cells)
+                  or (j in mechanics.contexts and into[mechanics.place(i)[0]]))]  # fmt: skip
     first = [] if lagged or cause is not None else [p for p in _reached_contexts(mechanics) if effect in (None, p[1])]
     return first + pairs
 
 
-def _names(mechanics: Mechanics, x: int, y: int) -> tuple[Any, ...]:
+def _names(mechanics: Mechanics, x: int, y: int, levels: Contrast) -> tuple[Any, ...]:
     lag = () if mechanics.result.series is None else (mechanics.lag(x),)
-    return (mechanics.name(mechanics.now(x)), *lag, mechanics.name(y))
+    return (mechanics.name(mechanics.now(x)), *lag, mechanics.name(y), *named_levels(mechanics, x, y, levels))
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
 
 
 def asked_rows(mechanics: Mechanics, x: int, y: int) -> Iterator[tuple[int, int, int, int]]:
@@ -122,39 +151,49 @@ def asked_rows(mechanics: Mechanics, x: int, y: int) -> Iterator[tuple[int, int,
         steps = mechanics.result.cells.steps()
         yield from sorted((x, y, g, h) for h, g, position in steps if position == x and h < g)
         return
+    if y in mechanics.contexts:  # which is not held
+        yield x, y, 0, -1
+        return
     yield from ((x, y, g, -1) for g in mechanics.cells)
     yield from ((x, y, h, g) for g, h in combinations(mechanics.cells, 2))
 
 
-def pair_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterator[tuple[Any, ...]]:
-    """The rows of one pair."""
-    if x in mechanics.contexts:
-        yield from _context_rows(mechanics, x, y, level)
-        return
+def pair_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Sequence[Contrast] | None = None
+              ) -> Iterator[tuple[Any, ...]]:  # fmt: skip
+    """The rows of one pair, for all levels that are compared."""
+    for one in contrasts(mechanics, x, y) if levels is None else levels:
+        yield from (_context_rows if x in mechanics.contexts else _variable_rows)(mechanics, x, y, level, one)
+
+
+def _variable_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Contrast) -> Iterator[tuple[Any, ...]]:
+    """The effect in every context, then the differences; on a context, one answer for all rows."""
     values = mechanics.result.contexts
-    named = _names(mechanics, x, y)
-    direct = [_direct(mechanics, g, x, y) for g in mechanics.cells]
+    named, said = _names(mechanics, x, y, levels), level_words(mechanics, x, y, levels)
+    on_context = y in mechanics.contexts
+    direct = [_direct(mechanics, g, x, y, levels) for g in mechanics.cells]
     for _, _, g, h in asked_rows(mechanics, x, y):
         if h < 0:
-            answer = effect_in(mechanics, g, x, y)
-            found, note = numbers(answer, level, direct[g]), answer.note or _reminders(mechanics, g, x, y)
-            yield (*named, values[g], None, *found, answer.identified, note)
+            answer = effect_in(mechanics, g, x, y, levels)
+            found, note = numbers(answer, level, direct[g]), answer.note
+            note = note or ("" if on_context else _reminders(mechanics, g, x, y))
+            yield (*named, None if on_context else values[g], None, *found, answer.identified, _joined(said, note))
         else:
-            answer = difference(mechanics, g, h, x, y)
+            answer = difference(mechanics, g, h, x, y, levels)
             found = numbers(answer, level, direct[g] - direct[h])
-            yield (*named, values[g], values[h], *found, answer.identified, answer.note or same(answer))
+            note = answer.note or same(answer)
+            yield (*named, values[g], values[h], *found, answer.identified, _joined(said, note))
 
 
-def _context_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterator[tuple[Any, ...]]:
+def _context_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Contrast) -> Iterator[tuple[Any, ...]]:
     """do(R = a) minus do(R = b), for all pairs of contexts between which just R differs."""
-    result = mechanics.result
+    result, said = mechanics.result, level_words(mechanics, x, y, levels)
     for _, _, g, h in asked_rows(mechanics, x, y):
-        answer = context_effect(mechanics, x, g, h, y)
+        answer = context_effect(mechanics, x, g, h, y, levels)
         direct = _context_direct(mechanics, g, h, y) if answer.identified else np.nan
         moved = [v for _, v in (*downstream(mechanics, g, y), *downstream(mechanics, h, y))]
         note = answer.note or "; ".join(approximations(mechanics, g, list(dict.fromkeys(moved))))
-        yield (mechanics.name(x), mechanics.name(y), result.contexts[g], result.contexts[h],
-               *numbers(answer, level, direct), answer.identified, note)  # fmt: skip
+        yield (*_names(mechanics, x, y, levels), result.contexts[g], result.contexts[h],
+               *numbers(answer, level, direct), answer.identified, _joined(said, note))  # fmt: skip
 
 
 def numbers(answer: Possible, level: float, direct: float | None = None) -> tuple[Any, ...]:
@@ -168,16 +207,16 @@ def numbers(answer: Possible, level: float, direct: float | None = None) -> tupl
     return (only.value, only.error, low, high, only.p, *between, values)
 
 
-def _direct(mechanics: Mechanics, g: int, x: int, y: int) -> float:
+def _direct(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> float:
     """The coefficient of x in the mechanism of y, if the graphs agree on it; else NaN."""
-    if mechanics.is_pag:
+    if mechanics.is_pag or y in mechanics.contexts:
         return np.nan
     if not mechanics.leads(g, x, y):
         return 0.0
     families = mechanics.graphs.families(mechanics.graphs.touching([(g, y)])) or ()
     try:
-        values = {mechanics.fit(family, g, y).slope(x).value if x in mechanics.parents(family, g, y) else 0.0
-                  for family in families}  # fmt: skip
+        values = {levels.signed(mechanics.fit(family, g, y).slope(x)).value
+                  if x in mechanics.parents(family, g, y) else 0.0 for family in families}  # fmt: skip
     except NoAnswer:
         return np.nan
     return values.pop() if len(values) == 1 else np.nan
@@ -278,6 +317,8 @@ def _mechanism_row(mechanics: Mechanics, g: int, cause: int, effect: int, level:
     except NoAnswer as reason:
         return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, reason.note)
     reminder = note or "; ".join(approximations(mechanics, g, (effect,), (cause,)))
+    if mechanics.is_binary(cause):
+        reminder = _joined(level_words(mechanics, cause, effect, Contrast(0, 1)), reminder)
     return (*named, *_mechanism_numbers(mechanics, found, cause, level), not note, reminder)
 
 
