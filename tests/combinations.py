@@ -55,14 +55,7 @@ class Rule:
                    for axis, values in self.where.items())  # fmt: skip
 
 
-IN_TIME = ("lags", "panel")
-
 RULES = (
-    Rule(
-        "with lags; pass method='score-ac', or 'pc-ac'",
-        "hidden common causes over time need rules of their own",
-        {"method": ("fci-ac",), "time": IN_TIME},
-    ),
     Rule(
         "there is only one graph; pass context=... to discover to compare contexts",
         "without a context there is nothing to compare",

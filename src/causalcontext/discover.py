@@ -156,7 +156,7 @@ def discover(
         "keep" leaves every cell as it is.
     lags : int, optional
         Rows follow each other in time, and causes may be up to so many steps ago. The result is then over variables
-        such as `X(t-1)`, and has a `summary` over all lags; by all methods but "fci-ac". Too many lags
+        such as `X(t-1)`, and has a `summary` over all lags; by all methods. Too many lags
         cost little, too few invent links.
     time, units, step
         With lags: the column that orders the rows (dates or numbers; gaps are respected), the column that names the

@@ -190,7 +190,7 @@ BAD = [
     ({"covariates": ["regime"]}, "which is the context"),
     ({"covariates": ["rian"]}, "did you mean 'rain'"),
     ({"covariates": "rain,radiation,moisture,temperature,latent,sensible"}, "at least one must be left"),
-    ({"method": "fci-ac"}, "method 'fci-ac' with lags; pass method='score-ac', or 'pc-ac'"),
+    ({"method": "fci-ac", "masked_scope": "cycle"}, "masked_scope is for method 'pc-ac'"),
     ({"lags": 40}, "windows: pass fewer lags, or more rows"),
 ]  # fmt: skip
 

@@ -162,7 +162,6 @@ def test_a_threshold_of_a_covariate_acts_at_time_t_alone():
         (["R", "t"], {"time": "t"}, "'t' cannot be time or units and take part"),
         (["R", 3.5], {}, "expected the name of a column, or several in a list"),
         (["R", "S"], {"covariates": ["S"]}, "covariates names 'S', which is the context"),
-        (["R", "S"], {"method": "fci-ac"}, "not yet: method 'fci-ac' with lags"),
         ([f"R{i}" for i in range(8)], {}, "context variables, lags counted, choose up to"),
     ],
 )

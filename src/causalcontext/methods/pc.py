@@ -19,6 +19,7 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.indicator import with_indicators
+from causalcontext.timeseries.hidden import pags_of_windows
 from causalcontext.timeseries.tested import facts_of
 from causalcontext.views import adaptive, masked, pooled
 
@@ -43,6 +44,8 @@ def pc_p(task: Task) -> Outcome:
 def fci_ac(task: Task) -> Outcome:
     """fci-ac: as pc-ac, with both views for every set, and ends that hidden common causes cannot make wrong."""
     settings = task.settings
+    if task.windows is not None:
+        return pags_of_windows(task.windows, task.links, settings, task.n_jobs, task.advance, task.device)
     across = task.support.trusted if settings.orientation == "across" else None
     plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)

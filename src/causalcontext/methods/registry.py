@@ -34,7 +34,7 @@ METHODS = {
     "pc-m": Method(pc_m, True, FOR_TESTS, without_context=pc_p),
     "pc-p": Method(pc_p, True, FOR_TESTS),
     "pc-b": Method(pc_b, True, FOR_TESTS, without_context=pc_p),
-    "fci-ac": Method(fci_ac, False, (*FOR_TESTS, *_HIDDEN)),
+    "fci-ac": Method(fci_ac, True, (*FOR_TESTS, *_HIDDEN)),
     "score-ac": Method(score_ac, True, FOR_SCORES),
     "auto": Method(auto, True, (*FOR_TESTS, *_ACROSS, *FOR_SCORES), _ACROSS),
 }

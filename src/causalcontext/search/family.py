@@ -11,7 +11,7 @@ holds for the graphs that differ in this context variable alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -112,6 +112,8 @@ class Evidence(NamedTuple):
     # for CPDAGs: the columns of which further context variables, not among `contexts`, are functions
     sources: tuple[int, ...] = ()
     arrows: Bools | None = None  # shape (graphs, N, N): directions that a score has settled, row --> column
+    # the ends that are the same as one that is proposed: a link over time repeats itself
+    repeated: Callable[[Proposal], Iterable[Proposal]] | None = None
 
 
 class PartlyOriented:

@@ -81,6 +81,7 @@ class Skeleton:
         before = self.sepsets.separated()
         run_level(self.search, self.sepsets, work, self.n_jobs, self.advance)
         share_cuts(self.plan, self.sepsets)
+        self.plan.repeat_cuts(self.sepsets, before)
         self.level[self.sepsets.separated() & ~before] = len(self.levels)
         self.levels.append(work)
         self.sepsets.remove_separated(self.graphs)
@@ -196,7 +197,7 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
         return not np.isnan(inside) and trusted(x, y, present, absent)  # what stays untested is not known to be there
 
     evidence = Evidence(triples, plan.links, plan.graphs, shown, plan.across is not None, inquiry, caution.contested,
-                        caution.context_confounded)  # fmt: skip
+                        caution.context_confounded, repeated=plan.repeated)  # fmt: skip
     return orient_edges(edges, plan.variables, evidence, GraphKind.PAG)
 
 

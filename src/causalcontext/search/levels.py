@@ -126,7 +126,8 @@ def level_tasks(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
         return []
     found = []
     edges = list_edges(graphs) if edges is None else edges
-    asked_about = edges if only is None else list_edges(graphs & only)
+    chosen_pairs = plan.asked if only is None else only if plan.asked is None else only & plan.asked
+    asked_about = edges if chosen_pairs is None else list_edges(graphs & chosen_pairs)
     serving = edges if candidates is None else list_edges(candidates)
     for contexts, share in plan.shares:
         pairs = open_pairs(asked_about, plan.links.required, plan.context_numbers, list(contexts), share)

@@ -7,11 +7,11 @@ system variables is answered by every graph for itself; what graphs ask on the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.neighbours import SharedAnswers
 from causalcontext.knowledge import Links
 from causalcontext.views import CIQuery, Contexts, ViewRule, masked, pooled
+
+if TYPE_CHECKING:
+    from causalcontext.search.family import Proposal
+    from causalcontext.search.sepsets import SepsetRecords
 
 Physical = Callable[[int, int, int, int], bool]
 """`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
@@ -59,6 +63,7 @@ class Plan:
     # of the graphs. Where variables may be hidden (a PAG), both views are asked for every set, whether or not a context
     # variable is a neighbour, and whoever is a neighbour may be conditioned on, cause or not.
     kind: GraphKind = GraphKind.CPDAG
+    asked: Bools | None = None  # the pairs that are tested, shape (N, N); all of them by default
 
     @property
     def serving(self) -> Bools:
@@ -160,6 +165,13 @@ class Plan:
         cells = [self.contexts.cell(cell) for cell in self.cells]
         views = [[self.contexts.number(self.rule(cell, mask.named)) for mask in self.masks] for cell in cells]
         return np.array(views, dtype=np.int64)
+
+    def repeat_cuts(self, sepsets: SepsetRecords, before: Bools) -> None:
+        """What was separated since `before`, shape (graphs, pairs), is so wherever it repeats itself: nowhere."""
+
+    def repeated(self, proposal: Proposal) -> Iterator[Proposal]:
+        """The other ends that are what a proposed one is, since their links repeat it: none."""
+        yield from ()
 
     def query(self, graph: int, mask: int, x: int, y: int, chosen: tuple[int, ...]) -> CIQuery:
         """What is run for a set: `chosen` variables, and the triggers of a mask."""

@@ -113,6 +113,8 @@ RULES = (
                     "the other direction would close a cycle or make a collider with {via}"),
     OrientationRule("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, within.known_endpoints, A_TEST,
                     "your knowledge says so", GraphKind.PAG),
+    OrientationRule("time", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
+                    "an effect cannot precede its cause", GraphKind.PAG),
     OrientationRule("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
                     "{cause} was made out of {effect}", GraphKind.PAG),
     OrientationRule("indicator", Scope.ACROSS, Turn.CONSEQUENCES, None, SUFFICIENCY,
@@ -200,9 +202,12 @@ def rule_groups(kind: GraphKind, with_contexts: bool) -> dict[Turn, list[Orienta
 
 def proposals(rules: Iterable[OrientationRule], family: GraphFamily) -> Iterator[tuple[str, Proposal]]:
     """What a group of rules asks for, each with the name of its rule."""
+    repeated = family.evidence.repeated
     for rule in rules:
-        if rule.propose is not None:
-            yield from ((rule.name, proposal) for proposal in rule.propose(family))
+        for proposal in () if rule.propose is None else rule.propose(family):
+            yield rule.name, proposal
+            for other in () if repeated is None else repeated(proposal):
+                yield rule.name, other
 
 
 def suspect(name: str) -> str:

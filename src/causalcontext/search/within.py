@@ -144,12 +144,13 @@ def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
 
 def _arrows_of_colliders(family: GraphFamily) -> Iterator[Proposal]:
     links = family.evidence.links
-    causes = None if links is None else reach(links.must)
+    causes, repeated = None if links is None else reach(links.must), family.evidence.repeated
     for g, judged in enumerate(family.evidence.triples):
         for x, w, y in sorted(judged.colliders):
             if causes is None or not (causes[w, x] or causes[w, y]):
-                yield Proposal(g, x, w, ARROW, (y,), g)
-                yield Proposal(g, y, w, ARROW, (x,), g)
+                for arrow in (Proposal(g, x, w, ARROW, (y,), g), Proposal(g, y, w, ARROW, (x,), g)):
+                    yield arrow
+                    yield from () if repeated is None else repeated(arrow)
 
 
 @in_every_graph

@@ -38,7 +38,7 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
                    n_jobs: int, watch: Watch) -> Outcome:  # fmt: skip
     """The window graphs of some contexts that tests find, with a rule for the windows that answer."""
     windows.check()
-    _check_views(windows.columns)
+    check_views(windows.columns)
     data, statistics, prepared = prepare(windows.columns, windows.test, "raise", windows.statistics)
     limit = windows.window.nodes if settings.max_given is None else min(settings.max_given, windows.window.nodes)
     plan = LaggedPlan(windows.window, data.contexts, rule, tuple(windows.values[cell] for cell in cells),
@@ -63,7 +63,7 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
     return replace(outcome, log=log, series=replace(series, beyond_lags=p))
 
 
-def _check_views(data: Dataset) -> None:
+def check_views(data: Dataset) -> None:
     """Return if the context lags choose not too many sets of rows."""
     count = len(data.levels)
     views = min(prod(len(levels) + 1 for levels in data.levels), len(data.contexts.cells) * 2**count)

@@ -219,6 +219,11 @@ class SeriesWindows:
         """
         return self._tested[0]
 
+    @cached_property
+    def with_contexts_now(self) -> Dataset:
+        """The same where only contexts at time t choose rows."""
+        return self._dataset(self._ends[0], self.window.depth, (0,))
+
     @property
     def statistics(self) -> SufficientStatistics | None:
         """Of all windows that tests see, where `columns` are some of them."""

@@ -248,6 +248,8 @@ def _local_context_effects(mechanics: Mechanics, g: int, h: int, y: int) -> Iter
 
 def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     """The effect of x on y in a context; `NoAnswer` has the mark that is to blame."""
+    if mechanics.result.series is not None:
+        return _effect_over_time(mechanics, g, x, y)
     if not possible_descendants(_without_functions(mechanics, g), x)[y]:
         return Estimate(0.0)
     given = _given(mechanics, g, x, y, _held(mechanics, g, x, y))
@@ -260,6 +262,8 @@ def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
 
 def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: int) -> Estimate:
     """The mean of y if a context variable is set as in one graph, minus that if it is set as in another."""
+    if mechanics.result.series is not None:
+        return _effect_over_time(mechanics, g, context, y) - _effect_over_time(mechanics, h, context, y)
     if not any(possible_descendants(mechanics.endpoints[place], context)[y] for place in (g, h)):
         return Estimate(0.0)
     if len(mechanics.contexts) > 1:
@@ -268,6 +272,24 @@ def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: i
         standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place) for place in (g, h)
     )
     return first - second
+
+
+def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
+    """0 where x leads nowhere near y; else `NoAnswer`.
+
+    What lies before the window is hidden and confounds its first columns, and the graph, whose links are those into
+    time t, does not say which of them. So no set of columns is known to be enough to adjust for.
+    """
+    (variable, lag), name = mechanics.place(x), mechanics.name
+    if lag > mechanics.window.lags:
+        raise NoAnswer(f"its lag: hidden variables may lead from {name(x)} to {name(y)} beside all links of "
+                       f"{mechanics.window.lags} lags")  # fmt: skip
+    into = x in mechanics.contexts or bool(mechanics.into_contexts[g, variable])
+    if not mechanics.leads(g, x, y) and not (into and mechanics.from_contexts[g, y]):
+        return Estimate(0.0)
+    if may_cause(mechanics.endpoints[g])[x, y]:
+        raise NoAnswer(f"{edge_text(mechanics, g, x, y)}, which may hide a common cause")
+    raise NoAnswer(f"the links on the way from {name(x)} to {name(y)}, any of which may hide a common cause")
 
 
 def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:

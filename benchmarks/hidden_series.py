@@ -1,0 +1,181 @@
+"""Hidden processes over time: the PAGs of fci-ac over the window beside LPCMCI and PCMCI+ (of tigramite) on one table.
+
+Six observed processes with links at lags 0 to 2, and two hidden ones, each an autocorrelated cause of two or three of
+the others. What is counted are pairs with an end at time t of the window of two lags: a pair is true if no set of
+observed variables of the window separates it (the maximal ancestral graph of the window), an end is right if it is true
+of who causes whom.
+
+    python benchmarks/hidden_series.py                              # 40 systems a cell
+    python benchmarks/hidden_series.py --systems 5 --seed 100       # fewer, others
+    python benchmarks/hidden_series.py --peers                      # with tigramite, where it is installed
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import causalcontext as cc
+from causalcontext.graphs.endpoints import Endpoint
+from causalcontext.graphs.paths import mag_adjacency, reach
+from measuring import machine, markdown_table
+
+OBSERVED, HIDDEN, LAGS, BEFORE = 6, 2, 2, 10
+"""`BEFORE` steps before the window are unrolled: a hidden process connects what is far apart."""
+BURN_IN, LARGEST = 300, 0.97
+
+
+class System(NamedTuple):
+    """Coefficients, shape (lags + 1, processes, processes): lag, cause, effect; the hidden processes are the last."""
+
+    coefficients: np.ndarray
+    noise: np.ndarray
+
+    def sample(self, rows: int, random: np.random.Generator) -> pd.DataFrame:
+        """A table of the observed processes."""
+        size, total = len(self.noise), rows + BURN_IN
+        now = np.linalg.inv(np.eye(size) - self.coefficients[0])
+        values, noise = np.zeros((total, size)), random.normal(size=(total, size)) * self.noise
+        for t in range(LAGS, total):
+            past = sum(values[t - lag] @ self.coefficients[lag] for lag in range(1, LAGS + 1))
+            values[t] = (past + noise[t]) @ now
+        return pd.DataFrame(values[BURN_IN:, :OBSERVED], columns=[f"X{i}" for i in range(OBSERVED)])
+
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which nodes of the window are adjacent, and row causes column; shape (nodes, nodes), earliest first."""
+        links, size, times = self.coefficients != 0, len(self.noise), LAGS + 1 + BEFORE
+        graph = np.zeros((times * size, times * size), dtype=bool)
+        for t, lag in product(range(times), range(LAGS + 1)):
+            if t >= lag:
+                graph[(t - lag) * size : (t - lag + 1) * size, t * size : (t + 1) * size] = links[lag]
+        nodes = [(BEFORE + step) * size + i for step in range(LAGS + 1) for i in range(OBSERVED)]
+        return mag_adjacency(graph, nodes), reach(graph)[np.ix_(nodes, nodes)]
+
+
+def system(autocorrelation: float, random: np.random.Generator) -> System:
+    """A stationary system of notes: own lags near the autocorrelation, 1.25 links a process, two hidden causes."""
+    size = OBSERVED + HIDDEN
+    while True:
+        links, order = np.zeros((LAGS + 1, size, size)), random.permutation(OBSERVED)
+        own = random.uniform(max(autocorrelation - 0.2, 0.05), autocorrelation, size)
+        links[1, range(size), range(size)] = own
+        pairs = [(i, j) for i, j in product(range(OBSERVED), repeat=2) if i != j]
+        for i, j in (pairs[k] for k in random.permutation(len(pairs))[: round(1.25 * OBSERVED)]):
+            lag = 0 if random.random() < 0.4 else int(random.integers(1, LAGS + 1))
+            if lag or np.flatnonzero(order == i)[0] < np.flatnonzero(order == j)[0]:
+                links[lag, i, j] = random.choice((-1, 1)) * random.uniform(0.3, 0.6)
+        for hidden in range(OBSERVED, size):
+            for j in random.choice(OBSERVED, size=random.integers(2, 4), replace=False):
+                links[int(random.integers(0, 2)), hidden, j] = random.choice((-1, 1)) * random.uniform(0.4, 0.8)
+        if _radius(links) <= LARGEST:
+            return System(links, random.uniform(0.7, 1.3, size))
+
+
+def _radius(links: np.ndarray) -> float:
+    size = links.shape[1]
+    now = np.linalg.inv(np.eye(size) - links[0])
+    companion = np.eye(size * LAGS, k=-size)
+    companion[:size] = np.concatenate([(links[lag] @ now).T for lag in range(1, LAGS + 1)], axis=1)
+    return float(np.abs(np.linalg.eigvals(companion)).max())
+
+
+def by_fci(table: pd.DataFrame, **options: object) -> np.ndarray:
+    """The ends of the window graph that the library finds."""
+    return cc.discover(table, lags=LAGS, **{"method": "fci-ac", "alpha": 0.01, **options}).graphs["all"].endpoints
+
+
+def by_tigramite(table: pd.DataFrame, name: str, alpha: float) -> np.ndarray:
+    """The same of LPCMCI or PCMCI+."""
+    from tigramite import data_processing
+    from tigramite.independence_tests.parcorr import ParCorr
+    from tigramite.lpcmci import LPCMCI
+    from tigramite.pcmci import PCMCI
+
+    frame = data_processing.DataFrame(table.to_numpy(), var_names=list(table))
+    if name == "LPCMCI":
+        found = LPCMCI(frame, ParCorr(), verbosity=0).run_lpcmci(tau_max=LAGS, pc_alpha=alpha)["graph"]
+    else:
+        found = PCMCI(frame, ParCorr(), verbosity=0).run_pcmciplus(tau_max=LAGS, pc_alpha=alpha)["graph"]
+    size = OBSERVED * (LAGS + 1)
+    ends, which = np.zeros((size, size), dtype=np.int8), {"-": Endpoint.TAIL, ">": Endpoint.ARROW, "<": Endpoint.ARROW,
+                                                          "o": Endpoint.CIRCLE, "x": Endpoint.CONFLICT}  # fmt: skip
+    for i, j, lag in np.argwhere(found != ""):
+        a, b = (LAGS - lag) * OBSERVED + i, LAGS * OBSERVED + j
+        mark = found[i, j, lag]
+        ends[b, a], ends[a, b] = which[mark[0]], which[mark[2]]
+    if name != "LPCMCI":
+        ends[(ends == Endpoint.CIRCLE) | (ends.T == Endpoint.CIRCLE) & (ends > 0)] = Endpoint.CIRCLE
+    return ends
+
+
+def counted(ends: np.ndarray, adjacent: np.ndarray, causes: np.ndarray) -> Counter[str]:
+    """Pairs and ends with an end at time t."""
+    now = np.zeros(adjacent.shape, dtype=bool)
+    now[-OBSERVED:] = now[:, -OBSERVED:] = True
+    past = now.copy()
+    past[-OBSERVED:, -OBSERVED:] = False
+    pairs, here = np.triu(now, 1), ends > 0
+    effects = causes.T
+    head, tail = (ends == Endpoint.ARROW) & now, (ends == Endpoint.TAIL) & now
+    by_time = np.zeros_like(past)
+    by_time[:-OBSERVED, -OBSERVED:] = True
+    return Counter({
+        "true": int((adjacent & pairs).sum()), "found": int((adjacent & here & pairs).sum()),
+        "false": int((~adjacent & pairs).sum()), "false found": int((~adjacent & here & pairs).sum()),
+        "heads": int((head & ~by_time).sum()), "heads right": int((head & ~by_time & ~effects).sum()),
+        "tails": int(tail.sum()), "tails right": int((tail & effects).sum()),
+    })  # fmt: skip
+
+
+def methods(peers: bool) -> Iterator[tuple[str, Callable[[pd.DataFrame], np.ndarray]]]:
+    """What is compared, by name."""
+    yield "fci-ac", by_fci
+    yield "fci-ac, contested <->", lambda table: by_fci(table, contested="bidirected")
+    if peers:
+        yield "LPCMCI", lambda table: by_tigramite(table, "LPCMCI", 0.01)
+        yield "PCMCI+", lambda table: by_tigramite(table, "PCMCI+", 0.01)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--systems", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--rows", type=int, nargs="*", default=[500, 1000])
+    parser.add_argument("--autocorrelation", type=float, nargs="*", default=[0.3, 0.9])
+    asked = parser.parse_args()
+    chosen, rows = dict(methods(asked.peers)), []
+    by_fci(system(0.3, np.random.default_rng(0)).sample(200, np.random.default_rng(0)))
+    for level, length in product(asked.autocorrelation, asked.rows):
+        counts, seconds = {name: Counter() for name in chosen}, dict.fromkeys(chosen, 0.0)
+        for number in range(asked.systems):
+            random = np.random.default_rng([asked.seed + number, round(10 * level)])
+            model = system(level, random)
+            table, truth = model.sample(length, random), model.truth()
+            for name, search in chosen.items():
+                begin = time.process_time()
+                ends = search(table)
+                seconds[name] += time.process_time() - begin
+                counts[name] += counted(ends, *truth)
+        for name, found in counts.items():
+            wrong = found["heads"] - found["heads right"] + found["tails"] - found["tails right"]
+            rows.append((level, length, name, *(f"{found[a] / max(found[b], 1):.3f}" for a, b in (
+                ("found", "true"), ("false found", "false"))), *(
+                f"{found[a + ' right'] / max(found[a], 1):.3f} ({found[a]})" for a in ("heads", "tails")),
+                f"{wrong / asked.systems:.1f}", f"{seconds[name] / asked.systems:.2f} s"))  # fmt: skip
+            print(rows[-1], flush=True)
+    print(markdown_table(("autocorrelation", "T", "method", "TPR", "FPR", "arrowheads right", "tails right",
+                          "wrong a system", "processor time"), rows))  # fmt: skip
+    print(machine("tigramite"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""fci-ac with lags: no end is wrong on exact models over time, and the options are used."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from binary_chains import random_chain
+from hidden_chains import count_chains, counted, every_model, random_models, search_chain
+
+import causalcontext as cc
+from causalcontext.errors import OptionError
+from causalcontext.graphs.endpoints import adjacent
+from marks import rest_slow
+
+NOTHING_WRONG = {"lost": 0, "wrong": 0, "conflicts": 0}
+
+
+def check(found):
+    assert {name: found[name] for name in NOTHING_WRONG} == NOTHING_WRONG
+    assert found["tails"] > 0
+    return found
+
+
+@pytest.mark.slow
+def test_every_model_of_two_observed_processes_and_a_hidden_one():
+    found = check(counted(2, 1, *every_model(3)))
+    assert found == {"models": 12_800, "sets of answers": 70, "true": 51_420, "too many": 0, "arrows": 45_242,
+                     "tails": 4_146, **NOTHING_WRONG}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("observed", "hidden", "lags", "models"),
+    rest_slow([(2, 1, 1, 300), (2, 2, 1, 2000), (2, 1, 2, 400), (3, 1, 1, 400), (3, 2, 1, 300)]),
+)
+def test_random_models_of_more_processes_and_lags(observed, hidden, lags, models):
+    drawn = random_models(observed + hidden, models, [observed, hidden, lags, 1], 0.3)
+    assert check(counted(observed, lags, *drawn))["too many"] == 0
+
+
+@pytest.mark.parametrize(
+    ("variables", "hidden", "contexts", "chains"),
+    rest_slow([(2, 1, 1, 12), (2, 1, 1, 150), (2, 2, 1, 30), (3, 1, 1, 12), (1, 1, 2, 25)]),
+)
+def test_chains_with_contexts_and_hidden_variables(variables, hidden, contexts, chains):
+    """Endogenous R(t) and R(t-1), feedback through time, hidden variables anywhere."""
+    check(count_chains(variables, hidden, chains, contexts, first=100))
+
+
+def series(rows=1500, seed=1):
+    """L hidden drives A and B; A(t-1) --> C in wet alone; R is an effect of C."""
+    random = np.random.default_rng(seed)
+    noise, found, driver = random.normal(size=(rows, 4)), np.zeros((rows, 3)), random.normal(size=rows)
+    wet = np.zeros(rows, dtype=bool)
+    for t in range(1, rows):
+        a, b, c = found[t - 1]
+        found[t] = (0.4 * a + driver[t] + 0.7 * noise[t, 0], 0.4 * b + driver[t] + 0.7 * noise[t, 1],
+                    0.4 * c + wet[t - 1] * 0.9 * a + noise[t, 2])  # fmt: skip
+        wet[t] = found[t, 2] + noise[t, 3] > 0
+    return pd.DataFrame(found, columns=list("ABC")).assign(R=np.where(wet, "wet", "dry"))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return cc.discover(series(), "R", lags=1, method="fci-ac", alpha=0.01)
+
+
+def test_graphs_are_pags_over_the_window(found):
+    dry, wet = found.graphs["dry"], found.graphs["wet"]
+    assert found.union.kind == "pag"
+    assert wet.mark("A(t-1)", "C") in ("-->", "o->")
+    assert dry.mark("A(t-1)", "C") == ""
+    assert wet.mark("A", "B") not in ("", "-->", "<--")
+    assert wet.mark("C", "R") != ""
+    past = [name for name in dry.names if "(t-1)" in name]
+    assert not any(graph.mark(a, b) for graph in (dry, wet) for a in past for b in past if a != b)
+
+
+def test_nothing_precedes_its_cause(found):
+    for graph in found.graphs.values():
+        for edge in graph.edges:
+            if "(t-1)" in edge.source:
+                assert edge.mark[-1] == ">"
+    assert "an effect cannot precede its cause" in found.explain("A(t-1)", "A")
+
+
+def test_results_are_saved_and_asked_like_others(found, tmp_path):
+    found.save(tmp_path / "found.json")
+    assert cc.load(tmp_path / "found.json") == found
+    log = found.tests()
+    assert not (log["x"].str.contains("t-1") & log["y"].str.contains("t-1")).any()
+    assert set(log["rows"]) <= {"", "pooled", "R=dry", "R=wet", "R(t-1)=dry", "R(t-1)=wet", *log["rows"]}
+    assert found.reads is not None
+    assert found.changes("dry", "wet")["source"].size
+
+
+def test_effects_are_0_or_say_why_they_are_not_identified(found):
+    """C leads nowhere but to R, A(t-1) to C by a link that may hide a common cause."""
+    table = found.effects("A", "C")
+    row = table[(table["lag"] == 1) & (table["context"] == "wet") & table["versus"].isna()].iloc[0]
+    assert not row["identified"]
+    assert "may hide a common cause" in row["note"]
+    table = found.effects("B", "A")
+    assert (table.loc[table["identified"], "effect"].dropna() == 0).all()
+
+
+def test_effects_through_earlier_links_are_not_called_0():
+    """X(t-2) --> Z(t-1) --> Y: no link from X to Y, and an effect all the same."""
+    random = np.random.default_rng(3)
+    x, z, y = np.zeros((3, 1500))
+    for t in range(1, 1500):
+        x[t], z[t] = 0.6 * x[t - 1] + random.normal(), 0.5 * z[t - 1] + 0.8 * x[t - 1] + random.normal()
+        y[t] = 0.5 * y[t - 1] + 0.8 * z[t - 1] + random.normal()
+    result = cc.discover(pd.DataFrame({"X": x, "Y": y, "Z": z}), lags=2, method="fci-ac", alpha=0.01)
+    assert [result.union.mark(*pair) for pair in (("X(t-1)", "Z"), ("Z(t-1)", "Y"), ("X(t-2)", "Y"))] == [
+        "-->",
+        "-->",
+        "",
+    ]
+    forward, back = result.effects("X", "Y").set_index("lag"), result.effects("Y", "X").set_index("lag")
+    assert not forward.loc[2, "identified"]
+    assert "the links on the way" in forward.loc[2, "note"]
+    assert back["identified"].all()
+    assert (back["effect"] == 0).all()
+
+
+def test_knowledge_is_about_causes_at_all_times():
+    """A forbidden link is an arrowhead, one that is forbidden both ways is no edge, at any lag."""
+    table = series(600)
+    one = cc.discover(table, "R", lags=1, method="fci-ac", knowledge=cc.Knowledge(forbidden=[("A", "B")]))
+    marks = [graph.mark("A", "B") for graph in one.graphs.values()] + [one.union.mark("A(t-1)", "B")]
+    assert all(mark == "" or mark[0] in "<x" for mark in marks)
+    none = cc.discover(table, "R", lags=1, method="fci-ac",
+                       knowledge=cc.Knowledge(forbidden=[("A", "B"), ("B", "A")]))  # fmt: skip
+    assert not any(none.union.mark(*pair) for pair in (("A", "B"), ("A(t-1)", "B"), ("B(t-1)", "A")))
+    needed = cc.discover(table, "R", lags=1, method="fci-ac", knowledge=cc.Knowledge(required=[("A(t-1)", "C")]))
+    assert {graph.mark("A(t-1)", "C") for graph in needed.graphs.values()} == {"-->"}
+
+
+def test_a_context_that_never_stays_is_told_apart_now_alone():
+    table = series(400)
+    table["R"] = np.where(np.arange(len(table)) % 2, "odd", "even")
+    result = cc.discover(table, "R", lags=1, method="fci-ac")
+    assert any("no window has one of its values at all lags" in note for note in result.notes)
+    assert set(result.graphs) == {"even", "odd"}
+
+
+def test_columns_in_another_order_have_the_same_marks():
+    table = series(700)
+    first, second = (cc.discover(table[list(order)], "R", lags=1, method="fci-ac") for order in ("ABCR", "CRBA"))
+    for value, graph in first.graphs.items():
+        assert {(*sorted(edge[:2]), graph.mark(*sorted(edge[:2]))) for edge in graph.edges} == {
+            (*sorted(edge[:2]), second.graphs[value].mark(*sorted(edge[:2]))) for edge in second.graphs[value].edges
+        }
+
+
+def test_options_of_static_searches_that_are_not_used_are_refused():
+    with pytest.raises(OptionError):
+        cc.discover(series(100), "R", lags=1, method="fci-ac", masked_scope="cycle")
+
+
+def test_a_removal_is_repeated_only_on_rows_that_the_window_has():
+    """X(t) - Y(t) may be separated where R(t-1) = 0: earlier that is R(t-2) = 0, which no graph is about."""
+    more = 0
+    for number in range(10):
+        found, plan, _ = search_chain(random_chain(3, [number, 9], "any", 0.4), 1)
+        window, here = plan.window, adjacent(found.endpoints)
+        now, earlier = ([window.at(v, lag) for v in (0, 1)] for lag in (0, 1))
+        for g, cell in enumerate(plan.contexts.cells):
+            same = [h for h, other in enumerate(plan.contexts.cells) if other[0] == cell[1]]
+            assert here[(same, *now)].any() <= here[(g, *earlier)]
+            more += here[(g, *earlier)] > here[(same[0], *now)]
+    assert more > 0
