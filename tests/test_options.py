@@ -14,7 +14,7 @@ from causalcontext.diagnostics.calibration.calibrate import CalibrationKeywords,
 from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.options import Keywords, Options
 
-ELSEWHERE = {"knowledge": "--knowledge", "kinds": "--kind", "n_jobs": "--jobs"}
+ELSEWHERE = {"knowledge": "--knowledge", "kinds": "--kind", "n_jobs": "--jobs", "na_values": "--na"}
 """Options that the command line spells in its own way."""
 
 

@@ -16,6 +16,13 @@ import numpy as np
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
+from causalcontext.data.as_written import (
+    codes_for_missing,
+    joined_time,
+    parsed_codes,
+    without_codes,
+    words_about_codes,
+)
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.indicators import (
@@ -29,10 +36,10 @@ from causalcontext.data.indicators import (
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, StreamColumns, scan_checked
 from causalcontext.data.series import with_cycles
-from causalcontext.data.series_options import SeriesOptions
+from causalcontext.data.series_options import SeriesOptions, time_columns
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.table_files import read_file
-from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table, take_columns
+from causalcontext.data.tables import NAMES_OF_ARRAYS, eager_frame, read_table, take_columns
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
 from causalcontext.graphs.graph import Graph
@@ -124,9 +131,12 @@ def discover(
         For "fci-ac": False declares that the context has no hidden common cause with another variable.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
         Overrides what the dtypes say.
-    missing : {"raise", "listwise", "testwise", "windows", "interpolate"}
-        Stop at missing values, drop the rows that have some, or use in every test the rows that are complete in its
-        columns. With lags: leave out the windows that have some, or fill in single cells.
+    missing : {"raise", "model", "listwise", "testwise", "windows", "interpolate"}
+        Stop at missing values, use every observed cell by a model of the columns, drop the rows that have some, or use
+        in every test the rows that are complete in its columns. With lags: leave out the windows that have some, or
+        fill in single cells.
+    na_values : number, text or sequence of them, optional
+        What means a missing value in the table, such as [-9999, "."].
     names : sequence of str, optional
         Column names of an array.
     n_jobs : int
@@ -159,14 +169,18 @@ def discover(
         such as `X(t-1)`, and has a `summary` over all lags; by all methods. Too many lags
         cost little, too few invent links.
     time, units, step
-        With lags: the column that orders the rows (dates or numbers; gaps are respected), the column that names the
-        series of a panel, and the time between two rows, by default the most frequent difference.
+        With lags: the column that orders the rows (dates, also such as 201401010030, numbers or decimal years; of
+        several columns, dates in parts: ["DATE", "TIME"]; gaps are respected), the column that names the series of a
+        panel, and the time between two rows, by default the most frequent difference.
     context_lags : sequence of int, optional
         With lags: which copies of each context a variable may read; by default R(t) and R(t-1).
     covariates : sequence of str or Cycle, optional
         With lags: columns that may be causes of all others and are no effects; `cc.cycle("hour", "1D")` makes some.
-    unit_effects : {"means", "none"}
-        With units: whether the mean of every unit is taken away from its rows.
+    cycle : str, optional
+        The same in text, `"hour:1D"`.
+    unit_effects, time_effects : {"means", "none"}
+        With units: whether the mean of every unit is taken away from its rows, and whether what all units share at a
+        time is; the degrees of freedom of the latter are counted.
 
     Returns
     -------
@@ -192,6 +206,7 @@ def discover(
     choice = choose_by_call(chosen.named_for_tests) if chosen.method == "auto" else None
     if choice is not None:
         chosen, reason = replace(chosen, method=choice.method), (choice.reason,)
+    table, names, chosen = _as_meant(table, names, chosen)
     scanned = scanned_table(table, context, chosen, progress is True, names=names)
     context = scanned.context if context is None and scanned is not None else context
     task = replace(_task(table, context, chosen, names, test, scanned), device=device)
@@ -206,6 +221,23 @@ def discover(
     if not result.final and not advance.over:
         raise InterruptedSearch(result)
     return result
+
+
+def _as_meant(table: Any, names: Sequence[str] | None, options: Options
+              ) -> tuple[Any, Sequence[str] | None, Options]:  # fmt: skip
+    """The table with codes for missing values taken out, and with one time column in place of several."""
+    codes, times = parsed_codes(options.na_values), time_columns(options.time)
+    if not codes and len(times) < 2:
+        return table, names, options
+    if isinstance(table, Scan) or is_out_of_memory(table):
+        which = "na_values" if codes else "time by several columns"
+        raise OptionError(f"{which} needs the table in memory; replace the values in the files, or read a part of them")
+    frame = eager_frame(read_file(table) if isinstance(table, str | os.PathLike) else table, names).to_pandas()
+    frame = without_codes(frame, codes) if codes else frame
+    if len(times) > 1:
+        frame, name = joined_time(frame, times)
+        options = replace(options, time=name)
+    return frame, None, options
 
 
 def _task(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest,
@@ -227,12 +259,13 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         data = scanned.data
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
-        check_none_missing(scanned.statistics, data, testwise=False)
+        check_none_missing(scanned.statistics, data, testwise=False, in_memory=False)
     # Of all rows in memory there is no rounding of batches.
     known = None if scanned is None or scanned.whole else scanned.statistics
     compile_ahead(kinds_for(options.method, test.name, data))
     tested = options.method != "score-ac"
-    data, statistics, prepared = prepare(data, test, options.missing, known, options.threads, tested)
+    data, statistics, prepared = prepare(data, test, options.missing, known, options.threads, tested,
+                                         int(options.seed))  # fmt: skip
     return Task(prepared, data, statistics, links, settings, score, options.threads, watch,
                 Support(data, settings.alpha))  # fmt: skip
 
@@ -304,8 +337,8 @@ def check_scannable(context: Any, options: Options) -> None:
     check_lags(context, options)
     if options.lags is not None and _ranked(options):
         raise NotYetError('not yet: transform="ranks" needs the table in memory, with lags')
-    if options.missing == "testwise":
-        raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
+    if options.missing in ("testwise", "model"):
+        raise OptionError(f'missing="{options.missing}" needs the table in memory; use missing="listwise"')
 
 
 def scanned_once(
@@ -335,7 +368,12 @@ def scanned_once(
 
 def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
     """The scan of a lazy table; None where it is collected, for what a scan answers on the sample, or not at all."""
-    if options.lags is not None or options.missing == "testwise" or _ranked(options) or split_context(context)[1]:
+    if (
+        options.lags is not None
+        or options.missing in ("testwise", "model")
+        or _ranked(options)
+        or split_context(context)[1]
+    ):
         return None
     try:
         return scanned_once(table, context, options, progress, only_numbers=True)
@@ -412,6 +450,13 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     warnings = windows.unit_warnings() if windows is not None else _determinism_warning(data, sampled)
     if windows is None and settings.missing == "testwise" and statistics.missing.any():
         warnings = (TESTWISE, *warnings)
+    if task.completed is not None:
+        notes = (task.completed.note, *notes)
+    if windows is not None and windows.series.clock:
+        notes = (*notes, windows.series.clock)
+    codes = words_about_codes(codes_for_missing(data))
+    if codes:
+        warnings = (codes, *warnings)
     return ContextGraphs(
         names=names,
         cells=cells,
@@ -460,7 +505,8 @@ def _summary(task: Task, outcome: Outcome) -> DataSummary:
     """What was analysed; of windows `WindowCounts` has what was lost, most of it not for missing values."""
     data, statistics, windows = task.data, task.statistics, task.windows
     if windows is None:
-        rows, lost = tuple(statistics.moments.rows.tolist()), tuple(statistics.lost.tolist())
+        used = statistics.moments.rows if task.completed is None else task.completed.rows
+        rows, lost = tuple(used.tolist()), tuple(statistics.lost.tolist())
         kinds = tuple(str(kind.value) for kind in data.kinds)
         levels = tuple(data.categories.get(place, ()) for place in range(len(data.names)))
         return DataSummary(rows, lost, statistics.missing_context, statistics.emptied, kinds, statistics.fingerprint,

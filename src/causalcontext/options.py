@@ -14,9 +14,16 @@ from typing import Any, TypedDict, TypeVar
 
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.ci_tests.registry import DEVICES, find_test
+from causalcontext.data.as_written import parsed_codes
 from causalcontext.data.checks import check_missing_option
 from causalcontext.data.sample import SAMPLE
-from causalcontext.data.series_options import Covariates, SeriesOptions, series_options
+from causalcontext.data.series_options import (
+    Covariates,
+    SeriesOptions,
+    series_options,
+    time_columns,
+    with_written_cycles,
+)
 from causalcontext.errors import (
     OptionError,
     check_choice,
@@ -69,9 +76,10 @@ class Options:
     missing: str = option(
         "raise",
         "MODE",
-        "Missing values: raise, listwise (drop rows) or testwise (drop them test by test); with lags "
-        "raise, windows or interpolate.",
+        "Missing values: raise, model (use every observed cell), listwise (drop rows) or testwise (drop them test by "
+        "test); with lags raise, model, windows or interpolate.",
     )
+    na_values: Any = option(None, "VALUES", "What means a missing value: -9999 or -9999,. for example.", "na")
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
     device: str = option("cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present.")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
@@ -86,7 +94,9 @@ class Options:
     sample: int = option(SAMPLE, "N", "Size of the random sample of rows that is kept of a table read in batches.")
     time_limit: float | None = option(None, "SECONDS", "Stop the search after this time and return the result so far.")
     lags: int | None = option(None, "N", "Rows are a time series: the largest lag of a cause.")
-    time: str | None = option(None, "COLUMN", "With lags: the column that orders the rows; gaps are respected.")
+    time: str | Sequence[str] | None = option(
+        None, "COLUMN", "With lags: the column that orders the rows; gaps are respected. DATE,TIME: in two columns."
+    )
     units: str | None = option(None, "COLUMN", "With lags: the column that names the series of a panel.")
     step: str | float | None = option(None, "STEP", "With lags: the time between two rows, such as 30min.")
     context_lags: Sequence[int] | str | None = option(
@@ -95,7 +105,13 @@ class Options:
     covariates: Covariates = option(
         None, "COLUMNS", "With lags: columns, separated by commas, that may be causes but not effects."
     )
+    cycle: str | None = option(
+        None, "COLUMN:PERIOD", "With lags: cycles of the time column as covariates, TIMESTAMP:1D or TIMESTAMP:1D:2, ..."
+    )
     unit_effects: str = option("means", "NAME", "With units: means (each unit's mean is subtracted) or none.")
+    time_effects: str = option(
+        "none", "NAME", "With units and time: means (what all units share at a time is subtracted) or none."
+    )
 
     def __post_init__(self) -> None:
         allowed = {"method": METHODS, "collider_rule": COLLIDER_RULES, "device": DEVICES, "masked_scope": SCOPES,
@@ -117,9 +133,9 @@ class Options:
         if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
             raise OptionError(f"knowledge is a {type(self.knowledge).__name__}, expected a Knowledge object")
         if self.missing == "testwise" and self.method == "score-ac" and self.lags is None:
-            raise OptionError("missing is 'testwise', which is for methods that test; 'score-ac' needs complete rows: "
-                              "pass missing='listwise', or method='pc-ac'")  # fmt: skip
-        _ = self.score, self.series
+            raise OptionError("missing is 'testwise', which is for methods that test; pass missing='model', or "
+                              "method='pc-ac'")  # fmt: skip
+        _ = self.score, self.series, parsed_codes(self.na_values)
         self._check_used()
 
     @property
@@ -147,6 +163,9 @@ class Options:
                                   f"method={users[0]}")  # fmt: skip
             if self.lags is not None and name in METHODS[chosen].static:
                 raise OptionError(f"{name} is for searches without lags; leave {name} out, or lags")
+        if self.lags is None and self._named(("time_effects",)):
+            raise OptionError(f"time_effects is {shortly(self.time_effects)}, which is for panels; pass lags=..., "
+                              "time=... and units=..., too")  # fmt: skip
         if self.units is None and self._named(("unit_effects",)):
             raise OptionError(f"unit_effects is {shortly(self.unit_effects)}, which is for panels; pass lags=... and "
                               "units=..., the column that names the series, too")  # fmt: skip
@@ -160,8 +179,10 @@ class Options:
     @property
     def series(self) -> SeriesOptions | None:
         """How rows follow each other in time; None where they do not."""
-        return series_options(self.lags, self.time, self.units, self.step, self.context_lags, self.covariates,
-                              self.unit_effects, self.missing)  # fmt: skip
+        time = None if self.time is None else ", ".join(time_columns(self.time))
+        covariates = with_written_cycles(self.covariates, self.cycle)
+        return series_options(self.lags, time, self.units, self.step, self.context_lags, covariates,
+                              self.unit_effects, self.missing, self.time_effects)  # fmt: skip
 
     @property
     def threads(self) -> int:
@@ -185,6 +206,7 @@ class Keywords(TypedDict, total=False):
     context_confounded: bool
     kinds: Mapping[str, str] | None
     missing: str
+    na_values: Any
     n_jobs: int
     device: str
     seed: int
@@ -197,12 +219,14 @@ class Keywords(TypedDict, total=False):
     sample: int
     time_limit: float | None
     lags: int | None
-    time: str | None
+    time: str | Sequence[str] | None
     units: str | None
     step: str | float | None
     context_lags: Sequence[int] | str | None
     covariates: Covariates
+    cycle: str | None
     unit_effects: str
+    time_effects: str
 
 
 def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:

@@ -167,7 +167,7 @@ def test_missing_cells_are_said_and_dropped_on_demand(client, session):
     client.post("/api/upload?name=holes.csv", content=table.to_csv(index=False).encode())
     found = client.post("/api/check", json={"context": ["soil"]}).json()
     assert found["holes"]
-    assert "use missing: listwise to drop 15 of 300 rows" in found["problems"][0]
+    assert "or missing: listwise to drop 15 of 300 rows" in found["problems"][0]
     found = client.post("/api/check", json={"context": ["soil"], "options": {"missing": "listwise"}}).json()
     assert found["problems"] == []
 

@@ -383,6 +383,6 @@ def test_dates_as_text_are_told_from_identifiers():
 def test_missing_values_are_answered_with_what_the_method_takes():
     holes = FRAME.assign(x=np.where(np.arange(ROWS) == 3, np.nan, np.arange(ROWS)))
     for method in ("auto", "pc-ac", "score-ac"):
-        with pytest.raises(DataError, match='missing="listwise"') as caught:
+        with pytest.raises(DataError, match='missing="model" to use every observed cell of all 40 rows') as caught:
             cc.discover(holes, "R", method=method)
         assert ("testwise" in str(caught.value)) == (method != "score-ac")

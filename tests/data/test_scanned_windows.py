@@ -216,7 +216,7 @@ def test_a_scan_is_searched_as_it_was_made():
             cc.discover(found, "R", **asked | wrong)
     with pytest.raises(cc.OptionError, match="scanned without lags"):
         cc.discover(cc.scan(iter([table()]), "R"), "R", lags=1, missing="windows")
-    with pytest.raises(cc.DataError, match="5 rows have missing values; pass missing='windows'"):
+    with pytest.raises(cc.DataError, match="5 rows have missing values; pass missing='model'"):
         cc.discover(iter([table()]), "R", lags=1, time="day")
 
 

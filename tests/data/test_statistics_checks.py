@@ -43,7 +43,7 @@ def test_missing_values_are_counted_by_column_and_context() -> None:
     frame.loc[9, "R"] = None
     text = message(frame)
     assert "'R' (1), 'X' (3: 2 with R = 'dry' and 1 with R = 'wet') and 'Z' (1: 1 with R = 'wet')" in text
-    assert 'missing="listwise"' in text
+    assert '"listwise" to drop the rows that have one, which keeps 56 of 60' in text
     check(frame, "listwise")
 
 
@@ -126,7 +126,9 @@ def test_no_rows_left_though_no_column_is_empty() -> None:
 
 def test_unknown_ways_to_treat_missing_values() -> None:
     check_missing_option("testwise")
-    with pytest.raises(OptionError, match="missing is 'drop', expected one of 'raise', 'listwise', 'testwise'"):
+    with pytest.raises(
+        OptionError, match="missing is 'drop', expected one of 'raise', 'model', 'listwise', 'testwise'"
+    ):
         check_missing_option("drop")
 
 

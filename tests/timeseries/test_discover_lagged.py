@@ -118,7 +118,7 @@ def test_panels_lose_their_unit_means():
 def test_missing_values_cost_windows_or_single_cells(land):
     table = land.iloc[:600].copy()
     table.iloc[np.arange(20, 600, 25), 2] = np.nan
-    with pytest.raises(cc.DataError, match="24 rows have missing values; pass missing='windows'"):
+    with pytest.raises(cc.DataError, match="24 rows have missing values; pass missing='model'"):
         lagged(table)
     windows, filled = lagged(table, missing="windows"), lagged(table, missing="interpolate")
     assert windows.windows.missing == 24 * 3
@@ -184,7 +184,7 @@ BAD = [
     ({"lags": 101}, "expected at most 100"),
     ({"context_lags": (0, 5)}, "context_lags is"),
     ({"context_lags": "a"}, "expected whole numbers from 0"),
-    ({"missing": "listwise"}, "pass missing='windows' or 'interpolate'"),
+    ({"missing": "listwise"}, "pass missing='model', 'windows' or 'interpolate'"),
     ({"unit_effects": "mean"}, "did you mean 'means'"),
     ({"units": "site"}, "no column 'site'"),
     ({"covariates": ["regime"]}, "which is the context"),

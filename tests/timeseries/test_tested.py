@@ -196,7 +196,7 @@ def test_cycles_are_conditioned_on():
 def test_missing_values_cost_windows_or_single_cells(land):
     table = land.iloc[:600].copy()
     table.iloc[np.arange(20, 600, 25), 2] = np.nan
-    with pytest.raises(cc.DataError, match="24 rows have missing values; pass missing='windows'"):
+    with pytest.raises(cc.DataError, match="24 rows have missing values; pass missing='model'"):
         lagged(table)
     windows, filled = lagged(table, missing="windows"), lagged(table, missing="interpolate")
     assert windows.windows.missing == 24 * 4

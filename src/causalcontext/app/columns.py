@@ -100,7 +100,7 @@ def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
 
 def _for_the_page(sentence: str) -> str:
     """A sentence that names an option of the command line, with its name on the page."""
-    return sentence.replace("--missing listwise", "missing: listwise")
+    return sentence.replace("--missing ", "missing: ")
 
 
 def option_fields(options: Mapping[str, Any]) -> list[dict[str, Any]]:

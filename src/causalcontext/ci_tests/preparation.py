@@ -2,6 +2,9 @@
 
 Test by test, every query uses the rows that are complete in its own columns. Queries with missing values in the same
 columns share their rows, and with them a prepared test. Rows without a context are left out of everything.
+
+By a model, tests of moments see expected moments of as many rows as the information about a query is worth; other tests
+see completed tables, whose answers are pooled.
 """
 
 from __future__ import annotations
@@ -9,24 +12,32 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
+from causalcontext.ci_tests.gaussian import PreparedGaussian
+from causalcontext.ci_tests.partial_correlation import LinearGaussian
 from causalcontext.ci_tests.protocol import (
     Declared,
     IndependenceTest,
+    Label,
     PreparedTest,
+    Strength,
     grouped,
     no_outcomes,
     prepared_test,
     put,
 )
-from causalcontext.data.checks import check_statistics
+from causalcontext.ci_tests.registry import PreparedComposite
+from causalcontext.data.checks import check_none_infinite, check_statistics
+from causalcontext.data.completion import POOLED, Completed, complete
 from causalcontext.data.dataset import Dataset, missing_rows, some_rows, with_placeholders
 from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
 from causalcontext.kernels.arrays import Bools
-from causalcontext.views import CIQuery, Outcomes
+from causalcontext.views import CIQuery, Outcomes, Reason
 
 MOST_PREPARED = 64
 """Sets of incomplete columns whose prepared test is kept."""
@@ -41,16 +52,19 @@ class Preparation(NamedTuple):
 
 
 def prepare(data: Dataset, test: IndependenceTest, missing: str, statistics: SufficientStatistics | None = None,
-            n_jobs: int = 1, tested: bool = True) -> Preparation:  # fmt: skip
+            n_jobs: int = 1, tested: bool = True, seed: int = 0, completions: int = POOLED) -> Preparation:  # fmt: skip
     """What a search needs to begin with, unless `check_statistics` says that the table cannot be searched.
 
     `statistics` are those of all rows, where `data` are only some of them. With `tested` the method tests, so that an
-    error may advise to drop rows test by test.
+    error may advise to drop rows test by test. `completions` of a table whose missing cells are modelled are drawn by
+    `seed`.
     """
     gaps = missing_rows(data) if missing == "testwise" and statistics is None else {}
     statistics = gather_statistics(data, missing, n_jobs=n_jobs) if statistics is None else statistics
     if gaps:
         return _prepare_testwise(data, statistics, test, gaps)
+    if missing == "model" and (statistics.missing.any() or statistics.missing_context):
+        return _prepare_model(data, statistics, test, seed, completions)
     check_statistics(statistics, data, missing, tested)
     data, statistics = drop_empty_cells(data, statistics)
     return Preparation(data, statistics, prepared_test(test, data, statistics))
@@ -69,6 +83,108 @@ def _prepare_testwise(
     columns = [kept.columns[i] if i in kept.contexts.positions else c for i, c in enumerate(filled.columns)]
     filled = replace(kept, columns=tuple(columns))
     return Preparation(kept, statistics, PreparedTestwise(test, filled, statistics, gaps))
+
+
+def _prepare_model(data: Dataset, observed: SufficientStatistics, test: IndependenceTest, seed: int, completions: int
+                   ) -> Preparation:  # fmt: skip
+    """The same with missing values that are modelled: no row is dropped."""
+    check_none_infinite(observed, data)
+    completed = complete(data, seed, completions)
+    first = completed.table(0)
+    statistics = gather_statistics(first)
+    check_statistics(statistics, first)
+    statistics = replace(statistics, moments=completed.moments, missing=observed.missing,
+                         fingerprint=observed.fingerprint)  # fmt: skip
+    return Preparation(first, statistics, PreparedCompletions(test, completed))
+
+
+class PreparedCompletions(Declared):
+    """A test of a table whose missing cells are modelled.
+
+    A test of moments answers by expected moments, with as many rows as the information is worth that is left about the
+    columns of the query. Any other test answers for every completed table, and the answers are pooled.
+    """
+
+    def __init__(self, test: IndependenceTest, completed: Completed) -> None:
+        self.completed, self._test = completed, test
+        self._first = self._prepared(completed.table(0))
+        self.labels = self._first.labels
+        self._place = {position: place for place, position in enumerate(completed.given.system)}
+        self._by_rows: dict[tuple[int, int], PreparedGaussian] = {}
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order; `n` says how many rows the information is worth."""
+        outcomes = no_outcomes(len(queries))
+        for (kind, percent, offset), chosen in grouped(queries, self._by_moments).items():
+            found = self._of_moments(kind, percent).answer([queries[i] for i in chosen])
+            put(outcomes, chosen, found, offset)
+        others = [i for i, query in enumerate(queries) if self._by_moments(query) is None]
+        if others:
+            asked = [queries[i] for i in others]
+            put(outcomes, others, pooled([each.answer(asked) for each in self._each], self.labels))
+        return outcomes
+
+    @cached_property
+    def _each(self) -> list[PreparedTest]:
+        """The test for every completed table."""
+        return [self._first, *(self._prepared(table) for table in self.completed.tables(POOLED)[1:])]
+
+    def _prepared(self, table: Dataset) -> PreparedTest:
+        return prepared_test(self._test, table, gather_statistics(table))
+
+    def _by_moments(self, query: CIQuery) -> tuple[int, int, int] | None:
+        """The kind of a test of moments, what is left of the information in percent, and the place of its labels."""
+        first, offset = self._first, 0
+        if isinstance(first, PreparedComposite):
+            member = first.member_of(query)
+            if member is None or not isinstance(member[0], LinearGaussian):
+                return None
+            kind, offset = member[0].kind, member[1]
+        elif isinstance(first, PreparedGaussian):
+            kind = first.kind
+        else:
+            return None
+        system = [self._place[end] for end in (query.x, query.y) if end in self._place]
+        if not system:
+            return kind, round(100.0 * self.completed.share), offset
+        given = [self._place[z] for z in query.given if z in self._place]
+        cells = self.completed.given.contexts.members(query.view)
+        left = self.completed.information.share(system[0], system[-1], sorted(given), cells)
+        return kind, int(100.0 * left), offset
+
+    def _of_moments(self, kind: int, percent: int) -> PreparedGaussian:
+        if (kind, percent) not in self._by_rows:
+            data, worth = self.completed.table(0), percent / 100.0 / self.completed.share
+            moments = self.completed.moments.counted_for(worth)
+            statistics = replace(self._statistics, moments=moments)
+            self._by_rows[kind, percent] = PreparedGaussian(statistics.of_columns(data), data.contexts, kind)
+        return self._by_rows[kind, percent]
+
+    @cached_property
+    def _statistics(self) -> SufficientStatistics:
+        return gather_statistics(self.completed.table(0))
+
+
+def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
+    """The answers for completed tables as one: the statistic D2 of Li, Meng, Raghunathan and Rubin (1991).
+
+    Every p-value stands for a chi-squared statistic; what these differ by between the tables is what is not known.
+    """
+    first, count = answers[0], len(answers)
+    statistic, p, rows = (np.mean([getattr(one, name) for one in answers], axis=0) for name in ("statistic", "p", "n"))
+    reason = np.max([one.reason for one in answers], axis=0).astype(np.int8)
+    label = np.zeros(len(first.p), dtype=np.int8) if first.label is None else first.label
+    ratio = np.array([not labels or labels[place].strength is Strength.RATIO for place in label], dtype=bool)
+    df = np.where(ratio & np.isfinite(first.df), np.maximum(first.df, 1.0), 1.0)
+    chi = scipy.special.chdtri(df, np.clip([one.p for one in answers], 1e-300, 1.0))
+    if count > 1:
+        between = (1.0 + 1.0 / count) * np.var(np.sqrt(chi), axis=0, ddof=1)
+        value = (chi.mean(axis=0) / df - (count + 1.0) / (count - 1.0) * between) / (1.0 + between)
+        spare = df ** (-3.0 / count) * (count - 1.0) * (1.0 + 1.0 / np.maximum(between, 1e-6)) ** 2
+        p = np.where(value > 0.0, scipy.special.fdtrc(df, spare, np.maximum(value, 0.0)), 1.0)
+    untestable = reason != Reason.TESTABLE
+    statistic, p = (np.where(untestable, np.nan, own) for own in (statistic, p))
+    return Outcomes(statistic, first.df, p, rows.astype(np.int64), reason, first.label)
 
 
 class PreparedTestwise(Declared):

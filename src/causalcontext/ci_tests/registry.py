@@ -107,6 +107,11 @@ class PreparedComposite(Declared):
             put(outcomes, chosen, found, self._offset[place])
         return outcomes
 
+    def member_of(self, query: CIQuery) -> tuple[Member, int] | None:
+        """The member that answers a query, and the place of its first label; None if none does."""
+        place = self._member_of(query)
+        return None if place is None else (self.members[place], self._offset[place])
+
     def _member_of(self, query: CIQuery) -> int | None:
         """The place of the member that answers a query."""
         return next((k for k, member in enumerate(self.members) if member.answers(self.data, query)), None)

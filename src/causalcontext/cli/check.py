@@ -39,9 +39,14 @@ def check(
     missing: Annotated[
         str,
         typer.Option(
-            metavar="MODE", help="Missing values: raise, listwise (drop rows) or testwise (drop them test by test)."
+            metavar="MODE",
+            help="Missing values: raise, model (use every observed cell), listwise (drop rows) or testwise (drop them "
+            "test by test).",
         ),
     ] = "raise",
+    na: Annotated[
+        str | None, typer.Option("--na", metavar="VALUES", help="What means a missing value: -9999,.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Kinds, rows by context and everything that stands in the way of a search, without one.
@@ -50,7 +55,7 @@ def check(
     """
     kinds = parsed_kinds(kind)
     table, read_context = chosen_columns(read_whole(data), context, columns, drop)
-    findings = to_dict(inspected(table, read_context, kinds=kinds, missing=missing))
+    findings = to_dict(inspected(table, read_context, kinds=kinds, missing=missing, na_values=na))
     if as_json:
         print_line(json.dumps(findings, ensure_ascii=False, indent=2))
     else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from causalcontext.cli.terminal import say
+from causalcontext.data.as_written import parsed_codes
 from causalcontext.data.files import check_writable
 from causalcontext.data.frames import is_index
 from causalcontext.data.indicators import Indicator, bins, condition
@@ -20,7 +21,7 @@ from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
 from causalcontext.discover import check_scannable, scanned_once
-from causalcontext.errors import FileError, OptionError, check_are_columns, did_you_mean
+from causalcontext.errors import FileError, OptionError, check_are_columns, did_you_mean, listed
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, default_of, made, with_parameters
 
@@ -117,9 +118,15 @@ def opened(
     source: Any = paths[0] if len(paths) == 1 else list(paths)
     if not is_out_of_memory(source):
         table, context = chosen_columns(read_file(source), *choice)
+        coded = parsed_codes(asked.na_values)
+        alike: dict[tuple[str, ...], list[str]] = {}
         for column, words in words_for_missing(table).items():
-            say(f"note: {' and '.join(map(repr, words))} in column {column!r} is read as a level like any other; if "
-                "it means a missing value, leave the field empty")  # fmt: skip
+            if not set(words) <= set(coded):
+                alike.setdefault(words, []).append(repr(column))
+        for words, columns in alike.items():
+            where = f"column{'s' if len(columns) > 1 else ''} {listed(columns)}"
+            say(f"note: {' and '.join(map(repr, words))} in {where} is read as a level like any other; if it means a "
+                f"missing value, pass --na={','.join(words)}")  # fmt: skip
         return table, context, options
     names = [name for name in open_stream(source, choice[0] or ()).schema.names if not is_index(name)]
     kept, context = chosen_names(names, *choice)

@@ -25,7 +25,7 @@ def check_missing_option(missing: str) -> None:
     if isinstance(missing, str) and missing in ("windows", "interpolate"):
         raise OptionError(f"missing is {missing!r}, which is for rows that follow each other in time; pass lags=... "
                           "too")  # fmt: skip
-    check_choice("missing", missing, ["raise", "listwise", "testwise"])
+    check_choice("missing", missing, ["raise", "model", "listwise", "testwise"])
 
 
 def check_size(data: Dataset) -> None:
@@ -50,23 +50,31 @@ def check_statistics(
     """
     check_missing_option(missing)
     if missing == "raise":
-        check_none_missing(statistics, data, tested)
-    infinite = _counts_by_column(statistics, data, statistics.infinite)
-    if infinite:
-        raise DataError(f"infinite values in {listed(infinite, what='column')}; replace them or drop the rows")
+        check_none_missing(statistics, data, tested, True)
+    check_none_infinite(statistics, data)
     _check_rows_left(statistics, data)
     _check_spread(statistics)
 
 
-def check_none_missing(statistics: SufficientStatistics, data: Dataset, testwise: bool = True) -> None:
-    """Return if no value is missing; methods that test can drop rows test by test, of a table in memory."""
+def check_none_infinite(statistics: SufficientStatistics, data: Dataset) -> None:
+    """Return if no value is infinite."""
+    infinite = _counts_by_column(statistics, data, statistics.infinite)
+    if infinite:
+        raise DataError(f"infinite values in {listed(infinite, what='column')}; replace them or drop the rows")
+
+
+def check_none_missing(statistics: SufficientStatistics, data: Dataset, testwise: bool, in_memory: bool) -> None:
+    """Return if no value is missing; of a table in memory a model can use all rows, and tests drop some of them."""
     findings = _counts_by_column(statistics, data, statistics.missing)
     if statistics.missing_context:
         findings.insert(0, f"{data.context_name!r} ({statistics.missing_context})")
     if findings:
+        kept, lost = int(statistics.moments.rows.sum()), int(statistics.lost.sum()) + statistics.missing_context
+        model = f'"model" to use every observed cell of all {kept + lost:,} rows, ' if in_memory else ""
         else_drop = ', or "testwise" to drop them test by test' if testwise else ""
-        raise DataError(f"missing values in {listed(findings, what='column')}; fill them in, or pass "
-                        f'missing="listwise" to drop the rows that have one{else_drop}')  # fmt: skip
+        raise DataError(f"missing values in {listed(findings, what='column')}; pass missing={model}"
+                        f'{"or " if model and not else_drop else ""}"listwise" to drop the rows that have one, which '
+                        f"keeps {kept:,} of {kept + lost:,}{else_drop}")  # fmt: skip
 
 
 def _check_rows_left(statistics: SufficientStatistics, data: Dataset) -> None:

@@ -38,6 +38,7 @@ class Dataset:
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
     # the columns whose kind was said, by the user or by what made them; of others values may say it
     declared: frozenset[str] = frozenset()
+    share: float = 1.0  # what a row counts for: less than 1 where several completed tables are one
 
     @property
     def n_rows(self) -> int:

@@ -72,6 +72,11 @@ class Moments:
         between = away[:, :, None] * away[:, None, :]
         return Moments(total, start + difference * share[:, None], self.scatter + other.scatter + between)
 
+    def counted_for(self, share: float) -> Moments:
+        """The same means and covariances, every row counting for a share of one; at least one row a cell."""
+        rows = np.maximum(np.round(share * self.rows), np.minimum(self.rows, 1)).astype(np.int64)
+        return Moments(rows, self.mean, self.scatter * (rows / np.maximum(self.rows, 1))[:, None, None])
+
     def some(self, cells: Sequence[int]) -> Moments:
         """The moments of some cells, each for itself."""
         chosen = list(cells)

@@ -33,7 +33,7 @@ from causalcontext.data.windows import (
     told_apart,
     window_columns,
 )
-from causalcontext.errors import DataError, shortly
+from causalcontext.errors import DataError, OptionError, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Ints, Values
 from causalcontext.kernels.rows.stretches import ScanTotals
 
@@ -149,6 +149,9 @@ class WindowAccumulator:
         self._sample = RowSample(sample, width)
         self._waiting: list[HeldRows] = []
         self._done = self._read = 0
+        if options.time_effects == "means":
+            raise OptionError("time_effects='means' needs the table in memory; read it there, or take away what units "
+                              "share at a time first")  # fmt: skip
         self._steps = None if options.time is None else StepCounter(options.time, options.step)
         self._units: dict[Any, int] = {}
         self._unit = -1

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from causalcontext.data.as_written import decimal_years, written_dates
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import Later, is_missing, numbered
 from causalcontext.data.kinds import Kind
@@ -29,6 +30,8 @@ else:
 TOLERANCE = 0.01
 """A stamp may be off by this share of a step."""
 LARGEST_VALUE = LARGEST_SCATTER**0.5
+MOST_TURNS, SETTLED = 200, 1e-10
+"""Means of units and of times are taken away in turns, so often at most, until they are so small."""
 FIRST_ROWS = 10_000
 """The length of a step is taken from so many rows of a table that is read in batches."""
 
@@ -48,6 +51,7 @@ class Series:
     ends: Bools | None = None  # shape (T,), or None; the rows that may end a window; None: all of them
     # shape (T,), or None; the rows of the table that these are; None of a table that was read in batches
     rows: Ints | None = None
+    clock: str = ""  # what was understood of the time column
 
     @property
     def complete(self) -> Bools:
@@ -70,8 +74,10 @@ def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Value
     steps = _counted(unit) if time is None else _steps(*time, unit, step)
     order = np.lexsort((steps, unit))
     extra = np.array([name in covariates for name in names], dtype=bool)
+    clock = "" if time is None else clock_words(*time, steps, unit)
     return Series(tuple(names[~extra]), wide[order][:, ~extra], data.codes[order].astype(np.int64),
-                  tuple(names[extra]), wide[order][:, extra], unit[order], steps[order], rows=order)  # fmt: skip
+                  tuple(names[extra]), wide[order][:, extra], unit[order], steps[order], rows=order,
+                  clock=clock)  # fmt: skip
 
 
 def check_numbers(names: Sequence[str], columns: Iterable[Floats]) -> None:
@@ -91,6 +97,28 @@ def without_unit_means(series: Series, which: Bools | None = None) -> Series:
     return replace(series, values=series.values - unit_means(series, which))
 
 
+def without_time_means(series: Series, which: Bools, unit_means_too: bool) -> Series:
+    """The series with what all units share at a time taken away, of `which` system variables; means of units as well.
+
+    Where units have holes at different times, both kinds of means are taken away in turns until nothing moves.
+    """
+    values = series.values.copy()
+    _, time = np.unique(series.steps, return_inverse=True)
+    keys = [time.ravel(), series.units] if unit_means_too else [time.ravel()]
+    for j in np.flatnonzero(which).tolist():
+        known = np.isfinite(values[:, j])
+        own, scale = values[known, j], max(float(np.nanstd(values[:, j])), 1e-300)
+        for _ in range(MOST_TURNS):
+            moved = 0.0
+            for key in (each[known] for each in keys):
+                means = np.bincount(key, own) / np.maximum(np.bincount(key), 1)
+                own, moved = own - means[key], max(moved, float(np.abs(means).max()))
+            if moved < SETTLED * scale or len(keys) == 1:
+                break
+        values[known, j] = own
+    return replace(series, values=values)
+
+
 def unit_means(series: Series, which: Bools | None = None) -> Floats:
     """The mean of its unit in every row, for every system variable; 0 for others than `which`."""
     found = np.empty_like(series.values)
@@ -108,18 +136,29 @@ def with_single_cells_filled(series: Series, which: Bools | None = None) -> Seri
 
     Longer holes stay: they are gaps. The context is never filled in.
     """
-    values, filled = series.values.copy(), 0
+    single = single_cells(series) & (True if which is None else which)
+    row, column = np.nonzero(single)
+    values = series.values.copy()
+    values[row, column] = 0.5 * (series.values[row - 1, column] + series.values[row + 1, column])
+    return replace(series, values=values, interpolated=len(row))
+
+
+def single_cells(series: Series) -> Bools:
+    """The missing cells between two rows, one step away, that have a value there; shape (T, d)."""
+    known, single = np.isfinite(series.values), np.zeros(series.values.shape, dtype=bool)
     follows = (np.diff(series.units) == 0) & (np.diff(series.steps) == 1)
-    inside = np.concatenate([[False], follows[:-1] & follows[1:], [False]]) if len(follows) > 1 else None
-    for j in range(values.shape[1]):
-        known = np.isfinite(series.values[:, j])
-        if inside is None or known.all() or (which is not None and not which[j]):
-            continue
-        both = np.concatenate([[False], known[:-2] & known[2:], [False]])
-        single = np.flatnonzero(~known & inside & both)
-        values[single, j] = 0.5 * (series.values[single - 1, j] + series.values[single + 1, j])
-        filled += single.size
-    return replace(series, values=values, interpolated=filled)
+    single[1:-1] = ~known[1:-1] & known[:-2] & known[2:] & (follows[:-1] & follows[1:])[:, None]
+    return single
+
+
+def beside(series: Series, values: Floats, step: int) -> Floats:
+    """The values so many steps later in the same unit, earlier ones for negative steps; NaN where there are none."""
+    moved = np.full(values.shape, np.nan)
+    rows = np.arange(max(0, -step), len(values) - max(0, step))
+    rows = rows[(series.units[rows + step] == series.units[rows])
+                & (series.steps[rows + step] - series.steps[rows] == step)]  # fmt: skip
+    moved[rows] = values[rows + step]
+    return moved
 
 
 def _numbered(name: str, values: Values) -> Ints:
@@ -235,7 +274,10 @@ class StepCounter:
 def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
     """Stamps as numbers (dates: seconds), and whether they are dates."""
     if values.dtype.kind in "iuf":
-        return np.asarray(values, dtype=np.float64), False
+        if (written := written_dates(values)) is not None:
+            return stamps_of(name, written[0])
+        years = decimal_years(values)
+        return (np.asarray(values, dtype=np.float64) if years is None else years[0]), False
     try:
         dates = _dates(values)
     except (ValueError, TypeError) as error:
@@ -244,6 +286,20 @@ def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
         ) from error
     seconds = dates.dt.tz_localize(None).to_numpy("datetime64[ns]").astype(np.int64) / 1e9
     return np.asarray(seconds, dtype=np.float64), True
+
+
+def clock_words(name: str, values: Values, steps: Ints, units: Ints) -> str:
+    """What was understood of a time column that looks like numbers, in a sentence; else empty."""
+    how = written_dates(values) or decimal_years(values) if values.dtype.kind in "iuf" else None
+    if how is None:
+        return ""
+    stamps, dated = stamps_of(name, values)
+    order = np.lexsort((steps, units))
+    follow = (np.diff(steps[order]) == 1) & (np.diff(units[order]) == 0)
+    length = np.diff(stamps[order])[follow]
+    step = f", a step is {_shown(_mode(length), dated)}" if length.size else ""
+    first = str(pd.Timestamp(float(stamps.min()), unit="s")) if dated else f"{values[np.argmin(stamps)]:g}"
+    return f"time column {name!r} was read as {how[1]}: it begins at {first}{step}"
 
 
 def _dates(values: Values) -> pd.Series[Any]:

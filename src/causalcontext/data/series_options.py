@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from causalcontext.data.series import Cycle
+from causalcontext.data.series import Cycle, cycle
 from causalcontext.errors import OptionError, check_are_columns, check_choice, check_whole, is_whole, shortly
 
 MOST_LAGS = 100
-UNIT_EFFECTS = ("means", "none")
+UNIT_EFFECTS = TIME_EFFECTS = ("means", "none")
 Covariates = Sequence[str | Cycle] | Cycle | str | None
 
 
@@ -26,18 +26,23 @@ class SeriesOptions:
     # columns that may be causes of all variables and are no effects; they are not lagged
     covariates: tuple[str, ...] = ()
     unit_effects: str = "means"  # {"means", "none"}; whether the mean of every unit is taken away
-    missing: str = "raise"  # {"raise", "windows", "interpolate"}
+    missing: str = "raise"  # {"raise", "model", "windows", "interpolate"}
     cycles: tuple[Cycle, ...] = ()  # whose columns are among the covariates
+    time_effects: str = "none"  # {"means", "none"}; whether what all units share at a time is taken away
 
     def __post_init__(self) -> None:
         check_whole("lags", self.lags, 1, ", or None for rows without an order")
         if self.lags > MOST_LAGS:
             raise OptionError(f"lags is {self.lags}, expected at most {MOST_LAGS}; take every m-th row for longer ones")
         check_choice("unit_effects", self.unit_effects, UNIT_EFFECTS)
+        check_choice("time_effects", self.time_effects, TIME_EFFECTS)
+        if self.time_effects == "means" and (self.time is None or self.units is None):
+            raise OptionError("time_effects is 'means', which is for panels; pass units=..., the column that names the "
+                              "series, and time=..., the column that orders their rows, too")  # fmt: skip
         if self.missing in ("listwise", "testwise"):
             raise OptionError(f"missing is {self.missing!r}, which would paste rows together that do not follow each "
-                              "other; with lags pass missing='windows' or 'interpolate'")  # fmt: skip
-        check_choice("missing", self.missing, ("raise", "windows", "interpolate"))
+                              "other; with lags pass missing='model', 'windows' or 'interpolate'")  # fmt: skip
+        check_choice("missing", self.missing, ("raise", "model", "windows", "interpolate"))
         if not self.context_lags or max(self.context_lags) > self.lags:
             raise OptionError(
                 f"context_lags is {shortly(self.context_lags)}, expected some of 0 to lags, which is {self.lags}"
@@ -58,6 +63,20 @@ class SeriesOptions:
             raise OptionError("covariates names every column; at least one must be left to be an effect")
 
 
+def time_columns(time: Any) -> tuple[str, ...]:
+    """The columns that order the rows: one, or the parts of a date, named in a sequence or in text with commas.
+
+    >>> time_columns("year"), time_columns("DATE, TIME"), time_columns(["DATE", "TIME"]), time_columns(None)
+    (('year',), ('DATE', 'TIME'), ('DATE', 'TIME'), ())
+    """
+    if time is None:
+        return ()
+    found = [part.strip() for part in time.split(",")] if isinstance(time, str) else list(time)
+    if not 1 <= len(found) <= 3 or any(not isinstance(one, str) or not one for one in found):
+        raise OptionError(f"time is {shortly(time)}, expected a column, or two or three that make a date")
+    return tuple(found)
+
+
 class SeriesKeywords(TypedDict, total=False):
     """The options of `discover` that go with `lags`."""
 
@@ -68,11 +87,13 @@ class SeriesKeywords(TypedDict, total=False):
     covariates: Covariates
     unit_effects: str
     missing: str
+    time_effects: str
 
 
 def series_options(lags: int | None, time: str | None = None, units: str | None = None, step: Any = None,
                    context_lags: Sequence[int] | str | None = None, covariates: Covariates = None,
-                   unit_effects: str = "means", missing: str = "windows") -> SeriesOptions | None:  # fmt: skip
+                   unit_effects: str = "means", missing: str = "windows", time_effects: str = "none"
+                   ) -> SeriesOptions | None:  # fmt: skip
     """The choices of a search with lags, by their names in `discover`; None for one without."""
     if lags is None:
         found = {"time": time, "units": units, "step": step, "context_lags": context_lags, "covariates": covariates}
@@ -82,7 +103,9 @@ def series_options(lags: int | None, time: str | None = None, units: str | None 
                                   "lags=... too, such as lags=3")  # fmt: skip
         return None
     names, cycles = listed(covariates)
-    return SeriesOptions(lags, time, units, step, copies(context_lags), names, unit_effects, missing, cycles)
+    return SeriesOptions(
+        lags, time, units, step, copies(context_lags), names, unit_effects, missing, cycles, time_effects
+    )
 
 
 def listed(value: Covariates) -> tuple[tuple[str, ...], tuple[Cycle, ...]]:
@@ -104,6 +127,26 @@ def listed(value: Covariates) -> tuple[tuple[str, ...], tuple[Cycle, ...]]:
     cycles = tuple(one for one in found if isinstance(one, Cycle))
     names = [one for one in found if isinstance(one, str)]
     return (*names, *(name for one in cycles for name in one.names)), cycles
+
+
+def with_written_cycles(covariates: Covariates, text: str | None) -> Covariates:
+    """Covariates with the cycles that a text names: `column:period` or `column:period:harmonics`, with commas.
+
+    >>> with_written_cycles(None, "TIMESTAMP:1D:2, TIMESTAMP:365.25D")[0].names[2:]
+    ('TIMESTAMP 1D sin2', 'TIMESTAMP 1D cos2')
+    """
+    if text is None:
+        return covariates
+    found: list[str | Cycle] = []
+    for part in str(text).split(","):
+        words = part.strip().rsplit(":", 2)
+        words = words if len(words) == 3 and words[2].isdecimal() else part.strip().rsplit(":", 1)
+        if len(words) < 2 or not all(words):
+            raise OptionError(f"cycle is {shortly(text)}, expected COLUMN:PERIOD such as TIMESTAMP:1D")
+        found.append(cycle(words[0], words[1], int(words[2]) if len(words) == 3 else 1))
+    named = covariates.split(",") if isinstance(covariates, str) else covariates
+    named = [named] if isinstance(named, Cycle) else list(named or ())
+    return [*(one.strip() if isinstance(one, str) else one for one in named), *found]
 
 
 def copies(value: Sequence[int] | str | None) -> tuple[int, ...]:

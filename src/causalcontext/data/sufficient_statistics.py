@@ -108,6 +108,8 @@ def gather_statistics(
     words = np.array([*map(word_of, data.values), MISSING_WORD], dtype=np.uint64)
     context = int(digest_rows(words[data.codes], 0)), int(np.count_nonzero(data.codes < 0))
     statistics = statistics_of(totals, data, data.n_rows, *context, shared or slice(None))
+    if data.share != 1.0:
+        return replace(statistics, moments=statistics.moments.counted_for(data.share))
     if shared is not None:
         statistics.keep_columns(data, Moments(totals.n, totals.mean, totals.scatter))
     return statistics

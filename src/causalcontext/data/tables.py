@@ -77,7 +77,7 @@ def read_table(
 
 def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) -> tuple[Any, dict[str, Values]]:
     """The table without some columns, and these as arrays of what they hold."""
-    frame = _eager_frame(table, names)
+    frame = eager_frame(table, names)
     check_are_columns(taken, frame.columns)
     return frame.drop(list(taken)).to_native(), {name: frame[name].to_numpy() for name in taken}
 
@@ -92,14 +92,14 @@ def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
         array, column_names = _named_array(table, names)
         _check_unique(column_names)
         return tuple(_plain_column(name, values) for name, values in zip(column_names, array.T, strict=True))
-    frame = _eager_frame(table, names)
+    frame = eager_frame(table, names)
     column_names = [str(name) for name in frame.columns]
     _check_unique(column_names)
     named = zip(column_names, frame.iter_columns(), strict=True)
     return tuple(Column(name, series.dtype, series) for name, series in named)
 
 
-def _eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
+def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     """Any kind of table as a frame in memory, no name twice."""
     if isinstance(table, np.ndarray):
         table = frame_of(*_named_array(table, names))

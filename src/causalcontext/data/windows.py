@@ -64,7 +64,7 @@ class WindowCounts:
     def __str__(self) -> str:
         reasons = ((self.starts, "at starts"), (self.gaps, "after gaps"), (self.missing, "with missing values"))
         lost = [f"{count:,} {what}" for count, what in reasons if count]
-        filled = f"; {self.interpolated:,} single cells interpolated" if self.interpolated else ""
+        filled = f"; {self.interpolated:,} single cells filled in" if self.interpolated else ""
         because = f" (lost: {', '.join(lost)})" if lost else ""
         return f"{self.used:,} of {self.rows:,} rows end a whole window{because}{filled}"
 
@@ -190,6 +190,14 @@ def check_varies_in_units(data: Dataset, codes: Ints, units: Ints, name: str) ->
             raise DataError(f"context {data.names[position]!r} has one value in every unit of {name!r}, so its "
                             "effects are those of the units; pass unit_effects='none', or another "
                             "context")  # fmt: skip
+
+
+def check_varies_at_times(data: Dataset, codes: Ints, steps: Ints, name: str) -> None:
+    """Return if every context has several values at some time: what units share at a time is taken away."""
+    for position in data.contexts.positions:
+        if constant_units(levels_of(data.contexts, position, codes), steps) == len(np.unique(steps)):
+            raise DataError(f"context {data.names[position]!r} has one value at every time of {name!r}, so its effects "
+                            "are those of the times; pass time_effects='none', or another context")  # fmt: skip
 
 
 def _before(follows: Bools) -> Ints:

@@ -14,6 +14,13 @@ import numpy as np
 import scipy
 from narwhals.dependencies import is_pandas_dataframe
 
+from causalcontext.data.as_written import (
+    codes_for_missing,
+    numbers_with_words,
+    parsed_codes,
+    without_codes,
+    words_about_codes,
+)
 from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import read_system
@@ -166,8 +173,8 @@ def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: st
     if total and missing == "raise":
         where = [data.context_name, *holes] if statistics.missing_context else holes
         dropped = int(statistics.lost.sum()) + statistics.missing_context
-        yield (f"{_count(total, 'missing value')} in {listed(where)}; fill in, or use --missing listwise to drop "
-               f"{dropped} of {data.n_rows} rows")  # fmt: skip
+        yield (f"{_count(total, 'missing value')} in {listed(where)}; use --missing model, which uses every observed "
+               f"cell, or --missing listwise to drop {dropped} of {data.n_rows} rows")  # fmt: skip
     if statistics.infinite.any():
         where = names[statistics.infinite.any(axis=0)].tolist()
         found = _count(int(statistics.infinite.sum()), "infinite value")
@@ -202,12 +209,15 @@ def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iter
 def _untestable(context: ContextReading, statistics: SufficientStatistics, dependences: Sequence[Dependence]
                 ) -> Iterator[str]:  # fmt: skip
     """Columns that are constant in some contexts, or linear functions of others."""
-    everywhere = _constant_everywhere(statistics)
+    everywhere, alike = _constant_everywhere(statistics), dict[str, list[str]]()
     for column, name in enumerate(statistics.names):
         levels = constant_levels(statistics, column)
         if context.splits and levels and not everywhere[column]:
-            where = listed([level_text(statistics.values[level]) for level in levels])
-            yield f"{name} is constant where {context.name} = {where}: it cannot be tested there"
+            alike.setdefault(listed([level_text(statistics.values[level]) for level in levels]), []).append(name)
+    for where, names in alike.items():
+        what = "is constant" if len(names) == 1 else "are constant"
+        it = "it" if len(names) == 1 else "they"
+        yield f"{listed(names)} {what} where {context.name} = {where}: {it} cannot be tested there"
     for found in dependences:
         where = "" if found.everywhere else f" where {context.name} = {level_text(found.level)}"
         yield (f"{found.column} is a linear function of {listed(found.of)}{where}: links among "
@@ -262,8 +272,9 @@ def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
 
 
 def check(
-    table: Any, context: AnyContext = None, *, kinds: Mapping[str, str] | None = None, missing: str = "raise"
-) -> Inspection:
+    table: Any, context: AnyContext = None, *, kinds: Mapping[str, str] | None = None, missing: str = "raise",
+    na_values: Any = None,
+) -> Inspection:  # fmt: skip
     """What `discover` would refuse, could not test or be misled by, and which method and test suit the table.
 
     Parameters
@@ -271,7 +282,7 @@ def check(
     table : pandas, polars or pyarrow table
     context : str, what `cc.threshold` and `cc.bins` make, or a sequence of them, optional
         The column that names the context, a step function of a column, or several of them.
-    kinds, missing
+    kinds, missing, na_values
         As for `discover`.
 
     Returns
@@ -286,8 +297,16 @@ def check(
     >>> found.usable, found.advice[0]
     (True, "all columns are numbers: method='auto', the default, tries score-ac first")
     """
-    frame = _frame(table)
+    frame, codes = _frame(table), parsed_codes(na_values)
+    frame = without_codes(frame, codes) if codes else frame
     found = inspect(frame, context, kinds, missing)
+    words = numbers_with_words(frame)
+    if words:
+        said = listed([f"{name} ({', '.join(own)})" for name, own in words.items()], what="column")
+        every = sorted({word for own in words.values() for word in own})
+        note = (f"{said}: numbers but for these words; if they mean missing values, pass na_values={every!r}, on the "
+                f"command line --na={','.join(every)}")  # fmt: skip
+        found = replace(found, notes=(*found.notes, note))
     if found.problems:
         return found
     try:
@@ -311,6 +330,12 @@ def _frame(table: Any) -> pd.DataFrame:
 
 def _misleading(data: Dataset) -> Iterator[str]:
     """What a search would take for something else."""
+    codes = codes_for_missing(data)
+    if codes:
+        yield words_about_codes(codes)
+        columns = [np.where(np.isin(column, list(codes[name])), np.nan, column) if name in codes else column
+                   for name, column in zip(data.names, data.columns, strict=True)]  # fmt: skip
+        data = replace(data, columns=tuple(columns))
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"

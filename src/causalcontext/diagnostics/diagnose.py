@@ -10,6 +10,7 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
+from causalcontext.diagnostics.holes import deciding_columns
 from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
 from causalcontext.diagnostics.rows import (
     determinism,
@@ -36,8 +37,9 @@ CONFLICTS = {
     GraphKind.CPDAG: "have contradicting directions",
     GraphKind.PAG: "have a hidden common cause, or their separating sets contradict each other",
 }
-RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "wrong cells",
-         "proxies", "assumptions", "rows", "overlap", "selection bias", "near miss", "large cycles")  # fmt: skip
+RANKS = ("deterministic context", "search", "model", "untestable", "missing cells", "missing edge", "cancellation",
+         "wrong cells", "proxies", "assumptions", "rows", "overlap", "selection bias", "near miss",
+         "large cycles")  # fmt: skip
 
 
 def diagnose(result: ContextGraphs) -> Diagnosis:
@@ -194,7 +196,7 @@ def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
 
 
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    told_with_the_result, model_violations, residuals_against, wrong_cells,
+    told_with_the_result, model_violations, residuals_against, wrong_cells, deciding_columns,
 )  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,

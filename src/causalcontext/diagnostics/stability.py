@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.gaussian import PreparedGaussian
-from causalcontext.ci_tests.preparation import prepare
+from causalcontext.ci_tests.preparation import PreparedCompletions, prepare
 from causalcontext.ci_tests.protocol import PreparedTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 MOST_SAMPLES = 100_000
+COMPLETIONS_OF_A_SAMPLE = 2
+"""Completed tables of every sample of a table with missing cells that are modelled."""
 Drawn = TypeVar("Drawn")
 MARKS = {
     GraphKind.CPDAG: ("-->", "<--", "o-o", "x-x"),
@@ -165,10 +167,13 @@ class Resample:
 
     def __init__(self, result: ContextGraphs) -> None:
         data, self.settings = result.rows, result.settings
+        modelled = isinstance(result.prepared, PreparedCompletions)
+        if isinstance(result.prepared, PreparedCompletions):
+            data = result.prepared.completed.given
         if data is None and result.scanned is not None:
             data = result.scanned.data
         assert data is not None
-        usable = data.codes >= 0 if result.settings.missing == "testwise" else complete_rows(data)
+        usable = data.codes >= 0 if result.settings.missing == "testwise" or modelled else complete_rows(data)
         self.data = some_rows(data, np.flatnonzero(usable))
         self.links = links_without_functions(result.settings.knowledge.links(result.names), data.contexts)
         self.test = find_test(result.settings.test, result.settings.seed)
@@ -202,8 +207,8 @@ class Resample:
 
     def _prepare(self, data: Dataset) -> tuple[SufficientStatistics, PreparedTest]:
         """The test for the rows of a sample; a column that happens to be constant in it is no error."""
-        if self.settings.missing == "testwise":
-            return prepare(data, self.test, self.settings.missing)[1:]
+        if self.settings.missing in ("testwise", "model"):
+            return prepare(data, self.test, self.settings.missing, completions=COMPLETIONS_OF_A_SAMPLE)[1:]
         statistics = gather_statistics(data)
         return statistics, prepared_test(self.test, data, statistics)
 

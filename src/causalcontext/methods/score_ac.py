@@ -29,14 +29,17 @@ def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
     Of a table that was scanned the rows are a sample. Curves, noise densities and the logits of the context need rows,
     and scores can be compared only if all of them come from the same ones: so all of the model rests on the sample.
     """
-    statistics, score = task.statistics, task.score
-    if _is_sample(task):
+    table, statistics, score = task.data, task.statistics, task.score
+    if task.completed is not None:  # a cell that looks wrong would be so in every completed table
+        table, score = task.completed.stacked, replace(score, wrong_cells="keep")
+        statistics = gather_statistics(table)
+    elif _is_sample(task):
         few = few_rows(task)
         if few:
             raise DataError(f"{few}; pass a larger sample=, or method='pc-ac'")
         # The moments of all rows would go on having cells that look wrong in a sample.
         statistics, score = gather_statistics(task.data, "listwise"), replace(score, wrong_cells="keep")
-    return run_score(task.data, statistics, task.links, score, task.settings.seed, task.n_jobs, task.advance)
+    return run_score(table, statistics, task.links, score, task.settings.seed, task.n_jobs, task.advance)
 
 
 def few_rows(task: Task) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from causalcontext.ci_tests.preparation import PreparedCompletions
 from causalcontext.ci_tests.protocol import PreparedTest
+from causalcontext.data.completion import Completed
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.diagnostics.support import Support
@@ -80,6 +82,11 @@ class Task:
         limit = variables if settings.max_given is None else min(settings.max_given, variables)
         return Plan(variables, self.data.contexts, rule, tuple(cells), self.links, settings.alpha, limit,
                     settings.collider_rule, masked_scope, across)  # fmt: skip
+
+    @property
+    def completed(self) -> Completed | None:
+        """Of a table with missing cells that are modelled, the model and completed tables."""
+        return self.prepared.completed if isinstance(self.prepared, PreparedCompletions) else None
 
     @property
     def context_nodes(self) -> tuple[int, ...]:

@@ -228,4 +228,4 @@ def moments_of(data: ScoreData, functions: Sequence[BasisFunction], mean: Floats
             means[r] += away * size / (count[r] + size)
             count[r] += size
     mirror(scatter)
-    return means, scatter
+    return means, scatter * (data.n / np.maximum(count, 1.0))[:, None, None] if data.table.share != 1.0 else scatter

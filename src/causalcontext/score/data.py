@@ -231,7 +231,7 @@ class ScoreData:
 
     def all_rows(self) -> Iterator[tuple[Floats, Ints, Ints]]:
         """Values, codes and cells of all rows of the table, in parts that fit into memory."""
-        if self.weight == 1.0:
+        if self.weight == self.table.share:
             yield self.values, self.codes, self.cells
             return
         usable = np.flatnonzero(complete_rows(self.table))
@@ -263,7 +263,7 @@ class ScoreData:
         gap = np.zeros(len(self.kind))
         for j in np.flatnonzero(self.kind == NUMBER).tolist():
             gap[j] = _gap(values[j])
-        weight = len(usable) / max(len(usable[::step]), 1)
+        weight = self.table.share * (len(usable) / max(len(usable[::step]), 1))
         return replace(self, values=values, codes=codes, cells=cells, gap=gap, weight=weight)
 
 

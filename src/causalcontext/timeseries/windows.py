@@ -14,11 +14,20 @@ from typing import Any
 import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.data.completion import FEWEST_OBSERVED, complete
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.scan import Scan
 from causalcontext.data.scanned_windows import ScannedWindows
-from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
+from causalcontext.data.series import (
+    Series,
+    as_series,
+    beside,
+    single_cells,
+    with_single_cells_filled,
+    without_time_means,
+    without_unit_means,
+)
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.data.windows import (
@@ -26,6 +35,7 @@ from causalcontext.data.windows import (
     LaggedTable,
     WindowCounts,
     beyond,
+    check_varies_at_times,
     check_varies_in_units,
     check_windows,
     constant_units,
@@ -42,6 +52,11 @@ from causalcontext.kernels.arrays import Bools, Ints, Values
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.search.lagged.plan import Window
 from causalcontext.views import Contexts
+
+FEWEST_UNITS = 10
+"""Errors by units need so many of them."""
+MOST_STEPS_BACK = 2
+"""A missing cell is modelled by its row, the next one, and at most so many before it."""
 
 
 def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> tuple[Bools, Bools]:
@@ -252,7 +267,20 @@ class SeriesWindows:
         columns = window_columns(self.names, self.series.covariate_names, self.options.lags, depth)
         named = {at(*column): column for column in columns}
         ends = ends if self.sample is None else ends[self._half(ends)]
-        return lagged_dataset(self.data, self.series, ends, named, copies)
+        found = lagged_dataset(self.data, self.series, ends, named, copies)
+        return replace(found, share=self._left(ends)) if self.options.time_effects == "means" else found
+
+    def _left(self, ends: Ints) -> float:
+        """The share of windows that is left once means of times, and of units, have been taken away."""
+        spent = len(np.unique(self.series.steps[ends])) - 1
+        spent += len(np.unique(self.series.units[ends])) - 1 if self.options.unit_effects == "means" else 0
+        return max(1.0 - spent / max(len(ends), 1), 0.01)
+
+    @cached_property
+    def units_of_windows(self) -> Ints | None:
+        """The unit of every window that scores see; None where there are few units."""
+        units = self.series.units[self.all_windows.row] if self.scanned is None else self.series.units[:0]
+        return units if self.options.units is not None and len(np.unique(units)) >= FEWEST_UNITS else None
 
     def without_other_context_lags(self, links: Links) -> Links:
         """Links of which no variable but contexts depend on a context at a lag that is not asked for."""
@@ -342,17 +370,57 @@ def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     means = np.array([data.kinds[data.position(name)] is Kind.CONTINUOUS for name in series.names], dtype=bool)
     if options.missing == "interpolate":
         series = with_single_cells_filled(series, means)
-    if options.units is None or options.unit_effects != "means":
+    if options.missing == "model":
+        series = _with_single_cells_drawn(data, series, options.lags)
+    by_unit, by_time = options.units is not None and options.unit_effects == "means", options.time_effects == "means"
+    if by_unit:
+        check_varies_in_units(data, series.codes, series.units, str(options.units))
+    if by_time:
+        check_varies_at_times(data, series.codes, series.steps, str(options.time))
+        return without_time_means(series, means, by_unit)
+    return without_unit_means(series, means) if by_unit else series
+
+
+def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> Series:
+    """The series with single missing cells drawn once from a model of their row, the rows before it and the next one.
+
+    Longer holes stay: they are gaps. The context is never filled in.
+    """
+    single = single_cells(series)
+    if not single.any():
         return series
-    check_varies_in_units(data, series.codes, series.units, options.units)
-    return without_unit_means(series, means)
+    places = [data.position(name) for name in series.names]
+    steps = (0, 1, *range(-1, -min(lags, MOST_STEPS_BACK) - 1, -1))
+    columns = [beside(series, series.values, step) if step else series.values for step in steps]
+    names = [f"{name} {step}" for step in steps for name in series.names]
+    count, categories = len(places), {i: data.categories[place] for i, place in enumerate(places)
+                                      if place in data.categories}  # fmt: skip
+    usable = np.flatnonzero(series.codes >= 0)
+    wide = np.hstack(columns)[usable].T
+    enough = [j for j in range(len(names)) if np.isfinite(wide[j]).sum() >= FEWEST_OBSERVED]
+    contexts = Contexts((len(enough),), tuple((cell,) for cell in range(len(data.values))))
+    rows = Dataset(
+        (*(names[j] for j in enough), "context"),
+        (*(data.kinds[places[j % count]] for j in enough), Kind.CATEGORICAL),
+        (*(wide[j] for j in enough), series.codes[usable].astype(np.int32)), ("float64",) * (len(enough) + 1), contexts,
+        (tuple(range(len(data.values))),), series.codes[usable].astype(np.int32),
+        {place: categories[j % count] for place, j in enumerate(enough) if j % count in categories},
+    )  # fmt: skip
+    drawn = complete(rows, 0).table(0)
+    values = series.values.copy()
+    for place, j in enumerate(enough):
+        if j < count:
+            own = single[usable, j]
+            values[usable[own], j] = np.asarray(drawn.columns[place])[own]
+    return replace(series, values=values, interpolated=int(single[usable].sum()))
 
 
 def check_complete(lost: int) -> None:
     """Return if no rows have missing values."""
     if lost:
-        raise DataError(f"{lost} rows have missing values; pass missing='windows' to leave out their windows, "
-                        "or missing='interpolate' to fill in single cells")  # fmt: skip
+        raise DataError(f"{lost} rows have missing values; pass missing='model' to draw single cells from a model of "
+                        "their neighbours, 'windows' to leave out their windows, or 'interpolate' to fill in single "
+                        "numbers")  # fmt: skip
 
 
 def series_settings(options: SeriesOptions) -> dict[str, Any]:

@@ -31,7 +31,7 @@ function findingsOf(app) {
 function missingButtons(app) {
   if (!app.findings.holes || app.question.options.missing) return [];
   const set = (missing) => () => app.change((question) => { question.options.missing = missing; });
-  return [element("p", { class: "actions" }, button("Drop rows with missing values", set("listwise")), button("Drop them test by test", set("testwise")))];
+  return [element("p", { class: "actions" }, button("Use every observed cell", set("model")), button("Drop rows with missing values", set("listwise")), button("Drop them test by test", set("testwise")))];
 }
 
 function columnCard(app, column) {

@@ -92,10 +92,11 @@ class MechanismFit(Parameters):
 class CompleteRows:
     """The complete rows of a table, column by column, around the means of all of them."""
 
-    def __init__(self, data: Dataset) -> None:
+    def __init__(self, data: Dataset, clusters: Ints | None = None) -> None:
         self.data = data
         complete = complete_rows(data)
         self._kept = None if complete.all() else np.flatnonzero(complete)
+        self._clusters = None if clusters is None or len(clusters) != data.n_rows else self._of(clusters)
         self.codes: Ints = self._of(data.codes).astype(np.int64)
         self._here: dict[Groups, tuple[Ints, Ints]] = {}
 
@@ -114,6 +115,10 @@ class CompleteRows:
         here, place = self.inside(groups)
         found = np.column_stack([np.asarray(self._of(self.data.columns[c]), dtype=np.float64)[here] for c in columns])
         return found, place
+
+    def clusters(self, groups: Groups) -> Ints | None:
+        """The unit of every row of some groups of cells, whose residuals may be correlated; None without units."""
+        return None if self._clusters is None else self._clusters[self.inside(groups)[0]]
 
     def _of(self, column: np.ndarray) -> np.ndarray:
         return np.asarray(column) if self._kept is None else np.asarray(column)[self._kept]
@@ -158,7 +163,10 @@ def fit(moments: Moments, effect: int, causes: tuple[int, ...], groups: Groups, 
     else:
         values, place = rows.values(columns, groups)
         values -= levels.mean[place]
-        covariance = sandwich(values[:, 0], values[:, 1:], place, levels.rows, found.slopes, found.inverse, weights)
+        clusters = rows.clusters(groups)
+        covariance = sandwich(values[:, 0], values[:, 1:], place, levels.rows, found.slopes, found.inverse, weights,
+                              clusters)  # fmt: skip
+        df = df if clusters is None else min(df, len(np.unique(clusters)) - 1)
         covariance *= n / max(len(place), 1)  # where only part of the rows is at hand
     kind: ErrorKind = "classical" if rows is None else "sandwich"
     return MechanismFit(covariance, df, effect, causes, groups, graphs, levels.mean[:, 0], levels.mean[:, 1:],
@@ -200,11 +208,12 @@ def classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
 
 
 def sandwich(response: Floats, design: Floats, place: Ints, rows: Ints | Floats, slopes: Floats, inverse: Floats,
-             weights: Floats | None = None) -> Floats:  # fmt: skip
+             weights: Floats | None = None, clusters: Ints | None = None) -> Floats:  # fmt: skip
     """The covariance of levels and slopes whatever the variances are (MacKinnon and White 1985, HC3).
 
     Response and design are centred by level; `place` is the level of every row, `rows` its size. With weights, sizes
-    and `inverse` are those of the weighted rows.
+    and `inverse` are those of the weighted rows. With `clusters`, the unit of every row, residuals of one unit may be
+    correlated (Liang and Zeger 1986).
     """
     share = np.ones(len(place)) if weights is None else weights
     level = np.zeros((len(place), len(rows)))
@@ -213,6 +222,11 @@ def sandwich(response: Floats, design: Floats, place: Ints, rows: Ints | Floats,
     leverage = share / rows[place] + np.einsum("ij,ij->i", moving, design)
     residual = (response - design @ slopes) / np.maximum(1.0 - leverage, 1.0 / len(place))
     influence = np.hstack([level, moving]) * residual[:, None]
+    if clusters is not None:
+        units, unit = np.unique(clusters, return_inverse=True)
+        together = np.zeros((len(units), influence.shape[1]))
+        np.add.at(together, unit.ravel(), influence)
+        return np.asarray(together.T @ together * (len(units) / max(len(units) - 1, 1)))
     return np.asarray(influence.T @ influence)
 
 
@@ -285,7 +299,17 @@ def shared_fits(moments: Moments, effect: int, terms: Sequence[Term], rows: Comp
         values, place = rows.values(used, groups)
         values -= levels.mean[place][:, used]
         joint = Parameters(
-            sandwich(values[:, 0], values[:, 1:] * inside.T[place], place, levels.rows, slopes, inverse, weights), df
+            sandwich(
+                values[:, 0],
+                values[:, 1:] * inside.T[place],
+                place,
+                levels.rows,
+                slopes,
+                inverse,
+                weights,
+                rows.clusters(groups),
+            ),
+            df,
         )
     kind: ErrorKind = "classical" if rows is None else "sandwich"
     found = []

@@ -133,7 +133,9 @@ class Mechanics(UnrolledGraphs):
     @cached_property
     def rows(self) -> CompleteRows | None:
         """The complete rows of the table, or its windows, if the result still has them."""
-        return None if self.result.table is None else CompleteRows(self.result.table)
+        windowed = self.result.windowed
+        units = None if windowed is None or windowed.sample is not None else windowed.units_of_windows
+        return None if self.result.table is None else CompleteRows(self.result.table, units)
 
     def rows_back_to(self, lag: int) -> CompleteRows | None:
         """The rows with columns as long ago as that."""

@@ -1,0 +1,381 @@
+"""Missing cells by a model: what every observed cell says about the moments, and completed tables for what needs rows.
+
+In every cell of the context the columns are normal, categories by indicators. EM finds means and covariances that make
+the observed values most likely (Dempster, Laird and Rubin 1977); rows without a context count in every cell that they
+may belong to, by its probability. What is missing of the information about a covariance follows from the patterns of
+missing values, and is what an honest number of rows leaves out. Completed tables come from EM on bootstrap weights
+(King and others 2001), followed by matching: a missing value is that of a row with nearly the same prediction, so that
+counts stay counts, and categories categories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import scipy
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
+from causalcontext.data.moments import Moments
+from causalcontext.errors import DataError
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+
+STACKED, POOLED = 5, 20
+"""Completed tables that a score sees as one, and those whose answers to a test are pooled: fewer cost power."""
+PRIOR_ROWS = 1.0
+"""So many rows without any correlation are added to every cell, so that its covariance has an inverse."""
+CLOSE, MOST_STEPS = 1e-4, 300
+"""EM ends when no mean or covariance, in standard units, moves by more; or after so many steps."""
+DONORS = 5
+"""A missing value is taken from one of so many rows whose prediction is nearest."""
+MOST_INFORMED = 30
+"""With more columns what is missing of the information about a pair is the share of rows that lack one of the two."""
+FEWEST_OBSERVED = 10
+"""Values that a column needs to be modelled."""
+_AT_A_TIME = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The table as EM sees it: numbers in standard units, and indicators of categories. T rows, q columns."""
+
+    values: Floats  # shape (T, q); 0 where missing
+    seen: Bools  # shape (T, q)
+    owner: Ints  # shape (q,); the column of the table
+    pattern: Ints  # shape (T,); the row of `patterns` that says what is seen
+    patterns: Bools  # shape (P, q)
+    possible: Bools  # shape (T, K); the cells of the context that a row may belong to
+    centre: Floats  # shape (q,)
+    scale: Floats  # shape (q,)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalCells:
+    """A normal law in every cell of the context."""
+
+    share: Floats  # shape (K,)
+    mean: Floats  # shape (K, q)
+    covariance: Floats  # shape (K, q, q); with the prior
+    scatter: Floats  # shape (K, q, q); expected cross products around the mean, without the prior
+    rows: Floats  # shape (K,)
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """What is known of a table with missing cells: a model of its columns, and tables drawn from it."""
+
+    given: Dataset
+    columns: Columns
+    model: NormalCells
+    seed: int
+    most: int = POOLED  # tables at most
+    drawn: dict[int, Dataset] = field(default_factory=dict)
+
+    def table(self, number: int) -> Dataset:
+        """A completed table, by its number; drawn when it is first asked for."""
+        if number not in self.drawn:
+            random = np.random.default_rng([self.seed, number])
+            self.drawn[number] = _drawn(self.given, self.columns, self.model, random)
+        return self.drawn[number]
+
+    def tables(self, most: int) -> list[Dataset]:
+        """The first completed tables."""
+        return [self.table(number) for number in range(min(most, self.most))]
+
+    @property
+    def rows(self) -> Ints:
+        """The rows of every cell; those without a context are counted where the first table has them."""
+        return np.bincount(self.table(0).codes, minlength=len(self.given.contexts.cells))
+
+    @property
+    def note(self) -> str:
+        """What was done, in a sentence."""
+        lack = 1.0 - self.columns.seen[:, self.information.first].mean()
+        return (
+            f"{100.0 * lack:.2g} % of the cells are missing and were modelled, from all {self.given.n_rows:,} rows; "
+            f"what is known about two columns given the others is worth {100.0 * self.share:.0f} % of them on average"
+        )
+
+    @cached_property
+    def information(self) -> Information:
+        """What is left of the information about covariances."""
+        return Information(self.columns, self.model)
+
+    @cached_property
+    def share(self) -> float:
+        """The information about a pair of columns given all others that is left, in the mean over all pairs.
+
+        Without conditions more is left: the more columns a mechanism has, the more of them are missing in a row.
+        """
+        places, cells = range(len(self.given.system)), range(len(self.model.rows))
+        pairs = [(x, y) for x in places for y in places if x < y] or [(0, 0)]
+        others = [[z for z in places if z not in pair] for pair in pairs]
+        return float(np.mean([self.information.share(*pair, own, cells)
+                              for pair, own in zip(pairs, others, strict=True)]))  # fmt: skip
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Expected moments of the system variables; as many rows as the information that is left is worth."""
+        model, columns = self.model, self.columns
+        plain = self.information.first
+        scale = columns.scale[plain]
+        rows = np.maximum(np.round(self.share * model.rows), 1.0)
+        scatter = model.scatter[:, plain[:, None], plain] * scale[:, None] * scale
+        scatter *= (rows / np.maximum(model.rows, 1e-9))[:, None, None]
+        return Moments(rows.astype(np.int64), model.mean[:, plain] * scale + columns.centre[plain], scatter)
+
+    @cached_property
+    def stacked(self) -> Dataset:
+        """All completed tables as one, in which every row counts for less than one."""
+        tables = self.tables(STACKED)
+        columns = tuple(np.concatenate(parts) for parts in zip(*(own.columns for own in tables), strict=True))
+        codes, count = np.concatenate([own.codes for own in tables]), len(tables)
+        # completions add to the variance what they differ by, divided by their number
+        left = 1.0 / (1.0 / self.share + (1.0 / self.share - 1.0) / count)
+        return replace(self.given, columns=columns, codes=codes, share=left / count)
+
+
+def complete(data: Dataset, seed: int, most: int = POOLED) -> Completed:
+    """The model of a table with missing cells, from which completed tables are drawn, so many at most."""
+    columns = _columns(data)
+    return Completed(data, columns, fit(columns), seed, most)
+
+
+def _columns(data: Dataset) -> Columns:
+    values, seen, owner = [], [], []
+    for position in sorted(data.system, key=lambda place: data.names[place]):  # the order of columns must not matter
+        own = np.asarray(data.columns[position], dtype=np.float64)
+        there = np.isfinite(own)
+        if there.sum() < FEWEST_OBSERVED:
+            raise DataError(f"column {data.names[position]!r} has {there.sum()} values, missing='model' needs "
+                            f"{FEWEST_OBSERVED}; drop the column")  # fmt: skip
+        levels = len(data.categories.get(position, ())) if data.kinds[position] is Kind.CATEGORICAL else 2
+        for level in range(max(levels - 1, 1)):
+            values.append(own if levels <= 2 else (own == level).astype(np.float64))
+            seen.append(there)
+            owner.append(position)
+    wide, known = np.column_stack(values), np.column_stack(seen)
+    centre = np.nanmean(np.where(known, wide, np.nan), axis=0)
+    scale = np.nanstd(np.where(known, wide, np.nan), axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    patterns, pattern = np.unique(known, axis=0, return_inverse=True)
+    cells = np.array(data.contexts.cells).reshape(len(data.contexts.cells), -1)
+    possible = np.ones((data.n_rows, len(cells)), dtype=bool)
+    for j, position in enumerate(data.contexts.positions):
+        own_level = np.asarray(data.columns[position], dtype=np.int64)
+        possible &= (own_level < 0)[:, None] | (own_level[:, None] == cells[:, j])
+    lost = ~possible.any(axis=1)
+    possible[lost] = True  # two contexts, each missing where the other has a value that no cell combines it with
+    return Columns(np.where(known, (wide - centre) / scale, 0.0), known, np.array(owner), pattern.ravel(), patterns,
+                   possible, centre, scale)  # fmt: skip
+
+
+def fit(columns: Columns, weight: Floats | None = None, start: NormalCells | None = None) -> NormalCells:
+    """The most likely normal law of every cell, by EM; `weight` of every row, all 1 by default."""
+    (rows, q), cells = columns.values.shape, columns.possible.shape[1]
+    count = np.ones(rows) if weight is None else weight
+    model = start or NormalCells(np.full(cells, 1.0 / cells), np.zeros((cells, q)), np.tile(np.eye(q), (cells, 1, 1)),
+                                 np.zeros((cells, q, q)), np.zeros(cells))  # fmt: skip
+    unknown = columns.possible.sum(axis=1) > 1
+    belongs = columns.possible / columns.possible.sum(axis=1, keepdims=True)
+    for _ in range(MOST_STEPS):
+        after = _maximised([_expected(columns, belongs[:, cell] * count, model, cell) for cell in range(cells)])
+        moved = max(np.abs(after.mean - model.mean).max(), np.abs(after.covariance - model.covariance).max())
+        model = after
+        if moved < CLOSE:
+            break
+        if unknown.any():
+            belongs[unknown] = posterior(columns, model)[unknown]
+    return model
+
+
+def _expected(columns: Columns, weight: Floats, model: NormalCells, cell: int) -> tuple[float, Floats, Floats]:
+    """Rows, mean and cross products of one cell as the model expects them: one E step."""
+    mean, covariance = model.mean[cell], model.covariance[cell]
+    total, q = float(weight.sum()), len(mean)
+    sums, products, left = np.zeros(q), np.zeros((q, q)), np.zeros((q, q))
+    for some, rows in _parts(columns):
+        slopes, rest = _regressions(columns.patterns[some], covariance)[:2]
+        place = columns.pattern[rows] - some.start
+        filled = predicted(columns, rows, slopes[place], mean)
+        sums += weight[rows] @ filled
+        products += (filled.T * weight[rows]) @ filled
+        left += np.tensordot(np.bincount(place, weight[rows], some.stop - some.start), rest, 1)
+    centre = sums / max(total, 1e-12)
+    return total, centre, products - total * np.outer(centre, centre) + left
+
+
+def _maximised(expected: Sequence[tuple[float, Floats, Floats]]) -> NormalCells:
+    """The law of every cell that makes what is expected most likely: an M step."""
+    rows, mean, scatter = (np.stack([np.asarray(own[i]) for own in expected]) for i in range(3))
+    prior = PRIOR_ROWS * np.eye(mean.shape[1])
+    return NormalCells(rows / rows.sum(), mean, (scatter + prior) / (rows + PRIOR_ROWS)[:, None, None], scatter, rows)
+
+
+def posterior(columns: Columns, model: NormalCells) -> Floats:
+    """The probability of every cell that a row may belong to, given what is seen of it, shape (T, K)."""
+    log_density = np.zeros(columns.possible.shape)
+    for cell in range(columns.possible.shape[1]):
+        for some, rows in _parts(columns):
+            _, _, inverse, size = _regressions(columns.patterns[some], model.covariance[cell])
+            place = columns.pattern[rows] - some.start
+            away = np.where(columns.seen[rows], columns.values[rows] - model.mean[cell], 0.0)
+            log_density[rows, cell] = -0.5 * (np.einsum("ti,tij,tj->t", away, inverse[place], away) + size[place])
+    log_density += np.log(np.maximum(model.share, 1e-300))
+    return np.asarray(scipy.special.softmax(np.where(columns.possible, log_density, -np.inf), axis=1))
+
+
+def _parts(columns: Columns) -> list[tuple[slice, Ints]]:
+    """Patterns, as many as fit into memory together, with their rows."""
+    patterns, q = columns.patterns.shape
+    size = max(1, _AT_A_TIME // (q * q))
+    parts = [slice(first, min(first + size, patterns)) for first in range(0, patterns, size)]
+    return [(part, np.flatnonzero((columns.pattern >= part.start) & (columns.pattern < part.stop))) for part in parts]
+
+
+def _regressions(patterns: Bools, covariance: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """For every pattern: slopes of all columns on those that are seen, what is left of their covariances, the inverse
+    of the covariance of those seen, and its log determinant; shapes (P, q, q), three times, and (P,).
+    """  # fmt: skip
+    both = patterns[:, :, None] & patterns[:, None, :]
+    alone = ~patterns[:, :, None] * np.eye(patterns.shape[1])
+    inside = np.where(both, covariance, 0.0) + alone
+    inverse = np.where(both, np.linalg.inv(inside), 0.0)
+    slopes = covariance @ inverse
+    slopes = np.where(patterns[:, :, None], np.eye(patterns.shape[1]), slopes)
+    left = covariance - slopes @ covariance
+    return (
+        slopes,
+        np.where(both | patterns[:, :, None] | patterns[:, None, :], 0.0, left),
+        inverse,
+        np.linalg.slogdet(inside)[1],
+    )
+
+
+def predicted(columns: Columns, rows: Ints, slopes: Floats, mean: Floats) -> Floats:
+    """Some rows with what the seen values lead to expect where one is missing; slopes of every row."""
+    away = np.where(columns.seen[rows], columns.values[rows] - mean, 0.0)
+    return np.asarray(np.einsum("tij,tj->ti", slopes, away) + mean)
+
+
+def _drawn(data: Dataset, columns: Columns, model: NormalCells, random: np.random.Generator) -> Dataset:
+    """A completed table: a draw from the model of a bootstrap sample, then values of rows that are predicted alike."""
+    weight = random.multinomial(data.n_rows, np.full(data.n_rows, 1.0 / data.n_rows)).astype(np.float64)
+    own = fit(columns, weight, model)
+    cells = np.array([random.choice(len(row), p=row) for row in posterior(columns, own)])
+    filled = np.zeros_like(columns.values)
+    for cell in range(len(own.rows)):
+        for some, rows in _parts(columns):
+            rows = rows[cells[rows] == cell]
+            slopes, left = _regressions(columns.patterns[some], own.covariance[cell])[:2]
+            values, vectors = np.linalg.eigh(left)
+            root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+            place = columns.pattern[rows] - some.start
+            noise = np.einsum("tij,tj->ti", root[place], random.standard_normal((len(rows), root.shape[1])))
+            filled[rows] = predicted(columns, rows, slopes[place], own.mean[cell]) + noise
+    return _matched(data, columns, own, cells, filled, random)
+
+
+def _matched(data: Dataset, columns: Columns, model: NormalCells, cells: Ints, filled: Floats,
+             random: np.random.Generator) -> Dataset:  # fmt: skip
+    """The table with, for every missing value, one of a row of the same cell whose prediction is nearly the same."""
+    values = [np.array(column, dtype=np.float64) if place in data.system else column
+              for place, column in enumerate(data.columns)]  # fmt: skip
+    for position in dict.fromkeys(columns.owner.tolist()):
+        own = np.flatnonzero(columns.owner == position)
+        others = np.flatnonzero(columns.owner != position)
+        seen = columns.seen[:, own[0]]
+        for cell in range(len(model.rows)):
+            lack, there = np.flatnonzero(~seen & (cells == cell)), np.flatnonzero(seen & (cells == cell))
+            if not lack.size:
+                continue
+            there = there if there.size else np.flatnonzero(seen)  # a column without a value in a cell
+            covariance = model.covariance[cell]
+            slopes = np.linalg.solve(covariance[np.ix_(others, others)], covariance[np.ix_(others, own)])
+            near = filled[:, others] @ slopes
+            count = min(DONORS, there.size)
+            nearest = scipy.spatial.cKDTree(near[there]).query(near[lack], count)[1].reshape(len(lack), count)
+            donors = there[nearest[np.arange(len(lack)), random.integers(count, size=len(lack))]]
+            values[position][lack] = values[position][donors]
+            filled[np.ix_(lack, own)] = columns.values[np.ix_(donors, own)]
+    contexts = np.array(data.contexts.cells, dtype=np.int32).reshape(len(data.contexts.cells), -1)
+    for j, position in enumerate(data.contexts.positions):
+        values[position] = contexts[cells, j]
+    return replace(data, columns=tuple(values), codes=cells.astype(data.codes.dtype))
+
+
+class Information:
+    """What is left of the information about covariances, by the patterns of missing values.
+
+    Of a normal law with covariance S, a row of which the columns o are seen has the information tr(J E J F) / 2 about
+    the elements E and F of S, J being the inverse of S over o and 0 elsewhere.
+    """
+
+    def __init__(self, columns: Columns, model: NormalCells) -> None:
+        self.columns, self.model = columns, model
+        # of every system variable, in table order, its first column
+        self.first = np.array([int(np.flatnonzero(columns.owner == own)[0]) for own in np.unique(columns.owner)])
+        self._known: dict[tuple[int, int, tuple[int, ...], tuple[int, ...]], float] = {}
+        q = columns.values.shape[1]
+        self._pairs = np.array([(a, b) for a in range(q) for b in range(a, q)]).T
+        self._errors = [self._error(cell) for cell in range(len(model.rows))] if q <= MOST_INFORMED else []
+
+    def share(self, x: int, y: int, given: Sequence[int], cells: Sequence[int]) -> float:
+        """What is left for the partial correlation of two system variables given others, on the rows of some cells."""
+        key = (x, y, tuple(given), tuple(cells))
+        if key not in self._known:
+            self._known[key] = self._share(*key) if self._errors else self._seen_together(x, y)
+        return self._known[key]
+
+    def _seen_together(self, x: int, y: int) -> float:
+        return float((self.columns.seen[:, self.first[x]] & self.columns.seen[:, self.first[y]]).mean())
+
+    def _share(self, x: int, y: int, given: tuple[int, ...], cells: tuple[int, ...]) -> float:
+        model, chosen = self.model, list(cells)
+        rows = model.rows[chosen]
+        mean = rows @ model.mean[chosen] / rows.sum()
+        away = model.mean[chosen] - mean
+        pooled = (np.tensordot(rows, model.covariance[chosen], 1) + (away.T * rows) @ away) / rows.sum()
+        conditions = np.concatenate([self._all_of(z) for z in given]) if given else np.empty(0, dtype=np.int64)
+        first, second = (self._residual(pooled, int(self.first[end]), conditions) for end in (x, y))
+        a, b = self._pairs
+        gradient = np.where(a == b, first[a] * second[a], first[a] * second[b] + first[b] * second[a])
+        whole = left = 0.0
+        for cell, n in zip(chosen, rows.tolist(), strict=True):
+            covariance = model.covariance[cell]
+            variance = (first @ covariance @ first) * (second @ covariance @ second) + (
+                first @ covariance @ second
+            ) ** 2
+            whole += n * variance
+            left += n * n * float(gradient @ self._errors[cell] @ gradient)
+        return float(np.clip(whole / max(left, 1e-300), 0.01, 1.0))
+
+    def _all_of(self, place: int) -> Ints:
+        return np.flatnonzero(self.columns.owner == self.columns.owner[self.first[place]])
+
+    def _residual(self, covariance: Floats, column: int, given: Ints) -> Floats:
+        """What is left of a column given others, as weights of all columns."""
+        weights = np.zeros(len(covariance))
+        weights[column] = 1.0
+        if given.size:
+            weights[given] = -np.linalg.lstsq(covariance[np.ix_(given, given)], covariance[given, column], rcond=None)[
+                0
+            ]
+        return weights
+
+    def _error(self, cell: int) -> Floats:
+        """The covariance of the estimated covariances of a cell: the inverse of their information."""
+        columns, (a, b) = self.columns, self._pairs
+        weight = posterior(columns, self.model)[:, cell]
+        count = np.bincount(columns.pattern, weight, len(columns.patterns))
+        half = np.where(a == b, 0.5, 1.0)
+        found = np.diag(np.full(len(a), 1e-9))
+        inverse = _regressions(columns.patterns, self.model.covariance[cell])[2]
+        for own, n in zip(inverse, count.tolist(), strict=True):
+            if n > 0.0:
+                crossed = own[np.ix_(a, a)] * own[np.ix_(b, b)] + own[np.ix_(a, b)] * own[np.ix_(b, a)]
+                found += n * crossed
+        return np.asarray(np.linalg.inv(found * half[:, None] * half))
