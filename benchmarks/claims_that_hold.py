@@ -8,6 +8,10 @@ true if the link is there in one context and not in the other. The aim is a fals
 standard errors in every cell. With `--by-kind`, which changes are not claimed, by the kinds of cause and effect:
 
     python benchmarks/claims_that_hold.py --by-kind --cells categories-500 curved-categories-500 --methods score-ac
+
+With `--lagged`, series of four numbers with `lags=1`, whose regime R is caused by one of them a step before and changes
+nothing, or (cells "changes") one slope, which is 0 in one regime. With `--cycles`, systems with union cycles: links of
+three numbers that turn round between contexts. A claim is false there if the link does not differ.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 import causalcontext as cc
 from causalcontext.results.changes import own_claims
@@ -56,6 +61,57 @@ def totals(model: CurvedModel, result: cc.ContextGraphs) -> Counter[str]:
         count.update(false_alone=sum(pair not in truth for pair in alone))
         count.update(false_held=sum(pair not in truth for pair in held))
     return count
+
+
+SERIES = {"line": lambda x: x, "quadratic": lambda x: 0.5 * (x**2 - 1.0), "relu": lambda x: np.maximum(x, 0.0),
+          "tanh": lambda x: np.tanh(2.0 * x)}  # fmt: skip
+LAGGED = ("line", "quadratic", "relu", "tanh", "line exponential", "relu exponential", "line trend", "line changes",
+          "relu changes")  # fmt: skip
+
+
+def series_table(cell: str, rows: int, seed: int) -> tuple[pd.DataFrame, set[frozenset[str]]]:
+    """A series in time with its regime, and the pairs of nodes whose link differs between regimes."""
+    random, words = np.random.default_rng([seed, 30]), cell.split()
+    curve, names = SERIES[words[0]], ["A", "B", "C", "D"]
+    noise = random.exponential(size=(rows, 4)) - 1.0 if "exponential" in words else random.standard_normal((rows, 4))
+    causes = {effect: random.choice([v for v in range(4) if v != effect], 2, replace=False) for effect in (1, 2, 3)}
+    slopes = random.choice([-1.0, 1.0], (4, 4)) * random.uniform(0.5, 0.9, (4, 4))
+    changing = int(random.integers(1, 4))
+    x, regime, other = np.zeros((rows, 4)), np.zeros(rows, dtype=np.int64), 0.5 * random.standard_normal(rows)
+    for t in range(1, rows):
+        regime[t] = x[t - 1, 0] + other[t] > 0.0
+        x[t] = 0.3 * x[t - 1] + noise[t]
+        for effect, own in causes.items():
+            for place, cause in enumerate(own):
+                there = "changes" not in words or effect != changing or place or regime[t]
+                x[t, effect] += there * slopes[cause, effect] * float(curve(np.clip(x[t - 1, cause], -4.0, 4.0)))
+    if "trend" in words:
+        x += np.linspace(0.0, 3.0, rows)[:, None]
+    pairs = {frozenset((f"{names[causes[changing][0]]}(t-1)", names[changing]))} if "changes" in words else set()
+    return pd.DataFrame(x, columns=names).assign(R=regime), pairs
+
+
+def cycle_table(rows: int, seed: int) -> tuple[pd.DataFrame, set[frozenset[str]]]:
+    """A random system with a union cycle, and the pairs whose link is there in one context alone."""
+    model = cc.simulate.random_model(nodes=6, density=0.4, edits=("flip", "remove"), cycles="enforce", seed=seed)
+    linked = model.adjacency | model.adjacency.swapaxes(1, 2)
+    pairs = {frozenset(model.names[v] for v in pair) for pair in np.argwhere(np.triu(linked[0] != linked[1])).tolist()}
+    return model.sample(rows, seed=seed + 1), pairs
+
+
+def other_line(cell: str, models: int, first_seed: int) -> list[object]:
+    """Claims of edges and slopes, the false ones, tables with one, and the share of changes that are claimed."""
+    count: Counter[str] = Counter()
+    for seed in range(first_seed, first_seed + models):
+        cycle = cell == "cycles"
+        table, pairs = cycle_table(500, seed) if cycle else series_table(cell, 600, seed)
+        result = cc.discover(table, "R") if cycle else cc.discover(table, "R", lags=1)
+        rows = [row for row in result.changes(*result.contexts).itertuples() if row.claimed]
+        false = [row for row in rows if frozenset((row.source, row.target)) not in pairs]
+        found = {frozenset((row.source, row.target)) for row in rows} & pairs
+        count.update(claims=len(rows), false=len(false), tables=bool(false), changes=len(pairs), found=len(found))
+    power = f"{count['found'] / count['changes']:.2f}" if count["changes"] else ""
+    return [cell, f"{count['false']} of {count['claims']}", f"{count['tables']} of {models}", power]
 
 
 def fates(model: CurvedModel, result: cc.ContextGraphs) -> Counter[tuple[str, str]]:
@@ -112,7 +168,15 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--first-seed", type=int, default=830_000)
     parser.add_argument("--by-kind", action="store_true")
+    parser.add_argument("--lagged", action="store_true")
+    parser.add_argument("--cycles", action="store_true")
     chosen = parser.parse_args()
+    if chosen.lagged or chosen.cycles:
+        cells = [*(LAGGED if chosen.lagged else ()), *(["cycles"] if chosen.cycles else [])]
+        cells = [cell for cell in chosen.cells if cell in cells] or cells
+        lines = [other_line(cell, chosen.models, chosen.first_seed) for cell in cells]
+        print(markdown_table(("cell", "false claims", "tables with one", "power"), lines), flush=True)
+        return
     LAWS.update(OWN_LAWS)
     print(f"{machine()}; {chosen.models} models a cell, seeds from {chosen.first_seed}\n")
     lines: list[list[object]] = []

@@ -64,6 +64,13 @@ def swapped(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame
     return table.assign(**dict(zip(names, np.where(hit, other, table[names].to_numpy()).T, strict=True)))
 
 
+def measured(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
+    """Every number is measured with an error: a fifth of the variance of its column."""
+    names = [name for name in table if name != "R"]
+    error = 0.5 * table[names].std().to_numpy() * generator.standard_normal((len(table), len(names)))
+    return table.assign(**dict(zip(names, (table[names].to_numpy() + error).T, strict=True)))
+
+
 def in_levels(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
     """Every number is cut into five levels of equal size, numbered from 0."""
     return table.assign(**{name: pd.qcut(table[name], 5, labels=False).astype(float) for name in table if name != "R"})
@@ -108,6 +115,7 @@ CELLS: dict[str, Cell] = {
     "uneven by context": Cell(Design(LINEAR, uneven=0.7, spread="context")),
     "uneven, exponential": Cell(Design(LINEAR, "exponential", uneven=0.5)),
     "uneven, curves": Cell(Design(uneven=0.5)),
+    "measurement error": Cell(Design(LINEAR), measured),
     "5 levels": Cell(Design(LINEAR), in_levels),
     "log-normal": Cell(Design(LINEAR, warp=np.exp)),
     "8 contexts": Cell(Design(LINEAR, contexts=8)),

@@ -71,6 +71,25 @@ def test_all_models_near_the_best_one_have_what_is_agreed_and_the_marks_are_its_
     assert np.array_equal(np.any(families, axis=0), arrows | open_edges)
 
 
+def test_pairs_that_turn_round_between_contexts_are_open_where_the_model_is_doubted():
+    rng = np.random.default_rng(3)
+    r, x, y, z = rng.integers(0, 2, 600), *rng.exponential(size=(3, 600))
+    x, y = np.where(r == 1, x + y, x), np.where(r == 1, y, y + x)
+    found = searched({"X": x, "Y": y, "Z": z + x, "R": r}, "exact")
+    told, data = direct(found), found.best.design.data
+
+    def links(doubted):
+        endpoints = told.marks(data.table.contexts, lambda own: in_table(data, own), doubted).endpoints
+        return directed(endpoints), marked(endpoints, "o-o")
+
+    arrows, _ = links(False)
+    assert arrows[0, 0, 1]
+    assert arrows[1, 1, 0]
+    doubted, still_open = links(True)
+    assert still_open[:, 0, 1].all()
+    assert np.array_equal(doubted[:, 0, 2], arrows[:, 0, 2])  # other links keep their direction
+
+
 @pytest.mark.parametrize("design", rest_slow(DESIGNS.values(), fast=2), ids=DESIGNS)
 def test_every_graph_has_an_extension_and_every_row_of_mechanisms_a_graph(design):
     contested = 0

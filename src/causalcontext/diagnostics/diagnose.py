@@ -38,7 +38,7 @@ CONFLICTS = {
     GraphKind.PAG: "have a hidden common cause, or their separating sets contradict each other",
 }
 RANKS = ("deterministic context", "search", "model", "untestable", "missing cells", "missing edge", "cancellation",
-         "wrong cells", "proxies", "assumptions", "rows", "overlap", "selection bias", "near miss",
+         "wrong cells", "proxies", "hidden causes", "assumptions", "rows", "overlap", "selection bias", "near miss",
          "large cycles")  # fmt: skip
 
 
@@ -195,8 +195,29 @@ def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
     yield Finding("proxies", Severity.CAUTION, message, advice, {"edges": links})
 
 
+def hidden_causes(result: ContextGraphs) -> Iterator[Finding]:
+    """Links behind which a hidden common cause may stand; what was not asked, and that silence clears nothing."""
+    if result.evidence is None:
+        return
+    found, silent = result.suspicion, "a link that is not named here is not cleared"
+    if found.suspected:
+        pairs = set(found.suspected)
+        edges = tuple(str(edge) for edge in result.union.edges if (min(edge[:2]), max(edge[:2])) in pairs)
+        message = (f"a hidden common cause may stand behind {listed(edges)}: a model with one describes the table "
+                   "better, or residuals that should be independent are not")  # fmt: skip
+        advice = f"do not read these as causes without other evidence; compare with method='fci-ac'; {silent}"
+        yield Finding("hidden causes", Severity.CAUTION, message, advice, {"edges": edges})
+    elif found.asked:
+        message = f"no sign of a hidden common cause was seen behind the {len(found.asked)} links that were asked"
+        yield Finding("hidden causes", Severity.NOTE, message, f"{silent}: many hidden causes leave no sign")
+    if found.why_not:
+        message = f"not all links could be asked about hidden common causes: {found.why_not}"
+        yield Finding("hidden causes", Severity.NOTE, message, "run method='fci-ac', which allows for hidden causes")
+
+
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     told_with_the_result, model_violations, residuals_against, wrong_cells, deciding_columns,
+    hidden_causes,
 )  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,

@@ -79,6 +79,8 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "log": _logs(shown, pairs),
         "stories": [stories(shown, *pair) for pair in pairs],
         "edges": _edges(result),
+        "suspected": ["{},{}".format(*sorted(map(result.position, pair))) for pair in _suspected(result)],
+        "hiddenAsked": result.evidence is not None,
         "effects": effects_panel(shown),
         "curves": curves_panel(shown),
         "summary": summary(result),
@@ -173,9 +175,15 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
             "strength": four_digits(row["strength"]),
             "p": four_digits(row["p-value"]),
             "n": int(row["n"]),
+            "hidden": row.get("hidden cause", ""),
         }
         for row in result.edges().to_dict("records")
     ]
+
+
+def _suspected(result: ContextGraphs) -> tuple[tuple[str, str], ...]:
+    """The links behind which a hidden common cause may stand."""
+    return () if result.evidence is None else result.suspicion.suspected
 
 
 def _notes(result: ContextGraphs) -> list[str]:

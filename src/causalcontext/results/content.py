@@ -28,6 +28,7 @@ from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.hidden_suspicion import HiddenSuspicion
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.provenance import DataSummary, Settings
@@ -97,6 +98,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "evidence": None if result.evidence is None else result.evidence.to_dict(),
             "notes": list(result.notes),
             "claims": claims if isinstance(claims, str) else [list(claim) for claim in claims],
+            "suspicion": asdict(result.suspicion),
             "violations": [[one.kind, list(one.columns), one.size] for one in result.violations],
             "moments": moments_to_dict(result.moments),
         }
@@ -145,6 +147,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,
         known_claims=tuples(content["claims"]),
+        known_suspicion=HiddenSuspicion(**{name: tuples(value) for name, value in content["suspicion"].items()}),
         known_violations=tuple(Violation(*tuples(violation)) for violation in content["violations"]),
         **more,
     )

@@ -26,6 +26,7 @@ from causalcontext.model_checks.violations import AdviceFacts, Violation, senten
 from causalcontext.results.answers import EffectMethods
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
+from causalcontext.results.hidden_suspicion import HiddenSuspicion
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
 from causalcontext.results.provenance import DataSummary, Settings
@@ -94,6 +95,8 @@ class ContextGraphs(EffectMethods):
         Of a loaded result, what the model checks found when it was saved.
     known_claims : tuple, str or None
         Of a loaded result, the claims of change that score-ac confirmed when it was saved, or why it was not asked.
+    known_suspicion : HiddenSuspicion or None
+        Of a loaded result, the `suspicion` of hidden common causes when it was saved.
     series : SeriesFacts or None
         Of a search with lags, what only time has: variables and lags, windows, slopes, and who reads the context. Its
         graphs have links into time t, with earlier values named `X(t-1)`. A label on a link into a variable is the
@@ -127,6 +130,7 @@ class ContextGraphs(EffectMethods):
     wrong_cells: WrongCells | None = field(default=None, repr=False)
     known_violations: tuple[Violation, ...] | None = field(default=None, repr=False)
     known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
+    known_suspicion: HiddenSuspicion | None = field(default=None, repr=False)
     series: SeriesFacts | None = None
     windowed: SeriesWindows | None = field(default=None, repr=False)
     known_windows: tuple[Contexts, Moments] | None = field(default=None, repr=False)
@@ -165,6 +169,15 @@ class ContextGraphs(EffectMethods):
     def violations(self) -> tuple[Violation, ...]:
         """In which ways the table contradicts the model behind the search, with the columns; looked for once."""
         return find_violations(self) if self.known_violations is None else self.known_violations
+
+    @cached_property
+    def suspicion(self) -> HiddenSuspicion:
+        """Which links of a score-based result may stand for a hidden common cause; looked for once."""
+        if self.known_suspicion is not None:
+            return self.known_suspicion
+        from causalcontext.diagnostics.hidden_causes import hidden_suspicion
+
+        return hidden_suspicion(self)
 
     @cached_property
     def second_opinion(self) -> ContextGraphs | str:
@@ -210,11 +223,16 @@ class ContextGraphs(EffectMethods):
         `strength` is the partial correlation in the weakest test that the edge survived in any of its contexts; for
         links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that was not tested has NaN.
 
-        Score-based results have no p-values; two more columns hold the smallest `score` difference that the edge makes
-        in any of its contexts, and the `model` of its effect.
+        Score-based results have no p-values; more columns hold the smallest `score` difference that the edge makes in
+        any of its contexts, the `model` of its effect, and the `margin` of its direction: how many nats the best model
+        without that direction is worse, as far as that was followed; NaN where knowledge settles it. `hidden cause`
+        is "suspected" where a hidden common cause may stand behind the edge, "not seen", which is no clearance, or
+        "not asked" (`diagnose()` says why).
         """
         if self.evidence is not None:
-            return score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
+            found = score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
+            words = [self.suspicion.word(edge.source, edge.target) for edge in self.labeled_union]
+            return found.assign(**{"hidden cause": words})
         rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
         return frame_of(rows, columns=["source", "target", "mark", "contexts", "strength", "p-value", "n"])
 

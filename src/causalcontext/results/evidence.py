@@ -222,9 +222,11 @@ def score_edges(
         effect = int(evidence.effect[weakest, slot])
         both = {evidence.model[index[edge.source]], evidence.model[index[edge.target]]}
         n = evidence.rows.max() if "context" in both else evidence.rows[weakest, effect]
+        margins = [float(evidence.margin[r, slot]) for r in places if evidence.margin.size]
+        margin = min((one for one in margins if one == one), default=float("nan"))
         rows.append((*edge, float(evidence.strength[weakest, slot]), float("nan"), int(n),
-                     float(evidence.difference[weakest, slot]), evidence.model[effect]))  # fmt: skip
-    columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model"]
+                     float(evidence.difference[weakest, slot]), evidence.model[effect], margin))  # fmt: skip
+    columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model", "margin"]
     return frame_of(rows, columns=columns)
 
 

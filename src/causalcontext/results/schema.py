@@ -126,6 +126,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "notes": [str],
         "claims": str if isinstance(content.get("claims"), str) else [(name, name, str, str)],
         "violations": [(frozenset(VIOLATIONS), [name, ...], float)],
+        "suspicion": {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str},
         "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or({...: {"type": frozenset(("<f8", "<i8")), "shape": [FROM_0], "base64": str}}),
         "wrong_cells?": {"cells": [(FROM_0, str, float, float), ...], "left_out": [FROM_0],

@@ -66,7 +66,8 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     explored, transform, treatment = explore(data, options, effort, few)
     cleaned = _cleaned(data, (explored, transform, treatment), few, effort, ends)
     if cleaned is not None:
-        before = _directed(explored, clock).marks(contexts, lambda links: in_table(explored.design.data, links)[number])
+        before = _directed(explored, clock).marks(contexts, lambda links: in_table(explored.design.data, links)[number],
+                                                  bool(explored.findings))  # fmt: skip
         changed = _changed(given, cleaned, before.endpoints)
         _, _, data, (explored, transform, treatment) = cleaned
     directed = _directed(explored, clock)
@@ -84,7 +85,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
         "wrong_cells": "keep" if options.wrong_cells == "keep" else "none" if changed is None else "replaced",
     }  # fmt: skip
     findings = not_coarse(chosen, findings)  # claims are held back by all of them
-    marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number])
+    marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number], bool(facts["contradicted"]))
     evidence = judge(directed, explored.curved, facts)
     if (np.diff(number) < 0).any():
         evidence = evidence.renumbered(number)

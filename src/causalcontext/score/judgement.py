@@ -85,8 +85,11 @@ class Directed:
         turned = np.any([other.links.swapaxes(1, 2) for other in self.near], axis=0)
         return np.asarray(self.model.links & self.asked & ~turned)
 
-    def marks(self, contexts: Contexts, place: Callable[[Bools], Bools]) -> Marks:
+    def marks(self, contexts: Contexts, place: Callable[[Bools], Bools], doubted: bool = False) -> Marks:
         """The marks that all models say, and what follows.
+
+        Links that all models have one way in some contexts and the other way in others need feedback, or a model that
+        does not fit: where it is `doubted`, they are left open.
 
         Parameters
         ----------
@@ -95,7 +98,9 @@ class Directed:
         place : function
             Moves links to the numbers of the table.
         """
-        agreed, models = place(self.agreed), np.stack([place(other.links) for other in (self.model, *self.near)])
+        turns = self.agreed.any(axis=0) & self.agreed.any(axis=0).T & doubted
+        agreed = place(self.agreed & ~turns)
+        models = np.stack([place(other.links) for other in (self.model, *self.near)])
         edges = models[0] | models[0].swapaxes(1, 2)
         loose = edges & ~agreed & ~agreed.swapaxes(1, 2)
         undecided = [frozenset(_colliders(*graph)) for graph in zip(edges, models.swapaxes(0, 1), loose, strict=True)]

@@ -148,6 +148,8 @@
     return stroke.places.every((place) => data.log[place].decision[slot] === "untestable" || (data.log[place].p[slot] ?? 0) > data.alpha / 5);
   }
 
+  const suspected = (stroke) => !stroke.ghost && data.suspected.includes(stroke.pair);
+
   // The picture.
   function drawGraph() {
     scene = arranged();
@@ -240,7 +242,7 @@
   function placeLabels(svg, shown) {
     const taken = scene.boxes.filter((_, place) => seen(place)).map(([x, y, width, height]) => [x, y, width, height].map((value) => value * EM));
     for (const stroke of shown) {
-      const words = [stroke.label, doubtful(stroke) ? "?" : "", alphaFlag(stroke)].filter(Boolean).join(" ");
+      const words = [stroke.label, doubtful(stroke) ? "?" : "", suspected(stroke) ? "hidden?" : "", alphaFlag(stroke)].filter(Boolean).join(" ");
       if (!words) continue;
       const text = shape("text", { class: "label", "data-of": stroke.pair }, words), route = scene.routes[stroke.pair].map((value) => value * EM);
       text.style.fill = stroke.colours.length === 1 ? stroke.colours[0] : "var(--ink)";
@@ -270,7 +272,7 @@
     const where = data.context === null ? "" : ` in ${stroke.places.map((place) => data.contexts[place]).join(", ")}`;
     const size = strength === null ? "not measured" : number(strength);
     const text = stroke.marks ? stroke.places.map((place, number) => `${markText(stroke.marks[number], i, j)} in ${data.contexts[place]}`).join("\n") : `${markText(stroke.mark, i, j)}${where}`;
-    return `${text}\nstrength ${size}${doubt ? "\nuncertain" : ""}`;
+    return `${text}\nstrength ${size}${doubt ? "\nuncertain" : ""}${suspected(stroke) ? "\na hidden common cause may stand behind it" : ""}`;
   }
 
   // Pointer, keyboard, tooltips.
@@ -501,7 +503,7 @@
       log.rows[slot], log.test[slot], number(log.statistic[slot]), number(log.p[slot]), String(log.n[slot])];
   }
   const edgeCells = (row) => [`${data.names[row.i]} ${row.mark} ${data.names[row.j]}`, row.contexts.length === data.contexts.length ? "all" : row.contexts.map((place) => data.contexts[place]).join(", "),
-    number(row.strength), number(row.p), String(row.n)];
+    number(row.strength), number(row.p), String(row.n), ...(data.hiddenAsked ? [row.hidden] : [])];
 
   // Controls.
   function fillPickers() {
@@ -544,6 +546,7 @@
       if (shown.some((s) => s.ghost) && byId("ghosts").checked) items.push(legendItem({ mark: "", colours: ["var(--pale)"], ghost: true }, "missing here, present elsewhere"));
     }
     if (shown.some(doubtful)) items.push(legendItem({ mark: "o-o", colours: ["var(--ink)"], doubt: true }, "?: uncertain, kept narrowly (p > alpha/5) or untestable"));
+    if (shown.some(suspected)) items.push(element("li", {}, "hidden?: a hidden common cause may stand behind it; links without this are not cleared"));
     if (state.asked) items.push(litItem());
     items.push(element("li", {}, tested ? "Width: strength of the weakest test." : "Width: strength of the link."));
     byId("legend").replaceChildren(...items);
@@ -621,7 +624,7 @@
   for (const [name, value] of data.settings) byId("settings").append(element("dt", {}, name), element("dd", { dir: "auto" }, value));
   const tested = data.log.some((log) => log.p.some((p) => p !== null));
   buildControls(); buildLags(); buildSections(); buildEffects();
-  fillTable("edges", ["edge", "contexts", "strength", "p", "n"], data.edges, edgeCells, "edges");
+  fillTable("edges", ["edge", "contexts", "strength", "p", "n", ...(data.hiddenAsked ? ["hidden cause"] : [])], data.edges, edgeCells, "edges");
   fillTable("tests", ["pair", "context", "decision", "given", "rows", "test", "statistic", "p", "n"], testRows(), testCells, "tests");
   byId("tests-card").hidden = byId("alpha-card").hidden = !tested;
   tellAlpha(); update();

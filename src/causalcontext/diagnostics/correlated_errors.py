@@ -1,0 +1,416 @@
+"""Would correlated errors, the trace of a hidden common cause, describe straight lines with Gaussian noise better?
+
+A model is a set of straight equations; the errors of two or three of them, the children of a hidden cause, may be
+correlated, which is the same as an explicit hidden node. Its likelihood needs moments only: those of the errors, summed
+over contexts, since a context picks an equation and the Jacobian of a system without cycles is 1. It is maximised by
+residual iterative conditional fitting (Drton, Eichler and Richardson 2009): least squares of one equation at a time,
+with the errors of its siblings beside its causes. Prices are those of score-ac; a correlation costs one parameter.
+
+The comparison is fair where both sides are searched alike. So equations are climbed anew without correlations (the
+base), then, near every adjacent pair, with one; what such a climb has found starts a climb without any, which may raise
+the base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from causalcontext.data.moments import Moments
+from causalcontext.kernels.arrays import Bools, Floats
+
+ENOUGH = 3.0
+"""Nats by which a model with a hidden cause must be better, and the distance from the best of others that count."""
+BETTER = 1e-6
+START = 0.6
+"""The correlation to start from where the link is there, too: least squares is a stationary point."""
+MOST_STEPS, CONVERGED = 100, 1e-3
+MOST_MOVES = 40
+SMALLEST = 1e-9
+FEW_CONTEXTS = 4
+"""With more contexts a cause acts alike in all of them, with a slope of its own in each, or as score-ac found it."""
+
+Column = tuple[int, int]
+"""A cause, and the contexts in which it acts as a bit mask; p, the context, shifts the intercept there."""
+Columns = frozenset[Column]
+
+
+@dataclass(frozen=True)
+class StraightEquations:
+    """Straight equations of p numbers, and of a context as number p, in K contexts.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of the numbers in every context, in any units.
+    columns : tuple of sets of columns, p + 1 of them
+    free : array of bool, shape (p + 1,)
+        Whose equations may be changed.
+    may, must : arrays of bool, shape (p + 1, p + 1)
+        What knowledge allows and requires, row -> column.
+    links : array of bool, shape (K, m, m)
+        All links of the m variables of the table, of which these are the first.
+    noise : array, shape (p + 1, K)
+        Standard deviations of the noise, up to a factor.
+    price, extra : float
+        A column costs `price` times the logarithm of its rows, and so much more.
+    """
+
+    moments: Moments
+    columns: tuple[Columns, ...]
+    free: Bools
+    may: Bools
+    must: Bools
+    links: Bools
+    noise: Floats
+    price: float
+    extra: float = 0.0
+
+
+class HiddenCauseModel(NamedTuple):
+    """Equations, the children of a hidden cause (none without one), and the score."""
+
+    columns: tuple[Columns, ...]
+    children: tuple[int, ...]
+    score: float
+
+
+class Comparison(NamedTuple):
+    """The best score without a hidden cause, and the models that are clearly better, the best first."""
+
+    base: float
+    better: tuple[HiddenCauseModel, ...]
+
+
+def compare_hidden_causes(given: StraightEquations) -> Comparison:
+    """The models with a hidden cause of an adjacent pair, and perhaps of a third variable, that beat every other."""
+    climb = _Climb(given)
+    base = climb.up(given.columns, ())
+    found: list[HiddenCauseModel] = []
+    for pair in climb.adjacent(base.columns):
+        best = base
+        for start, correlation in climb.starts(base.columns, pair):
+            if climb.acyclic(start):
+                best = max(best, climb.up(start, pair, correlation), key=lambda model: model.score)
+        for third in climb.near(base.columns, pair):
+            if best.children == pair:
+                larger = climb.up(_apart(best.columns, (*pair, third)), tuple(sorted((*pair, third))))
+                best = max(best, larger, key=lambda model: model.score)
+        if best.score > base.score + BETTER:
+            found.append(best)
+            base = max(base, *climb.without_hidden_cause(best), key=lambda model: model.score)
+    better = [model for model in found if model.score > base.score + ENOUGH]
+    return Comparison(base.score, tuple(sorted(better, key=lambda model: -model.score)))
+
+
+def _apart(columns: tuple[Columns, ...], some: Sequence[int]) -> tuple[Columns, ...]:
+    """The equations without links between some variables."""
+    return tuple(frozenset(column for column in own if column[0] not in some) if effect in some else own
+                 for effect, own in enumerate(columns))  # fmt: skip
+
+
+class _Fit:
+    """Correlated errors of some equations: the errors by columns, their covariance, and the log-likelihood."""
+
+    def __init__(self, climb: _Climb, children: Sequence[int], columns: Sequence[Columns], correlation: float) -> None:
+        self.climb, self.children = climb, children
+        self.designs = [climb.design(columns[child]) for child in children]
+        self.own = [climb.response[child] for child in children]
+        self.table = [[climb.products[climb.scale_of[a], climb.scale_of[b]] for b in children] for a in children]
+        self.errors = np.stack([climb.fit_alone(child, columns[child])[1] for child in children])
+        self.omega = self.cross()
+        spread = np.sqrt(np.diagonal(self.omega))
+        self.omega = np.where(np.eye(len(children), dtype=bool), self.omega, correlation * spread[:, None] * spread)
+        self.value = -np.inf
+        for _ in range(MOST_STEPS):
+            for i in range(len(children)):
+                self.update(i)
+            before, self.value = self.value, self.likelihood()
+            if not self.value - before > CONVERGED:
+                break
+
+    def cross(self) -> Floats:
+        """The cross products of the errors, a row."""
+        e, m = self.errors, range(len(self.errors))
+        return np.array([[e[i] @ self.table[i][j] @ e[j] for j in m] for i in m]) / self.climb.n
+
+    def likelihood(self) -> float:
+        """The log-likelihood, less what no model changes; -inf where errors are tied."""
+        sign, determinant = np.linalg.slogdet(self.omega)
+        if sign <= 0 or determinant < -30.0:
+            return -np.inf
+        inside = float(np.trace(np.linalg.solve(self.omega, self.cross()))) - len(self.omega)
+        return float(-0.5 * self.climb.n * (determinant + inside))
+
+    def siblings(self, i: int) -> tuple[Floats, Floats, Floats]:
+        """For equation i: the other errors times the inverse of their covariance.
+
+        Products of these with all columns, among each other, and that inverse.
+        """
+        others = [j for j in range(len(self.errors)) if j != i]
+        inverse: Floats = np.asarray(np.linalg.inv(self.omega[np.ix_(others, others)]), dtype=np.float64)
+        towards = np.stack([self.table[i][j] @ self.errors[j] for j in others])
+        between = np.array([[self.errors[j] @ self.table[j][k] @ self.errors[k] for k in others] for j in others])
+        return inverse @ towards, inverse @ between @ inverse, inverse
+
+    def regression(self, i: int, design: Sequence[int], near: tuple[Floats, Floats, Floats]) -> tuple[Floats, float]:
+        """Slopes of an equation, those of its siblings last, and the variance that is left."""
+        table, own, d = self.table[i][i], self.own[i], len(design)
+        gram = np.empty((d + len(near[0]), d + len(near[0])))
+        gram[:d, :d] = table[np.ix_(design, design)]
+        gram[d:, :d] = near[0][:, design]
+        gram[:d, d:] = gram[d:, :d].T
+        gram[d:, d:] = near[1]
+        right = np.concatenate([table[design, own], near[0][:, own]])
+        slopes = _solved(gram, right)
+        return slopes, max(float(table[own, own] - slopes @ right) / self.climb.n, SMALLEST)
+
+    def update(self, i: int) -> None:
+        """Fit one equation anew, given the errors of the others."""
+        near, design, m = self.siblings(i), self.designs[i], len(self.errors)
+        slopes, left = self.regression(i, design, near)
+        others = [j for j in range(m) if j != i]
+        self.errors[i] = 0.0
+        self.errors[i, design] = -slopes[: len(design)]
+        self.errors[i, self.own[i]] += 1.0
+        self.omega[i, others] = self.omega[others, i] = slopes[len(design) :]
+        self.omega[i, i] = left + slopes[len(design) :] @ near[2] @ slopes[len(design) :]
+
+    def gain(self, i: int, columns: Columns, near: tuple[Floats, Floats, Floats], left: float) -> float:
+        """What other causes of one equation add to the log-likelihood at least, other equations being as they are."""
+        return -0.5 * self.climb.n * log(self.regression(i, self.climb.design(columns), near)[1] / left)
+
+
+class _Climb:
+    """The moves, and every fit that was made."""
+
+    def __init__(self, given: StraightEquations) -> None:
+        self.given, self.p, self.k = given, len(given.columns) - 1, given.noise.shape[1]
+        self.n, self.everywhere = float(given.moments.rows.sum()), (1 << self.k) - 1
+        self.nodes = np.flatnonzero(given.free).tolist()
+        single = [1 << r for r in range(self.k)]
+        self.masks = sorted({self.everywhere, *single, *(mask for own in given.columns for _, mask in own)})
+        self.place = {column: i for i, column in enumerate((v, mask) for v in range(self.p + 1) for mask in self.masks)}
+        self.response = [self.place[v, self.everywhere] for v in range(self.p)] + [self.place[self.p, single[-1]]]
+        scales, of = np.unique(np.round(given.noise / given.noise[:, :1], 6), axis=0, return_inverse=True)
+        self.scale_of, raw = of.ravel().tolist(), _raw_products(given.moments)
+        self.products = {(a, b): self._products(raw, one * other) for a, one in enumerate(scales)
+                         for b, other in enumerate(scales)}  # fmt: skip
+        self.cost = {
+            mask: given.price * log(max(float(given.moments.rows[_bits(mask)].sum()), 2.0)) for mask in self.masks
+        }
+        self.fixed = [self._fixed(links) for links in given.links]
+        self.alone: dict[tuple[int, Columns], tuple[float, Floats]] = {}
+
+    def _products(self, raw: Floats, weights: Floats) -> Floats:
+        """Cross products of all columns, each row divided by what the noise of two variables is in its context."""
+        lives = np.array([[mask >> r & 1 for r in range(self.k)] for mask in self.masks], dtype=np.float64)
+        return np.asarray(np.einsum("ar,br,r,rij->iajb", lives, lives, 1.0 / weights, raw)
+                          .reshape(len(self.place), len(self.place)))  # fmt: skip
+
+    def _fixed(self, links: Bools) -> list[int]:
+        """The causes of every variable in a context that no move changes, as bit masks."""
+        kept = links.copy()
+        kept[: self.p + 1, self.nodes] = False
+        return [sum(1 << int(cause) for cause in np.flatnonzero(own)) for own in kept.T]
+
+    def price(self, columns: Columns) -> float:
+        """What the columns of an equation cost."""
+        return sum(self.cost[self.everywhere] if cause == self.p else self.cost[mask] + self.given.extra
+                   for cause, mask in columns)  # fmt: skip
+
+    def design(self, columns: Columns) -> list[int]:
+        """The places of an intercept and of the columns."""
+        return [self.place[self.p, self.everywhere], *(self.place[column] for column in sorted(columns))]
+
+    def fit_alone(self, node: int, columns: Columns) -> tuple[float, Floats]:
+        """The score of an equation whose error is correlated with no other, and the error by columns."""
+        key = node, columns
+        if key not in self.alone:
+            table, own = self.products[self.scale_of[node], self.scale_of[node]], self.response[node]
+            design = self.design(columns)
+            error = np.zeros(len(table))
+            error[design] = -_solved(table[np.ix_(design, design)], table[design, own])
+            error[own] += 1.0
+            left = max(float(error @ table @ error) / self.n, SMALLEST)
+            self.alone[key] = -0.5 * self.n * log(left) - self.price(columns), error
+        return self.alone[key]
+
+    def up(self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float = 0.0) -> HiddenCauseModel:
+        """The best model that single moves lead to."""
+        score, fit = self.scored(columns, children, correlation)
+        among = [*children, *self.near(columns, children)] if children else self.nodes
+        for _ in range(MOST_MOVES):
+            ranked = sorted(self.moves(columns, fit, among), key=lambda move: -move[0])
+            for gain, other in ranked:
+                if gain < BETTER or self.acyclic(other):
+                    break
+            else:
+                break
+            if gain < BETTER:
+                break
+            value, other_fit = self.scored(other, children, correlation)
+            if value < score + BETTER:
+                break
+            columns, score, fit = other, value, other_fit
+        return HiddenCauseModel(columns, children, score)
+
+    def without_hidden_cause(self, model: HiddenCauseModel) -> Iterator[HiddenCauseModel]:
+        """What a climb without correlations finds from a model, with either link between two of its children."""
+        yield self.up(model.columns, ())
+        for cause, effect in permutations(model.children, 2):
+            linked = _with(model.columns, (effect, model.columns[effect] | self._every(cause)))
+            if self.given.may[cause, effect] and self.acyclic(linked):
+                yield self.up(linked, ())
+
+    def scored(self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float
+               ) -> tuple[float, _Fit | None]:  # fmt: skip
+        """The score of a model; -inf where errors are tied."""
+        total = sum(self.fit_alone(v, columns[v])[0] for v in self.nodes if v not in children)
+        if not children:
+            return total, None
+        try:
+            fit = _Fit(self, children, columns, correlation)
+        except np.linalg.LinAlgError:
+            return -np.inf, None
+        pairs = len(children) * (len(children) - 1) // 2
+        priced = sum(self.price(columns[child]) for child in children) + pairs * self.cost[self.everywhere]
+        return total + fit.value - priced, fit
+
+    def near(self, columns: Sequence[Columns], some: Sequence[int]) -> list[int]:
+        """The other free variables with a link to some of them."""
+        causes = {cause for v in some for cause, _ in columns[v]}
+        return [v for v in self.nodes if v not in some and (v in causes or any(c in some for c, _ in columns[v]))]
+
+    def moves(self, columns: tuple[Columns, ...], fit: _Fit | None, among: Sequence[int]
+              ) -> Iterator[tuple[float, tuple[Columns, ...]]]:  # fmt: skip
+        """Equations with a cause more or less, in other contexts, or with a link turned round, and what they gain."""
+        gains = {node: self._gains(node, columns[node], fit) for node in among}
+        for effect in among:
+            for other in self.other_columns(effect, columns[effect]):
+                yield gains[effect](other), _with(columns, (effect, other))
+            for cause in {cause for cause, _ in columns[effect]} & set(among):
+                if self.given.may[effect, cause] and not self.given.must[cause, effect]:
+                    rest = _without(columns[effect], cause, self.p, self.everywhere)
+                    turned = columns[cause] | self._every(effect)
+                    yield gains[effect](rest) + gains[cause](turned), _with(columns, (effect, rest), (cause, turned))
+
+    def _gains(self, node: int, now: Columns, fit: _Fit | None) -> Callable[[Columns], float]:
+        """A function of other columns of an equation: what they gain."""
+        price = self.price(now)
+        if fit is None or node not in fit.children:
+            before = self.fit_alone(node, now)[0]
+            return lambda columns: self.fit_alone(node, columns)[0] - before
+        i = fit.children.index(node)
+        near = fit.siblings(i)
+        left = fit.regression(i, fit.designs[i], near)[1]
+        return lambda columns: fit.gain(i, columns, near, left) - self.price(columns) + price
+
+    def _every(self, cause: int) -> Columns:
+        """The columns of a cause that acts alike in all contexts."""
+        if cause == self.p:
+            return frozenset((cause, 1 << r) for r in range(1, self.k))
+        return frozenset({(cause, self.everywhere)})
+
+    def other_columns(self, effect: int, now: Columns) -> Iterator[Columns]:
+        """The columns of an equation after a move."""
+        reads = any(cause == self.p for cause, _ in now)
+        for cause in range(self.p + 1):
+            if cause == effect or not self.given.may[cause, effect]:
+                continue
+            own = frozenset(column for column in now if column[0] == cause)
+            options = [self._every(cause)]
+            if not self.given.must[cause, effect]:
+                options.append(frozenset())
+            if reads and cause != self.p:
+                options += [frozenset({(cause, 1 << r)}) for r in range(self.k) if self.k <= FEW_CONTEXTS]
+                options.append(frozenset((cause, 1 << r) for r in range(self.k)))
+            for option in options:
+                if option != own:
+                    yield option | (now - own if option else _without(now, cause, self.p, self.everywhere))
+
+    def starts(self, columns: tuple[Columns, ...], pair: tuple[int, int]
+               ) -> Iterator[tuple[tuple[Columns, ...], float]]:  # fmt: skip
+        """Equations to climb from, with the correlation of a pair.
+
+        Without the link of the pair; so, too, with a common neighbour that causes only one of them; and with the link,
+        where the correlation starts on either side of 0.
+        """
+        apart = _apart(columns, pair)
+        yield apart, 0.0
+        for common in sorted({*self.near(columns, pair[:1])} & {*self.near(columns, pair[1:])}):
+            alone = _apart(_apart(apart, (pair[0], common)), (pair[1], common))
+            for effect in pair:
+                if self.given.may[common, effect]:
+                    yield _with(alone, (effect, alone[effect] | self._every(common))), 0.0
+        for correlation in (-START, START):
+            yield columns, correlation
+
+    def adjacent(self, columns: tuple[Columns, ...]) -> list[tuple[int, int]]:
+        """The pairs of numbers with a link in some context."""
+        linked = {frozenset((cause, effect)) for effect, own in enumerate(columns) for cause, _ in own}
+        return [pair for pair in combinations(self.nodes, 2) if frozenset(pair) in linked and self.p not in pair]
+
+    def acyclic(self, columns: Sequence[Columns]) -> bool:
+        """Whether no context has a directed cycle, links of other variables and of the context included."""
+        for r, fixed in enumerate(self.fixed):
+            causes = list(fixed)
+            for effect in self.nodes:
+                for cause, mask in columns[effect]:
+                    if cause == self.p or mask >> r & 1:
+                        causes[effect] |= 1 << cause
+            if _has_cycle(causes):
+                return False
+        return True
+
+
+def _with(columns: tuple[Columns, ...], *changed: tuple[int, Columns]) -> tuple[Columns, ...]:
+    made = list(columns)
+    for node, own in changed:
+        made[node] = own
+    return tuple(made)
+
+
+def _without(columns: Columns, cause: int, context: int, everywhere: int) -> Columns:
+    """The columns without a cause; without the context all others act everywhere."""
+    if cause != context:
+        return frozenset(column for column in columns if column[0] != cause)
+    return frozenset((other, everywhere) for other, _ in columns if other != context)
+
+
+def _raw_products(moments: Moments) -> Floats:
+    """Cross products of the variables in pooled standard units, and of 1; shape (K, p + 1, p + 1)."""
+    whole = moments.merged()
+    spread = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / whole.rows[0], SMALLEST))
+    k, p = moments.mean.shape
+    mean = np.concatenate([(moments.mean - whole.mean[0]) / spread, np.ones((k, 1))], axis=1)
+    raw = moments.rows[:, None, None] * mean[:, :, None] * mean[:, None, :]
+    raw[:, :p, :p] += moments.scatter / spread[:, None] / spread
+    return np.asarray(raw)
+
+
+def _bits(mask: int) -> list[int]:
+    return [r for r in range(mask.bit_length()) if mask >> r & 1]
+
+
+def _solved(gram: Floats, right: Floats) -> Floats:
+    try:
+        return np.asarray(np.linalg.solve(gram, right))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(gram, right, rcond=None)[0])
+
+
+def _has_cycle(causes: Sequence[int]) -> bool:
+    """Whether causes, as bit masks, lead round in a circle."""
+    left = (1 << len(causes)) - 1
+    while left:
+        roots = sum(1 << v for v, own in enumerate(causes) if left >> v & 1 and not own & left)
+        if not roots:
+            return True
+        left &= ~roots
+    return False

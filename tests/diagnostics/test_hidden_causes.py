@@ -1,0 +1,168 @@
+"""Which links may stand for a hidden common cause: twins of both statistics, level, power, files, what is not asked."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import optimize, stats
+
+import causalcontext as cc
+from causalcontext.data.moments import Moments
+from causalcontext.diagnostics.correlated_errors import StraightEquations, _Climb, compare_hidden_causes
+from causalcontext.diagnostics.hidden_causes import residual_dependence
+
+
+def table(seed, hidden=1.0, n=1000, noise="standard_normal"):
+    """A -> X, B -> Y, a hidden cause of X and Y, or X -> Y in its place; R changes C alone."""
+    rng = np.random.default_rng(seed)
+    a, b, x, y, c, common = getattr(rng, noise)(size=(6, n))
+    x = x + 1.2 * a + hidden * common
+    y = y + 1.2 * b + hidden * common + (0.0 if hidden else x)
+    r = (a + 0.5 * rng.standard_normal(n) > np.median(a)).astype(int)
+    return pd.DataFrame({"A": a, "B": b, "X": x, "Y": y, "C": c + np.where(r == 1, 1.0, -0.5) * b, "R": r})
+
+
+def naive_dependence(of_cause, of_effect, design):
+    """The statistic, entry by entry, with the inverse of a Kronecker product."""
+    n = len(of_cause)
+
+    def functions(residual):
+        place = np.array([(residual < value).sum() + 0.5 * (residual == value).sum() for value in residual]) / n * 2 - 1
+        found = np.column_stack([place, 1.5 * place**2 - 0.5, 2.5 * place**3 - 1.5 * place,
+                                 (35 * place**4 - 30 * place**2 + 3) / 8])  # fmt: skip
+        return found - found.mean(axis=0)
+
+    f, g = functions(of_cause), functions(of_effect)
+    f = f - design @ np.linalg.inv(design.T @ design) @ design.T @ f
+    products = np.array([np.sum(f[:, a] * g[:, b]) / np.sqrt(n) for a, b in product(range(4), repeat=2)])
+    covariance = np.kron(f.T @ f / n, g.T @ g / n)
+    return stats.chi2.sf(products @ np.linalg.solve(covariance, products), 16)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_dependence_of_residuals_is_that_of_a_naive_twin(seed):
+    rng = np.random.default_rng(seed)
+    cause, effect = rng.exponential(size=(2, 80))
+    design = np.column_stack([np.ones(80), cause + rng.standard_normal(80)])
+    assert residual_dependence(cause, effect, design) == pytest.approx(naive_dependence(cause, effect, design))
+
+
+def confounded(rng, n, hidden):
+    """Residuals of a cause and of an effect after straight lines, and the design of the effect."""
+    a, x, y, common = rng.exponential(size=(4, n)) - 1.0
+    x = x + a + hidden * common
+    y = y + x + hidden * common
+    own, design = np.column_stack([np.ones(n), a]), np.column_stack([np.ones(n), x])
+    left = [z - m @ np.linalg.lstsq(m, z, rcond=None)[0] for m, z in ((own, x), (design, y))]
+    return residual_dependence(left[0], left[1], design)
+
+
+def test_the_dependence_of_residuals_has_its_level_although_slopes_are_fitted_and_sees_a_hidden_cause():
+    rng = np.random.default_rng(5)
+    level = np.mean([confounded(rng, 300, 0.0) < 0.05 for _ in range(400)])
+    assert 0.02 < level < 0.085  # within three standard errors of .05
+    assert np.mean([confounded(rng, 300, 1.0) < 0.01 for _ in range(40)]) > 0.6
+
+
+def equations(values, columns):
+    p = len(columns)
+    codes = np.zeros(len(values), dtype=np.int64)
+    may = np.ones((p + 1, p + 1), dtype=bool)
+    may[p] = may[:, p] = False
+    free = np.append(np.ones(p, dtype=bool), False)
+    return StraightEquations(Moments.of_rows(values, codes, 1), (*columns, frozenset()), free, may, np.zeros_like(may),
+                             np.zeros((1, p + 1, p + 1), dtype=bool), np.ones((p + 1, 1)), 1.0)  # fmt: skip
+
+
+def naive_score(values, causes, children, price):
+    """The largest log-likelihood over slopes and a covariance of the errors, by a general optimiser, less prices."""
+    standard = (values - values.mean(axis=0)) / values.std(axis=0)
+    n, p = standard.shape
+    places = [(effect, cause) for effect, own in enumerate(causes) for cause in own]
+
+    def minus(parameters):
+        errors = standard.copy()
+        for slope, (effect, cause) in zip(parameters, places, strict=False):
+            errors[:, effect] -= slope * standard[:, cause]
+        root = np.diag(np.exp(parameters[len(places) : len(places) + p]))
+        rest = parameters[len(places) + p :]
+        for value, (i, j) in zip(rest, [(i, j) for i in children for j in children if i > j], strict=True):
+            root[i, j] = value
+        covariance = root @ root.T
+        inside = np.trace(np.linalg.solve(covariance, errors.T @ errors / n)) - p
+        return 0.5 * n * (np.linalg.slogdet(covariance)[1] + inside)
+
+    pairs = len(children) * (len(children) - 1) // 2
+    found = optimize.minimize(minus, np.zeros(len(places) + p + pairs), method="BFGS")
+    return -found.fun - price * np.log(n) * (len(places) + pairs)
+
+
+@pytest.mark.parametrize("children", [(), (2, 3)])
+def test_the_score_of_correlated_errors_is_that_of_a_general_optimiser(children):
+    values = table(3, n=300)[["A", "B", "X", "Y"]].to_numpy()
+    causes = [(), (), (0,), (1,)]
+    columns = tuple(frozenset((cause, 1) for cause in own) for own in causes)
+    ours, _ = _Climb(equations(values, columns)).scored((*columns, frozenset()), children, 0.0)
+    assert ours == pytest.approx(naive_score(values, causes, children, 1.0), abs=0.01)
+
+
+def test_models_with_a_hidden_cause_gain_where_there_is_one_and_nothing_where_none_can_be_told():
+    def gains(names, **options):
+        values = table(4, **options)[list(names)].to_numpy()
+        return compare_hidden_causes(equations(values, tuple(frozenset() for _ in names))).better
+
+    assert gains("ABXY")[0].children == (2, 3)
+    assert not gains("ABXY", hidden=0.0)
+    assert not gains("XY")  # two arrows and a hidden cause are equivalent
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {hidden: cc.discover(table(1, hidden), "R") for hidden in (0.0, 1.0)}
+
+
+def named(result):
+    edges = result.edges()
+    return {
+        frozenset(pair) for pair in edges.loc[edges["hidden cause"].eq("suspected"), ["source", "target"]].to_numpy()
+    }
+
+
+def test_a_hidden_cause_is_named_and_silence_is_no_clearance(results):
+    assert frozenset("XY") in named(results[1.0])
+    caution = results[1.0].diagnose().about("hidden causes")[0]
+    assert "X" in caution.message
+    assert "not cleared" in caution.advice
+    assert not named(results[0.0])
+    note = results[0.0].diagnose().about("hidden causes")[0]
+    assert note.severity == 0
+    assert "not cleared" in note.advice
+
+
+def test_saved_results_and_reports_have_the_suspicion(results, tmp_path):
+    result = results[1.0]
+    result.save(tmp_path / "r.json")
+    pd.testing.assert_frame_equal(cc.load(tmp_path / "r.json").edges(), result.edges())
+    result.report(tmp_path / "r.html")
+    assert '"hidden": "suspected"' in (tmp_path / "r.html").read_text() or '"hidden":"suspected"' in (
+        tmp_path / "r.html").read_text()  # fmt: skip
+
+
+def test_the_names_of_columns_and_the_units_do_not_matter(results):
+    other = table(1)[["Y", "R", "C", "X", "B", "A"]] * {"Y": 1e3, "R": 1, "C": 1, "X": -1e-3, "B": 5, "A": 1}
+    assert named(cc.discover(other, "R")) == named(results[1.0])
+
+
+def test_other_noise_is_asked_by_residuals_and_columns_that_are_no_numbers_are_not_asked():
+    result = cc.discover(table(2, noise="exponential").assign(K=lambda t: np.where(t["X"] > 1, "u", "v")), "R")
+    words = {frozenset((row.source, row.target)): row[-1] for row in result.edges().itertuples()}
+    assert words[frozenset("XY")] == "suspected"
+    assert {word for pair, word in words.items() if "K" in pair} <= {"not asked"}
+    assert "categories" in " ".join(finding.message for finding in result.diagnose().about("hidden causes"))
+
+
+def test_with_lags_nothing_is_asked_and_a_sentence_says_so():
+    result = cc.discover(table(1, n=300), "R", lags=1, method="score-ac")
+    assert set(result.edges()["hidden cause"]) <= {"not asked"}
+    assert "with lags" in result.diagnose().about("hidden causes")[0].message
