@@ -282,3 +282,15 @@ def test_open_graphs_of_many_contexts_are_listed_with_bounded_work(columns, cont
     assert len(fits) < sets.MOST_FITS
     assert not found["identified"].any()
     assert found["note"].str.contains("left open by|leave too many choices").all()
+
+
+def test_one_pair_in_many_open_contexts_takes_its_share_of_the_work(monkeypatch):
+    """One arrow may ask something of every other graph, and that of every other variable: it stops, too."""
+    random, contexts, looks = np.random.default_rng(0), 26, []
+    values = np.cumsum(random.normal(size=(contexts * 40, 12)), axis=1)
+    table = pd.DataFrame(values, columns=[f"X{i}" for i in range(12)]).assign(R=np.repeat(range(contexts), 40))
+    result = cc.discover(table, "R", method="pc-ac", time_limit=1e-9)
+    copies = dags._Turning._copies
+    monkeypatch.setattr(dags._Turning, "_copies", lambda *given: looks.append(1) or copies(*given))
+    assert not result.effects("X0", "X1")["identified"].any()
+    assert len(looks) * contexts < dags.MOST_LOCAL_STEPS // 5

@@ -217,9 +217,11 @@ class _Turning:
                 self._causes[h][d].discard(c)
 
     def _direct(self, arrow: Arrow) -> bool:
-        """Direct an edge and those that follow in other graphs; False if that is impossible."""
+        """Direct an edge and those that follow in other graphs; False if that is impossible, or takes too long."""
         queue = [arrow]
         while queue:
+            if self.is_cut:
+                return False  # the other way to direct the edge would not be tried anyway
             g, a, b = queue.pop()
             ends = self._ends[g]
             if ends[a][b] != CIRCLE:
@@ -257,21 +259,19 @@ class _Turning:
         others = [h for h in range(len(ends)) if h != g]
         if a in self.contexts.positions or b in self.contexts.positions:
             return [(h, a, b) for h in others if ends[h][a][b]]
-        found = []
+        found, asked = [], dict[tuple[int, ...], tuple[bool, bool]]()
         for h in others:
-            if not (self._unchanged(ends, a, g, h) or self._unchanged(ends, b, g, h)):
-                continue
-            if ends[h][a][b]:
+            differing = self._differing[g][h]
+            if differing not in asked:  # in most of the graphs the same
+                same = _unchanged(ends[g], b, differing)
+                never = _unchanged(self._before[g], a, differing) and _unchanged(self._before[g], b, differing)
+                asked[differing] = same or _unchanged(ends[g], a, differing), same and not never
+            copied, proof = asked[differing]
+            if copied and ends[h][a][b]:
                 found.append((h, a, b))
-            elif self._unchanged(ends, b, g, h) and not (
-                self._unchanged(self._before, a, g, h) and self._unchanged(self._before, b, g, h)
-            ):
+            elif copied and proof:
                 return None  # if neither end could ever change, the missing edge would prove nothing
         return found
-
-    def _unchanged(self, ends: Ends, v: int, g: int, h: int) -> bool:
-        """Whether no context variable that differs between two graphs can cause a variable."""
-        return all(ends[g][c][v] in (NONE, TAIL) for c in self._differing[g][h])
 
     def _collides(self, g: int, a: int, b: int) -> bool:
         """Whether b now has two causes that are not adjacent, a and another one, and that is no open question."""
@@ -288,6 +288,11 @@ class _Turning:
             frontier += following - found
             found |= following
         return False
+
+
+def _unchanged(ends: list[list[int]], v: int, contexts: tuple[int, ...]) -> bool:
+    """Whether none of some context variables can cause a variable, by the endpoints of a graph."""
+    return all(ends[c][v] in (NONE, TAIL) for c in contexts)
 
 
 def _components(endpoints: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:
