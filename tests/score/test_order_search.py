@@ -84,7 +84,7 @@ def test_what_is_kept_is_forgotten_when_there_is_no_room():
     slots, order = lattice(design), random_order(design, np.random.default_rng(0))
     large, small = (FitWorkspace(design, False, memory=design.new_memory(), keeps=True) for _ in range(2))
     small.kept = no_kept(9, small.width, 32)
-    one, other = (climb_from(order, workspace, slots, np.random.default_rng(1), Clock().flag)
+    one, other = (climb_from(order, workspace, slots, np.random.default_rng(1), Clock())
                   for workspace in (large, small))  # fmt: skip
     assert one.score == other.score
     assert np.array_equal(one.orders, other.orders)
@@ -261,6 +261,43 @@ def test_many_contexts_are_merged():
     assert "shared by 0, 1, 2" in result.explain("X", "Y")
 
 
+def test_contexts_are_merged_without_comparing_when_the_time_is_up(monkeypatch):
+    """Comparing all pairs of many contexts takes longer than a short limit: it ends after a few fits."""
+    asked = []
+    fit = FitWorkspace.fit
+    monkeypatch.setattr(
+        FitWorkspace, "fit", lambda self, pairs, *more: asked.append(len(pairs)) or fit(self, pairs, *more)
+    )
+    generator = np.random.default_rng(4)
+    table = {name: generator.normal(size=1200) for name in "ABC"} | {"R": np.arange(1200) % 30}
+    result = cc.discover(table, "R", method="score-ac", time_limit=1e-6)
+    assert not result.complete
+    assert sum(asked) < 100, "the 465 sets of one and two contexts, three times, are not compared"
+    assert len(result.contexts) == 30
+
+
+@pytest.mark.parametrize("contexts", [3, 6])
+def test_a_climb_that_has_to_stop_at_once_fits_required_causes_alone(contexts, monkeypatch):
+    """The first fits of large tables take longer than a short limit."""
+    start = Clock.start
+
+    def late(self, call):
+        assert self.late
+        self.overdue[0] = 1
+        return start(self, call)
+
+    monkeypatch.setattr(Clock, "start", late)
+    table = model_table(400, 11, contexts=contexts, nodes=6)
+    known = cc.Knowledge(required=[("X0", "X1")])
+    free, bound = (
+        cc.discover(table, "R", method="score-ac", search="order", knowledge=knowledge, time_limit=1e-6)
+        for knowledge in (None, known)
+    )
+    assert not free.complete
+    assert [len(graph.edges) for graph in free.graphs.values()] == [0] * contexts
+    assert [[str(edge) for edge in graph.edges] for graph in bound.graphs.values()] == [["X0 --> X1"]] * contexts
+
+
 def test_greedy_merging_agrees_with_all_partitions():
     """Merging pair by pair finds the best of all partitions of five contexts, or comes close."""
     equal = 0
@@ -268,7 +305,7 @@ def test_greedy_merging_agrees_with_all_partitions():
         table = model_table(600, 300 + seed, contexts=5, nodes=5, edits=("add", "remove", "flip"))
         design = design_of(table, curves=False)
         greedy = search(design, False, Effort(0, 1, quiet, Clock())).best
-        merger = Merger(design, False, design.memory)
+        merger = Merger(design, False, design.memory, Clock())
         place = np.argsort(greedy.orders, axis=1)
 
         def total(node, masks, merger=merger, place=place):

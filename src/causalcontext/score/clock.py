@@ -15,6 +15,8 @@ from typing import TypeVar
 import numpy as np
 
 Result = TypeVar("Result")
+GRACE = 1.0
+"""Seconds after the end in which what is needed for any model at all may still be done."""
 
 
 class Clock:
@@ -29,6 +31,8 @@ class Clock:
     ----------
     flag : array of int, shape (1,)
         1 as soon as the search is to stop.
+    overdue : array of int, shape (1,)
+        1 as soon as even the first fits are to stop, `GRACE` later.
     interrupted : bool
         Whether that was Ctrl-C.
     cut : list of str
@@ -37,7 +41,7 @@ class Clock:
 
     def __init__(self, limit: float | None = None) -> None:
         self._deadline = None if limit is None else time.monotonic() + limit
-        self.flag = np.zeros(1, dtype=np.int64)
+        self.flag, self.overdue = np.zeros((2, 1), dtype=np.int64)
         self.interrupted = False
         self.cut: list[str] = []
 
@@ -69,17 +73,20 @@ class Clock:
         """What a call returns; it is told to stop when the time is up, or at Ctrl-C. A second Ctrl-C does not wait."""
         while True:
             try:
+                following = self.overdue if self.flag[0] else self.flag
                 if wait([future], self._left()).done:
                     return future.result()
-                self.flag[0] = 1
+                following[0] = 1
             except KeyboardInterrupt:
                 if self.interrupted:
                     raise
                 self.interrupt()
 
     def _left(self) -> float | None:
-        """Seconds until the flag is to be raised."""
-        if self._deadline is None or self.flag[0]:
+        """Seconds until the next flag is to be raised; None: nobody knows."""
+        if self.flag[0]:
+            return None if self.overdue[0] else GRACE
+        if self._deadline is None:
             return None
         return max(self._deadline - time.monotonic(), 0.0)
 

@@ -16,10 +16,13 @@ import numpy as np
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import Memory
 from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NO_BLOCK, NodeSlots, best_partition
+from causalcontext.score.clock import Clock
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import before
 from causalcontext.score.workspace import FitWorkspace
 
+AT_ONCE = 2000
+"""Fits between two looks at the clock."""
 Tree = tuple[tuple[int, int, int], ...]
 """Slots as (contexts as a bit mask, left slot, right slot), single contexts first, all contexts last."""
 
@@ -58,10 +61,13 @@ def without_reader(slots: NodeSlots, cause: int, effect: int) -> NodeSlots:
 
 
 class Merger:
-    """Scores of nodes in sets of contexts, remembered, and the trees that follow from them."""
+    """Scores of nodes in sets of contexts, remembered, and the trees that follow from them.
 
-    def __init__(self, design: ScoreDesign, curves: bool, memory: Memory) -> None:
-        self._design, self._curves, self._memory = design, curves, memory
+    As soon as the clock is late nothing more is compared: trees join what is loose as it comes.
+    """
+
+    def __init__(self, design: ScoreDesign, curves: bool, memory: Memory, clock: Clock) -> None:
+        self._design, self._curves, self._memory, self._clock = design, curves, memory, clock
         self._known: dict[tuple[int, int, bytes], float] = {}
 
     def trees(self, place: Ints | None = None) -> list[Tree]:
@@ -74,10 +80,14 @@ class Merger:
         growing = [_Growing(data.contexts) for _ in range(data.responses)]
         while any(not tree.done for tree in growing):
             tasks = [(node, mask) for node, tree in enumerate(growing) for mask in tree.wanted()]
-            for (node, mask), score in zip(tasks, self.scores(tasks, place).tolist(), strict=True):
-                growing[node].scores[mask] = score
+            for start in range(0, len(tasks), AT_ONCE):
+                if self._clock.late:
+                    break
+                part = tasks[start : start + AT_ONCE]
+                for (node, mask), score in zip(part, self.scores(part, place).tolist(), strict=True):
+                    growing[node].scores[mask] = score
             for tree in growing:
-                tree.merge()
+                tree.merge(compare=not self._clock.flag[0])
         return [tuple(tree.slots) for tree in growing]
 
     def scores(self, tasks: Sequence[tuple[int, int]], place: Ints) -> Floats:
@@ -99,6 +109,8 @@ class Merger:
         """New trees for some orders, where they score higher than the old ones."""
         place = np.argsort(orders, axis=1)
         new = self.trees(place)
+        if self._clock.late:
+            return list(old)
         self.scores([(node, mask) for node, tree in enumerate(old) for mask, _, _ in tree], place)  # all at once
         return [two if self._best(node, two, place) > self._best(node, one, place) + 1e-6 else one
                 for node, (one, two) in enumerate(zip(old, new, strict=True))]  # fmt: skip
@@ -140,8 +152,10 @@ class _Growing:
         pairs = [one | other for i, one in enumerate(single) for other in single[i + 1 :]]
         return [mask for mask in single + pairs if mask not in self.scores]
 
-    def merge(self) -> None:
-        """Join the two slots whose merge raises the score most."""
+    def merge(self, compare: bool) -> None:
+        """Join the two slots whose merge raises the score most; all that are left, one by one, without comparing."""
+        while not (self.done or compare):
+            self._join(*self.loose[:2])
         if self.done:
             return
         masks = {slot: self._mask(slot) for slot in self.loose}
@@ -153,5 +167,8 @@ class _Growing:
                 own = np.inf if apart == -np.inf else self.scores[masks[a] | masks[b]] - apart
                 if own > gain or best == (0, 0):
                     best, gain = (a, b), own
-        self.slots.append((masks[best[0]] | masks[best[1]], *best))
-        self.loose = [slot for slot in self.loose if slot not in best] + [len(self.slots) - 1]
+        self._join(*best)
+
+    def _join(self, a: int, b: int) -> None:
+        self.slots.append((self._mask(a) | self._mask(b), a, b))
+        self.loose = [slot for slot in self.loose if slot not in (a, b)] + [len(self.slots) - 1]

@@ -146,7 +146,7 @@ class OrderSearch:
         workspace = self._workspaces.pop() if self._workspaces else self._new_workspace()
         try:
             if self._slots is not None:
-                return climb_from(order, workspace, self._slots, generator, self._effort.clock.flag)
+                return climb_from(order, workspace, self._slots, generator, self._effort.clock)
             return self._climb_trees(order, workspace, generator)
         finally:
             self._workspaces.append(workspace)
@@ -159,10 +159,11 @@ class OrderSearch:
 
     def _climb_trees(self, order: Ints, workspace: FitWorkspace, generator: np.random.Generator) -> FittedModel:
         """A climb with merge trees, which are grown anew when it has ended."""
-        merger, clock = Merger(self._design, self._curves, workspace.memory), self._effort.clock
+        clock = self._effort.clock
+        merger = Merger(self._design, self._curves, workspace.memory, clock)
         trees, best = merger.trees(), None
         for _ in range(MOST_ROUNDS):
-            model = climb_from(order, workspace, merger.slots(trees), generator, clock.flag)
+            model = climb_from(order, workspace, merger.slots(trees), generator, clock)
             if best is None or model.score > best.score + EQUAL:
                 best = model
             new = trees if clock.late else merger.better(trees, model.orders)
@@ -176,20 +177,24 @@ class OrderSearch:
         clock, workspace = self._effort.clock, self._workspaces[0] if self._workspaces else self._new_workspace()
         slots = self._slots
         if slots is None:
-            merger = Merger(self._design, self._curves, workspace.memory)
+            merger = Merger(self._design, self._curves, workspace.memory, clock)
             slots = merger.slots(merger.better(merger.trees(), model.orders))
         rivals = clock.result(clock.start(partial(Rivals, model, workspace, slots, clock.flag)))
         return lambda *link: clock.result(clock.start(partial(rivals.without, *link)))
 
 
 def climb_from(order: Ints, workspace: FitWorkspace, slots: NodeSlots, generator: np.random.Generator,
-               stop: Ints) -> FittedModel:  # fmt: skip
-    """The model at the end of a climb from one order; whoever writes 1 to `stop` ends it."""
+               clock: Clock) -> FittedModel:  # fmt: skip
+    """The model at the end of a climb from one order, or where the clock ended it."""
     data = workspace.design.data
     for shared in (True, False) if data.orders > 1 else (True,):
-        climber = Climber(workspace, slots, np.tile(order, (data.orders, 1)), shared, stop)
-        _, score = climber.climb(sweeps(data.responses, data.nodes, generator), np.arange(data.nodes))
+        climber = Climber(workspace, slots, np.tile(order, (data.orders, 1)), shared, clock.flag)
+        climber.fit(clock.overdue)
+        _, score = climber.climb(sweeps(data.responses, data.nodes, generator))
         order = climber.orders[0]
+        if shared and clock.flag[0]:  # what this climb has found would be fitted anew
+            climber.orders[:] = order
+            break
     return climber.model(score)
 
 
@@ -230,9 +235,11 @@ class Climber:
         gain, score = climb(problem or self.problem, self.state, stale, visits, ends, self.shared)
         return float(gain), float(score)
 
-    def fit(self) -> float:
-        """The score of the orders as they are."""
-        return self.climb(NOBODY[None], np.arange(self.design.data.nodes))[1]
+    def fit(self, stop: Ints | None = None) -> float:
+        """The score of the orders as they are; it has a flag of its own to stop at, if one is given."""
+        state = self.state if stop is None else self.state._replace(stop=stop)
+        nodes = np.arange(self.design.data.nodes)
+        return float(climb(self.problem, state, nodes, NOBODY[None], np.array([0, len(nodes)]), self.shared)[1])
 
     def return_to(self, other: Climber) -> None:
         """Stand where another one stands, whose fits are elsewhere only at the nodes that were touched."""

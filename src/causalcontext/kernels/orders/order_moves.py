@@ -19,6 +19,7 @@ from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer, kind_of
 from causalcontext.kernels.handles import Note, fetch, note_of
+from causalcontext.kernels.orders.fit_arrays import FIT_ARRAYS, BlockTables
 from causalcontext.kernels.orders.fits import fit_kind, fit_pointer
 from causalcontext.kernels.orders.selection import copy_kind, copy_pointer
 from causalcontext.kernels.orders.slots import NO_BLOCK, NodeSlots, best_score, usable_readers
@@ -111,7 +112,8 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
           shared: bool) -> tuple[float, float]:  # fmt: skip
     """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
 
-    Whoever writes 1 to `state.stop` ends it after the next fits of one node; a move that is not done yet is dropped.
+    Whoever writes 1 to `state.stop` ends it after the next fit; a move that is not done yet is dropped, and nodes that
+    were not fitted yet have required causes alone.
 
     Parameters
     ----------
@@ -125,7 +127,7 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
         Whether there is one order for all cells.
     """
     for place in range(stale.size):
-        _refit_node(problem, state, stale[place])
+        _refit_node(problem, state, stale[place], False)
     gain, lowest = 0.0, window[0]
     if not shared:
         for needed in problem.slots.needs.ravel():
@@ -181,7 +183,7 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
         for slot in range(slots):
             if state.changed[w, slot]:
                 fetch(problem.order_calls, ORDER_CALLS, OrderCalls).copy_fit(state.arrays, w, slots + slot, slot)
-    _refit_node(problem, state, node)
+    _refit_node(problem, state, node, True)
     return float(gain)
 
 
@@ -208,6 +210,8 @@ def _try_other_side(problem: OrderProblem, state: State, order: int, node: int, 
         q, block = slots.owner[slot], slots.block[w, slot]
         if block == NO_BLOCK or not slots.may[w, 1 + q] or (q >= 0 and not then[q]):
             continue
+        if state.stop[0] != 0:
+            break
         if q < 0 or now[q]:
             matters = problem.allowed[w, node] and state.matters[w, slot, node]
             if not (matters and _decides(state.uses[block], place, order, node, w)):
@@ -238,6 +242,8 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
             q, block = slots.owner[slot], slots.block[node, slot]
             if block == NO_BLOCK or not slots.may[node, 1 + q] or (q >= 0 and not usable[q]):
                 continue
+            if state.stop[0] != 0:
+                break
             if not state.uses[block, order]:
                 scores[slot] = state.scores[node, slot]
                 continue
@@ -337,15 +343,27 @@ def _first_best(totals: Floats, low: int, high: int) -> int:
 
 
 @kernel
-def _refit_node(problem: OrderProblem, state: State, node: int) -> None:
-    """Fit a node in the slots that it may use, for the current orders."""
+def _refit_node(problem: OrderProblem, state: State, node: int, whole: bool) -> None:
+    """Fit a node in the slots that it may use, for the current orders.
+
+    Unless that must be done as a `whole`, what is left when the climb is to stop has required causes alone, and no
+    changes with contexts where it may do without.
+    """
     slots, fit = problem.slots, fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
     usable = usable_readers(slots.needs, state.orders[PLACE, 0], node, NOBODY, False)
     state.touched[node] = True
     for slot in range(slots.block.shape[1]):
         q, block = slots.owner[slot], slots.block[node, slot]
         if block != NO_BLOCK and slots.may[node, 1 + q] and (q < 0 or usable[q]):
+            late = not whole and state.stop[0] != 0
+            if late and q >= 0 and slots.may[node, 0]:
+                state.scores[node, slot] = -math.inf
+                continue
             _gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
+            if late:
+                required = fetch(state.arrays, FIT_ARRAYS, BlockTables).required[node]
+                for u in range(state.candidates.size):
+                    state.candidates[u] &= required[u]
             fit(state.arrays, problem.calls, block, node, slot)
     state.value[NOW, node] = best_score(slots, node, state.scores[node], usable)
 
