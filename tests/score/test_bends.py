@@ -10,6 +10,7 @@ import causalcontext as cc
 from causalcontext.kernels.rows.bends import LINE, Held, bends, orthonormal
 from causalcontext.results.notes import About, about
 from causalcontext.results.shared_bends import losses, shared_level
+from causalcontext.simulate import random_model
 from marks import rest_slow
 
 SHAPES = {
@@ -182,3 +183,33 @@ def test_with_lags_it_is_the_same(shape):
         result = cc.discover(table, "R", lags=1, method="score-ac")
         assert not result.changes("high", "low")["claimed"].any()
         assert not any(edge.source.startswith("R") and edge.target == "Y" for edge in result.union.edges)
+
+
+@pytest.mark.parametrize("rows", [400, 9_001])
+def test_bends_of_a_mirrored_column_are_mirrored(rows):
+    """Whether a column is depth or height says nothing about its bends."""
+    rng = np.random.default_rng(rows)
+    x, z = rng.gamma(3.0, size=rows), rng.standard_normal(rows)
+    for y in (np.exp(-0.5 * x), np.minimum(x, 2.0), np.maximum(4.0 - x, 0.0) ** 2):
+        y = y + 0.1 * z + 0.3 * rng.standard_normal(rows)
+        found, mirrored = (bends(sign * x, y, orthonormal([z], rows)) for sign in (1.0, -1.0))
+        mirrored[1:3] = mirrored[2:0:-1]  # a kink below a place, and one above it
+        for one, other in zip(found, mirrored, strict=True):
+            assert other.left == pytest.approx(one.left, rel=1e-9)
+            if len(one.columns) == 1:
+                places = -other.columns[0].high, -other.columns[0].low
+                assert places == pytest.approx(one.columns[0][:2], rel=1e-9)
+
+
+def test_marks_and_effects_do_not_depend_on_the_sign_of_a_column():
+    random = np.random.default_rng([20, 5_000_650])
+    random.random()
+    contexts = int(random.integers(2, 4))
+    model = random_model(int(random.integers(4, 8)), 0.5, seed=random, contexts=contexts)
+    table = model.sample(int(random.choice([200, 500])), random)
+    one, other = (cc.discover(table.assign(X3=sign * table["X3"]), "R", method="score-ac") for sign in (1.0, -1.0))
+    assert one.evidence.curved, "by a bend that takes the place of the context"
+    assert other.evidence.score == pytest.approx(one.evidence.score, abs=1e-6)
+    assert one.graphs == other.graphs
+    effects = [found.effects("X3", "X1")["effect"].to_numpy(float) for found in (one, other)]
+    assert effects[1] == pytest.approx(-effects[0], rel=1e-6)

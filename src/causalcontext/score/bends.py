@@ -16,7 +16,7 @@ import numpy as np
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER, SOURCE
 from causalcontext.kernels.rows.bends import LINE, Bend, bends, left_by, orthonormal, smooth_columns
-from causalcontext.score.columns import CLIP, CURVES, HINGE, PRODUCT, SQUARE, BasisFunction
+from causalcontext.score.columns import CLIP, CURVES, HINGE, LOWER_HINGE, PRODUCT, SQUARE, BasisFunction
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel
 from causalcontext.score.workspace import FitWorkspace
@@ -115,9 +115,15 @@ def _columns(model: FittedModel, node: int) -> tuple[dict[tuple[int, int], Float
 
 
 def _functions(x: int, values: Floats, bend: Bend) -> Iterator[BasisFunction]:
-    """The columns of a bend; where it is smooth, all smooth ones, since one alone is hardly the curve."""
-    for column in smooth_columns(values) if bend.columns[-1].power == 2 else bend.columns:
+    """The columns of a bend; where it is smooth, all smooth ones on its side, since one alone is hardly the curve."""
+    last = bend.columns[-1]
+    for column in smooth_columns(values) if last.power == 2 else bend.columns:
         if column.power == 2:
-            yield BasisFunction(x, -1, *((SQUARE, 0.0) if column.low == -inf else (HINGE, column.low)))
+            if column.low == -inf and column.high == inf:
+                yield BasisFunction(x, -1, SQUARE, 0.0)
+            elif column.high == last.high == inf:
+                yield BasisFunction(x, -1, HINGE, column.low)
+            elif column.low == last.low == -inf:
+                yield BasisFunction(x, -1, LOWER_HINGE, column.high)
         elif column != LINE:
             yield BasisFunction(x, -1, CLIP, column.low, column.high)

@@ -5,7 +5,7 @@ steps at five quantiles, each without what the columns before it explain: greedy
 the same are poor. Knots are taken over all rows, so a column is the same function in every context. A category offers
 an indicator of every level, an ordered variable its normal scores and, as curves, a step between every two levels.
 Further columns are proposed by the data (`curves`): steps at a place of their own, products of two variables, and
-(`bends`) kinks and saturations, x held between two places.
+(`bends`) kinks and saturations, x held between two places, and squared hinges on either side.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from causalcontext.kernels.rows.scan import add_cross_products, mirror
 from causalcontext.results.equations import FARTHEST, OUTER
 from causalcontext.score.data import ScoreData
 
-LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT, CLIP, ROOT = range(9)
+LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT, CLIP, ROOT, LOWER_HINGE = range(10)
 """Kinds of columns; roots of small counts are explained, but explain nothing."""
 HINGES = (0.2, 0.4, 0.6, 0.8)
 STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
@@ -97,6 +97,8 @@ def evaluated(values: Floats, codes: Ints, function: BasisFunction) -> Floats:
         return np.asarray(x * x)
     if function.kind == HINGE:
         return np.asarray(np.maximum(x - function.place, 0.0) ** 2)
+    if function.kind == LOWER_HINGE:
+        return np.asarray(np.maximum(function.place - x, 0.0) ** 2)
     if function.kind == CLIP:
         return np.asarray(np.clip(x, function.place, function.end))
     if function.kind in (STEP, OWN_STEP):

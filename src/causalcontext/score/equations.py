@@ -17,7 +17,7 @@ from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, SpreadTerm, Term
-from causalcontext.score.columns import CLIP, BasisFunction, robust_units, small_counts
+from causalcontext.score.columns import CLIP, LOWER_HINGE, BasisFunction, robust_units, small_counts
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import FittedModel, Part
@@ -154,18 +154,26 @@ def _terms(design: ScoreDesign, part: Part, rows: Bools, slopes: Floats) -> tupl
 
 
 def _lowest(function: BasisFunction) -> float:
-    """What a clip is more than its terms: the place below which it is constant."""
+    """What a function is more than its terms: a clip the place below which it is constant, a hinge its square."""
+    if function.kind == LOWER_HINGE:
+        return function.place**2
     return function.place if function.kind == CLIP and np.isfinite(function.place) else 0.0
 
 
 def _terms_of(design: ScoreDesign, place: int, weight: Floats, contexts: tuple[int, ...], rows: Bools) -> list[Term]:
-    """A function in the numbers of the table, as terms: a clip is made of kinks, and of x if it has no lowest place."""
+    """A function in the numbers of the table, as terms.
+
+    A clip is made of kinks, and of x if it has no lowest place; a hinge below a place of a square and one above it.
+    """
     data, function = design.data, design.functions[place]
     own = [j for j in (function.owner, function.partner) if j >= 0]
     causes = tuple(int(data.position[j]) for j in own)
     standard = {int(data.position[j]): (data.codes[j] if data.kind[j] == CLASS else data.values[j])[rows] for j in own}
-    parts = [(plain.KINDS[function.kind], function.place, 1.0)]
-    if function.kind == CLIP:
+    if function.kind == LOWER_HINGE:
+        parts = [("square", 0.0, 1.0), ("linear", 0.0, -2.0 * function.place), ("hinge", function.place, -1.0)]
+    elif function.kind != CLIP:
+        parts = [(plain.KINDS[function.kind], function.place, 1.0)]
+    else:
         parts = [("kink", function.place, 1.0) if np.isfinite(function.place) else ("linear", 0.0, 1.0)]
         parts += [("kink", function.end, -1.0)] if np.isfinite(function.end) else []
     bare = [Term(kind, causes, float(at), tuple((sign * weight).tolist()), 0.0, contexts) for kind, at, sign in parts]

@@ -2,7 +2,8 @@
 
 Where a context follows x, a bend of x that all rows share looks like a slope of x that changes with the context. So the
 one is held against the other. A column is x held between two places, `min(max(x, low), high)`: with one of them at
-infinity a kink, with both finite a saturation, with none x itself; or its square or a squared hinge.
+infinity a kink, with both finite a saturation, with none x itself; or its square or a squared hinge, above a place or
+below it. The columns of -x are those of x, mirrored: which of its two directions a column is measured in says nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ KINKS, FINER, PAIRS = 24, 7, 10
 MOST_ROWS = 4_000
 """Of more rows some, evenly spread, say where places are; what is left is always that of all rows."""
 KNOTS = (0.2, 0.4, 0.6, 0.8)
-"""Quantiles at which squared hinges begin."""
+"""Quantiles at which squared hinges begin, upwards and downwards."""
 NOTHING = 1e-9
 """The share of a column that given ones leave is nothing."""
 
 
 class Held(NamedTuple):
-    """x between two places, or, with a power of 2, the square of x, or of what is above `low`."""
+    """x between two places, or, with a power of 2, the square of x, or of what is above `low` or below `high`."""
 
     low: float
     high: float
@@ -50,7 +51,9 @@ class Held(NamedTuple):
         """The column."""
         if self.power == 1:
             return np.clip(x, self.low, self.high)
-        return np.asarray(x * x if self.low == -inf else np.maximum(x - self.low, 0.0) ** 2)
+        if self.low > -inf:
+            return np.asarray(np.maximum(x - self.low, 0.0) ** 2)
+        return np.asarray(x * x if self.high == inf else np.maximum(self.high - x, 0.0) ** 2)
 
 
 LINE = Held(-inf, inf)
@@ -84,15 +87,16 @@ def bends(x: Floats, y: Floats, given: Floats) -> list[Bend]:
         own = [orthonormal(list(basis[::step].T), len(order)) for basis in (given, line)]
         part_rows, widths[1] = np.vstack([own[1].T, x[::step], y[::step]]), own[0].shape[1]
         order = np.argsort(x)
-    found, smooth = np.empty((7, 5)), np.array([column.low for column in smooth_columns(x)])
+    found, smooth = np.empty((7, 5)), np.array([column[:2] for column in smooth_columns(x)])
     count = fill_bends(rows, order, part_rows, part_order, widths, smooth, found)
     return [Bend((LINE,) * int(beside) + (Held(low, high, int(power)),), left)
             for beside, low, high, power, left in found[:count].tolist()]  # fmt: skip
 
 
 def smooth_columns(x: Floats) -> list[Held]:
-    """The square of x, and squared hinges."""
-    return [Held(-inf, inf, 2), *(Held(at, inf, 2) for at in np.quantile(x, KNOTS).tolist())]
+    """The square of x, and squared hinges, first those above their places."""
+    places = np.quantile(x, KNOTS).tolist()
+    return [Held(-inf, inf, 2), *(Held(at, inf, 2) for at in places), *(Held(-inf, at, 2) for at in places)]
 
 
 def left_by(y: Floats, given: Floats, columns: Sequence[Floats]) -> float:
@@ -177,7 +181,7 @@ def _explained(rows: _RunningSums, low: float, high: float, power: int) -> float
     """The sum of squares that a column explains: what it has beside the basis, of what that leaves."""
     n, width = rows.x.size, rows.beside.shape[0] - 1
     along = np.zeros(width + 2)
-    square = _squared(rows, low, along) if power == 2 else _held(rows, low, high, along)
+    square = _squared(rows, low, high, along) if power == 2 else _held(rows, low, high, along)
     whole = square - along[0] * along[0] / n
     size = whole
     for j in range(1, width + 2):
@@ -199,12 +203,12 @@ def _held(rows: _RunningSums, low: float, high: float, along: Floats) -> float:
 
 
 @kernel
-def _squared(rows: _RunningSums, low: float, along: Floats) -> float:
-    """The same of x squared from its mean, or of what is above a place squared."""
-    square, start, mean = 0.0, low if low > -inf else 0.0, 0.0
+def _squared(rows: _RunningSums, low: float, high: float, along: Floats) -> float:
+    """The same of x squared from its mean, or of what is above a place, or below it, squared."""
+    square, start, mean = 0.0, low if low > -inf else high if high < inf else 0.0, 0.0
     column = np.zeros(rows.x.size)
     for i in range(column.size):
-        column[i] = (rows.x[i] - start) ** 2 if rows.x[i] > low else 0.0
+        column[i] = (rows.x[i] - start) ** 2 if low < rows.x[i] < high else 0.0
         mean += column[i] / column.size
     for i in range(column.size):
         column[i] -= mean
@@ -229,8 +233,8 @@ def fill_bends(rows: Floats, order: Ints, part_rows: Floats, part_order: Ints, w
         Sort x.
     widths : array of int, shape (2,)
         How many of these columns are those of the given ones.
-    smooth : array
-        The places of smooth columns.
+    smooth : array, shape (smooth columns, 2)
+        Above and below which places smooth columns are.
     found : array, shape (7, 5)
     """
     plain = _running_sums(part_rows, widths[1], part_order)
@@ -251,10 +255,10 @@ def fill_bends(rows: Floats, order: Ints, part_rows: Floats, part_order: Ints, w
     count += 1 if places.size > 1 else 0
     for beside in range(2):
         best = -1.0
-        for low in smooth:
-            value = _explained(lined if beside == 1 else plain, low, inf, 2)
+        for low, high in smooth:
+            value = _explained(lined if beside == 1 else plain, low, high, 2)
             if value > best:
-                best, found[count] = value, np.array([float(beside), low, inf, 2.0, 0.0])
+                best, found[count] = value, np.array([float(beside), low, high, 2.0, 0.0])
         count += 1
     found[0, 4] = lined_whole.left
     for place in range(1, count):
@@ -265,11 +269,11 @@ def fill_bends(rows: Floats, order: Ints, part_rows: Floats, part_order: Ints, w
 
 @kernel
 def _places(ordered: Floats, count: int) -> Floats:
-    """Places between sorted values, with enough rows on either side."""
+    """Places between sorted values, with enough rows on either side: the same ones for -x."""
     found, size = np.empty(count), 0
     step = (ordered.size - 2.0 * FEWEST) / (count - 1)
     for k in range(count):
-        at = int(k * step + FEWEST) if k < count - 1 else ordered.size - FEWEST
+        at = int(k * step + FEWEST) if 2 * k < count else ordered.size - int((count - 1 - k) * step + FEWEST)
         place = 0.5 * (ordered[at - 1] + ordered[at])
         if size == 0 or place > found[size - 1]:
             found[size] = place
