@@ -135,6 +135,27 @@ def ordinary_table(random: Random) -> tuple[pd.DataFrame, Any]:
     return table, some[int(random.choice(len(some), p=[0.4, 0.2, 0.15, 0.1, 0.15]))]
 
 
+def much_table(random: Random) -> tuple[pd.DataFrame, Any, dict[str, Any]]:
+    """A chain of numbers, its context, and options that ask for much."""
+    columns, rows = int(random.integers(2, 7)), int(random.choice([120, 400]))
+    names = [str(name) for name in random.permutation(NAMES)[:columns]]
+    table = pd.DataFrame(np.cumsum(random.standard_normal((rows, columns)), axis=1), columns=names)
+    what = str(random.choice(["contexts", "holes", "cut", "hidden"], p=[0.55, 0.2, 0.1, 0.15]))
+    methods = {"contexts": ["pc-ac", "pc-m", "pc-b", "fci-ac", "score-ac", "auto"], "holes": ["auto", "score-ac"],
+               "cut": ["auto", "score-ac"], "hidden": ["fci-ac"]}[what]  # fmt: skip
+    options: dict[str, Any] = {"method": str(random.choice(methods))}
+    table["R"] = np.arange(rows) % (int(random.integers(8, 65)) if what == "contexts" else 2)
+    if what == "holes":
+        table[names[-1]] = table[names[-1]].where(random.random(rows) > 0.2)
+        options["missing"] = "model"
+    if what == "hidden":
+        options |= {"lags": 1, "max_given": 2}
+    if random.random() < 0.15:
+        tests = options["method"] not in ("score-ac", "auto")
+        options |= {"max_given": 10**30} if tests else {"penalty": 1e9, "method": "score-ac"}
+    return table, cc.threshold(names[0], "best") if what == "cut" else "R", options
+
+
 SHAPES: dict[str, Callable[[Any, Random], Any]] = {
     "smooth": lambda values, random: values,
     "0/1": lambda values, random: (values > 0.3).astype(float),
