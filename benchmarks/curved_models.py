@@ -27,6 +27,8 @@ Bools = NDArray[np.bool_]
 Curve = Callable[[Floats, float], Floats]
 
 PILOT = 4000
+LARGEST_EXPONENT = 20.0
+"""Spreads that feed on spreads end here, before they are infinite."""
 LEVEL_EFFECTS = (-np.sqrt(1.5), 0.0, np.sqrt(1.5))
 Coarsening = Callable[[Floats, np.random.Generator], Floats]
 COARSE_NODES = 4
@@ -240,7 +242,7 @@ class CurvedModel:
         standard = (values[parent] - self.centre[parent]) / self.spread[parent]
         if self.design.spread == "abs":
             return np.asarray((0.25 + np.abs(standard)) / np.sqrt(0.25**2 + 0.5 * np.sqrt(2.0 / np.pi) + 1.0))
-        return np.asarray(np.exp(size * standard - size**2))
+        return np.asarray(np.exp(np.minimum(size * standard, LARGEST_EXPONENT) - size**2))
 
     def _part(self, parent: int, node: int, values: Floats, codes: NDArray[np.int64],
               level: NDArray[np.int64]) -> Floats:  # fmt: skip

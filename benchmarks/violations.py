@@ -214,15 +214,26 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
         frozenset(pair) for pair in rows.loc[rows["claimed"], ["source", "target"]].itertuples(index=False, name=None)
     }
     claimed = {pair for pair in claimed if "R" not in pair}
+    false = claimed - changed - other_slopes(model, names)
     own = () if result.evidence is None else result.evidence.contradicted
     if result.evidence is not None and np.isfinite(result.evidence.scales_gain):
         own = (*own, "scale modelled")
     findings = frozenset((*own, *(violation.kind for violation in result.violations)))
     said = [note for note in result.notes if "chose" not in note and "numbers of few values" not in note]
     warned = bool(result.violations or said)
-    return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(claimed - changed),
+    return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(false),
                  len(claimed & changed), len(changed), warned, result.wrong_cells is not None, result.settings.method,
                  findings, seconds)  # fmt: skip
+
+
+def other_slopes(model: CurvedModel, names: list[str]) -> set[frozenset[str]]:
+    """Links of the first two contexts whose slope differs: their cause is multiplied by another one in one of them."""
+    found = set()
+    for node in np.flatnonzero(model.multiplies).tolist():
+        pair = np.flatnonzero(model.links[:, :, node].any(axis=0))[:2]
+        both = model.links[:2, pair, node].all(axis=1)
+        found |= {frozenset((names[cause], names[node])) for cause in pair if both[0] != both[1]}
+    return found
 
 
 def facts_of_peer(model: CurvedModel, table: pd.DataFrame, method: str, limit: int) -> Facts | None:

@@ -15,7 +15,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge
-from causalcontext.results.violations import graded
+from causalcontext.results.violations import graded, scored, spiked
 from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.explore import beyond_shares
@@ -345,3 +345,45 @@ def test_residuals_of_coarse_columns_warn_of_nothing():
     assert frozenset(("x", "rain")) in edges(result)
     assert not [note for note in result.notes if "residuals of rain" in note and "curves" not in note]
     assert result.violations == ()
+
+
+def cut_off(rows, seed):
+    """The link X --> Y is missing in one context; X is written as 0 where it is low, and follows Z."""
+    generator = np.random.default_rng(seed)
+    z, e, f, g = generator.normal(size=(4, rows))
+    r = generator.integers(2, size=rows)
+    x = z + 0.5 * e
+    return pd.DataFrame({"Z": z, "X": np.maximum(x + 0.25, 0.0), "Y": 1.5 * x * r + f, "W": g - z, "R": r})
+
+
+def test_changes_near_a_value_that_stands_out_are_claimed_only_if_numbers_are_declared(tmp_path):
+    """Zeros may stand for numbers below; counts have no such value, nor have heaped numbers."""
+    table, kinds = cut_off(600, 3), {"X": "continuous"}
+    result, told = (cc.discover(table, "R", method="score-ac", kinds=some) for some in (None, kinds))
+    assert scales_of(result)["X"].spike == pytest.approx((table["X"] == 0.0).mean())
+    assert spiked(result) == {"X"}
+    assert spiked(told) == frozenset()
+    found = result.changes(0, 1)
+    assert not found["claimed"].any()
+    assert found["reason"].str.contains("one value of X stands out").any()
+    assert "kinds={'X': 'continuous'}" in " ".join(found["reason"])
+    result.save(tmp_path / "spike.json")
+    assert spiked(cc.load(tmp_path / "spike.json")) == {"X"}
+    counts = table.assign(X=np.random.default_rng(1).poisson(2.0, 600).astype(float))
+    assert spiked(cc.discover(counts, "R", method="score-ac")) == frozenset()
+    assert spiked(cc.discover(cigarettes(600, 1), method="score-ac")) == frozenset()
+
+
+def test_slopes_of_coarse_numbers_are_no_claims_where_another_link_goes():
+    """Ten levels end where the number behind them does not: X moves them less where W moves them as well."""
+    generator = np.random.default_rng(5)
+    x, w, z, e = generator.normal(size=(4, 900))
+    r = generator.integers(2, size=900)
+    levels = pd.qcut(1.5 * x + 1.8 * w * r + 0.6 * e, 10, labels=False).astype(float)
+    result = cc.discover(pd.DataFrame({"X": x, "W": w, "Z": z, "Y": levels, "R": r}), "R", method="score-ac")
+    assert scored(result) == {"Y"}
+    found = result.changes(0, 1).set_index(["source", "target"])
+    assert found.loc[("W", "Y"), "claimed"]
+    assert found.loc[("X", "Y"), "kind"] == "slope"
+    assert found.loc[("X", "Y"), "reason"].startswith("Y has few values")
+    assert not found.loc[("X", "Y"), "claimed"]

@@ -7,6 +7,7 @@ from score_tables import curved_table, kinds_table, model_table, searched
 
 import causalcontext as cc
 from causalcontext.model_checks.violations import CURVES
+from causalcontext.score.curves import product_lead
 from causalcontext.score.residuals import check_fit, earlier
 from marks import rest_slow
 
@@ -214,3 +215,41 @@ def test_a_residual_is_held_against_what_comes_before_it_in_all_of_its_contexts(
                 places = np.argsort(found.orders, axis=1)
                 assert held == {j for j in range(3) if (places[:, j] < places[:, node]).all()}
     assert not [finding for finding in check_fit(found, "ABC", True, False) if finding.kind == CURVES]
+
+
+def hidden_product(rows, seed):
+    """B is the product of A and Z, and the context follows Z: slopes by context are nearly as good, links turned."""
+    generator = np.random.default_rng(seed)
+    a, z, e, f, g = generator.normal(size=(5, rows))
+    r = np.where(z + 0.1 * f > 0.0, "high", "low")
+    b = 1.5 * a * z + e
+    return pd.DataFrame({"A": a, "Z": z, "B": b, "C": 1.2 * b + g, "R": r})
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+def test_the_lead_of_a_product_is_that_of_naive_regressions(groups):
+    table = hidden_product(300, 7)
+    cells = np.arange(300) % groups if groups > 2 else (table["R"] == "high").to_numpy().astype(int)
+    b, a, z, c = (table[name].to_numpy() for name in "BAZC")
+    other = np.random.default_rng(1).normal(size=300)
+    shifts = [(cells == group).astype(float) for group in range(1, groups)]
+
+    def loss(*columns):
+        design = np.column_stack([np.ones(300), a, other, *columns])
+        rest = b - design @ np.linalg.lstsq(design, b, rcond=None)[0]
+        return 150.0 * np.log(rest @ rest) + 3.0 * len(columns)
+
+    expected = max(min(loss(y), loss(y, *shifts, *(a * shift for shift in shifts))) - loss(y, a * y) for y in (z, c))
+    found = product_lead(b, a, other[None], np.stack([z, c]), shifts, 3.0)
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert found > 20.0
+
+
+def test_a_product_that_a_context_hides_is_found():
+    """Slopes by context leave no residual that would ask for it: without a look, A - R and B --> A were found."""
+    for seed in range(3):
+        result = cc.discover(hidden_product(500, seed), "R", method="score-ac")
+        links = {(edge.source, edge.target) for edge in result.union.edges}
+        assert result.evidence.curved
+        assert links == {("A", "B"), ("Z", "B"), ("B", "C"), ("Z", "R")}
+        assert not result.changes("high", "low")["claimed"].any()

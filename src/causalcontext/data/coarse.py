@@ -110,6 +110,18 @@ def _effective(counts: Values) -> float:
     return float(counts.sum()) ** 2 / float(np.sum(counts.astype(np.float64) ** 2))
 
 
+def spike_of(counts: Values) -> float:
+    """The share of the one value that stands out beside measurements, by how often values occur; 0 if none does.
+
+    Examples
+    --------
+    >>> spike_of(np.array([40, *[1] * 60])), spike_of(np.array([40, 30, 20, 10])), spike_of(np.ones(100))
+    (0.4, 0.0, 0.0)
+    """
+    share, rest = float(counts.max() / counts.sum()), np.delete(counts, int(counts.argmax()))
+    return share if share > ATOM and rest.size and _effective(rest) >= COARSE_BELOW else 0.0
+
+
 def with_levels(data: Dataset, found: Sequence[FewValues]) -> Dataset:
     """The table in which numbers of two to five values are categories and ordered columns."""
     kinds, columns, categories = list(data.kinds), list(data.columns), dict(data.categories)

@@ -23,7 +23,7 @@ from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, reader
 from causalcontext.results.series import context_nodes
 from causalcontext.results.shared_bends import shared_bend
 from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of
-from causalcontext.results.violations import graded, has_levels, is_curved, slopes_mislead
+from causalcontext.results.violations import graded, has_levels, is_curved, scored, slopes_mislead, spiked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,8 +137,9 @@ def _recalled(result: ContextGraphs, change: Change) -> Change:
 def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) -> list[Change]:
     """The same, where claims are candidates if the model is wrong, or if they come from tests and no score agrees.
 
-    So they are where a number of two to five values is near: what it stands for may be a finer cause that is not in the
-    table, and this leaves links that differ between contexts though nothing changes.
+    So they are where a number of two to five values is near, or one with a value that stands out beside measurements:
+    what it stands for may be a finer cause that is not in the table, and this leaves links that differ between contexts
+    though nothing changes.
     """
     found = [_candidate(change, doubt) if change.claimed and (doubt := _few_values(result, change)) else change
              for change in found]  # fmt: skip
@@ -156,13 +157,23 @@ def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) 
 
 
 def _few_values(result: ContextGraphs, change: Change) -> str:
-    """Which number of few values is an end of a link, or a neighbour of one, and what to do; "" if none is."""
+    """Which number of few values is an end of a link, or a neighbour of one, and what to do; "" if none is.
+
+    Of a coarse number the lowest and the highest value hold what is beyond them, so that slopes of a link that stays
+    differ where another one goes.
+    """
     near = {name for end in (change.source, change.target) for name in (end, *result.union.neighbours(end))}
-    if not (found := near & graded(result)):
-        return ""
-    name = split(min(found))[0]
-    return (f"{name} has few values and may stand for something finer; if it is all there is, pass "
-            f"kinds={{{name!r}: 'ordered'}}, or 'categorical'")  # fmt: skip
+    if found := near & graded(result):
+        name = split(min(found))[0]
+        return (f"{name} has few values and may stand for something finer; if it is all there is, pass "
+                f"kinds={{{name!r}: 'ordered'}}, or 'categorical'")  # fmt: skip
+    if found := near & spiked(result):
+        name = split(min(found))[0]
+        return (f"one value of {name} stands out and may stand for something finer; if it is all there is, pass "
+                f"kinds={{{name!r}: 'continuous'}}")  # fmt: skip
+    if change.kind == "slope" and (found := {change.source, change.target} & scored(result)):
+        return f"{min(found)} has few values: its slopes also move where other causes make it spread more"
+    return ""
 
 
 def confirmed(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> set[Claim] | str:

@@ -176,7 +176,7 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
 def _scale(value: Any, where: str) -> None:
     """How a column of a model is measured."""
     check({"kind": frozenset(SCALES), "centre": float, "spread": between(0.0, inf), "places": [float],
-           "scores": [float], "levels": [object]}, value, where)  # fmt: skip
+           "scores": [float], "levels": [object], "spike?": between(-1.0, 1.0)}, value, where)  # fmt: skip
     scores, levels, places = (len(value[name]) for name in ("scores", "levels", "places"))
     right = {"ordered": scores == levels, "category": True}.get(value["kind"], places > 0 and scores in (0, places))
     demand(right, value, where, "as many scores as there are places or levels")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
 from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import CURVES, KINDS, OUTLIERS, ROWS, TAILS, UNEXPLAINED, Violation
-from causalcontext.results.equations import CATEGORY
+from causalcontext.results.equations import CATEGORY, Scale
 from causalcontext.results.series import context_nodes, series_of
 
 if TYPE_CHECKING:
@@ -102,11 +103,26 @@ def has_levels(result: ContextGraphs) -> bool:
 
 def graded(result: ContextGraphs) -> frozenset[str]:
     """The numbers of two to five values that the search took for levels, or for steps, though nobody said so."""
-    if result.evidence is None or result.evidence.mechanisms is None:
-        return frozenset()
-    facts = zip(result.names, result.data.kinds, result.evidence.mechanisms.scales, strict=True)
-    return frozenset(name for name, kind, scale in facts if Kind(kind) is Kind.CONTINUOUS
-                     and (not scale.is_number or 0 < len(scale.scores) <= MOST_ORDERED))  # fmt: skip
+    return frozenset(name for name, scale in _undeclared(result)
+                     if not scale.is_number or 0 < len(scale.scores) <= MOST_ORDERED)  # fmt: skip
+
+
+def spiked(result: ContextGraphs) -> frozenset[str]:
+    """The numbers of which one value stands out beside measurements, as zeros do."""
+    return frozenset(name for name, scale in _undeclared(result) if scale.spike > 0.0)
+
+
+def scored(result: ContextGraphs) -> frozenset[str]:
+    """The coarse numbers that the search took by normal scores."""
+    return frozenset(name for name, scale in _undeclared(result) if scale.is_number and scale.scores
+                     and not by_ranks(result))  # fmt: skip
+
+
+def _undeclared(result: ContextGraphs) -> Iterator[tuple[str, Scale]]:
+    """The columns of numbers by name, and how the search measured them; none without equations."""
+    if result.evidence is not None and result.evidence.mechanisms is not None:
+        facts = zip(result.names, result.data.kinds, result.evidence.mechanisms.scales, strict=True)
+        yield from ((name, scale) for name, kind, scale in facts if Kind(kind) is Kind.CONTINUOUS)
 
 
 def by_ranks(result: ContextGraphs) -> bool:

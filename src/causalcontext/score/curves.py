@@ -3,7 +3,7 @@
 The search with curves takes several times as long as that without. It is left out where no curve would be worth its
 price in the best linear model: no curve of an earlier variable, none of a later one that looks unrelated (of two
 variables joined by a square alone either may have come first), none of an effect in the regression of its cause with
-which the link would better be turned round, and no product.
+which the link would better be turned round, and no product, in place of a slope that changes with a context either.
 
 A threshold between two offered steps leaves rows on the wrong side, and noise with a sharp edge makes much of them. So
 where a curve of x in the regression of y on everything else, or on x alone, is worse than a single step at its best
@@ -14,7 +14,7 @@ effect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import log
 
@@ -48,7 +48,7 @@ def looks_curved(design: ScoreDesign, model: FittedModel, need: float) -> tuple[
     gains, earlier = _gains(design, model)
     total, certain = (float(np.maximum(each.max(axis=1, initial=0.0), 0.0).sum())
                       for each in (gains, np.where(earlier, gains, -np.inf)))  # fmt: skip
-    curved = total > need or _turned_round(design, model, need) > need
+    curved = total > need or _for_contexts(design, model) or _turned_round(design, model, need) > need
     return curved or total + sum(_products(design, model)) > need, certain
 
 
@@ -155,6 +155,59 @@ def _products(design: ScoreDesign, model: FittedModel) -> Iterator[float]:
         before = model.before(node, part.mask) & data.is_system
         gains = [gain for _, gain in _products_for(data, before, rows, residual, cost)]
         yield max(gains, default=0.0)
+
+
+def _for_contexts(design: ScoreDesign, model: FittedModel) -> bool:
+    """Whether a product explains one end of a link better than a slope of the other end that changes with the context.
+
+    A context that follows z hides the product of x and z: no residual is left of it, and links turn round.
+    """
+    data = design.data
+    numbers = np.flatnonzero((data.kind == NUMBER) & data.is_system)
+    if data.contexts == 1 or not 3 <= len(numbers) <= MOST_FOR_PRODUCTS:
+        return False
+    parents = np.asarray(model.parents.any(axis=0))
+    shifts = [(data.cells == r).astype(float) for r in range(1, data.contexts)]
+    for node in (node for node in range(data.responses) if data.kind[node] == NUMBER and model.reads(node)):
+        for cause in (x for x in numbers.tolist() if parents[node, x]):
+            for effect, other in ((node, cause), (cause, node))[: 2 if cause < data.responses else 1]:
+                beside = [j for j in numbers.tolist() if parents[effect, j] and j != other]
+                third = [z for z in numbers.tolist() if z not in (effect, other)]
+                lead = product_lead(data.values[effect], data.values[other], data.values[beside], data.values[third],
+                                    shifts, design.price(data.total))  # fmt: skip
+                if lead > log(len(third)):
+                    return True
+    return False
+
+
+def product_lead(y: Floats, x: Floats, others: Floats, third: Floats, shifts: Sequence[Floats], price: float) -> float:
+    """How much better a product of x and another number explains y than a line, and than slopes of x by context.
+
+    In nats, every column at its price; `others` and the number itself are beside it in all of them. `shifts` are the
+    indicators of all contexts but one.
+    """
+    n, floor = len(y), SMALLEST_SCATTER
+    basis = np.linalg.qr(np.column_stack([np.ones(n), x, *others]))[0]
+    rest, products = third - (third @ basis) @ basis.T, third * x
+    products -= (products @ basis) @ basis.T
+    left = y - basis @ (basis.T @ y)
+    line, own = _beside(left, rest, floor)
+    products -= ((products * rest).sum(axis=1) / np.maximum((rest * rest).sum(axis=1), floor))[:, None] * rest
+    bent = np.maximum(
+        line - (products * own).sum(axis=1) ** 2 / np.maximum((products * products).sum(axis=1), floor), floor
+    )
+    split = np.linalg.qr(np.column_stack([basis, *shifts, *(x * shift for shift in shifts)]))[0]
+    apart, _ = _beside(y - split @ (split.T @ y), third - (third @ split) @ split.T, floor)
+    over_line = 0.5 * n * np.log(line / bent) - price
+    over_contexts = 0.5 * n * np.log(apart / bent) + price * (2 * len(shifts) - 1)
+    return float(np.minimum(over_line, over_contexts).max())
+
+
+def _beside(left: Floats, columns: Floats, floor: float) -> tuple[Floats, Floats]:
+    """What every one of some columns leaves of a residual: the sum of squares, and the rest itself."""
+    slopes = (columns @ left) / np.maximum((columns * columns).sum(axis=1), floor)
+    rest = left - slopes[:, None] * columns
+    return np.maximum((rest * rest).sum(axis=1), floor), rest
 
 
 def propose(design: ScoreDesign) -> list[BasisFunction]:

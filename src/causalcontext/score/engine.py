@@ -25,7 +25,7 @@ from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCe
 from causalcontext.score.clock import Clock
 from causalcontext.score.data import ScoreData, by_name, score_data
 from causalcontext.score.equations import mechanisms_of
-from causalcontext.score.explore import Explored, explore, price_of_class
+from causalcontext.score.explore import Explored, asks_for_scales, explore_even, explore_uneven, price_of_class
 from causalcontext.score.judgement import Directed, direct, in_table, judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
@@ -63,8 +63,13 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
         few, data = steps, _with_levels(table, steps, statistics, links, ends is not None)
     clock = Clock(options.time_limit)
     effort, changed = Effort(seed, n_jobs, advance, clock), None
-    explored, transform, treatment = explore(data, options, effort, few)
-    cleaned = _cleaned(data, (explored, transform, treatment), few, effort, ends)
+    explored, transform, treatment = explore_even(data, options, effort, few)
+    cleaned = None
+    if asks_for_scales(explored):  # wrong rows look like an uneven spread, whose search takes seconds there
+        cleaned = _cleaned(data, (explored, transform, treatment), few, effort, ends, even=True)
+        explored = explore_uneven(explored, effort) if cleaned is None else explored
+    if cleaned is None:
+        cleaned = _cleaned(data, (explored, transform, treatment), few, effort, ends)
     if cleaned is not None:
         before = _directed(explored, clock).marks(contexts, lambda links: in_table(explored.design.data, links)[number],
                                                   bool(explored.findings))  # fmt: skip
@@ -116,13 +121,13 @@ def _directed(explored: Explored, clock: Clock) -> Directed:
         return direct(explored.found, clock)
 
 
-def _cleaned(data: ScoreData, found: Search, few: Sequence[FewValues], effort: Effort, ends: Ints | None
-             ) -> Cleaned | None:  # fmt: skip
+def _cleaned(data: ScoreData, found: Search, few: Sequence[FewValues], effort: Effort, ends: Ints | None,
+             even: bool = False) -> Cleaned | None:  # fmt: skip
     """The table without wrong cells, if these are looked for and there are some."""
     if found[0].design.options.wrong_cells == "keep":
         return None
     try:
-        return without_wrong_cells(data, found, few, effort, ends)
+        return without_wrong_cells(data, found, few, effort, ends, even)
     except KeyboardInterrupt:  # the model of all cells is there, and is kept
         effort.clock.interrupt()
         effort.clock.skips("wrong cells")

@@ -7,7 +7,8 @@ from itertools import chain
 
 import numpy as np
 
-from causalcontext.data.coarse import MOST_ORDERED
+from causalcontext.data.coarse import LOOK, MOST_ORDERED, spike_of
+from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER, ORDERED, SOURCE
 from causalcontext.kernels.rows.class_choice import TOLERANCE
@@ -36,7 +37,17 @@ def mechanisms_of(model: FittedModel, raw: ScoreData) -> Mechanisms:
     found = [_number_equation(model, node, part) if data.kind[node] == NUMBER else
              _class_equation(model.design, node, part) for node, part in chain(model.regressions(), alone)]  # fmt: skip
     nodes = np.argsort(data.position).tolist()
-    return Mechanisms(tuple(_scale(data, raw, node) for node in nodes), tuple(found))
+    scales = (replace(_scale(data, raw, node), spike=_spike(raw, int(data.position[node]))) for node in nodes)
+    return Mechanisms(tuple(scales), tuple(found))
+
+
+def _spike(raw: ScoreData, position: int) -> float:
+    """The share of the value that stands out in a column of numbers that nobody declared; 0 if none does."""
+    own = raw.position.tolist().index(position)
+    if own >= raw.candidates or raw.kind[own] != NUMBER or split(raw.table.names[position])[0] in raw.table.declared:
+        return 0.0
+    some = raw.values[own, :: max(1, raw.values.shape[1] // LOOK)]
+    return spike_of(np.unique(some, return_counts=True)[1])
 
 
 def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:

@@ -119,17 +119,28 @@ def price_of_class(data: ScoreData, curved: bool, scales: bool) -> float:
 def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues] = ()
             ) -> tuple[Explored, str, str]:  # fmt: skip
     """The best model, the scale of the columns it is made for, "none" or "ranks", and what is done with coarse ones."""
-    best, transform, way = _even(data, options, effort, coarse)
+    best, transform, way = explore_even(data, options, effort, coarse)
+    return explore_uneven(best, effort), transform, way
+
+
+def explore_uneven(even: Explored, effort: Effort) -> Explored:
+    """The best model, whose noise may have an uneven spread, from the best one with an even spread."""
     try:
-        return _uneven(best, effort), transform, way
+        return _uneven(even, effort) if asks_for_scales(even) else even
     except KeyboardInterrupt:  # the model with an even spread is there, and is kept
         effort.clock.interrupt()
         effort.clock.skips("scales")
-        return best, transform, way
+        return even
 
 
-def _even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues]
-          ) -> tuple[Explored, str, str]:  # fmt: skip
+def asks_for_scales(even: Explored) -> bool:
+    """Whether residuals contradict the model, or those of straight lines have an uneven spread."""
+    told, before = (not_coarse(each.design.data, each.findings) for each in (even, even.straight or even))
+    return even.design.options.densities and bool(told or any(each.kind == SPREAD for each in before))
+
+
+def explore_even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues]
+                 ) -> tuple[Explored, str, str]:  # fmt: skip
     """The best model whose noise has the same spread everywhere."""
     ways = treatments(data, coarse if options.transform != "none" else ())
     if options.transform == "ranks":
@@ -149,15 +160,13 @@ def _even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequen
 
 
 def _uneven(even: Explored, effort: Effort) -> Explored:
-    """Noise whose spread depends on causes, where residuals say so and it pays: `SCALES_COST` log n in total.
+    """Noise whose spread depends on causes, where it pays: `SCALES_COST` log n in total.
 
     Curves may have stood for an uneven spread, so that straight lines with it are tried as well; and it may have stood
     for curves, which are tried where residuals say so then.
     """
     best, straight = even, even.straight or even
-    told, before = (not_coarse(each.design.data, each.findings) for each in (even, straight))
-    speaks = told or any(each.kind == SPREAD for each in before)
-    if not (speaks and even.design.options.densities) or effort.clock.skips("scales"):
+    if effort.clock.skips("scales"):
         return even
     for plain in (straight, even) if even.curved else (straight,):
         design = plain.design.with_scales()

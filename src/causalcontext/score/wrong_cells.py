@@ -27,7 +27,15 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.score.data import ScoreData, score_data
-from causalcontext.score.explore import Explored, charge_for_ranks, explore, in_ranks, scores_at_orders
+from causalcontext.score.explore import (
+    Explored,
+    asks_for_scales,
+    charge_for_ranks,
+    explore,
+    explore_even,
+    in_ranks,
+    scores_at_orders,
+)
 from causalcontext.score.search import Effort
 from causalcontext.score.workspace import FitWorkspace
 
@@ -107,15 +115,19 @@ class Cleaned(NamedTuple):
 
 
 def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues], effort: Effort,
-                        ends: Ints | None = None) -> Cleaned | None:  # fmt: skip
+                        ends: Ints | None = None, even: bool = False) -> Cleaned | None:  # fmt: skip
     """The table without its wrong cells and its best model, if that describes the table in fewer nats; else None.
 
-    Columns with few values have no wrong cells. `ends` are the rows of a series that windows end at: a cell is wrong at
-    all lags then, and no row is left out.
+    If `even`, also None where most wrong cells are none of wrong rows, or the spread of the noise is uneven without
+    them as well: `search` has a model with an even one then, which says too little against wrong cells. Columns with
+    few values have no wrong cells. `ends` are the rows of a series that windows end at: a cell is wrong at all lags
+    then, and no row is left out.
     """
     explored, transform, _ = search
     found = flag_cells(data.table, ends, {column for one in few for column in one.columns})
     if found is None or not found.wrong.any() or found.wrong.mean() > MOST_FLAGGED:
+        return None
+    if even and 2 * int(found.wrong[found.whole].sum()) < int(found.wrong.sum()):
         return None
     flags, options = found.of_columns(data.position[: data.responses]), explored.design.options
     most = 0.5 * (found.gain + np.log(2.0 * np.pi) * flags.wrong.sum()) + wide_density(flags.away, flags.wrong)
@@ -133,7 +145,9 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
         charge = charge_for_ranks(cleaned, options) if transform == "ranks" else 0.0
         if _description(flags, cleaned, scores, charge) < enough - chance:
             return None
-    other = explore(cleaned, options, effort, few)
+    other = (explore_even if even else explore)(cleaned, options, effort, few)
+    if even and asks_for_scales(other[0]):
+        return None
     scores = node_scores(other[0])[_order(other[0].design.data, cleaned)]
     if _description(flags, cleaned, scores, other[0].charge) < enough:
         return None
