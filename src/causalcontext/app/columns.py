@@ -58,7 +58,7 @@ def _distribution(column: pd.Series[Any]) -> dict[str, Any]:
     if column.dtype.kind in "fiu":
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         finite = values[np.isfinite(values)]
-        numbers = _histogram(finite) | _middle(finite)
+        numbers = _histogram(finite) | {"median": float(np.median(finite)) if finite.size else None}
         few = np.unique(finite[:5000]).size <= LEVELS_OF_A_MENU
         levels = int(np.unique(finite).size) if few else LEVELS_OF_A_MENU + 1
         return {"histogram": numbers, "levels": None, "level_count": levels}
@@ -76,10 +76,6 @@ def _histogram(finite: Floats) -> dict[str, Any]:
         return {"counts": [], "low": low, "high": high}
     counts, _ = np.histogram(finite, bins=BARS, range=(low, high) if high > low else None)
     return {"counts": counts.tolist(), "low": low, "high": high}
-
-
-def _middle(finite: Floats) -> dict[str, Any]:
-    return {"median": float(np.median(finite)) if finite.size else None}
 
 
 def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:

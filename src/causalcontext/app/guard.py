@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -64,7 +63,8 @@ class Guard:
         """What to say to a request that is not handed on."""
         if request.headers.get("host") not in self._hosts:
             return PlainTextResponse("This server answers to 127.0.0.1 alone.", 421)
-        if request.method not in ("GET", "HEAD") and not self._from_here(request.headers):
+        here = request.headers.get("origin") in {f"http://{host}" for host in self._hosts}
+        if request.method not in ("GET", "HEAD") and not here:
             return PlainTextResponse("This request comes from another page.", 403)
         if request.url.path == "/" and "token" in request.query_params:
             return self._exchanged(request)
@@ -72,9 +72,6 @@ class Guard:
             return PlainTextResponse("This address works in the browser where the app was opened first. To use another "
                                      "one, end the app with Ctrl-C and start it again.", 403)  # fmt: skip
         return None
-
-    def _from_here(self, headers: Mapping[str, str]) -> bool:
-        return headers.get("origin") in {f"http://{host}" for host in self._hosts}
 
     def _known(self, request: Request) -> bool:
         return hmac.compare_digest(request.cookies.get(self._cookie, "").encode(), self._secret.encode())

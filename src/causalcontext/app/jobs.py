@@ -51,7 +51,7 @@ class Job:
         self.cancelled = True
 
     def kill(self) -> None:
-        """The process is gone, and nobody is told."""
+        """The process is gone, without a message."""
         self._ended = lambda message: None
         self._process.kill()
         self._process.wait()

@@ -1,4 +1,4 @@
-"""Numbers that hold few values: what a column is by its values, where nobody says what it is.
+"""Numbers that hold few values: what kind of column it is by its values, where none is declared.
 
 Most number columns of real tables are 0/1, graded, or heaped at a few values. Two values are a category, three to five
 are ordered; more values of which few carry most rows are coarse: E = 1 / sum p^2 effective values, p the shares. So is
@@ -72,7 +72,7 @@ class FewValues(NamedTuple):
 
 
 def few_valued(data: Dataset, variable_of: Callable[[str], str] = str) -> tuple[FewValues, ...]:
-    """The numbers with few values that nobody said the kind of.
+    """The numbers with few values whose kind is not declared.
 
     `variable_of` has the variable behind the name of a column; columns of one variable, its lags, go together. A column
     that a context is made out of stays a number.

@@ -71,5 +71,5 @@ def numbered(values: Values) -> tuple[Ints, Values]:
 
 
 def is_index(name: str) -> bool:
-    """Whether a column of an Arrow table is the index of a pandas table that nobody asked for."""
+    """Whether a column of an Arrow table is the index of a pandas table, written with it by default."""
     return re.fullmatch(r"__index_level_\d+__", name) is not None

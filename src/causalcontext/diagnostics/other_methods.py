@@ -189,7 +189,7 @@ def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
     plan = Plan(variables, result.cells, masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
     found = algorithm_1(SplitSearch(prepared), plan, 1, nobody)
     if not found.complete:
-        raise KeyboardInterrupt  # the search has heard it, and nobody can use half of it
+        raise KeyboardInterrupt  # the search has caught it; half of a search is of no use here
     edges = adjacent(found.endpoints)
     edges[:, result.cells.positions], edges[:, :, result.cells.positions] = False, False
     return edges

@@ -75,7 +75,7 @@ def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
 
 
 def choose_by_columns(data: Dataset, patient: bool = False) -> MethodChoice | None:
-    """PC-AC where score-ac does not take the columns, or takes too long for who is not patient; None if it does."""
+    """PC-AC where score-ac does not take the columns, or takes too long; None if it does."""
     why = _refused(data) or ("" if patient else _slow(data))
     return MethodChoice("pc-ac", why) if why else None
 

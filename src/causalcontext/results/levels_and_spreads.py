@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 LEVEL, SPREAD = KINDS = ("level", "spread")
-CURVED = "beside curves a level is not told from a curve that is not fully followed"
+CURVED = "beside curves a change of level cannot be distinguished from a curve that is not fitted well"
 
 
 class Moved(NamedTuple):

@@ -39,7 +39,7 @@ class Outcome:
     cleaned: CleanedTable | None = None
 
     def whole(self) -> Outcome:
-        """The outcome, where nobody can use half of one: a search that Ctrl-C ended goes on ending what called it."""
+        """The outcome, for callers that cannot use half of one: after Ctrl-C the interrupt is raised again."""
         if not self.complete:
             raise KeyboardInterrupt
         return self

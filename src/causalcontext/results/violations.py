@@ -102,7 +102,7 @@ def has_levels(result: ContextGraphs) -> bool:
 
 
 def graded(result: ContextGraphs) -> frozenset[str]:
-    """The numbers of two to five values that the search took for levels, or for steps, though nobody said so."""
+    """The numbers of two to five values that the search took for levels, or for steps, without a declaration."""
     return frozenset(name for name, scale in _undeclared(result)
                      if not scale.is_number or 0 < len(scale.scores) <= MOST_ORDERED)  # fmt: skip
 

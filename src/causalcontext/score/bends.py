@@ -26,7 +26,7 @@ APART = 0.05
 CLOSE = 1.0
 """Bends are proposed if they come so close to a changing mechanism, in parameters."""
 AS_GOOD = 2.0
-"""Models that differ by less, in nats, are not told from each other by the rows."""
+"""The rows do not distinguish models whose scores differ by less, in nats."""
 NEARLY_BEST = 3.0
 """Bends of a cause that are worse than its best one by more, in nats, are not proposed."""
 

@@ -47,7 +47,7 @@ class Reader(NamedTuple):
         The context variables.
     needs : tuple of int
         The nodes that come before every node that uses it: these variables, or the column that one is made out of;
-        nobody for what is given.
+        none for what is given.
     groups : array of int, shape (K,)
         Its level in every cell.
     levels : int

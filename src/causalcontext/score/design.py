@@ -114,7 +114,7 @@ class ScoreDesign:
     allowed, required : arrays of bool, shape (nodes, C)
         `[child, parent]`; a system variable reads the context instead.
     needs : array of int, shape (readers, 2)
-        What comes before every node that uses a reader, -1 for nobody.
+        What comes before every node that uses a reader, -1 for no node.
     may : array of bool, shape (nodes, 1 + readers)
         Whether a node may have one mechanism in all cells, and whether it may change with a reader.
     earlier : array of bool, shape (nodes, nodes)
@@ -279,7 +279,7 @@ class ScoreDesign:
         return self.data.codings[reader].cells(values) if values else mask
 
     def _append(self, made: tuple[NDArray[Any], ...]) -> None:
-        """Add a block to the tables; who has the tables of before may go on using them."""
+        """Add a block to the tables; tables that were handed out before stay valid."""
         count = len(self._keys)
         if not self._blocks:
             self._blocks = [np.empty((1, *row.shape), row.dtype) for row in made]
@@ -325,7 +325,7 @@ class ScoreDesign:
 
 
 def _known(data: ScoreData) -> tuple[Bools, Bools, Ints, Bools, Bools]:
-    """What is allowed and required, what readers need, who may use them, and what must come first."""
+    """What is allowed and required, what readers need, which nodes may use them, and what must come first."""
     p, nodes, position = data.responses, data.nodes, data.position[: data.candidates]
     may, must = (each[position[:, None], position[:nodes]].T for each in (data.links.may, data.links.must))
     allowed, required, contexts = may.copy(), must.copy(), ~data.is_system
@@ -374,7 +374,7 @@ def _plain_facts(design: ScoreDesign) -> tuple[Ints, Ints, Floats]:
 def _facts_by_value(design: ScoreDesign, levels: int) -> tuple[Ints, Ints, Floats]:
     """The same of columns that live at some values of a reader only; a curve pays twice for being chosen then.
 
-    Column s at the values of a bit mask has the number `(s << levels) + mask`; nobody takes one at no value.
+    Column s at the values of a bit mask has the number `(s << levels) + mask`; none is taken at no value.
     """
     plain, first, extra = design._facts[PLAIN]
     place = np.arange(design.size << levels)

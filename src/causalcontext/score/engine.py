@@ -40,10 +40,10 @@ MOST_LEVELS = 20
 def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, options: ScoreOptions, seed: int,
               n_jobs: int, advance: Advance, ends: Ints | None = None
               ) -> tuple[Outcome, tuple[Violation, ...], bool]:  # fmt: skip
-    """The best-scoring model of a table, with honest marks; what its residuals say; whether there was time enough.
+    """The best-scoring model of a table, its marks, what its residuals say, and whether there was time enough.
 
-    Columns that nothing may cause have no mechanism. Rows may be windows of a time series: `ends` has its rows then
-    that these end at.
+    A direction that is not clearly better than its reverse is left open. Columns that nothing may cause have no
+    mechanism. Rows may be windows of a time series: `ends` are the rows of the series that they end at.
     """
     for position in table.system:
         levels = 0 if table.kinds[position].is_number else len(table.categories[position])
@@ -113,7 +113,7 @@ def _with_levels(table: Dataset, few: Sequence[FewValues], statistics: Sufficien
 
 
 def _directed(explored: Explored, clock: Clock) -> Directed:
-    """The model with honest marks; those of an exact search take no time."""
+    """The model and those near it, by which undecided directions stay open; after an exact search that is quick."""
     try:
         return direct(explored.found, None if explored.found.search == "exact" else clock)
     except KeyboardInterrupt:
@@ -188,7 +188,7 @@ def _cut(clock: Clock) -> list[str]:
 
 
 def _undeclared(data: ScoreData, coarse: Sequence[FewValues]) -> list[str]:
-    """A note on whole numbers, not few enough to be coarse, that nobody called counts."""
+    """A note on whole numbers, not few enough to be coarse, that are not declared as counts."""
     found, told = [], {column for few in coarse for column in few.columns}
     for j in np.flatnonzero(data.gap[: data.responses] > 0.0).tolist():
         values, position = data.values[j] * data.scale[j] + data.centre[j], int(data.position[j])

@@ -1,4 +1,4 @@
-"""From the models that were found to honest marks, and to the evidence for and against every link.
+"""From the models that were found to marks, and to the evidence for and against every link.
 
 Marks come from a set of models: the best one, and every other one that was met and scores less than `CLEAR` nats below
 it. For every link the best model without it is asked for, so a direction that is not clearly better than its reverse

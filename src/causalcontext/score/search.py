@@ -69,8 +69,8 @@ def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[I
            sure: bool = True) -> FoundModels:  # fmt: skip
     """The best model that can be found, with curves or without; `orders` are further places to start from.
 
-    If the climb from the first of them ends below `needed`, there are no others. Nor is there an exact search that
-    nobody asked for, if it ends far below, and nobody is `sure` that the search will pay.
+    If the climb from the first of them ends below `needed`, there are no others. If it ends far below, and it is not
+    `sure` that the search pays, an exact search is run only where the options ask for one.
     """
     options, data = design.options, design.data
     size = data.orders, data.responses, data.nodes - data.responses

@@ -2,7 +2,7 @@
 
 Most pairs of a wide table are separated by the empty set. Sepset records may leave them out: they hold records of the
 pairs that they *list*, and know what separated all others at once (`Marginal`), from which their records are made again
-when somebody asks.
+on demand.
 """
 
 from __future__ import annotations

@@ -286,7 +286,8 @@ def is_target(compared: pd.DataFrame) -> pd.Series[bool]:
 def replication_report(ours: pd.DataFrame, published: pd.DataFrame) -> str:
     """How many published figures are met, and which are not, as a page of Markdown.
 
-    Whether the scripts count told pairs as absent in the FPR, or not at all, is not documented: both are reported.
+    Whether the scripts count pairs given as knowledge as absent in the FPR, or not at all, is not documented: both are
+    reported.
     """
     compared = compare(ours, published)
     target = compared[is_target(compared)]
@@ -297,7 +298,8 @@ def replication_report(ours: pd.DataFrame, published: pd.DataFrame) -> str:
         f"Met: within {FAR:g} combined standard errors (bootstrap, 200 resamples, both sides).",
         "",
         f"- PC-AC and PC-M, TPR and FPR, context graphs: {_met(target)}",
-        f"- the same with told pairs left out of the FPR, not counted as absent: {_met(untold[is_target(untold)])}",
+        "- the same with the pairs given as knowledge left out of the FPR instead of counted as absent: "
+        f"{_met(untold[is_target(untold)])}",
     ]
     for graph, metric in (("context", "tpr"), ("context", "fpr"), ("union", "tpr"), ("union", "fpr")):
         cells = compared[(compared["graph"] == graph) & (compared["metric"] == metric)]
