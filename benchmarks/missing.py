@@ -9,8 +9,8 @@ Systems of eight variables as in `curved_models`, 600 rows. Cells of all columns
 (predictions) and searches the table as if it were complete. TPR and FPR are those of pairs over all context graphs;
 "claims" are rows of `changes()` that may be claimed: how many are right, of how many.
 
-`--selected`: X and Y are independent, X is a cause of A and Y of B, and whether W is missing depends on A and B.
-Keeping the rows that have W selects by A and B, which links X and Y: in how many tables is X - Y there?
+`--selected`: X and Y are independent, and the larger their sum, the more often W is missing, and A in other rows.
+Keeping the rows that have W links X and Y, which nothing in the table explains: in how many tables is X - Y there?
 """
 
 from __future__ import annotations
@@ -105,13 +105,11 @@ def measured(design: str, share: float, way: str, method: str, options: argparse
 
 
 def selected_table(rows: int, generator: np.random.Generator) -> pd.DataFrame:
-    """Whether W is missing depends on two columns, effects of X and of Y."""
-    x, y, w, a, b = generator.standard_normal((5, rows))
-    a, b, r = a + x, b + y, generator.integers(2, size=rows)
-    gone = generator.random(rows) < 1.0 / (1.0 + np.exp(-1.5 * (a + b)))
-    table = pd.DataFrame({"X": x, "Y": y, "A": a, "B": b, "W": np.where(gone, np.nan, w + 0.5 * a), "R": r})
-    other = generator.random(rows) < 1.0 / (1.0 + np.exp(-1.5 * (a + b)))
-    return table.assign(X=table["X"].where(~(other & (generator.random(rows) < 0.3))))
+    """Whether W and A are missing depends on X and Y, which are always there."""
+    x, y, w, a = generator.standard_normal((4, rows))
+    gone = generator.random((2, rows)) < 1.0 / (1.0 + np.exp(-2.0 * (x + y)))
+    table = pd.DataFrame({"X": x, "Y": y, "A": a + x, "W": w + 0.5 * a, "R": generator.integers(2, size=rows)})
+    return table.assign(W=table["W"].mask(gone[0]), A=table["A"].mask(gone[1]))
 
 
 def invented(way: str, method: str, options: argparse.Namespace) -> list[Any]:

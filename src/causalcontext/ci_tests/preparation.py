@@ -39,6 +39,8 @@ from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_
 from causalcontext.kernels.arrays import Bools
 from causalcontext.views import CIQuery, Outcomes, Reason
 
+NEAR = 0.1
+"""How far p-values are on average from those of a chi-squared statistic that is taken for one."""
 MOST_PREPARED = 64
 """Sets of incomplete columns whose prepared test is kept."""
 
@@ -175,7 +177,14 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
     reason = np.max([one.reason for one in answers], axis=0).astype(np.int8)
     label = np.zeros(len(first.p), dtype=np.int8) if first.label is None else first.label
     ratio = np.array([not labels or labels[place].strength is Strength.RATIO for place in label], dtype=bool)
-    df = np.where(ratio & np.isfinite(first.df), np.maximum(first.df, 1.0), 1.0)
+    # of Student's t and of F the degrees of freedom are others: these p-values stand for one
+    own, size = (
+        np.where(np.isfinite(first.df), np.maximum(first.df, 1.0), 1.0),
+        [np.abs(one.statistic) for one in answers],
+    )
+    away = np.mean([np.abs(scipy.special.chdtrc(own, each) - one.p) for each, one in zip(size, answers, strict=True)],
+                   axis=0)  # fmt: skip
+    df = np.where(ratio & (away < NEAR), own, 1.0)
     chi = scipy.special.chdtri(df, np.clip([one.p for one in answers], 1e-300, 1.0))
     if count > 1:
         between = (1.0 + 1.0 / count) * np.var(np.sqrt(chi), axis=0, ddof=1)
