@@ -11,7 +11,8 @@ standard errors in every cell. With `--by-kind`, which changes are not claimed, 
 
 With `--lagged`, series of four numbers with `lags=1`, whose regime R is caused by one of them a step before and changes
 nothing, or (cells "changes") one slope, which is 0 in one regime. With `--cycles`, systems with union cycles: links of
-three numbers that turn round between contexts. A claim is false there if the link does not differ.
+three numbers that turn round between contexts. A claim of an edge or a slope is false there if the link is the same in
+both contexts, one of a level or a spread if R does not cause the variable.
 """
 
 from __future__ import annotations
@@ -87,16 +88,18 @@ def series_table(cell: str, rows: int, seed: int) -> tuple[pd.DataFrame, set[fro
                 x[t, effect] += there * slopes[cause, effect] * float(curve(np.clip(x[t - 1, cause], -4.0, 4.0)))
     if "trend" in words:
         x += np.linspace(0.0, 3.0, rows)[:, None]
-    pairs = {frozenset((f"{names[causes[changing][0]]}(t-1)", names[changing]))} if "changes" in words else set()
+    pairs: set[frozenset[str]] = set()
+    if "changes" in words:
+        pairs = {frozenset((f"{names[causes[changing][0]]}(t-1)", names[changing])), frozenset(("R", names[changing]))}
     return pd.DataFrame(x, columns=names).assign(R=regime), pairs
 
 
 def cycle_table(rows: int, seed: int) -> tuple[pd.DataFrame, set[frozenset[str]]]:
     """A random system with a union cycle, and the pairs whose link is there in one context alone."""
     model = cc.simulate.random_model(nodes=6, density=0.4, edits=("flip", "remove"), cycles="enforce", seed=seed)
-    linked = model.adjacency | model.adjacency.swapaxes(1, 2)
-    pairs = {frozenset(model.names[v] for v in pair) for pair in np.argwhere(np.triu(linked[0] != linked[1])).tolist()}
-    return model.sample(rows, seed=seed + 1), pairs
+    differ = model.adjacency[0] != model.adjacency[1]
+    differ[model.context] = model.adjacency[0, model.context]  # whose level or spread the context may change
+    return model.sample(rows, seed=seed + 1), {frozenset(model.names[v] for v in pair) for pair in np.argwhere(differ)}
 
 
 def other_line(cell: str, models: int, first_seed: int) -> list[object]:
@@ -109,9 +112,15 @@ def other_line(cell: str, models: int, first_seed: int) -> list[object]:
         rows = [row for row in result.changes(*result.contexts).itertuples() if row.claimed]
         false = [row for row in rows if frozenset((row.source, row.target)) not in pairs]
         found = {frozenset((row.source, row.target)) for row in rows} & pairs
-        count.update(claims=len(rows), false=len(false), tables=bool(false), changes=len(pairs), found=len(found))
+        links = {pair for pair in pairs if "R" not in pair}
+        count.update(
+            claims=len(rows), false=len(false), tables=bool(false), changes=len(links), found=len(found & links)
+        )
+        count.update(f"false {row.kind}" for row in false)
     power = f"{count['found'] / count['changes']:.2f}" if count["changes"] else ""
-    return [cell, f"{count['false']} of {count['claims']}", f"{count['tables']} of {models}", power]
+    kinds = ", ".join(f"{count[f'false {kind}']} {kind}" for kind in ("edge", "slope", "level", "spread")
+                      if count[f"false {kind}"])  # fmt: skip
+    return [cell, f"{count['false']} of {count['claims']}", kinds, f"{count['tables']} of {models}", power]
 
 
 def fates(model: CurvedModel, result: cc.ContextGraphs) -> Counter[tuple[str, str]]:
@@ -175,7 +184,7 @@ def main() -> None:
         cells = [*(LAGGED if chosen.lagged else ()), *(["cycles"] if chosen.cycles else [])]
         cells = [cell for cell in chosen.cells if cell in cells] or cells
         lines = [other_line(cell, chosen.models, chosen.first_seed) for cell in cells]
-        print(markdown_table(("cell", "false claims", "tables with one", "power"), lines), flush=True)
+        print(markdown_table(("cell", "false claims", "kinds", "tables with one", "power"), lines), flush=True)
         return
     LAWS.update(OWN_LAWS)
     print(f"{machine()}; {chosen.models} models a cell, seeds from {chosen.first_seed}\n")

@@ -257,3 +257,30 @@ def test_a_file_keeps_what_was_confirmed(tmp_path):
     loaded = cc.load(tmp_path / "result.json")
     assert loaded.known_claims == (("X", "Y", "on", "off"),)
     pd.testing.assert_frame_equal(loaded.changes("on", "off"), result.changes("on", "off"))
+
+
+def test_a_cause_that_is_an_effect_in_the_other_context_does_not_bend_slopes():
+    """A -> B by 1 in both contexts; X -> B in the one, B -> X in the other."""
+    rng = np.random.default_rng(7)
+    r, (a, b, x) = rng.integers(0, 2, 2000), rng.exponential(size=(3, 2000)) - 1.0
+    turned = r == 1
+    b = b + a + np.where(turned, 0.0, x)
+    result = cc.discover(pd.DataFrame({"A": a, "B": b, "X": x + np.where(turned, 1.2 * b, 0.0), "R": r}), "R")
+    assert result.graphs[0].mark("X", "B") == "-->"
+    assert result.graphs[1].mark("B", "X") == "-->"
+    places = [result.position(name) for name in "ABX"]
+    slopes = RowFits(result).slopes(places[0], places[1], (places[2],), (0, 1))
+    assert [slope.value for slope in slopes] == pytest.approx([1.0, 1.0], abs=0.1)
+
+
+def test_nothing_is_claimed_where_the_past_beyond_the_lags_still_tells_something():
+    rng = np.random.default_rng(8)
+    x, y, r = np.zeros(600), np.zeros(600), rng.integers(0, 2, 600)
+    for t in range(1, 600):
+        x[t] = 0.3 * x[t - 1] + rng.standard_normal()
+        y[t] = r[t] * x[t - 1] + rng.standard_normal()
+    result = cc.discover(pd.DataFrame({"X": x, "Y": y, "R": r}), "R", lags=1, method="score-ac")
+    assert result.changes(0, 1)["claimed"].any()
+    alarmed = replace(result, series=replace(result.series, beyond_lags=1e-6))
+    assert not alarmed.changes(0, 1)["claimed"].any()
+    assert alarmed.changes(0, 1)["reason"].str.contains("too few").any()

@@ -23,6 +23,7 @@ from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, directed, may_cause
 from causalcontext.graphs.lag_names import window_names
+from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.results.curve_difference import UNKNOWN, compared_rows, curve_shares, scale_doubt
 from causalcontext.results.effects.fits import stacked
@@ -157,9 +158,14 @@ class RowFits:
         return slope(chosen, 0, x, y, system), int(chosen.rows[0]), len(system)
 
     def slopes(self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]) -> tuple[Slope, Slope]:
-        """The slope of the effect on the cause given a set, in either of two contexts."""
+        """The slope of the effect on the cause given a set, in either of two contexts.
+
+        A cause in one context may be an effect in the other, where it bends the slope: there it is left out, if a score
+        says so.
+        """
         moments, system = self._given(given, two)
-        return slope(moments, 0, cause, effect, system), slope(moments, 1, cause, effect, system)
+        kept = [system if self.result.evidence is None else _not_caused(self.result, effect, system, r) for r in two]
+        return slope(moments, 0, cause, effect, kept[0]), slope(moments, 1, cause, effect, kept[1])
 
     def unchanged(self, effect: int, given: Sequence[int], two: tuple[int, int]) -> float:
         """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
@@ -289,6 +295,12 @@ def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequ
         possible |= may_cause(_endpoints(result, place))[:, effect]
     possible[[cause, effect]] = False
     return tuple(np.flatnonzero(possible).tolist())
+
+
+def _not_caused(result: ContextGraphs, effect: int, some: Sequence[int], place: int) -> tuple[int, ...]:
+    """Those of some variables that are no descendants of another one in a context."""
+    below = descendants(directed(_endpoints(result, place)), effect)
+    return tuple(z for z in some if not below[z])
 
 
 def _same_regression(two: Moments, context: int, effect: int, given: tuple[int, ...]) -> float:

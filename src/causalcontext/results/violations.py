@@ -25,6 +25,8 @@ MODEL_FREE = ("cmi-knn", "rcot")
 """Tests that assume nothing but independent rows, for two numbers too, which others leave to partial correlations."""
 CURVED = ("basis",)
 """Tests of numbers that see curves of one column; products of two they do not."""
+TOO_FEW_LAGS = 0.01
+"""Nothing is claimed where the past beyond the lags tells something at this level."""
 HARMLESS = (TAILS,)
 """What does not make claims of change false."""
 ENGINE = (OUTLIERS, ROWS)
@@ -81,6 +83,9 @@ def _at_time_t(violation: Violation, result: ContextGraphs) -> Violation | None:
 
 def slopes_mislead(result: ContextGraphs) -> str:
     """Why slopes must not be compared between contexts: the model is wrong; empty if nothing says so."""
+    past = None if result.series is None else result.series.beyond_lags
+    if past is not None and past <= TOO_FEW_LAGS:
+        return "the lags are too few: the past beyond them still tells something (a trend does that, too)"
     found = () if result.evidence is None else result.evidence.contradicted
     if any(kind in found for kind in UNEXPLAINED):
         return f"the model is wrong ({next(words for kind, words in UNEXPLAINED.items() if kind in found)})"
