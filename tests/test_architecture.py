@@ -25,7 +25,7 @@ LAYERS = [
     {"report", "diagnostics"},
     {"results.answers", "results.contexts", "results.files"},
     {"discover"},
-    {"interop"},
+    {"interop", "diagnostics.find_contexts"},
     {"study", "warmup"},
     {"app", "cli", "__init__", "__main__"},
 ]

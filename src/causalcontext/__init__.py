@@ -20,6 +20,7 @@ from causalcontext.data.series import cycle
 from causalcontext.data.table_files import read_file
 from causalcontext.diagnostics.calibration.calibrate import calibrate
 from causalcontext.diagnostics.check import check
+from causalcontext.diagnostics.find_contexts import find_contexts
 from causalcontext.discover import discover
 from causalcontext.errors import (
     CausalContextError,
@@ -62,6 +63,7 @@ __all__ = [
     "discover",
     "examples",
     "export",
+    "find_contexts",
     "load",
     "read_file",
     "scan",

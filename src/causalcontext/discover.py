@@ -40,6 +40,7 @@ from causalcontext.data.series_options import SeriesOptions, time_columns
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, eager_frame, read_table, take_columns
+from causalcontext.diagnostics.best_cut import best_cuts
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
 from causalcontext.graphs.graph import Graph
@@ -47,11 +48,12 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.auto import choose_by_call
-from causalcontext.methods.registry import run_method, takes_lags
+from causalcontext.methods.registry import METHODS, SPECIAL, run_method, takes_lags
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.cut import CUT
 from causalcontext.results.notes import About, Note, was_cut
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import DataSummary, Settings
@@ -201,6 +203,8 @@ def discover(
     ('dry', 'wet')
     """
     chosen, reason = made(Options, options, "discover"), tuple[str, ...]()
+    if any(one.best for one in split_context(context)[1]):
+        return _with_best_cut(table, context, names, progress, options)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     choice = choose_by_call(chosen.named_for_tests) if chosen.method == "auto" else None
@@ -238,6 +242,40 @@ def _as_meant(table: Any, names: Sequence[str] | None, options: Options
         frame, name = joined_time(frame, times)
         options = replace(options, time=name)
     return frame, None, options
+
+
+def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progress: bool | Advance, options: Keywords
+                   ) -> ContextGraphs:  # fmt: skip
+    """The search with the cut that mechanisms want; where there is none, a search that does not tell rows apart by it.
+
+    Where mechanisms change is asked of a search without that context, by scores.
+    """
+    chosen: Options = made(Options, options, "discover")
+    wanted, *more = (one for one in split_context(context)[1] if one.best)
+    if more:
+        raise NotYetError(f"not yet: the cuts of {wanted.column!r} and of {more[0].column!r} at once; find one, and "
+                          f"pass its value: cc.threshold({wanted.column!r}, result.cut.value)")  # fmt: skip
+    rest = [one for one in contexts_of(context) if one is not wanted] or None
+    table = scanned_table(table, rest, chosen, progress is True, names) or table
+    by_scores = _for_scores(chosen, options)
+    base = discover(table, rest, names=names, progress=progress, **by_scores)
+    cuts = best_cuts(base, wanted)
+    found = [cut.value for cut in cuts if cut.verdict == CUT]
+    if found:
+        asked = [wanted.at(found) if one is wanted else one for one in contexts_of(context)]
+        result = discover(table, asked if len(asked) > 1 else asked[0], names=names, progress=progress, **options)
+    else:
+        same = chosen.method == "score-ac" and by_scores == options
+        result = base if same else discover(table, rest, names=names, progress=progress, **options)
+    return replace(result, cuts=cuts, notes=(*map(str, cuts), *result.notes))
+
+
+def _for_scores(chosen: Options, options: Keywords) -> Keywords:
+    """The same options for score-ac, without those of tests."""
+    unused = [name for name in SPECIAL if name not in METHODS["score-ac"].options]
+    kept: Any = {name: value for name, value in options.items() if name not in (*unused, "alpha")}
+    rows = {"missing": "listwise"} if chosen.missing == "testwise" else {}
+    return kept | {"method": "score-ac"} | rows  # type: ignore[no-any-return]
 
 
 def _task(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest,

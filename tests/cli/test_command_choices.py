@@ -111,3 +111,20 @@ def test_the_demo_writes_a_report(tmp_path: Path) -> None:
     code, text = run("demo", "--report", tmp_path / "new" / "demo.html")
     assert code == 0, text
     assert "<!doctype html>" in (tmp_path / "new" / "demo.html").read_text()[:100].lower()
+
+
+def test_contexts_lists_columns_and_the_next_call(soil: Path) -> None:
+    code, text = run("contexts", soil)
+    assert code == 0, text
+    assert "soil" in text
+    assert "next: cc.discover(table, 'soil')" in text
+    code, text = run("contexts", soil, "--json", "--drop", "soil")
+    assert code == 0, text
+    assert text.strip().startswith("[")
+
+
+def test_a_cut_is_found_by_words(soil: Path) -> None:
+    code, text = run("discover", soil, "--drop", "soil", "--context", "radiation > best")
+    assert code == 0, text
+    assert "radiation" in text
+    assert "95 % interval" not in text

@@ -16,6 +16,7 @@ from causalcontext.cli.app_command import app_command
 from causalcontext.cli.calibrate import calibrate
 from causalcontext.cli.changes import changes
 from causalcontext.cli.check import check
+from causalcontext.cli.contexts import contexts
 from causalcontext.cli.demo import demo
 from causalcontext.cli.discover import discover
 from causalcontext.cli.effects import effects
@@ -36,8 +37,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(study_app, name="study")
-for command in (discover, stability, check, calibrate, demo, warmup, explain, changes, effects, simulate, plot, report,
-                export):  # fmt: skip
+for command in (discover, contexts, stability, check, calibrate, demo, warmup, explain, changes, effects, simulate,
+                plot, report, export):  # fmt: skip
     app.command()(one_sentence()(command))
 app.command("app")(one_sentence()(app_command))
 

@@ -43,7 +43,7 @@ ContextOption = Annotated[
         "--context",
         metavar="COLUMN",
         help='The column that names the context (repeatable: combinations), "VPD > 0.6" (or >=, <, <=), '
-        '"0.3 < VPD <= 0.6", "VPD bins 0.3,0.6" or "VPD bins 4".',
+        '"VPD > best" (found), "0.3 < VPD <= 0.6", "VPD bins 0.3,0.6" or "VPD bins 4".',
     ),
 ]
 ColumnsOption = Annotated[

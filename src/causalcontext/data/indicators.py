@@ -19,11 +19,13 @@ from causalcontext.data.columns import number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import cells_of, read_table
-from causalcontext.errors import LARGEST, DataError, OptionError, check_are_columns, check_whole, shortly
+from causalcontext.errors import LARGEST, DataError, NotYetError, OptionError, check_are_columns, check_whole, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Values
 from causalcontext.views import Contexts
 
 MOST_BINS = 1000
+MOST_FOUND = 2
+"""Cuts that are looked for."""
 FEWEST_ROWS = 20
 """Rows that every context needs before a fit without error means anything."""
 FEWEST_ROWS_OF_A_STEP = 10
@@ -42,6 +44,15 @@ class Indicator:
     quantiles: int = 0  # instead of cuts: that many steps of about equal size
     # what the steps are called, if not by the cuts; steps of one name are one level
     called: tuple[str, ...] = ()
+    best: int = 0  # instead of cuts: that many are to be found, by what mechanisms say
+
+    def at(self, cuts: Sequence[float]) -> Indicator:
+        """The same with cuts that were found, and named by them unless it has a name of its own."""
+        own = self.name != _best_name(self.column)
+        name = (
+            self.name if own else f"{self.column} > {number_text(cuts[0])}" if len(cuts) == 1 else f"{self.column} bin"
+        )
+        return Indicator(self.column, name, tuple(sorted(map(float, cuts))))
 
     def with_cuts_of(self, data: Dataset) -> Indicator:
         """The same with cuts in place of quantiles, those of a table."""
@@ -54,6 +65,9 @@ class Indicator:
         sources = data.contexts.sources or (None,) * len(data.contexts.positions)
         place = self.source(data.names, data.kinds, sources)
         values = np.asarray(data.columns[place], dtype=np.float64)
+        if self.best:
+            raise NotYetError(f"not yet: a cut of {self.column!r} that is to be found here; cc.discover finds one, and "
+                              "result.cut has its value")  # fmt: skip
         if not self.cuts:
             return replace(self, cuts=_quantile_cuts(values, self.quantiles, self.column)).applied(data)
         codes = self.codes(values)
@@ -159,8 +173,18 @@ def _as_listed(data: Dataset, context: Sequence[str | Indicator]) -> Dataset:
     return replace(data, contexts=contexts, levels=tuple(data.levels[j] for j in order), codes=codes)
 
 
-def threshold(column: str, value: float, *, name: str | None = None) -> Indicator:
+def threshold(column: str, value: float | str, *, cuts: int = 1, name: str | None = None) -> Indicator:
     """The context "is this column larger than a value?", to be passed as `context`.
+
+    Parameters
+    ----------
+    column : str
+    value : float or "best"
+        "best" lets `discover` find the value at which mechanisms change; `result.cut` says whether there is one.
+    cuts : int
+        With "best": how many values are looked for, 1 or 2.
+    name : str, optional
+        What the context is called; "<column> > <value>" by default.
 
     Examples
     --------
@@ -168,11 +192,24 @@ def threshold(column: str, value: float, *, name: str | None = None) -> Indicato
     'soil_moisture > 0.3'
     """
     _check_column(column)
+    check_whole("cuts", cuts, 1)
+    wanted = isinstance(value, str) and value == "best"
+    if cuts > (MOST_FOUND if wanted else 1):
+        raise OptionError(f"cuts is {cuts}, expected at most {MOST_FOUND} with value 'best', else 1; several known "
+                          f"ones are cc.bins({column!r}, edges=[...])")  # fmt: skip
+    if wanted:
+        return Indicator(column, name or _best_name(column), best=int(cuts))
     if not isinstance(value, int | float | np.floating | np.integer) or not abs(value) <= LARGEST:
-        raise OptionError(f"the threshold of {column!r} is {shortly(value)}, expected a number")
+        raise OptionError(f"the threshold of {column!r} is {shortly(value)}, expected a number, or 'best'")
     return Indicator(column, name or f"{column} > {number_text(float(value))}", (float(value),))
 
 
+def _best_name(column: str) -> str:
+    """What a context is called until its cut is found."""
+    return f"{column} > best"
+
+
+_BEST = re.compile(r"(?P<column>.+?)\s*>\s*best(?:\s+(?P<cuts>[0-9]+))?")
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _COMPARED = re.compile(rf"(?P<column>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<value>{_NUMBER})")
 _BETWEEN = re.compile(rf"(?P<low>{_NUMBER})\s*(?P<above><=?)\s*(?P<column>.+?)\s*(?P<below><=?)\s*(?P<high>{_NUMBER})")
@@ -184,6 +221,8 @@ def condition(text: str) -> Indicator | None:
     >>> [condition(text).levels for text in ("VPD > 1", "VPD >= 1", "VPD < 1", "1 < VPD <= 2")]
     [('<= 1', '> 1'), ('< 1', '>= 1'), ('< 1', '>= 1'), ('not 1 < VPD <= 2', '1 < VPD <= 2')]
     """
+    if match := _BEST.fullmatch(text):
+        return threshold(match["column"], "best", cuts=int(match["cuts"] or 1))
     if match := _BETWEEN.fullmatch(text):
         column, low, high = match["column"], _number(match["low"]), _number(match["high"])
         if not low < high:

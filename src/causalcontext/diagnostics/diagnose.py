@@ -11,6 +11,7 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
 from causalcontext.diagnostics.holes import deciding_columns
+from causalcontext.diagnostics.nearby_cuts import nearby_cuts
 from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
 from causalcontext.diagnostics.rows import (
     determinism,
@@ -38,8 +39,8 @@ CONFLICTS = {
     GraphKind.PAG: "have a hidden common cause, or their separating sets contradict each other",
 }
 RANKS = ("deterministic context", "search", "model", "untestable", "missing cells", "missing edge", "cancellation",
-         "wrong cells", "proxies", "hidden causes", "assumptions", "rows", "overlap", "selection bias", "near miss",
-         "large cycles")  # fmt: skip
+         "wrong cells", "proxies", "hidden causes", "assumptions", "rows", "overlap", "threshold", "selection bias",
+         "near miss", "large cycles")  # fmt: skip
 
 
 def diagnose(result: ContextGraphs) -> Diagnosis:
@@ -224,5 +225,5 @@ CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     large_cycles, near_misses, proxy_links,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
-    unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
+    unconfirmed_causes, vanishing_edges, determinism, ranked_overlap, nearby_cuts,
 )  # fmt: skip

@@ -30,6 +30,7 @@ from causalcontext.drawing.strokes import shown
 from causalcontext.errors import OptionError, listed, shortly
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.graphs.lag_names import at
+from causalcontext.report.cut_card import cut_card
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.changes import Change, found_changes, moved_words
 from causalcontext.results.levels_and_spreads import KINDS
@@ -84,7 +85,7 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
         "VERSION": escape(__version__),
         "TITLE": escape(printable(title or default)),
         "STYLE": _part("report.css"),
-        "ANSWER": answer(result, diagnosis),
+        "ANSWER": answer(result, diagnosis) + cut_card(result),
         "TEXT": escape(text),
         "DATA": safe_json(payload(result, (*own, *sections))),
         "SCRIPT": script,

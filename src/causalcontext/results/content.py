@@ -25,6 +25,7 @@ from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
 from causalcontext.results.changes import claims_to_keep
+from causalcontext.results.cut import Cut
 from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import ScoreEvidence
@@ -104,6 +105,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         }
         | ({"notes_about": marks} if marks else {})
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
+        | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
         | _series_to_dict(result)
     )  # warnings are about rows, which are gone
 
@@ -144,6 +146,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         evidence=evidence,
         notes=with_marks(content["notes"], content.get("notes_about", ())),
         wrong_cells=WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None,
+        cuts=tuple(Cut.from_dict(cut) for cut in content.get("cuts", ())),
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,
         known_claims=tuples(content["claims"]),

@@ -24,6 +24,7 @@ from causalcontext.graphs.lag_names import at, split
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
+from causalcontext.results.cut import Cut
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.hidden_suspicion import HiddenSuspicion
@@ -91,6 +92,8 @@ class ContextGraphs(EffectMethods):
         What a user should know: doubts about the model, and why a method was chosen.
     wrong_cells : WrongCells or None
         The cells that were replaced, and what is found with all of them kept; `flagged_cells()` shows them as a table.
+    cuts : tuple of Cut
+        With `cc.threshold("X", "best")`: the cuts that were looked for, the strongest first.
     known_violations : tuple of Violation or None
         Of a loaded result, what the model checks found when it was saved.
     known_claims : tuple, str or None
@@ -128,6 +131,7 @@ class ContextGraphs(EffectMethods):
     rows: Dataset | None = field(default=None, repr=False)
     scanned: Scan | None = field(default=None, repr=False)
     wrong_cells: WrongCells | None = field(default=None, repr=False)
+    cuts: tuple[Cut, ...] = field(default=(), repr=False)
     known_violations: tuple[Violation, ...] | None = field(default=None, repr=False)
     known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
     known_suspicion: HiddenSuspicion | None = field(default=None, repr=False)
@@ -154,6 +158,14 @@ class ContextGraphs(EffectMethods):
     def context(self) -> str | None:
         """The name of the context variable, of several all of them; None without one."""
         return ", ".join(self.names[position] for position in self.cells.positions) or None
+
+    @property
+    def cut(self) -> Cut | None:
+        """With `cc.threshold("X", "best")`: the strongest cut with its verdict, None without.
+
+        Unless the verdict is "cut", no rows are told apart by the column, and there is no interval.
+        """
+        return self.cuts[0] if self.cuts else None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -390,9 +402,10 @@ class ContextGraphs(EffectMethods):
 
         Parameters
         ----------
-        kind : {"contexts", "union", "difference"}
-            One panel per context, the labeled union, or two contexts compared. With lags also "time-series", which is
-            "contexts", and "summary": what causes what at any lag.
+        kind : {"contexts", "union", "difference", "cut"}
+            One panel per context, the labeled union, two contexts compared, or, after `cc.threshold("X", "best")`, the
+            score over the places of a cut, with that of the best smooth change and the interval. With lags also
+            "time-series", which is "contexts", and "summary": what causes what at any lag.
         contexts : sequence of context values, optional
             Which panels to draw, or which two to compare; by default all of them, and the first two.
         axes : matplotlib axes, optional
@@ -406,8 +419,11 @@ class ContextGraphs(EffectMethods):
         -------
         tuple of matplotlib Axes, one for each panel
         """
+        from causalcontext.drawing.cut import plot_cut
         from causalcontext.drawing.plot import painted, result_picture
 
+        if kind == "cut":
+            return plot_cut(self, axes, path, dpi)
         return painted(result_picture(self, kind, contexts), axes, path, dpi)
 
     def plot_mechanism(
@@ -479,7 +495,7 @@ class ContextGraphs(EffectMethods):
         if not isinstance(other, ContextGraphs):
             return NotImplemented
         same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
-                "doubts", "warnings", "evidence", "notes", "violations", "wrong_cells")  # fmt: skip
+                "doubts", "warnings", "evidence", "notes", "violations", "wrong_cells", "cuts")  # fmt: skip
         if repr(self.series) != repr(other.series):  # slopes may be NaN
             return False
         return (

@@ -19,6 +19,7 @@ from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.graphs.lag_names import window_names
 from causalcontext.kernels.arrays import Values
 from causalcontext.model_checks.violations import KINDS as VIOLATIONS
+from causalcontext.results.cut import CUT, VERDICTS
 from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES, SPREADS
 from causalcontext.results.notes import About
@@ -131,6 +132,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "moments": none_or({...: {"type": frozenset(("<f8", "<i8")), "shape": [FROM_0], "base64": str}}),
         "wrong_cells?": {"cells": [(FROM_0, str, float, float), ...], "left_out": [FROM_0],
                          "kept": [(graph, place, place, str)]},
+        "cuts?": [_cut],
     }, content)  # fmt: skip
     check({"notes_about?": [(range(len(content["notes"])), frozenset(About), str)]}, content)  # older files lack it
     if "series" in content:
@@ -171,6 +173,18 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
             "model?": [str], "contradicted?": [str], "wrong_cells?": str,
             "undecided?": [(range(contexts), place, place, place)],
             "mechanisms?": none_or({"scales": [_scale], "equations": [whole_equation]})}  # fmt: skip
+
+
+def _cut(value: Any, where: str) -> None:
+    """A cut that was looked for: an interval if and only if there is one."""
+    number = {"value", "evidence", "required", "smooth"}
+    check({"column": str, "verdict": frozenset(VERDICTS), "low": none_or(float), "high": none_or(float),
+           "changed": [str], "places": [float, ...], "scores": [float, ...]} | dict.fromkeys(number, float),
+          value, where)  # fmt: skip
+    found = (value["verdict"] == CUT,) * 2 == (value["low"] is not None, value["high"] is not None)
+    demand(found, value["verdict"], where, "an interval of a cut, and of nothing else")
+    demand(len(value["places"]) == len(value["scores"]), len(value["places"]), where, "as many scores as places")
+    demand(len(value) == 11, sorted(value), where, "a cut")
 
 
 def _scale(value: Any, where: str) -> None:

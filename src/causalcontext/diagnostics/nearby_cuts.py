@@ -1,0 +1,140 @@
+"""Does a result depend on where exactly a threshold lies? The same search with the cut a little lower and higher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from causalcontext.ci_tests.protocol import prepared_test
+from causalcontext.ci_tests.registry import TESTS, find_test
+from causalcontext.data.columns import number_text
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.indicators import short_cut
+from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of
+from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.support import Support
+from causalcontext.errors import CausalContextError, listed
+from causalcontext.graphs.endpoints import Endpoints, adjacent
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.methods.registry import run_method
+from causalcontext.methods.task import Task
+from causalcontext.progress import Watch, nobody
+from causalcontext.results.cut import CUT, SMOOTH, Cut
+from causalcontext.score.changing import Table
+from causalcontext.score.cuts import grid_of
+from causalcontext.score.options import ScoreOptions
+from causalcontext.search.indicator import links_without_functions
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
+
+TOPIC = "threshold"
+MOST_VARIABLES = 40
+"""Beyond so many two more searches would take longer than a question should."""
+TIME_LIMIT = 30.0
+"""Seconds for each of them."""
+SHIFT = 0.05
+"""Where there is no interval, a cut is moved past this share of the rows."""
+MOST_NAMED = 3
+
+
+def nearby_cuts(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
+    """Whether mechanisms want the cut that was chosen, and whether graphs change with nearby ones."""
+    contexts = result.cells
+    if len(contexts.positions) != 1 or len(contexts.made) != 1 or len(result.contexts) != 2 or not result.complete:
+        return
+    source = contexts.made[0][1]
+    if len(result.names) > MOST_VARIABLES or result.settings.missing == "testwise":
+        return
+    table = Table(rows, ranks=False)
+    values = table.values(source)
+    chosen, best = _chosen(rows, source), result.cut or _best(result, table, source, values)
+    if best is not None and result.cut is None:
+        yield from _elsewhere(best, chosen)
+    reach = (best.high - best.low) / 2.0 if best is not None and best.low is not None and best.high is not None else 0.0
+    places = [chosen - reach, chosen + reach] if reach else _by_rows(values, chosen)
+    moved = {place: told for place in places if (told := _differences(result, rows, source, place)) is not None}
+    name = result.names[source]
+    told = [f"at {place:.4g} {listed(edges, MOST_NAMED)}" for place, edges in moved.items() if edges]
+    if told:
+        message = f"the graphs depend on the cut of {name} at {number_text(chosen)}: {' and '.join(told)} differ"
+        advice = f'do not rest a claim on these edges; cc.threshold("{name}", "best") looks for the cut'
+        yield Finding(
+            TOPIC, Severity.CAUTION, message, advice, {"edges": tuple(sorted({e for m in moved.values() for e in m}))}
+        )
+    elif moved:
+        where = " and ".join(f"{place:.4g}" for place in moved)
+        yield Finding(TOPIC, Severity.NOTE, f"the graphs are the same with the cut of {name} at {where}")
+
+
+def _chosen(rows: Dataset, source: int) -> float:
+    """The cut, as far as the rows know it."""
+    values = np.asarray(rows.columns[source], dtype=np.float64)
+    below, above = (values[rows.codes == code] for code in (0, 1))
+    return short_cut(float(below.max()), float(above.min()))
+
+
+def _best(result: ContextGraphs, table: Table, source: int, values: Floats) -> Cut | None:
+    responses = asked_responses(result, table, result.names[source])
+    if not responses or table.in_groups(source) or not grid_of(values).size:
+        return None
+    return cut_of(result.names[source], profile_of(responses, values), values)
+
+
+def _elsewhere(best: Cut, chosen: float) -> Iterator[Finding]:
+    """What mechanisms say about a cut that was chosen by hand."""
+    if best.verdict == SMOOTH:
+        message = f"{best}; the threshold at {number_text(chosen)} splits what changes smoothly"
+        yield Finding(
+            TOPIC, Severity.CAUTION, message, "read the two graphs as ranges of one mechanism, not as regimes"
+        )
+    elif best.verdict == CUT and best.low is not None and best.high is not None and not best.low <= chosen <= best.high:
+        message = f"{best}; the threshold is at {number_text(chosen)}"
+        yield Finding(TOPIC, Severity.CAUTION, message, f'compare with cc.threshold("{best.column}", "best")')
+
+
+def _by_rows(values: Floats, chosen: float) -> list[float]:
+    """Cuts with a few more rows on one side, and on the other."""
+    share = float(np.mean(values <= chosen))
+    return [float(np.quantile(values, at)) for at in (share - SHIFT, share + SHIFT) if SHIFT <= at <= 1.0 - SHIFT]
+
+
+def _differences(result: ContextGraphs, rows: Dataset, source: int, cut: float) -> list[str] | None:
+    """The edges between system variables that differ with the cut elsewhere; None if that cannot be searched."""
+    found = endpoints_at(result, rows, source, cut)
+    return None if found is None else _named(result, adjacent(found), result.cells.positions[0])
+
+
+def endpoints_at(result: ContextGraphs, rows: Dataset, source: int, cut: float) -> Endpoints | None:
+    """The endpoints of both contexts with the cut elsewhere; None if that cannot be searched, or takes too long."""
+    values = np.asarray(rows.columns[source], dtype=np.float64)
+    codes = np.where(rows.codes >= 0, values > cut, -1).astype(rows.codes.dtype)
+    if min(np.sum(codes == 0), np.sum(codes == 1)) < 2 * len(result.names):
+        return None
+    position, settings = result.cells.positions[0], result.settings
+    data = replace(rows, codes=codes, columns=(*rows.columns[:position], codes, *rows.columns[position + 1 :]))
+    options = ScoreOptions(transform="none" if result.evidence is None else result.evidence.transform,
+                           time_limit=TIME_LIMIT, wrong_cells="keep")  # fmt: skip
+    statistics = gather_statistics(data, settings.missing)
+    watch = Watch(nobody, TIME_LIMIT)
+    try:
+        test = find_test(settings.test, settings.seed) if settings.test in ("auto", *TESTS) else None
+        prepared = None if test is None else prepared_test(test, data, statistics)
+        links = links_without_functions(settings.knowledge.links(result.names), data.contexts)
+        task = Task(prepared, data, statistics, links, settings, options, 1, watch, Support(data, settings.alpha))
+        found = run_method(settings.method, task)
+    except CausalContextError:
+        return None
+    return None if watch.over or not found.complete else found.endpoints
+
+
+def _named(result: ContextGraphs, present: Bools, position: int) -> list[str]:
+    """Edges with a presence of their own in some context."""
+    ours = np.stack([graph.adjacency for graph in result.graphs.values()])
+    differ = np.triu((ours != present).any(axis=0), 1)
+    differ[position], differ[:, position] = False, False
+    return [f"{result.names[i]} - {result.names[j]}" for i, j in np.argwhere(differ).tolist()]

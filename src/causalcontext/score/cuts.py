@@ -1,0 +1,417 @@
+"""Where does a column cut mechanisms in two, and is that a cut at all, or a smooth change?
+
+Every mechanism that may change with x is a regression of its response on candidate causes. Three models of it are
+compared, columns chosen one at a time at their price:
+
+- without a change: lines and curves of the other causes, a line of x;
+- smooth: also smooth functions s(x), and products z s(x) of causes with them;
+- cut at c: what is there without a change and smooth functions s(x), and columns that hold on one side alone: 1(x > c),
+  x 1(x > c) and z 1(x > c).
+
+Any curve looks like a cut to straight lines, so a cut must be better than the smooth model (rule D): the gain of a cut
+over it, summed over mechanisms, less log n for its place, has to exceed 1.5 log n.
+
+Rows are sorted by x once. Sums over the rows above a cut are then differences of running totals, so a cut costs nothing
+in n, and all cuts of a grid are searched at once by the same sweeps (`_chosen_columns`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from causalcontext.data.dataset import gaussian_ranks
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.score.columns import HINGES, STEPS
+
+DEMAND = 1.5
+"""A cut must be better than a smooth change by so many times the logarithm of the rows, the price of its place paid."""
+NARROWEST, AT = 0.6, 600.0
+CENTRES = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9)
+WAVES = 6
+FARTHEST = 2.4
+"""Smooth changes of x: widths in standard deviations, places as shares of the rows, and waves between these ranks."""
+INTERVAL = 7.35
+"""Twice the fall of the log likelihood inside which the place of a cut lies in 95 % of samples (Hansen 1997)."""
+OUTERMOST = 0.1
+"""The share of the rows on either side of every cut that is tried."""
+GRID = 64
+MOST_PLACES = 1500
+"""Places at which the likelihood is looked at after the grid."""
+FEWEST_ABOVE = 12
+"""Rows on either side of a cut."""
+COARSER = 4
+LEAST_GAIN = 1.0
+"""Mechanisms to which no cut of a grid that is so many times coarser gives so many nats are not looked at further."""
+MOST_STEPS = 60
+LEAST_LEFT = 1e-6
+"""A column of which those before it leave less than this share is not chosen."""
+
+
+class Response(NamedTuple):
+    """A mechanism that may change with x: its response, x, and what else may cause it.
+
+    Attributes
+    ----------
+    name : str
+    y, x : arrays, shape (n,)
+        In standard units.
+    lines : array, shape (q, n)
+        Other causes, in standard units; indicators of the levels of a category.
+    curved : array of bool, shape (q,)
+        Which of them may act along a curve: numbers.
+    given : array, shape (m, n)
+        Columns that are offered in every model: what other contexts change.
+    groups : array, shape (g, n)
+        In place of x, which is 0: indicators of the levels of a category.
+    """
+
+    name: str
+    y: Floats
+    x: Floats
+    lines: Floats
+    curved: Bools
+    given: Floats
+    groups: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CutProfile:
+    """Scores over the places of a cut.
+
+    Attributes
+    ----------
+    places : array, shape (C,)
+        The cuts that were tried, ascending, in the units of x.
+    scores : array, shape (C,)
+        The log score with a cut there, relative to that without a change.
+    plain : float
+        The log score without a change.
+    smooth : float
+        That of the best smooth change, relative to it.
+    value : float
+        The best place.
+    low, high : float
+        Where the place lies in 95 % of samples, if there is a cut.
+    gain : float
+        D: how much better the cut is than the smooth change.
+    rows : int
+    responses : tuple of str
+        The responses whose mechanism the cut changes.
+    gains : tuple of float
+        What each of them adds to D.
+    """
+
+    places: Floats
+    scores: Floats
+    plain: float
+    smooth: float
+    value: float
+    low: float
+    high: float
+    gain: float
+    rows: int
+    responses: tuple[str, ...]
+    gains: tuple[float, ...]
+
+    @property
+    def demand(self) -> float:
+        """What the gain has to exceed."""
+        return DEMAND * log(self.rows)
+
+    @property
+    def verdict(self) -> str:
+        """Whether there is a cut."""
+        if self.gain > self.demand:
+            return "cut"
+        return "smooth change" if self.smooth > self.demand and self.gain <= 0.0 else "undecided"
+
+
+def cut_profile(responses: Sequence[Sequence[Response]], values: Floats) -> CutProfile:
+    """The scores of all cuts, the best one with its interval, and the gain over a smooth change.
+
+    Parameters
+    ----------
+    responses : sequence of sequences of Response
+        Of every response its copies: with several of x (lags), a mechanism changes with the one that fits best.
+    values : array
+        The values of x, in the units of `Response.x`.
+    """
+    rows, places = len(responses[0][0].y), grid_of(values)
+    plain, smooth = np.zeros(len(responses)), np.zeros(len(responses))
+    cut = np.full((len(responses), len(places)), -np.inf)
+    copy = np.zeros(len(responses), dtype=np.int64)
+    chosen: list[list[tuple[Columns, Bools]]] = []
+    for number, copies in enumerate(responses):
+        found = [_compared(one, places) for one in copies]
+        plain[number] = max(one.plain for one in found)
+        smooth[number] = max(plain[number], *(one.smooth for one in found))
+        scores = np.array([one.scores for one in found])
+        cut[number] = scores.max(axis=0)
+        copy[number] = int(np.argmax(scores.max(axis=1)))
+        chosen.append([(one.columns, one.picked) for one in found])
+    better = np.maximum(cut, smooth[:, None])
+    total = better.sum(axis=0) if (cut > smooth[:, None] + 1e-9).any() else cut.sum(axis=0)
+    best = int(np.argmax(total))
+    gains = better[:, best] - smooth
+    price = log(rows)
+    ways = (gains > price, gains >= max(gains.max(), 1e-9), smooth - plain > price, cut[:, best] > plain)
+    changed: list[int] = next((np.flatnonzero(way).tolist() for way in ways if way.any()), [])
+    fits = [_Fixed(responses[i][copy[i]], chosen[i][copy[i]][0], chosen[i][copy[i]][1][best]) for i in changed]
+    value, low, high, rise = _refined([fit for fit in fits if fit.own.any()], values, places, best)
+    scores = cut.sum(axis=0) - plain.sum()
+    return CutProfile(places, scores, float(plain.sum()), float((smooth - plain).sum()), value, low, high,
+                      float(gains.sum() + rise - price), rows,
+                      tuple(responses[i][0].name for i in changed), tuple(gains[changed].tolist()))  # fmt: skip
+
+
+def group_gains(responses: Sequence[Sequence[Response]]) -> Floats:
+    """What other slopes in the groups of a category gain for every response, beside products of any two causes."""
+    found = [max(_best(columns_of(one, "groups"))[0] - _best(columns_of(one, "pairs"))[0] for one in copies)
+             for copies in responses]  # fmt: skip
+    return np.asarray(np.maximum(np.array(found), 0.0))
+
+
+def beside(one: Response, groups: Sequence[Floats]) -> Response:
+    """The same response, to which levels and slopes of its own in some rows are offered in every model."""
+    own = [group * column for group in groups for column in (np.ones_like(one.y), one.x, *one.lines)]
+    return one._replace(given=np.concatenate([one.given, np.array(own).reshape(len(own), len(one.y))]))
+
+
+def grid_of(values: Floats) -> Floats:
+    """The cuts to try: halfway between neighbouring values, at quantiles."""
+    ordered, counts = np.unique(values, return_counts=True)
+    below = np.cumsum(counts)[:-1]
+    least = max(FEWEST_ABOVE, int(OUTERMOST * len(values)))
+    usable = np.flatnonzero((below >= least) & (below <= len(values) - least))
+    if not usable.size:
+        return np.empty(0)
+    spread = np.unique(np.round(np.linspace(0, usable.size - 1, min(GRID, usable.size))).astype(int))
+    if usable.size > GRID:  # equal shares of rows, not of distinct values
+        wanted = np.linspace(below[usable[0]], below[usable[-1]], GRID)
+        spread = np.unique(np.minimum(np.searchsorted(below[usable], wanted), usable.size - 1))
+    here = usable[spread]
+    return np.asarray(0.5 * (ordered[here] + ordered[here + 1]))
+
+
+class Columns(NamedTuple):
+    """The columns that are offered to a response: the same at all cuts, and those that hold above a cut."""
+
+    fixed: Floats  # shape (p, n), centred, of unit variance
+    above: Floats  # shape (k, n), to be set to zero below the cut
+    y: Floats
+
+
+def columns_of(one: Response, model: str, curves: Floats | None = None) -> Columns:
+    """The columns of a response in a model, with all curves of its other causes, or with some.
+
+    "plain", "curves", "smooth" (curves, waves and changes) and "cut"; for a category "pairs" and "groups".
+    """
+    powers = np.concatenate([one.lines, one.lines[one.curved] ** 2])
+    bent = curves_of(one) if curves is None else curves
+    own = [*bent, *one.given, *one.groups, one.x, *one.lines]
+    above: list[Floats] = []
+    if model in ("curves", "smooth"):  # one at a time, few columns may find a curve that many miss
+        bends = _curves(one.x, steps=False) if model == "curves" else smooth_functions(one.x)
+        own += [*bends, *(z * s for z in powers for s in (one.x, *bends))]
+    elif model == "cut":
+        own += smooth_functions(one.x)
+        above = [np.ones_like(one.x), one.x, *powers]
+    elif model == "groups":
+        own += [group * z for group in one.groups for z in powers]
+    elif model == "pairs":
+        own += [first * second for first, second in combinations(one.lines[one.curved], 2)]
+    fixed = np.array(own)
+    fixed -= fixed.mean(axis=1, keepdims=True)
+    fixed /= np.maximum(np.sqrt(np.einsum("ij,ij->i", fixed, fixed) / len(one.y)), 1e-12)[:, None]
+    return Columns(fixed, np.array(above).reshape(len(above), len(one.y)), one.y - one.y.mean())
+
+
+def curves_of(one: Response) -> Floats:
+    """The curves and steps of the other causes, shape (m, n)."""
+    found = [curve for z in one.lines[one.curved] for curve in _curves(z, steps=True)]
+    return np.array(found).reshape(len(found), len(one.y))
+
+
+def _curves(x: Floats, steps: bool) -> list[Floats]:
+    """A square and squared hinges of a number, and steps."""
+    knots = np.quantile(x, HINGES)
+    found = [x * x, *(np.maximum(x - knot, 0.0) ** 2 for knot in knots)]
+    return found + ([np.asarray(x > place, dtype=np.float64) for place in np.quantile(x, STEPS)] if steps else [])
+
+
+def smooth_functions(x: Floats) -> list[Floats]:
+    """Curves, waves and smooth changes from one level to another, all of x.
+
+    With n rows a change narrower than `NARROWEST` times a root of `AT / n` can hardly be told from a cut.
+    """
+    ranks, narrow = gaussian_ranks(x), NARROWEST * float(np.sqrt(AT / len(x)))
+    angle = np.pi * (np.clip(ranks, -FARTHEST, FARTHEST) / (2.0 * FARTHEST) + 0.5)
+    waves = [wave(k * angle) for k in range(1, WAVES + 1) for wave in (np.sin, np.cos)]
+    changes = [
+        np.tanh((ranks - scipy.special.ndtri(share)) / width)
+        for share in CENTRES
+        for width in (narrow, narrow**0.5, 1.0)
+    ]
+    return [*_curves(x, steps=False), x**3, ranks, *changes, *waves]
+
+
+def _best(columns: Columns) -> tuple[float, Bools]:
+    """The score of the columns that are worth their price, and which these are."""
+    every = np.concatenate([columns.fixed, columns.y[None]])
+    scores, picked = _chosen_columns((every @ every.T)[None], len(columns.y))
+    return float(scores[0]), picked[0]
+
+
+class _Compared(NamedTuple):
+    """The scores of a response without a change, with a smooth one and with every cut; its columns at every cut."""
+
+    plain: float
+    smooth: float
+    scores: Floats
+    columns: Columns
+    picked: Bools
+
+
+def _compared(one: Response, places: Floats) -> _Compared:
+    """The models of a response; with no gain on a coarse grid of cuts there is nothing to look at more closely.
+
+    Curves of other causes are those that the model without a change has chosen.
+    """
+    curves = curves_of(one)
+    plain, picked = _best(columns_of(one, "plain", curves))
+    columns = columns_of(one, "cut", curves[picked[: len(curves)]])
+    order = np.argsort(one.x, kind="stable")
+    first = np.searchsorted(one.x[order], places, side="right")
+    few = np.unique(np.r_[0 : len(places) : COARSER, len(places) - 1])
+    scores, picked = _chosen_columns(products_at(columns, order, first[few]), len(one.y))
+    if scores.max() < plain + LEAST_GAIN:
+        near = few[np.searchsorted(few, np.arange(len(places)))]
+        place = np.searchsorted(few, near)
+        return _Compared(plain, plain, scores[place], columns, picked[place])
+    scores, picked = _chosen_columns(products_at(columns, order, first), len(one.y))
+    smooth = max(_best(columns_of(one, model))[0] for model in ("curves", "smooth"))
+    return _Compared(plain, smooth, scores, columns, picked)
+
+
+def products_at(columns: Columns, order: Ints, first: Ints) -> Floats:
+    """Centred cross products of all columns and the response, for cuts before the sorted rows `first`.
+
+    Shape (C, p + k + 1, p + k + 1), the response last.
+    """
+    fixed, above, n = columns.fixed[:, order], columns.above[:, order], len(order)
+    p, k = len(fixed), len(above)
+    still = np.concatenate([fixed, columns.y[None, order]])
+    sums = _sums_above(above, np.concatenate([np.ones((1, n)), still, above]), first)  # (C, k, 1 + p + 1 + k)
+    out = np.empty((len(first), p + k + 1, p + k + 1))
+    gram = still @ still.T
+    places = np.concatenate([np.arange(p), [p + k]])
+    out[:, places[:, None], places] = gram
+    out[:, p : p + k, places] = sums[:, :, 1 : p + 2]  # the others are centred: nothing to take away
+    out[:, places, p : p + k] = np.swapaxes(sums[:, :, 1 : p + 2], 1, 2)
+    totals = sums[:, :, 0]
+    out[:, p : p + k, p : p + k] = sums[:, :, p + 2 :] - totals[:, :, None] * totals[:, None, :] / n
+    return out
+
+
+def _sums_above(above: Floats, every: Floats, first: Ints) -> Floats:
+    """Sums of products over the sorted rows from `first` on, shape (C, k, columns): running totals of parts."""
+    bounds = np.concatenate([first, [above.shape[1]]])
+    parts = np.array([above[:, a:b] @ every[:, a:b].T for a, b in pairwise(bounds.tolist())])
+    return np.cumsum(parts[::-1], axis=0)[::-1]
+
+
+def _chosen_columns(products: Floats, rows: int) -> tuple[Floats, Bools]:
+    """Columns of many regressions at once, added and dropped one at a time while that pays; the scores.
+
+    `products` are cross products with the response last, shape (C, p + 1, p + 1); a sweep on a column takes it into the
+    regression, or out of it. A score is the Gaussian log likelihood less log n for every column.
+    """
+    a, price, half = products.copy(), log(rows), 0.5 * rows
+    count, last = len(a), a.shape[1] - 1
+    picked = np.zeros((count, last), dtype=bool)
+    size = np.einsum("cii->ci", a)[:, :last].copy()
+    score = -half * np.log(np.maximum(a[:, last, last], 1e-300))
+    active = np.arange(count)
+    for _ in range(MOST_STEPS):
+        diagonal = np.einsum("cii->ci", a)[active, :last]
+        moved = a[active, :last, last] ** 2
+        inside, left = picked[active], a[active, last, last][:, None]
+        usable = inside | (diagonal > LEAST_LEFT * size[active])
+        share = np.where(usable, moved / np.where(usable, np.abs(diagonal), 1.0), 0.0) / np.maximum(left, 1e-300)
+        gain = np.where(inside, price - half * np.log1p(share),
+                        -half * np.log1p(-np.minimum(share, 1.0 - 1e-12)) - price)  # fmt: skip
+        gain[~usable] = -np.inf
+        column = np.argmax(gain, axis=1) if last else np.zeros(len(active), dtype=np.int64)
+        best = gain[np.arange(len(active)), column] if last else np.full(len(active), -np.inf)
+        on = best > 1e-9
+        active, column, best = active[on], column[on], best[on]
+        if not active.size:
+            break
+        _sweep(a, active, column, np.where(picked[active, column], -1.0, 1.0))
+        picked[active, column] ^= True
+        score[active] += best
+    return score, picked
+
+
+def _sweep(a: Floats, cases: Ints, column: Ints, sign: Floats) -> None:
+    """Take a column into the regression of some cases (sign 1), or out of it (sign -1)."""
+    part, here = a[cases], np.arange(len(cases))
+    pivot = part[here, column, column]
+    row = part[here, column]
+    part -= row[:, :, None] * (row / pivot[:, None])[:, None, :]
+    scaled = sign[:, None] * row / pivot[:, None]
+    part[here, column], part[here, :, column] = scaled, scaled
+    part[here, column, column] = -1.0 / pivot
+    a[cases] = part
+
+
+class _Fixed:
+    """A response with the columns of its best cut: the likelihood at any other place."""
+
+    def __init__(self, one: Response, columns: Columns, picked: Bools) -> None:
+        p = len(columns.fixed)
+        self.own = picked[p:]
+        self.columns = Columns(columns.fixed[picked[:p]], columns.above[self.own], columns.y)
+        self.order = np.argsort(one.x, kind="stable")
+        self.sorted = one.x[self.order]
+
+    def likelihood(self, places: Floats) -> Floats:
+        """The Gaussian log likelihood with a cut at every place."""
+        first = np.searchsorted(self.sorted, places, side="right")
+        products = products_at(self.columns, self.order, first)
+        size, n = products.shape[1] - 1, len(self.sorted)
+        gram = products[:, :size, :size] + 1e-9 * n * np.eye(size)
+        slopes = np.linalg.solve(gram, products[:, :size, size:])[:, :, 0]
+        left = products[:, size, size] - np.einsum("ci,ci->c", slopes, products[:, :size, size])
+        return np.asarray(-0.5 * n * np.log(np.maximum(left, 1e-300)))
+
+
+def _refined(fits: Sequence[_Fixed], values: Floats, places: Floats, best: int) -> tuple[float, float, float, float]:
+    """The best place between its neighbours on the grid, its interval, and what it gains over that on the grid."""
+    if not fits:
+        return float(places[best]), float(places[0]), float(places[-1]), 0.0
+    fine = _fine_places(values, places, best)
+    found = np.sum([fit.likelihood(fine) for fit in fits], axis=0)
+    start = float(np.sum([fit.likelihood(places[best : best + 1]) for fit in fits]))
+    near = (fine >= places[max(best - 1, 0)]) & (fine <= places[min(best + 1, len(places) - 1)])
+    top = int(np.flatnonzero(near)[np.argmax(found[near])])
+    inside = np.flatnonzero(2.0 * (found[top] - found) <= INTERVAL)
+    low, high = max(int(inside[0]) - 1, 0), min(int(inside[-1]) + 1, len(fine) - 1)
+    return float(fine[top]), float(fine[low]), float(fine[high]), max(float(found[top]) - start, 0.0)
+
+
+def _fine_places(values: Floats, places: Floats, best: int) -> Floats:
+    """Halfway between neighbouring values: all of them around the best cut, many elsewhere; the grid itself."""
+    ordered = np.unique(values)
+    halfway = 0.5 * (ordered[1:] + ordered[:-1])
+    halfway = halfway[(halfway >= places[0]) & (halfway <= places[-1])]
+    near = halfway[(halfway >= places[max(best - 1, 0)]) & (halfway <= places[min(best + 1, len(places) - 1)])]
+    return np.unique(np.concatenate([places, near[:: max(1, len(near) // MOST_PLACES)],
+                                     halfway[:: max(1, len(halfway) // MOST_PLACES)]]))  # fmt: skip
