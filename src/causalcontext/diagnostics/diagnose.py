@@ -21,6 +21,7 @@ from causalcontext.diagnostics.rows import (
     untestable_pairs,
     vanishing_edges,
 )
+from causalcontext.diagnostics.shared_time import shared_time
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
@@ -39,8 +40,8 @@ CONFLICTS = {
     GraphKind.PAG: "have a hidden common cause, or their separating sets contradict each other",
 }
 RANKS = ("deterministic context", "search", "model", "untestable", "missing cells", "missing edge", "cancellation",
-         "wrong cells", "proxies", "hidden causes", "assumptions", "rows", "overlap", "threshold", "selection bias",
-         "near miss", "large cycles")  # fmt: skip
+         "wrong cells", "proxies", "hidden causes", "shared time", "assumptions", "rows", "overlap", "threshold",
+         "selection bias", "near miss", "large cycles")  # fmt: skip
 
 
 def diagnose(result: ContextGraphs) -> Diagnosis:
@@ -218,7 +219,7 @@ def hidden_causes(result: ContextGraphs) -> Iterator[Finding]:
 
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     told_with_the_result, model_violations, residuals_against, wrong_cells, deciding_columns,
-    hidden_causes,
+    hidden_causes, shared_time,
 )  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,

@@ -48,8 +48,10 @@ def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_
     data, statistics, prepared = prepare(told, windows.test, "raise", statistics)
     window, across = windows.window, settings.orientation == "across"
     limit = window.nodes if settings.max_given is None else min(settings.max_given, window.nodes)
+    # Neighbours in time are separated by mistake so often that a majority of sets says little (docs/hidden-causes.md).
+    collider_rule = "first" if settings.collider_rule == "first" else "conservative"
     plan = WindowPlan(window.nodes, data.contexts, adaptive, tuple(range(len(data.contexts.cells))),
-                      repeated_links(links, window, data.contexts), settings.alpha, limit, settings.collider_rule,
+                      repeated_links(links, window, data.contexts), settings.alpha, limit, collider_rule,
                       "always", Support(data, settings.alpha).trusted if across else None, GraphKind.PAG,
                       pairs_now(window), window)  # fmt: skip
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)

@@ -1,0 +1,118 @@
+"""Trends and cycles that several columns of a series share: time itself then looks like a hidden driver.
+
+Every number is regressed on the past of all columns, the context, and covariates. A trend is a slope over time beside
+these, a cycle a sine and a cosine, of many frequencies: the p-value of the best one is that of its F-test times the
+number of frequencies. One column with a trend misleads nobody; two do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy
+
+from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.errors import listed
+from causalcontext.kernels.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
+    from causalcontext.timeseries.windows import SeriesWindows
+
+TOPIC = "shared time"
+LEVEL = 0.025
+"""Of trends, and of cycles, over all columns together: at most one clean series in twenty has a finding."""
+FEWEST_CYCLES, FEWEST_ROWS, MOST_ROWS = 4, 60, 1500
+"""A cycle that is seen less often cannot be told from a trend; of longer series the last rows are looked at."""
+STEP = 0.5
+"""Between two numbers of cycles that are tried: a cycle need not come round a whole number of times."""
+
+
+class Regressions(NamedTuple):
+    """Numbers at time t, shape (rows, numbers), and what they are regressed on, shape (rows, columns)."""
+
+    names: tuple[str, ...]
+    numbers: Floats
+    past: Floats
+
+
+def shared_time(result: ContextGraphs) -> Iterator[Finding]:
+    """Trends and cycles that two columns or more share; not of panels, or where the rows are not at hand."""
+    windows = result.windowed
+    if windows is None or windows.of_all is not None or windows.series.units.max(initial=0) > 0:
+        return
+    asked = regressions(windows)
+    if len(asked.numbers) < FEWEST_ROWS + asked.past.shape[1]:
+        return
+    level = LEVEL / max(len(asked.names), 1)
+    trending = [name for name, p in zip(asked.names, trends(asked), strict=True) if p < level]
+    like = "beside their own past, which links them as a hidden driver would"
+    if len(trending) > 1:
+        yield Finding(TOPIC, Severity.CAUTION, f"{listed(trending)} share a trend over time {like}",
+                      "add a column of the time and name it in covariates=, or take the trend away",
+                      {"columns": tuple(trending)})  # fmt: skip
+    p, count = cycles(asked)
+    for number in sorted(set(count[p < level].tolist())):
+        together = [name for name, one, its in zip(asked.names, p, count, strict=True)
+                    if one < level and abs(its - number) <= 1]  # fmt: skip
+        if len(together) > 1:
+            period = len(asked.numbers) / number
+            message = f"{listed(together)} share a cycle of about {period:.3g} steps {like}"
+            yield Finding(TOPIC, Severity.CAUTION, message,
+                          f"pass covariates=[cc.cycle(column, period)], the column of times and {period:.3g} steps",
+                          {"columns": tuple(together), "period": period})  # fmt: skip
+            return
+
+
+def regressions(windows: SeriesWindows) -> Regressions:
+    """The last run of windows without a gap."""
+    series, data, lags = windows.series, windows.data, windows.options.lags
+    ends = _last_run(windows.all_windows.row, series.steps)[-MOST_ROWS:]
+    now = [j for j, name in enumerate(series.names) if data.kinds[data.position(name)].is_number]
+    codes = np.concatenate([series.codes[ends - lag, None] for lag in (0, 1)], axis=1)
+    levels = [codes[:, [k]] == np.unique(codes[:, k])[None, 1:] for k in range(2)]
+    past = [series.values[ends - lag] for lag in range(1, lags + 1)]
+    columns = [np.ones((len(ends), 1)), *past, *levels, series.covariates[ends]]
+    return Regressions(tuple(series.names[j] for j in now), series.values[np.ix_(ends, now)],
+                       np.concatenate(columns, axis=1).astype(np.float64))  # fmt: skip
+
+
+def _last_run(ends: Ints, steps: Ints) -> Ints:
+    breaks = np.flatnonzero((np.diff(ends) != 1) | (np.diff(steps[ends]) != 1))
+    return ends[breaks[-1] + 1 :] if breaks.size else ends
+
+
+def trends(asked: Regressions) -> Floats:
+    """The p-value of a slope over time, for every number."""
+    time = np.linspace(-1.0, 1.0, len(asked.numbers))[:, None]
+    return np.asarray(_f_tests(asked, asked.past, time[:, :, None])[:, 0])
+
+
+def cycles(asked: Regressions) -> tuple[Floats, Floats]:
+    """For every number the p-value of its best cycle beside a trend, and how often the cycle comes round."""
+    rows = len(asked.numbers)
+    time = np.arange(rows)
+    counts = np.arange(FEWEST_CYCLES, (rows - 1) / 2, STEP)
+    angle = 2.0 * np.pi * time[:, None] * counts / rows
+    beside = np.column_stack([asked.past, np.linspace(-1.0, 1.0, rows)])
+    p = _f_tests(asked, beside, np.stack([np.sin(angle), np.cos(angle)], axis=1))
+    best = p.argmin(axis=1)
+    return np.minimum(p.min(axis=1) * len(counts), 1.0), counts[best]
+
+
+def _f_tests(asked: Regressions, beside: Floats, added: Floats) -> Floats:
+    """p-values of columns added to a regression, shape (numbers, sets); `added` has shape (rows, columns, sets)."""
+    basis = np.linalg.svd(beside, full_matrices=False)
+    basis = basis.U[:, 1e-10 * basis.S[0] < basis.S]
+    left, rows = asked.numbers - basis @ (basis.T @ asked.numbers), len(added)
+    flat = added.reshape(rows, -1)
+    more = (flat - basis @ (basis.T @ flat)).reshape(added.shape)
+    width, freedom = added.shape[1], rows - basis.shape[1] - added.shape[1]
+    gram = np.einsum("rik,rjk->kij", more, more)
+    both = np.einsum("rik,rn->kin", more, left)
+    explained = np.einsum("kin,kin->nk", both, np.linalg.solve(gram, both))
+    total = (left**2).sum(axis=0)[:, None]
+    ratio = (explained / width) / np.maximum((total - explained) / freedom, 1e-300)
+    return np.asarray(scipy.special.fdtrc(width, freedom, ratio))
