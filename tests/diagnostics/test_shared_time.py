@@ -61,6 +61,7 @@ def test_a_shared_cycle_is_named_and_a_covariate_ends_it():
     assert finding.evidence["period"] == pytest.approx(DAY, rel=0.05)
     assert "cc.cycle" in finding.advice
     assert not found_in(table, covariates=[cc.cycle("hour", DAY)])
+    assert not found_in(table.head(386), covariates=[cc.cycle("hour", DAY)])  # 16 times
     assert searched(table).diagnose().about("shared time")
 
 

@@ -16,6 +16,7 @@ import scipy
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.limits import COLLINEAR_BELOW, SAME_COLUMN_BELOW
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -44,7 +45,7 @@ def shared_time(result: ContextGraphs) -> Iterator[Finding]:
     if windows is None or windows.of_all is not None or windows.series.units.max(initial=0) > 0:
         return
     asked = regressions(windows)
-    if len(asked.numbers) < FEWEST_ROWS + asked.past.shape[1]:
+    if len(asked.numbers) < FEWEST_ROWS + asked.past.shape[1] or not np.isfinite(asked.past).all():
         return
     level = LEVEL / max(len(asked.names), 1)
     trending = [name for name, p in zip(asked.names, trends(asked), strict=True) if p < level]
@@ -75,7 +76,7 @@ def regressions(windows: SeriesWindows) -> Regressions:
     levels = [codes[:, [k]] == np.unique(codes[:, k])[None, 1:] for k in range(2)]
     past = [series.values[ends - lag] for lag in range(1, lags + 1)]
     columns = [np.ones((len(ends), 1)), *past, *levels, series.covariates[ends]]
-    return Regressions(tuple(series.names[j] for j in now), series.values[np.ix_(ends, now)],
+    return Regressions(tuple(series.names[j] for j in now), series.values[ends][:, now],
                        np.concatenate(columns, axis=1).astype(np.float64))  # fmt: skip
 
 
@@ -104,14 +105,17 @@ def cycles(asked: Regressions) -> tuple[Floats, Floats]:
 
 def _f_tests(asked: Regressions, beside: Floats, added: Floats) -> Floats:
     """p-values of columns added to a regression, shape (numbers, sets); `added` has shape (rows, columns, sets)."""
-    basis = np.linalg.svd(beside, full_matrices=False)
-    basis = basis.U[:, 1e-10 * basis.S[0] < basis.S]
+    vectors, sizes, _ = np.linalg.svd(beside, full_matrices=False)
+    basis: Floats = vectors[:, sizes > COLLINEAR_BELOW * sizes[0]]
     left, rows = asked.numbers - basis @ (basis.T @ asked.numbers), len(added)
     flat = added.reshape(rows, -1)
     more = (flat - basis @ (basis.T @ flat)).reshape(added.shape)
     width, freedom = added.shape[1], rows - basis.shape[1] - added.shape[1]
     gram = np.einsum("rik,rjk->kij", more, more)
     both = np.einsum("rik,rn->kin", more, left)
+    size = np.trace(gram, axis1=1, axis2=2)
+    gram += (1e-12 * size + (size < SAME_COLUMN_BELOW * rows))[:, None, None] * np.eye(width)
+    both[size < SAME_COLUMN_BELOW * rows] = 0.0  # a cycle that covariates have explains nothing more
     explained = np.einsum("kin,kin->nk", both, np.linalg.solve(gram, both))
     total = (left**2).sum(axis=0)[:, None]
     ratio = (explained / width) / np.maximum((total - explained) / freedom, 1e-300)
