@@ -5,6 +5,8 @@ import pytest
 from scipy.stats import norm, rankdata
 
 import causalcontext as cc
+from causalcontext.data.dataset import gaussian_ranks, mean_ranks, stable_order
+from causalcontext.score.equations import even_quantiles
 from causalcontext.score.explore import log_density, log_slope, normal_scores
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential
@@ -13,6 +15,22 @@ from causalcontext.simulate.noise import exponential
 def test_normal_scores_share_ranks_of_equal_values():
     column = np.array([3.0, 1.0, 3.0, 2.0, 5.0, 1.0])
     assert normal_scores(column) == pytest.approx(norm.ppf(rankdata(column) / 7.0))
+
+
+@pytest.mark.parametrize("digits", [1, 12])
+def test_ranks_orders_and_quantiles_are_those_of_scipy_and_numpy(digits):
+    """Columns without equal values take a shorter way, those with some the longer one."""
+    columns = np.round(np.random.default_rng(digits).normal(size=(150, 3)), digits)
+    columns[:, 1] = np.sort(np.random.default_rng(1).normal(size=150))[::-1]
+    scores = gaussian_ranks(columns)
+    for j, column in enumerate(columns.T):
+        assert mean_ranks(column).tolist() == rankdata(column).tolist()
+        assert scores[:, j].tolist() == gaussian_ranks(column).tolist()
+        assert scores[:, j] == pytest.approx(norm.ppf((rankdata(column) - 0.5) / 150))
+        assert stable_order(column).tolist() == sorted(range(150), key=column.tolist().__getitem__)
+        for count in (21, 101):
+            assert even_quantiles(column, count).tolist() == np.quantile(column, np.linspace(0, 1, count)).tolist()
+    assert gaussian_ranks(np.empty(0)).size == 0
 
 
 @pytest.mark.parametrize("n", [200, 2000])

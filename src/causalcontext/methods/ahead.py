@@ -79,8 +79,9 @@ def kinds_for_windows(method: str, data: Dataset) -> tuple[str, ...]:
 
 def compile_ahead(kinds: Iterable[str]) -> None:
     """What searches of these kinds call is on disk; if it was not, a line or a bar says that it is being compiled."""
-    wanted = [kind for kind in kinds if kind not in _asked and not _is_done(kind)]
-    _asked.update(wanted)
+    new = [kind for kind in kinds if kind not in _asked]
+    wanted = [kind for kind in new if not _is_done(kind)]
+    _asked.update(new)
     worker = compiling.only_for_disk or multiprocessing.current_process().name != "MainProcess"
     if not wanted or worker:  # a worker compiles what it calls
         return

@@ -103,7 +103,7 @@ def statistics(fit: Residuals, by_ranks: bool = False, cubes: bool = True, produ
     doubtful, ranked = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0)), dependence.copy()
     if by_ranks and doubtful.size:
         some, asked = left[:, doubtful], asked._replace(causes=causes[:, doubtful], others=others[:, doubtful])
-        own, columns = ((_scores(each), _scores(_distances(each))) for each in (some, beside))
+        own, columns = ((gaussian_ranks(each), gaussian_ranks(_distances(each))) for each in (some, beside))
         ranked[:, doubtful] = _dependence(own[0], columns[0], own[1], columns[1], asked)
     square = left * left
     skewness, kurtosis = np.mean(square * left, axis=0), np.mean(square * square, axis=0) - 3.0
@@ -131,10 +131,6 @@ def _distances(columns: Floats) -> Floats:
     Where a curve does not follow its cause at the ends, squares would say of a few rows that residuals are larger.
     """
     return np.asarray(np.abs(columns - np.median(columns, axis=0)))
-
-
-def _scores(columns: Floats) -> Floats:
-    return np.asarray(np.apply_along_axis(gaussian_ranks, 0, columns))
 
 
 def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[Violation]:

@@ -21,6 +21,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.dataset import stable_order
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.limits import SMALLEST_SCATTER
 from causalcontext.kernels.linear import weighted_products
@@ -219,7 +220,7 @@ def propose(design: ScoreDesign) -> list[BasisFunction]:
     everything = [(y, data.is_system & ~alone[y]) for y in effects]
     everything += [(c, data.is_system) for c in range(data.responses, data.nodes) if data.classes[c] == 2]
     pairs = [(y, alone[x]) for y in effects for x in numbers if x != y] if len(numbers) <= MOST_IN_PAIRS else []
-    cost, order = design.price(data.total), cache(lambda x: np.argsort(data.values[x], kind="stable"))
+    cost, order = design.price(data.total), cache(lambda x: stable_order(data.values[x]))
     steps: dict[BasisFunction, None] = {}
     products: dict[BasisFunction, float] = {}
     for place, (node, residual, chosen, slopes) in enumerate(_regressed(design, everything + pairs)):

@@ -338,9 +338,10 @@ def _canonical_order(pooled: Floats, scale: Floats, statistics: SufficientStatis
 
 def _gap(values: Floats) -> float:
     """The smallest distance of two values if values repeat, else 0; one that is too small to matter counts as 0."""
-    seen = np.unique(values)
-    repeated = 1 < len(seen) < MOST_DISTINCT * len(values)
-    gap = float(np.diff(seen).min()) if repeated else 0.0
+    gaps = np.diff(np.sort(values))
+    gaps = gaps[gaps > 0.0]
+    repeated = 0 < len(gaps) < MOST_DISTINCT * len(values) - 1
+    gap = float(gaps.min()) if repeated else 0.0
     return gap if gap > SMALLEST_GAP else 0.0
 
 

@@ -9,7 +9,6 @@ covariances are made by the kernels, row by row, out of the moments by cell.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from hashlib import blake2b
 from math import log, pi
 from threading import Lock
@@ -40,6 +39,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     Memory,
     no_memory,
     no_rows,
+    random_names,
 )
 from causalcontext.kernels.rows.bends import Held
 from causalcontext.kernels.rows.number_scores import IN_A_BIN, NO_DENSITY
@@ -408,13 +408,7 @@ def _fit_rows(design: ScoreDesign) -> FitRows:
         places.append(scale_columns(data))
     facts = np.array([data.weight, 1.0, 1.0, scales, *blur])
     return FitRows(np.vstack(places) if len(places) > 1 else design.values, data.codes, starts, node,
-                   _keys(max(12, design.size.bit_length())), facts)  # fmt: skip
-
-
-@cache
-def _keys(bits: int) -> NDArray[np.uint64]:
-    """Random numbers for up to 2 to the power of `bits` columns."""
-    return np.random.default_rng(0).integers(1, 1 << 63, size=16 << bits, dtype=np.uint64)
+                   random_names(0, 16 << max(12, design.size.bit_length())), facts)  # fmt: skip
 
 
 def _padded(array: NDArray[Any], width: int) -> NDArray[Any]:

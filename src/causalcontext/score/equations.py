@@ -65,7 +65,7 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     own = int(np.flatnonzero(raw.position == position)[0])
     count = PLACES if data.causes <= MANY_VARIABLES else FEW_PLACES
     values = raw.values[own] * raw.scale[own] + raw.centre[own]
-    places = np.quantile(values, np.linspace(0.0, 1.0, count))
+    places = even_quantiles(values, count)
     if position in data.treated and len(seen := np.unique(values)) <= MOST_ORDERED:  # steps of a finer number
         steps = tuple(float(data.values[node][values == value][0]) for value in seen)
         return Scale(plain.NUMBER, 0.0, 1.0, tuple(seen.tolist()), steps)
@@ -73,9 +73,17 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
         return Scale(plain.COUNT, float(raw.centre[own]), float(raw.scale[own]), tuple(places.tolist()))
     if raw.table.columns[position] is data.table.columns[position]:
         return Scale(plain.NUMBER, float(data.centre[node]), float(data.scale[node]), tuple(places.tolist()))
-    scores = np.quantile(data.values[node], np.linspace(0.0, 1.0, count))
+    scores = even_quantiles(data.values[node], count)
     distinct = np.append(True, np.diff(places) > 0)
     return Scale(plain.NUMBER, 0.0, 1.0, tuple(places[distinct].tolist()), tuple(scores[distinct].tolist()))
+
+
+def even_quantiles(values: Floats, count: int) -> Floats:
+    """The same as `np.quantile` at evenly spaced places; where these are many, sorting once is several times faster."""
+    ordered, place = np.sort(values), (len(values) - 1) * np.linspace(0.0, 1.0, count)
+    below = place.astype(np.int64)
+    low, high, share = ordered[below], ordered[np.minimum(below + 1, len(values) - 1)], place - below
+    return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1.0 - share))
 
 
 def _number_equation(model: FittedModel, node: int, part: Part) -> Equation:

@@ -63,6 +63,7 @@ class ExactScores:
         self._needed = sum(1 << int(node) for node in common)
         self._masks = [design.key(block)[1] for block in self._slots.block[0].tolist()]
         self._ahead = np.empty(0)
+        self._parts: dict[tuple[int, int, int], Part] = {}
         if self._orders > 1:
             self._cells = np.array(self._masks, dtype=np.int64)
             self._ahead = best_suffixes(self._best, self._slots, self._cells, self._orders, self._system)
@@ -118,5 +119,10 @@ class ExactScores:
                            tuple(map(tuple, parts)), self._design)  # fmt: skip
 
     def _part(self, slot: int, node: int, inside: int) -> Part:
-        columns = self._pool[self._found[slot, node, inside]]
-        return part_of(int(self._slots.block[node, slot]), self._masks[slot], columns[1 : 1 + columns[0]].copy())
+        """A regression, made once: most models share most of theirs."""
+        key = slot, node, int(self._found[slot, node, inside])
+        if key not in self._parts:
+            columns = self._pool[key[2]]
+            block = int(self._slots.block[node, slot])
+            self._parts[key] = part_of(block, self._masks[slot], columns[1 : 1 + columns[0]].copy())
+        return self._parts[key]

@@ -19,7 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from causalcontext.data.coarse import AS_THEY_ARE, FewValues
-from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
+from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks, stable_order
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats
@@ -219,7 +219,8 @@ def _improved(straight: Explored, bent: Callable[[Explored, Effort], Explored], 
     data, options = beside or straight.design.data, straight.design.options
     if options.transform == "auto" and _transformed(data) and not effort.clock.skips("normal scores"):
         ranked, charge = in_ranks(data), charge + charge_for_ranks(data, options)
-        if _have_a_chance(ranked, options, straight.found.best, charge):
+        at_orders = float(scores_at_orders(ranked, options, straight.found.best, False).sum())
+        if at_orders + charge > straight.score - CHANCE:
             return _compared(straight, bent, ranked, charge, effort)
     return bent(straight, effort), "none"
 
@@ -324,11 +325,6 @@ def charge_for_ranks(data: ScoreData, options: ScoreOptions) -> float:
     return slopes - len(columns) * MARGINAL_PARAMETERS * 0.5 * options.penalty * float(np.log(data.total))
 
 
-def _have_a_chance(ranked: ScoreData, options: ScoreOptions, model: FittedModel, charge: float) -> bool:
-    """Whether normal scores come close with the orders and the blocks of a model of the columns as they are."""
-    return float(scores_at_orders(ranked, options, model, False).sum()) + charge > model.score - CHANCE
-
-
 def scores_at_orders(data: ScoreData, options: ScoreOptions, model: FittedModel, curves: bool) -> Floats:
     """The scores of all nodes with the orders and the blocks of a model of other values of the same columns."""
     design = ScoreDesign(data, options, curves, scales=model.design.scales)
@@ -381,7 +377,7 @@ def log_density(column: Floats) -> Floats:
     Digamma terms remove the bias of a logarithm of a spacing. Equal values are kept apart by the smallest distance that
     occurs.
     """
-    order = np.argsort(column, kind="stable")
+    order = stable_order(column)
     ordered = column[order]
     n = len(ordered)
     reach = max(1, int(np.sqrt(n)))

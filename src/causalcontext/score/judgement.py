@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -134,14 +134,13 @@ def _colliders(edges: Bools, models: Bools, loose: Bools | None = None) -> Itera
 def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
     """The best model, and those near it. No clock: there is time enough."""
     model, known = found.best, list(found.models)
-    rivals = found.rivals(model) if clock is None or not clock.late else _nobody
     for _ in range(MOST_CORRECTIONS):
-        met, margin, asked = _ask(model, rivals, clock)
+        ask = partial(_ask, model, found.rivals, clock)
+        met, margin, asked = ask() if clock is None else clock.result(clock.start(ask))
         known += met
         if not met or met[-1].score <= model.score + BETTER:
             break
         model = met[-1]
-        rivals = found.rivals(model)
     for other in known:
         behind = model.score - other.score
         margin[model.linked & ~other.linked & (margin > behind)] = behind
@@ -149,21 +148,19 @@ def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
     return Directed(model, near, margin, asked)
 
 
-def _nobody(cause: int, effect: int, floor: float) -> FittedModel | None:
-    """No rival: nobody has time to look for one."""
-    return None
-
-
-def _ask(model: FittedModel, rivals: Rival, clock: Clock | None) -> tuple[list[FittedModel], Floats, Bools]:
+def _ask(model: FittedModel, rivals_of: Callable[[FittedModel], Rival], clock: Clock | None
+         ) -> tuple[list[FittedModel], Floats, Bools]:  # fmt: skip
     """The best model without each link, margins, and which links there was time for; one that is better ends it."""
     links, allowed, p = model.links, model.design.allowed, model.design.data.responses
+    rivals = None if clock is not None and clock.late else rivals_of(model)
     met: list[FittedModel] = []
     margin, asked = np.full(links.shape[1:], np.nan), np.ones(links.shape[1:], dtype=bool)
     nodes = model.design.data.nodes
     for cause, effect in np.argwhere(links[:, :nodes, :nodes].any(axis=0)).tolist():
         if not (_may_read(model.design, cause, effect) if effect >= p and cause < p else allowed[cause, effect]):
             continue
-        other = None if clock is not None and clock.late else rivals(cause, effect, model.score - ENOUGH)
+        late = clock is not None and clock.late
+        other = None if late or rivals is None else rivals(cause, effect, model.score - ENOUGH)
         if clock is not None and clock.skips("directions"):
             asked[cause, effect] = False
             continue

@@ -40,6 +40,8 @@ class Part:
 
 def part_of(block: int, mask: int, everything: Ints) -> Part:
     """A regression with all its columns as kernels number them."""
+    if not len(everything) or everything.min() >= 0:
+        return Part(block, mask, everything)
     return Part(block, mask, everything[everything >= 0], -1 - everything[everything < 0])
 
 
@@ -98,19 +100,23 @@ class FittedModel:
         """`parents[r, child, parent]`, shape (K, nodes, C)."""
         found = np.repeat(self.design.required[None], self.design.data.contexts, axis=0)
         for node, part in self.regressions():
-            about = self.design.about(part.block)[:, part.columns]
-            owners_, differ = about[[OWNER, PARTNER]], about[CONTEXTS].any()
-            for r in members(part.mask, len(found)) if len(part.columns) else ():
-                lives = [bool(self.design.lives(part.block, c) >> r & 1) for c in part.columns] if differ else None
-                own = owners_ if lives is None else owners_[:, lives]
-                found[r, node, own[own >= 0]] = True
+            about = self.design.about(part.block)
+            for column in part.columns.tolist():
+                here = members(self.design.lives(part.block, column), len(found))
+                for who in (who for who in about[: PARTNER + 1, column].tolist() if who >= 0):
+                    found[here, node, who] = True
             for r in members(part.mask, len(found)) if len(part.scale) else ():
                 found[r, node, self.design.owners_of_scale(part.scale)] = True
         return found
 
     def before(self, node: int, mask: int) -> Bools:
         """The candidates before a node in all of some contexts, shape (C,)."""
-        return before(np.argsort(self.orders, axis=1), node, mask, self.design.data.candidates)
+        return before(self._place, node, mask, self.design.data.candidates)
+
+    @cached_property
+    def _place(self) -> Ints:
+        """The place of every node in the orders."""
+        return np.argsort(self.orders, axis=1)
 
     def residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
         """The residuals of a number in one of its regressions, divided by its scale, and the rows of it; read only."""
@@ -132,7 +138,9 @@ class FittedModel:
 
     def scale(self, node: int, part: Part, rows: Bools) -> Floats:
         """The scale of the noise of a number on the rows of one of its regressions; 1 where it is even."""
-        slopes = self.slopes_of_scales.get((node, part.mask), np.zeros(0))
+        if not len(part.scale):
+            return np.ones(np.count_nonzero(rows))
+        slopes = self.slopes_of_scales[node, part.mask]
         columns = self.design.scale_matrix(part.block, part.scale, rows)
         logarithm = np.asarray(slopes @ (columns - columns.mean(axis=1, keepdims=True)))
         return np.asarray(np.exp(np.clip(logarithm, -LARGEST_LOG, LARGEST_LOG)))
@@ -166,7 +174,8 @@ class FittedModel:
         found = np.zeros((data.variables, data.variables), dtype=bool)
         found[: data.candidates, : data.nodes] = self.design.required.T
         for node, part in self.regressions():
-            for who in self.design.about(part.block)[[OWNER, PARTNER]][:, part.columns].ravel().tolist():
+            about = self.design.about(part.block)
+            for who in (*about[OWNER, part.columns].tolist(), *about[PARTNER, part.columns].tolist()):
                 if who >= 0:
                     found[who, node] = True
         for node in range(data.responses):

@@ -179,8 +179,7 @@ class OrderSearch:
         if slots is None:
             merger = Merger(self._design, self._curves, workspace.memory, clock)
             slots = merger.slots(merger.better(merger.trees(), model.orders))
-        rivals = clock.result(clock.start(partial(Rivals, model, workspace, slots, clock.flag)))
-        return lambda *link: clock.result(clock.start(partial(rivals.without, *link)))
+        return Rivals(model, workspace, slots, clock.flag).without
 
 
 def climb_from(order: Ints, workspace: FitWorkspace, slots: NodeSlots, generator: np.random.Generator,

@@ -57,7 +57,7 @@ def treatments(data: ScoreData, coarse: Sequence[FewValues]) -> list[Treatment]:
     if coarse:
         found.append(_treated(SCORES, data, coarse, []))
         heaped = [few for few in coarse if len(few.values) > MOST_SCORED and few.shares.max() < MOST_OF_A_HEAP
-                  and _has_gap(data, few)]  # fmt: skip
+                  and all(data.gap[j] > 0.0 for j in responses_of(data, few))]  # fmt: skip
         if heaped:
             found.append(_treated(HEAPS, data, [few for few in coarse if few not in heaped], heaped))
     return found
@@ -163,7 +163,3 @@ def responses_of(data: ScoreData, few: FewValues) -> list[int]:
 def charge_as_is(data: ScoreData, few: FewValues, node: int) -> float:
     """The log of the smallest distance of two values, for every row: a density times it is a probability."""
     return data.total * float(np.log(np.diff(few.values).min() / data.scale[node]))
-
-
-def _has_gap(data: ScoreData, few: FewValues) -> bool:
-    return all(data.gap[j] > 0.0 for j in responses_of(data, few))

@@ -214,7 +214,7 @@ def dependence(away: Floats, wrong: Bools) -> float:
     counts, largest = single.T @ right, 0.0
     asked = (counts >= FEWEST_FLAGS) & ~np.eye(len(counts), dtype=bool)
     for values in (away, np.abs(away)):
-        sums = single.T @ np.where(right, _normal_scores(values), 0.0)
+        sums = single.T @ np.where(right, gaussian_ranks(values), 0.0)
         largest = max(largest, float(np.abs(sums / np.sqrt(np.maximum(counts, 1.0)))[asked].max(initial=0.0)))
     return largest
 
@@ -308,7 +308,7 @@ Law = tuple[Floats, Floats]
 def _flagged(z: Floats, whole: bool = True) -> tuple[Bools, Law, float]:
     """The flagged cells of rows in robust units, means and inverse covariances of the rest, and what d² falls by."""
     mean = np.zeros(z.shape[1])
-    precision = _inverse(np.corrcoef(_normal_scores(z), rowvar=False).reshape(len(mean), -1))
+    precision = _inverse(np.corrcoef(gaussian_ranks(z), rowvar=False).reshape(len(mean), -1))
     wrong, gain = _greedy(z, precision, whole)
     for _ in range(PASSES - 1 if wrong.any() else 0):
         filled, more = _completed(z - mean, precision, wrong)
@@ -316,16 +316,6 @@ def _flagged(z: Floats, whole: bool = True) -> tuple[Bools, Law, float]:
         precision = _inverse((filled.T @ filled + more) / len(z))
         wrong, gain = _greedy(z - mean, precision, whole)
     return wrong, (mean, precision), gain
-
-
-def _normal_scores(z: Floats) -> Floats:
-    """Normal scores of every column; equal values share one."""
-    order = np.argsort(z, axis=0)
-    scores = np.empty_like(z)
-    np.put_along_axis(scores, order, scipy.special.ndtri((np.arange(len(z)) + 0.5) / len(z))[:, None], axis=0)
-    for j in np.flatnonzero((np.diff(np.take_along_axis(z, order, axis=0), axis=0) == 0.0).any(axis=0)).tolist():
-        scores[:, j] = gaussian_ranks(z[:, j])
-    return scores
 
 
 def _inverse(covariance: Floats) -> Floats:

@@ -54,7 +54,7 @@ def all_scores(fit: FunctionPointer, calls: Note, arrays: Note, slots: NodeSlots
     nodes, count = slots.block.shape
     best = np.full((count, nodes, 1 << nodes), -math.inf)
     found = np.zeros(best.shape, dtype=np.int64)
-    pool = np.zeros((1 + (2 << nodes), 1 + width), dtype=np.int64)
+    pool = np.zeros((1 + (8 << nodes), 1 + width), dtype=np.int64)
     tasks, done = np.ascontiguousarray(np.argwhere(slots.may[:, 1 + slots.owner].T)), 0  # of one layout for the kernel
     while done < len(tasks):
         if done:

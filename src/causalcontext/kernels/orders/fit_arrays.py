@@ -8,6 +8,7 @@ Where there is no room left all of these are forgotten: what a climb needs again
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numba
@@ -159,10 +160,15 @@ class Scratch(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Sets that were evaluated before, of one thread: names, scores or gains, and what was left of the set."""
+    """Sets that were evaluated before, of one thread: names, scores or gains, and what was left of the set.
+
+    What was left is in line `number`: lines of sets that follow each other are neighbours, so that little memory is
+    taken.
+    """
 
     names: Names
     scores: Floats
+    number: Codes
     columns: Ints
     filled: Ints
 
@@ -267,8 +273,8 @@ def scratch(variables: int, columns: int, width: int, responses: int) -> Scratch
 
 def no_memory(width: int, size: int) -> Memory:
     """An empty memory for sets of at most `width` columns."""
-    return Memory(np.zeros(size, dtype=np.uint64), np.empty(size), np.empty((size, width + 1), dtype=np.int64),
-                  np.zeros(1, dtype=np.int64))  # fmt: skip
+    return Memory(np.zeros(size, dtype=np.uint64), np.empty(size), np.empty(size, dtype=np.int32),
+                  np.empty((size // 2, width + 1), dtype=np.int64), np.zeros(1, dtype=np.int64))  # fmt: skip
 
 
 def no_rows(longest: int, rows: int = KEPT_ROWS, entries: int = KEPT_ENTRIES) -> KeptRows:
@@ -279,10 +285,15 @@ def no_rows(longest: int, rows: int = KEPT_ROWS, entries: int = KEPT_ENTRIES) ->
 
 def no_kept(variables: int, width: int, places: int) -> KeptFits:
     """Room for half as many fits as places; memory that is never written is never taken."""
-    keys = np.random.default_rng(1).integers(1, 1 << 63, size=variables, dtype=np.uint64)
-    return KeptFits(keys, np.zeros(places, dtype=np.uint64), np.empty(places, dtype=np.int32), np.empty(places // 2),
-                    np.empty((places // 2, 1 + width), dtype=np.int32),
+    return KeptFits(random_names(1, variables), np.zeros(places, dtype=np.uint64), np.empty(places, dtype=np.int32),
+                    np.empty(places // 2), np.empty((places // 2, 1 + width), dtype=np.int32),
                     np.empty((places // 2, variables), dtype=np.bool_), np.zeros(1, dtype=np.int64))  # fmt: skip
+
+
+@cache
+def random_names(seed: int, count: int) -> Names:
+    """Random numbers that make names."""
+    return np.random.default_rng(seed).integers(1, 1 << 63, size=count, dtype=np.uint64)
 
 
 def _sample() -> FitArrays:
@@ -484,7 +495,7 @@ def store(memory: Memory, place: int, name: np.uint64, score: float) -> bool:
     """Remember a score, unless the memory is nearly full."""
     if memory.filled[0] >= memory.names.size // 2:
         return False
-    memory.names[place], memory.scores[place] = name, score
+    memory.names[place], memory.scores[place], memory.number[place] = name, score, memory.filled[0]
     memory.filled[0] += 1
     return True
 

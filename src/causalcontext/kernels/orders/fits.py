@@ -240,15 +240,16 @@ def _fit_classes(arrays: Note, calls: Calls, block: int, node: int, slot: int) -
     place = find(memory.names, name)
     if memory.names[place] == name:
         score = memory.scores[place]
-        for t in range(memory.columns[place, 0] + 1):
-            sets[0, t] = memory.columns[place, t]
+        left = memory.columns[memory.number[place]]
+        for t in range(left[0] + 1):
+            sets[0, t] = left[t]
     else:
         one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
         own_rows = classes_of(tables, rows, block, node)
         score = calls.choose_columns(own_rows, calls.class_fit, one_pass, sets, prices)
         if store(memory, place, name, score):
             for t in range(sets[0, 0] + 1):
-                memory.columns[place, t] = sets[0, t]
+                memory.columns[memory.number[place], t] = sets[0, t]
     whole[TAKEN] = sets[0, 0]
     for t in range(sets[0, 0]):
         chosen[t] = sets[0, 1 + t]
