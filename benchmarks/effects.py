@@ -1,7 +1,10 @@
 """Are effects, their intervals and differences right, with the true graph and with a graph that was found?
 
-Run as `python benchmarks/effects.py {true,found,context,speed} [--models 300] [--first-seed 7000]`. Random linear
-models of the paper's main setting (8 nodes, two contexts, R may have parents); every part prints a Markdown table.
+Run as `python benchmarks/effects.py {true,found,mixture,context,speed} [--models 300] [--first-seed 7000]`. Random
+linear models of the paper's main setting (8 nodes, two contexts, R may have parents); every part prints a Markdown
+table.
+`mixture` compares intervals that take the graph as given with those over draws of graphs, cell by cell (`--cells`), and
+says how often the probabilities of edges and directions are right.
 """
 
 from __future__ import annotations
@@ -9,12 +12,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.graphs.paths import ancestors
+from causalcontext.graphs.paths import ancestors, reach
 from causalcontext.results.effects.table import asked_pairs
 from causalcontext.simulate.linear import ContextSCM, add_effects, random_model
 from causalcontext.simulate.noise import NOISE_LAWS
@@ -27,15 +32,18 @@ SAME = 1e-12
 def main() -> None:
     """Print one part."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=("true", "found", "context", "speed"))
+    parser.add_argument("part", choices=("true", "found", "mixture", "context", "speed"))
     parser.add_argument("--models", type=int, default=300)
     parser.add_argument("--first-seed", type=int, default=7000)
     parser.add_argument("--noise", default="normal", choices=sorted(NOISE_LAWS))
     parser.add_argument("--rows", type=int, default=1000, help="of the graphs that are found")
     parser.add_argument("--samples", type=int, default=100, help="bootstrap samples of `found`; 0 for none")
+    parser.add_argument("--cells", nargs="*", default=list(CELLS), choices=list(CELLS), help="of `mixture`")
     asked = parser.parse_args()
     print(machine(), "\n")
-    {"true": true_graph, "found": found_graph, "context": setting_the_context, "speed": speed}[asked.part](asked)
+    parts = {"true": true_graph, "found": found_graph, "mixture": over_draws, "context": setting_the_context,
+             "speed": speed}  # fmt: skip
+    parts[asked.part](asked)
 
 
 def models(asked: argparse.Namespace) -> Iterator[tuple[int, ContextSCM]]:
@@ -198,6 +206,106 @@ def inside(found: pd.DataFrame, prefix: str = "") -> str:
         return "-"
     covered = (found[prefix + "low"] <= found["truth"] + SAME) & (found["truth"] - SAME <= found[prefix + "high"])
     return f"{covered.mean():.3f} ({len(found)})"
+
+
+# Intervals over draws of graphs.
+
+WEAK = (-0.3, -0.2, -0.1, 0.1, 0.2, 0.3)
+CELLS: dict[str, tuple[int, dict[str, Any]]] = {
+    "linear": (500, {}),
+    "90/10": (600, {"balance": float(np.log(0.9) / np.log(0.5))}),
+    "weak 500": (500, {"coefficients": WEAK}),
+    "weak 1000": (1000, {"coefficients": WEAK}),
+    "nothing changes": (500, {}),
+    "exponential": (500, {"noise": NOISE_LAWS["exponential"]}),
+}
+"""Rows, and what is special about the models."""
+CLEAR = 0.05
+"""True effects above this count for coverage and signs; all pairs count for false signs."""
+BINS = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)
+
+
+def over_draws(asked: argparse.Namespace) -> None:
+    """Coverage, widths and signs of both kinds of intervals; then what became of probabilities of edges."""
+    rows, cells = [], []
+    for cell in asked.cells:
+        found = pd.concat([one_table(cell, seed) for seed in range(asked.first_seed, asked.first_seed + asked.models)])
+        found["cell"] = cell
+        cells.append(found)
+        alone, differing = found[found["h"] < 0], found[found["h"] >= 0]
+        clear, apart = alone[alone["truth"].abs() > CLEAR], differing[differing["truth"].abs() > CLEAR]
+        shares = [f"{within(clear, name).mean():.3f}" for name in ("true", "graph", "mixture")]
+        width = (clear["mixture high"] - clear["mixture low"]) / (clear["true high"] - clear["true low"])
+        claimed, false = ([f"{some(alone, clear, name):.3f}" for name in ("graph", "mixture")]
+                          for some in (signs_claimed, false_signs))  # fmt: skip
+        rows.append((f"{cell} ({asked.models})", *shares, f"{width.median():.1f}", " -> ".join(claimed),
+                     " -> ".join(false), *(f"{within(apart, name).mean():.3f}" for name in ("graph", "mixture")),
+                     f"{alone['drawn'].mean():.2f}", f"{found['seconds'].mean():.2f} s"))  # fmt: skip
+        print(rows[-1], flush=True)
+    header = ["cell (tables)", "covered, true graph", "given the found graph", "mixture", "width / true graph",
+              "signs claimed", "false among them", "differences, graph", "differences, mixture", "drawn",
+              "processor time"]  # fmt: skip
+    print(markdown_table(header, rows), "\n")
+    whole = pd.concat(cells)
+    whole = whole[(whole["h"] < 0) & (whole["drawn"] == 1.0)]
+    for title, shown in (("edge", whole[whole["first"]]), ("direction", whole[whole["linked"]]), ("ancestor", whole)):
+        print(f"{title}: mean probability, share that is true, how many\n")
+        print(markdown_table(["", *(f"up to {high}" for high in (*BINS, 1))], calibration(shown, title)), "\n")
+
+
+def one_table(cell: str, seed: int) -> pd.DataFrame:
+    """One row for every pair, in each context, and for the difference between the two."""
+    n, design = CELLS[cell]
+    model = random_model(nodes=8, density=0.4, seed=seed, **design)
+    if cell == "nothing changes":
+        model = replace(model, coefficients=np.stack([model.coefficients[0]] * 2))
+    result = cc.discover(model.sample(n, seed=seed), context=model.context_name, method="score-ac", seed=seed)
+    known, truth = result.with_graphs(model.truth().descriptive), true_effects(model)
+    (spent, drawn) = timed(lambda: result.effect_draws if isinstance(result.effect_draws, str) else result.edges())
+    causes, above = model.adjacency, np.stack([reach(links) for links in model.adjacency])
+    chances = result.probabilities().set_index(["context", "x", "y"])
+    found = []
+    for x, y in permutations([v for v in range(8) if v != model.context], 2):
+        names = model.names[x], model.names[y]
+        tables = [known.effects(*names), result.effects(*names, intervals="graph"), result.effects(*names)]
+        for place, (g, h) in enumerate(((0, -1), (1, -1), (1, 0))):
+            row = {"g": g, "h": h, "first": x < y, "linked": bool(causes[g, x, y] or causes[g, y, x]),
+                   "truth": truth[g, x, y] - (0.0 if h < 0 else truth[h, x, y]), "seconds": spent.cpu,
+                   "drawn": float(not isinstance(drawn, str))}  # fmt: skip
+            for name, some in zip(("true", "graph", "mixture"), tables, strict=True):
+                row |= {f"{name} low": some["low"].iloc[place], f"{name} high": some["high"].iloc[place]}
+            if len(chances) and h < 0:
+                edge, cause, ancestor = chances.loc[(g, *names)]
+                row |= {"edge": edge, "direction": cause / max(edge, 1e-9), "ancestor": ancestor,
+                        "is edge": row["linked"], "is direction": bool(causes[g, x, y]),
+                        "is ancestor": bool(above[g, x, y])}  # fmt: skip
+            found.append(row)
+    return pd.DataFrame(found)
+
+
+def within(found: pd.DataFrame, name: str) -> pd.Series:
+    """Whether the truth is inside; an effect that is not identified has no interval, and is missed."""
+    return (found[f"{name} low"] <= found["truth"] + SAME) & (found["truth"] - SAME <= found[f"{name} high"])
+
+
+def signs_claimed(alone: pd.DataFrame, clear: pd.DataFrame, name: str) -> float:
+    """The share of clear effects whose interval lies on one side of 0."""
+    return float((clear[f"{name} low"] * clear[f"{name} high"] > 0.0).mean())
+
+
+def false_signs(alone: pd.DataFrame, clear: pd.DataFrame, name: str) -> float:
+    """Of all intervals on one side of 0, the share with the truth at 0 or on the other one."""
+    claimed = alone[alone[f"{name} low"] * alone[f"{name} high"] > 0.0]
+    return float((claimed["truth"] * claimed[f"{name} low"] <= SAME).mean())
+
+
+def calibration(found: pd.DataFrame, name: str) -> list[tuple[str, ...]]:
+    """By bins of a probability: its mean, the share that is true, and how many."""
+    bins = np.digitize(found[name], BINS)
+    parts = [found[bins == place] for place in range(len(BINS) + 1)]
+    return [("probability", *(f"{part[name].mean():.2f}" if len(part) else "" for part in parts)),
+            ("true", *(f"{part[f'is {name}'].mean():.2f}" if len(part) else "" for part in parts)),
+            ("number", *(str(len(part)) for part in parts))]  # fmt: skip
 
 
 # The effect of the context.

@@ -63,7 +63,7 @@ def test_evidence_takes_the_place_of_tests(result):
 def test_edges_have_scores_and_no_p_values(result):
     edges = result.edges()
     assert list(edges.columns) == ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model",
-                                   "margin", "hidden cause"]  # fmt: skip
+                                   "margin", "hidden cause", "p_edge", "p_direction"]  # fmt: skip
     assert edges["p-value"].isna().all()
     assert (edges["score"] > 0).all()
     assert edges["strength"].abs().between(0, 1).all()

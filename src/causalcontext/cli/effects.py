@@ -26,11 +26,15 @@ def effects(
     of_level: Annotated[
         str | None, typer.Option(metavar="LEVEL", help="Of a category Y: the level whose probability counts.")
     ] = None,
+    intervals: Annotated[
+        str, typer.Option(metavar="WORD", help='"auto", "mixture" (the graph may be wrong) or "graph" (it is right).')
+    ] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print the effects as JSON.")] = False,
 ) -> None:
     """What a change of X does to Y in each context, and how the contexts differ."""
     result = load(file)
-    found = result.effects(x, y, by_path=by_path, level=level, reference=reference, of_level=of_level)
+    found = result.effects(x, y, by_path=by_path, level=level, reference=reference, of_level=of_level,
+                           intervals=intervals)  # fmt: skip
     if as_json:
         print_line(json.dumps(json.loads(found.to_json(orient="records")), ensure_ascii=False, indent=2))
         return
@@ -40,8 +44,11 @@ def effects(
     header = ["path" if by_path else "effect of", "context", "effect", f"{100 * level:g} % interval", "p", "note"]
     rows = [_shown(row, by_path) for row in found.to_dict("records")]
     show_table(f"effects ({result.context or 'no context'})", header, rows)
-    say("standard errors are classical, since the file holds no rows; result.effects() after discover() has sandwich "
-        "(HC3) errors")  # fmt: skip
+    if "mixture" in set(found.get("intervals", ())):
+        say("intervals are over graphs drawn by their score; --intervals graph takes the graph as given")
+    else:
+        say("standard errors are classical, since the file holds no rows; result.effects() after discover() has "
+            "sandwich (HC3) errors")  # fmt: skip
 
 
 def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:

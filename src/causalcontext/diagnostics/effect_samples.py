@@ -133,6 +133,7 @@ def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[A
         beyond = min(float(np.mean(used[:, 0] <= 0.0)), float(np.mean(used[:, 1] >= 0.0)))
         p = np.nan if low == high else max(min(2.0 * beyond, 1.0), 1.0 / len(used))
         known |= {"se": float(used.mean(axis=1).std(ddof=1)), "low": float(low), "high": float(high), "p": p}
+    known["intervals"] = "samples"
     more = (len(drawn),) if drawn.shape[1] == 2 else (len(drawn), *_of_graph(drawn))
     return (*known.values(), *more)
 

@@ -69,9 +69,12 @@ class Picture:
     contexts: tuple[int, ...]
 
 
-def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None) -> Picture:
+def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None,
+                   probabilities: bool = False) -> Picture:  # fmt: skip
     """What is to be painted of a result."""
     check_choice("kind", kind, (*KINDS, *(TIME_KINDS if result.series is not None else ())))
+    if probabilities and kind != "contexts":
+        raise OptionError(f"probabilities is True, which is for kind='contexts', not {kind!r}")
     if kind == "summary":
         return _summary_picture(result)
     places, compared = result_layout(result), None
@@ -81,7 +84,7 @@ def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | N
     elif kind != "difference":
         if not chosen:
             raise OptionError("contexts is empty, expected at least one context to show")
-        panels = [context_panel(result, value) for value in chosen]
+        panels = [context_panel(result, value, probabilities) for value in chosen]
     else:
         if len(chosen) != 2 or chosen[0] == chosen[1]:
             raise OptionError(f"contexts is {list(chosen)!r}, expected two different contexts to compare")

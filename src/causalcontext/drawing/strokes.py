@@ -98,14 +98,24 @@ def graph_panel(graph: Graph, title: str = "") -> Panel:
     return Panel(title, tuple(Stroke(pair, endpoints_of(graph, pair)) for pair in _edges(graph)))
 
 
-def context_panel(result: ContextGraphs, value: Any) -> Panel:
-    """The graph of one context; edges that not all contexts have are in its colour."""
+def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False) -> Panel:
+    """The graph of one context; edges that not all contexts have are in its colour.
+
+    With `probabilities` a label has how probable an edge is, from draws of graphs.
+    """
+    draws = result.effect_draws if probabilities else ""
+    if probabilities and isinstance(draws, str):
+        raise OptionError(f"probabilities is True, but no graphs were drawn: {draws}")
+    shares = np.zeros((len(result.names),) * 2)
+    if not isinstance(draws, str):
+        shares = draws.edges[:, context_place(result, value)].mean(axis=0)
     place, graph = context_place(result, value), result.graphs[value]
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
     own = context_colour(result.contexts, place)
     strokes = tuple(
         Stroke(pair, endpoints_of(graph, pair), (INK if everywhere[pair] else own,),
-               _strength(result, pair, [value]), _uncertain(result, pair, [value]))
+               _strength(result, pair, [value]), _uncertain(result, pair, [value]),
+               f"{shares[pair] + shares[pair[::-1]]:.2f}" if probabilities else "")
         for pair in _edges(graph)
     )  # fmt: skip
     title = "all rows" if result.context is None else context_title(result, value)

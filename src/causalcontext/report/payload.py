@@ -279,7 +279,7 @@ def shown_once(names: Sequence[str]) -> tuple[str, ...]:
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     """What the panel needs to know of a presentable result; None where there are no numbers."""
     try:
-        mechanics = Mechanics(shown)
+        mechanics = Mechanics(shown, intervals="auto")
         pairs, whole = _chosen(mechanics)
     except CausalContextError:
         return None
@@ -293,6 +293,7 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
         "notes": [printable(note) if note else "" for note in notes],
         "whole": whole,
         "errors": "classical" if mechanics.rows is None else "sandwich",
+        "intervals": mechanics.intervals,
     }
 
 

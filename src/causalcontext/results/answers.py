@@ -22,6 +22,7 @@ class Further(TypedDict, total=False):
 
     reference: Any
     of_level: Any
+    intervals: str
     seed: int
     n_jobs: int
 
@@ -92,6 +93,10 @@ class EffectMethods:
             What the other levels of a category are compared with; by default the first one.
         of_level : level of y, optional
             The level whose probability counts.
+        intervals : {"auto", "mixture", "graph"}
+            "mixture": over 500 draws of graphs by their score, so that intervals know that the graph may be wrong;
+            "graph": as if the graph that was found were the true one. "auto" takes the former after score-ac where it
+            is sound, and the column `intervals` says which they are, and why.
         seed : int
             Of the samples.
         n_jobs : int
@@ -104,9 +109,9 @@ class EffectMethods:
         DataFrame
             x, (with lags: lag,) y, x_level, reference, of_level (None for numbers), context, versus (None for the
             effect itself, another context for the difference to it), effect, se, low, high, p, direct (the part without
-            mediators), values, identified, note. Where the graph leaves directions open, `effect` is NaN, `values` has
-            all values it can have, and `low` and `high` enclose their intervals; where it forbids an answer, `note`
-            says why.
+            mediators), values, identified, note, intervals. Where the graph leaves directions open, `effect` is NaN,
+            `values` has all values it can have, and `low` and `high` enclose their intervals; where it forbids an
+            answer, `note` says why.
         """
         check_choice("graph", graph, GRAPHS)
         for name in more:
@@ -114,10 +119,14 @@ class EffectMethods:
                 raise OptionError(f"effects has no option {name!r}{did_you_mean(name, list(Further.__annotations__))}")
         levels = more.get("reference"), more.get("of_level")
         result = cast("ContextGraphs", self)
-        mechanics = self._mechanics(errors)
+        intervals = more.get("intervals", "auto")
+        drawn = samples is not None or graph != "found"
+        if intervals != "auto" and (drawn or by_path):
+            raise OptionError(f"intervals is {shortly(intervals)}, which is not for samples, or effects by path")
+        mechanics = self._mechanics(errors, "graph" if drawn or by_path else intervals)
         if steps is not None and result.series is None:
             raise OptionError(f"steps is {shortly(steps)}, which is for a search with lags")
-        if samples is None and graph == "found":
+        if not drawn:
             from causalcontext.results.effects.table import effects, effects_by_path
 
             return (effects_by_path if by_path else effects)(mechanics, x, y, level, steps, levels)
@@ -167,13 +176,13 @@ class EffectMethods:
             raise OptionError(f"graphs has the contexts {list(graphs)}, expected {list(result.contexts)}")
         if any(graph.names != result.names for graph in graphs.values()):
             raise OptionError(f"the graphs must have the variables of the result in its order: {result.names}")
-        return replace(result, graphs=graphs, origins={}, doubts=(), evidence=None)
+        return replace(result, graphs=graphs, origins={}, doubts=(), evidence=None, known_orders=None)
 
-    def _mechanics(self, errors: str) -> Any:
+    def _mechanics(self, errors: str, intervals: str = "graph") -> Any:
         """The fits, kept as long as the result lives."""
         from causalcontext.results.effects.mechanics import Mechanics
 
         kept = self.__dict__.setdefault("_kept_mechanics", {})
-        if errors not in kept:
-            kept[errors] = Mechanics(cast("ContextGraphs", self), errors)
-        return kept[errors]
+        if (errors, intervals) not in kept:
+            kept[errors, intervals] = Mechanics(cast("ContextGraphs", self), errors, intervals)
+        return kept[errors, intervals]

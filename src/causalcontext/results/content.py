@@ -26,6 +26,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.cut import Cut
+from causalcontext.results.effects.mixture import OrderDraws
 from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import ScoreEvidence
@@ -104,6 +105,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "moments": moments_to_dict(result.moments),
         }
         | ({"notes_about": marks} if marks else {})
+        | _orders_to_dict(result)
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
         | _series_to_dict(result)
@@ -151,9 +153,25 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         moments=moments,
         known_claims=tuples(content["claims"]),
         known_suspicion=HiddenSuspicion(**{name: tuples(value) for name, value in content["suspicion"].items()}),
+        known_orders=_orders_from_dict(content, cells),
         known_violations=tuple(Violation(*tuples(violation)) for violation in content["violations"]),
         **more,
     )
+
+
+def _orders_to_dict(result: ContextGraphs) -> dict[str, Any]:
+    """After score-ac the orders that were drawn, or why there are none."""
+    if result.evidence is None:
+        return {}
+    drawn = result.order_draws
+    return {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()}
+
+
+def _orders_from_dict(content: dict[str, Any], cells: Contexts) -> OrderDraws | str | None:
+    stored = content.get("order_draws")
+    if not isinstance(stored, dict):
+        return stored
+    return OrderDraws.from_dict(stored, len(content["names"]), len(cells.positions))
 
 
 def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
 from causalcontext.results.cut import Cut
+from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities, with_probabilities
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.hidden_suspicion import HiddenSuspicion
@@ -109,6 +110,8 @@ class ContextGraphs(EffectMethods):
         The windows, as long as the result lives; they are not saved.
     known_windows : (Contexts, Moments) or None
         Of a loaded result, the `window_moments`.
+    known_orders : OrderDraws, str or None
+        Of a loaded result, the `order_draws`.
     """
 
     names: tuple[str, ...]
@@ -138,6 +141,7 @@ class ContextGraphs(EffectMethods):
     series: SeriesFacts | None = None
     windowed: SeriesWindows | None = field(default=None, repr=False)
     known_windows: tuple[Contexts, Moments] | None = field(default=None, repr=False)
+    known_orders: OrderDraws | str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -198,6 +202,21 @@ class ContextGraphs(EffectMethods):
 
         return second_opinion(self)
 
+    @cached_property
+    def order_draws(self) -> OrderDraws | str:
+        """After score-ac: orders of the variables, drawn by their score, or why there are none; drawn once."""
+        if self.known_orders is not None:
+            return self.known_orders
+        from causalcontext.score.order_draws import drawn_orders
+
+        return drawn_orders(self)
+
+    @cached_property
+    def effect_draws(self) -> EffectDraws | str:
+        """After score-ac: effects and edges over draws of graphs, or why there are none; drawn once."""
+        orders = self.order_draws
+        return orders if isinstance(orders, str) else EffectDraws(self, orders)
+
     @property
     def model_checks(self) -> tuple[str, ...]:
         """The same in sentences: what was found, what it does to the result, what to try; empty if all is well."""
@@ -239,12 +258,15 @@ class ContextGraphs(EffectMethods):
         any of its contexts, the `model` of its effect, and the `margin` of its direction: how many nats the best model
         without that direction is worse, as far as that was followed; NaN where knowledge settles it. `hidden cause`
         is "suspected" where a hidden common cause may stand behind the edge, "not seen", which is no clearance, or
-        "not asked" (`diagnose()` says why).
+        "not asked" (`diagnose()` says why). From draws of graphs (`probabilities()`) come `p_edge`, how probable an
+        edge between the two is, and `p_direction`, its direction given that it is there, both in the context where
+        they are least; NaN where no graphs were drawn.
         """
         if self.evidence is not None:
             found = score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
             words = [self.suspicion.word(edge.source, edge.target) for edge in self.labeled_union]
-            return found.assign(**{"hidden cause": words})
+            found = found.assign(**{"hidden cause": words})
+            return with_probabilities(found, self.effect_draws, self.names, self.contexts)
         rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
         return frame_of(rows, columns=["source", "target", "mark", "contexts", "strength", "p-value", "n"])
 
@@ -270,6 +292,15 @@ class ContextGraphs(EffectMethods):
         if self.evidence is None:
             return frame_of(columns=EVIDENCE_COLUMNS)
         return self.evidence.frame(self.names, self.contexts)
+
+    def probabilities(self) -> pd.DataFrame:
+        """After score-ac: how probable edges and directed paths are, for every ordered pair and context.
+
+        From 500 graphs, drawn by their score: `edge` is the share with an edge between x and y, `cause` that with
+        x --> y, `ancestor` that with a directed path from x to y. `docs/effects.md` has how often such numbers are
+        right. Without rows where no graphs are drawn; `result.effect_draws` says why.
+        """
+        return probabilities(self.effect_draws, self.names, self.contexts)
 
     def flagged_cells(self) -> pd.DataFrame:
         """The cells that were taken for wrong: row (counted from 0), column, value, and what was expected there.
@@ -395,7 +426,7 @@ class ContextGraphs(EffectMethods):
         return self.log.strength(place, slot) if self.evidence is None else float(self.evidence.strength[place, slot])
 
     def plot(
-        self, kind: str = "contexts", *, contexts: Sequence[Any] | None = None,
+        self, kind: str = "contexts", *, contexts: Sequence[Any] | None = None, probabilities: bool = False,
         axes: Axes | Sequence[Axes] | None = None, path: str | Path | None = None, dpi: float = 150,
     ) -> tuple[Axes, ...]:  # fmt: skip
         """A picture in one layout that all contexts share: causes left of effects, the context in a dark box.
@@ -408,6 +439,8 @@ class ContextGraphs(EffectMethods):
             "time-series", which is "contexts", and "summary": what causes what at any lag.
         contexts : sequence of context values, optional
             Which panels to draw, or which two to compare; by default all of them, and the first two.
+        probabilities : bool
+            After score-ac, with kind "contexts": write beside every edge how probable it is (`probabilities()`).
         axes : matplotlib axes, optional
             Where to draw, one for each panel; by default a new figure with a legend.
         path : str or Path, optional
@@ -424,7 +457,7 @@ class ContextGraphs(EffectMethods):
 
         if kind == "cut":
             return plot_cut(self, axes, path, dpi)
-        return painted(result_picture(self, kind, contexts), axes, path, dpi)
+        return painted(result_picture(self, kind, contexts, probabilities), axes, path, dpi)
 
     def plot_mechanism(
         self, effect: str, table: Any = None, *, axes: Axes | Sequence[Axes] | None = None,

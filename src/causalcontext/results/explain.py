@@ -63,7 +63,10 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
             stories.append(f"{head}: {_by_score(result, result.evidence, x, y, place)}.")
         else:
             ends = _meaning(result, place, x, y), _origin_words(result, place, x, y)
-            stories.append(" ".join(filter(None, (f"{head}{_by_test(result, x, y, place)}.", *ends))))
+            told = _by_test(result, x, y, place)
+            if _contradicts(result, x, y, place, bool(mark)):
+                told = f" in this graph; the search by {result.settings.method} found otherwise{told}"
+            stories.append(" ".join(filter(None, (f"{head}{told}.", *ends))))
     moved = () if result.evidence is None else _of_mechanism(result, x, y)
     return "\n".join([*stories, *moved])
 
@@ -90,6 +93,14 @@ def _left_out(result: ContextGraphs, x: str) -> str:
             f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip
 
 
+def _contradicts(result: ContextGraphs, x: str, y: str, place: int, present: bool) -> bool:
+    """Whether the deciding test says something else than the graph, as it may about graphs that were given."""
+    entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
+    said = {Decision.PRESENT: True, Decision.REQUIRED: True, Decision.UNTESTABLE: True, Decision.ABSENT: False,
+            Decision.FORBIDDEN: False}  # fmt: skip
+    return said.get(Decision(int(entry.decision)), present) != present
+
+
 def _by_test(result: ContextGraphs, x: str, y: str, place: int) -> str:
     """Why the edge is there or not, by the test that decided."""
     entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
@@ -101,6 +112,8 @@ def _by_test(result: ContextGraphs, x: str, y: str, place: int) -> str:
     function = next((name for name in (x, y) if name in result.made_of), None)
     if decision is Decision.NOT_SEARCHED and function is not None:
         return f": {function} is a function of {result.made_of[function]}; its links follow from missing edges"
+    if decision is Decision.NOT_SEARCHED and not (result.log.decision != Decision.NOT_SEARCHED).any():
+        return f": the graphs were given, and {result.settings.method} ran no tests"
     if decision is Decision.NOT_SEARCHED:
         why = f"looks at one context at a time, where {result.context} is constant, so it cannot test links at it"
         return f": {result.settings.method} {why}"
@@ -177,14 +190,24 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
         return "your knowledge rules the link out"
     if np.isnan(difference):
         return _unscored(result, x, y)
-    verb = "raises" if mark else "would lower" if difference < 0 else "would change"
-    told = [f"the link {verb} the score of the model by {abs(difference):.1f} nats"]
+    told = [_gain(bool(mark), difference)]
     effect, static = int(evidence.effect[r, slot]), result.series is None
     told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, effect, x, y, r)
     told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, slot, r, mark)]
     if words := _origin_words(result, r, x, y):
         told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
     return "; ".join(text for text in told if text)
+
+
+def _gain(present: bool, difference: float) -> str:
+    """What a link does to the score; where that speaks against the graph, the sentence says so."""
+    size = f"{abs(difference):.1f} nats"
+    if present == (difference > 0.0):
+        return f"the link {'raises' if present else 'would lower'} the score of the model by {size}"
+    if present:
+        return f"the best model found has the link, although without it alone its score would be {size} higher"
+    return (f"the best model found has no such link, although it alone would raise the score by {size}: do not take "
+            "its absence as settled")  # fmt: skip
 
 
 def _unscored(result: ContextGraphs, x: str, y: str) -> str:
@@ -194,6 +217,9 @@ def _unscored(result: ContextGraphs, x: str, y: str) -> str:
     function = next((name for name in (x, y) if name in result.made_of), None)
     if function is not None:
         return f"{function} is a function of {result.made_of[function]}"
+    may, (a, b) = result.settings.knowledge.links(result.names).may, (result.position(x), result.position(y))
+    if may[a, b] and may[b, a]:
+        return "no link between them could be scored beside the other causes of either"
     return "a link in the direction that the other links allow is ruled out by your knowledge"
 
 

@@ -130,6 +130,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "suspicion": {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str},
         "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or({...: {"type": frozenset(("<f8", "<i8")), "shape": [FROM_0], "base64": str}}),
+        "order_draws?": _order_draws(content.get("order_draws"), count),
         "wrong_cells?": {"cells": [(FROM_0, str, float, float), ...], "left_out": [FROM_0],
                          "kept": [(graph, place, place, str)]},
         "cuts?": [_cut],
@@ -137,6 +138,15 @@ def check_content(content: Mapping[str, Any]) -> None:
     check({"notes_about?": [(range(len(content["notes"])), frozenset(About), str)]}, content)  # older files lack it
     if "series" in content:
         _check_series(content["series"], names, contexts)
+
+
+def _order_draws(stored: Any, count: int) -> Any:
+    """Orders that were drawn, or why there are none."""
+    if isinstance(stored, str):
+        return str
+    distinct = stored.get("distinct") if isinstance(stored, dict) else None
+    number = range(max(count, 2))
+    return {"distinct": [[number], ...], "place": [range(len(distinct) if isinstance(distinct, list) else 0), ...]}
 
 
 def _check_context(context: Any, names: list[str]) -> None:

@@ -125,6 +125,8 @@ def whole_scores() -> None:
     cause, effect = tiny()[:, :2].T.copy()
     bends(cause, effect, orthonormal((), cause.size))
     mixed = _mixed()
+    lines: dict[str, Any] = {"curves": "never", "transform": "none", "wrong_cells": "keep"}
+    discover(tiny(200), context="R", names=NAMES, method="score-ac", **lines).effects()  # graphs are drawn
     for table in (mixed[[*NAMES]], mixed):
         found = discover(table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None)
         found.effects()

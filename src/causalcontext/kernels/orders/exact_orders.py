@@ -309,3 +309,62 @@ def _mask(row: Bools, size: int) -> int:
         if row[j]:
             members |= 1 << j
     return members
+
+
+def draw_orders(best: Floats, slots: NodeSlots, uniform: Floats) -> Ints:
+    """Orders of all nodes, each with a probability proportional to the exponential of its score.
+
+    One order serves all cells, so that its score is the sum over nodes of the best score with the nodes before it.
+
+    Parameters
+    ----------
+    best : array, shape (slots, nodes, sets)
+    uniform : array, shape (draws, nodes)
+        Numbers between 0 and 1.
+
+    Returns
+    -------
+    array of int, shape (draws, nodes)
+    """
+    orders = np.zeros(uniform.shape, dtype=np.int64)
+    fill_orders(best, slots, uniform, orders)
+    return orders
+
+
+@kernel
+def fill_orders(best: Floats, slots: NodeSlots, uniform: Floats, orders: Ints) -> None:
+    """`orders` are filled: the sum over all orders of every set, then one node after the other, the last one first."""
+    count, nodes, sets = best.shape
+    own, usable = np.empty(count), np.zeros(slots.needs.shape[0], dtype=np.bool_)
+    values, total = np.full((nodes, sets), -math.inf), np.full(sets, -math.inf)
+    total[0] = 0.0
+    for members in range(1, sets):
+        highest = -math.inf
+        for i in range(nodes):
+            rest = members ^ (1 << i)
+            if not members & (1 << i) or total[rest] == -math.inf:
+                continue
+            for slot in range(count):
+                own[slot] = best[slot, i, rest]
+            for q in range(usable.size):
+                usable[q] = _are_inside(slots.needs[q], rest)
+            values[i, rest] = total[rest] + best_score(slots, i, own, usable)
+            highest = max(highest, values[i, rest])
+        if highest > -math.inf:
+            added = 0.0
+            for i in range(nodes):
+                if members & (1 << i):
+                    added += math.exp(values[i, members ^ (1 << i)] - highest)
+            total[members] = highest + math.log(added)
+    for draw in range(orders.shape[0]):
+        members = sets - 1
+        for place in range(nodes - 1, -1, -1):
+            left, chosen = uniform[draw, place], -1
+            for i in range(nodes):
+                if members & (1 << i) and values[i, members ^ (1 << i)] > -math.inf:
+                    chosen = i
+                    left -= math.exp(values[i, members ^ (1 << i)] - total[members])
+                    if left <= 0.0:
+                        break
+            orders[draw, place] = chosen
+            members ^= 1 << chosen

@@ -336,7 +336,7 @@
     if (differences.length) parts.push(listed("Differences between contexts:", differences.map((row) => `${versus(row)}: ${valueText(row)}${row[6] === null ? "" : `, p = ${number(row[6])}`}`)));
     const notes = [...new Set((ofContext ? rows : alone).filter((row) => row[7]).map((row) => `${ofContext ? versus(row) : named(row[0])}: ${data.effects.notes[row[7]]}`))];
     if (notes.length) parts.push(listed("Notes:", notes));
-    parts.push(element("p", { class: "caveat" }, `Intervals (95 %, ${data.effects.errors} errors) take the graph as given.`));
+    parts.push(element("p", { class: "caveat" }, data.effects.intervals === "mixture" && !ofContext ? "Intervals (95 %) are over graphs drawn by their score: they know that this graph may be wrong." : `Intervals (95 %, ${data.effects.errors} errors) take the graph as given.`));
     story.replaceChildren(...parts);
   }
   function bars(rows, words) {

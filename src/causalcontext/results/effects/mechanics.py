@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 ERRORS = ("auto", "sandwich", "classical")
+INTERVALS = ("auto", "mixture", "graph")
+GIVEN = "given this graph"
 
 
 class NoAnswer(Exception):
@@ -97,10 +99,13 @@ class Mechanics(UnrolledGraphs):
     result : ContextGraphs
     errors : {"auto", "sandwich", "classical"}
         "auto" takes the sandwich where the result has rows.
+    intervals : {"auto", "mixture", "graph"}
+        Whether intervals are over draws of graphs; "auto" takes these where there are any.
     """
 
-    def __init__(self, result: ContextGraphs, errors: str = "auto") -> None:
+    def __init__(self, result: ContextGraphs, errors: str = "auto", intervals: str = "graph") -> None:
         check_choice("errors", errors, ERRORS)
+        check_choice("intervals", intervals, INTERVALS)
         self.result, series = result, result.series
         self.row_contexts, self.moments = _sufficient_statistics(result)
         window = (Window(len(result.names), 0) if series is None
@@ -129,6 +134,20 @@ class Mechanics(UnrolledGraphs):
         self.local: dict[tuple[int, int, int], list[Estimate] | NoAnswer] = {}
         self.edge_texts: dict[tuple[int, int, int], str] = {}
         self.contested = _contested(self.endpoints)
+        self.draws, self.intervals = None, GIVEN
+        if intervals != "graph":
+            self._take_draws(intervals == "mixture", errors)
+
+    def _take_draws(self, insists: bool, errors: str) -> None:
+        """Have intervals over draws of graphs, if there are any; else `intervals` says why not."""
+        result = self.result
+        reason: Any = f"errors are {errors}" if errors != "auto" else result.effect_draws
+        if insists and isinstance(reason, str):
+            raise OptionError(f"intervals is 'mixture', which this result does not have: {reason}")
+        if not isinstance(reason, str):
+            self.draws, self.intervals = reason, "mixture"
+        elif result.evidence is not None:
+            self.intervals = f"{GIVEN}: {reason}"
 
     @cached_property
     def rows(self) -> CompleteRows | None:

@@ -15,6 +15,7 @@ from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.changes import context_place
 from causalcontext.results.effects.asking import (
+    NO_PATH,
     approximations,
     asked_node,
     by_path,
@@ -29,14 +30,15 @@ from causalcontext.results.effects.composition import mean_under
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit, SharedFit
 from causalcontext.results.effects.levels import Contrast, contrasts, level_words, named_levels
-from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused, RowChoice
+from causalcontext.results.effects.mechanics import GIVEN, Mechanics, NoAnswer, Refused, RowChoice
 from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, local_families, possible
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LEVEL_COLUMNS = ["x_level", "reference", "of_level"]
-COLUMNS = ["context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
+COLUMNS = ["context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note",
+           "intervals"]  # fmt: skip
 PATH_COLUMNS = ["context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
 _NUMBERS = ("se", "low", "high", "p", "direct", "mean", "now", "coefficient", "standardised", "from graph", "spread",
             "zero in", "open in")  # fmt: skip
@@ -176,12 +178,35 @@ def _variable_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: C
             answer = effect_in(mechanics, g, x, y, levels)
             found, note = numbers(answer, level, direct[g]), answer.note
             note = note or ("" if on_context else _reminders(mechanics, g, x, y))
-            yield (*named, None if on_context else values[g], None, *found, answer.identified, _joined(said, note))
+            drawn, kind = (found, GIVEN) if on_context else _over_draws(mechanics, found, x, y, g, h, level)
+            note = f"{note} in this graph" if answer is NO_PATH and drawn[2] < drawn[3] else note
+            yield (
+                *named,
+                None if on_context else values[g],
+                None,
+                *drawn,
+                answer.identified,
+                _joined(said, note),
+                kind,
+            )
         else:
             answer = difference(mechanics, g, h, x, y, levels)
             found = numbers(answer, level, direct[g] - direct[h])
             note = answer.note or same(answer)
-            yield (*named, values[g], values[h], *found, answer.identified, _joined(said, note))
+            drawn, kind = _over_draws(mechanics, found, x, y, g, h, level)
+            yield (*named, values[g], values[h], *drawn, answer.identified, _joined(said, note), kind)
+
+
+def _over_draws(mechanics: Mechanics, found: tuple[Any, ...], x: int, y: int, g: int, h: int, level: float
+                ) -> tuple[tuple[Any, ...], str]:  # fmt: skip
+    """The numbers of a row with error, interval and p-value over draws of graphs, where there are any; which these are.
+
+    An interval has the estimate of the graph that was found in it.
+    """
+    if mechanics.draws is None:
+        return found, mechanics.intervals
+    effect, (error, low, high, p) = found[0], mechanics.draws.spread(x, y, g, h, level)
+    return (effect, error, float(np.fmin(low, effect)), float(np.fmax(high, effect)), p, *found[5:]), "mixture"
 
 
 def _context_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Contrast) -> Iterator[tuple[Any, ...]]:
@@ -193,7 +218,7 @@ def _context_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Co
         moved = [v for _, v in (*downstream(mechanics, g, y), *downstream(mechanics, h, y))]
         note = answer.note or "; ".join(approximations(mechanics, g, list(dict.fromkeys(moved))))
         yield (*_names(mechanics, x, y, levels), result.contexts[g], result.contexts[h],
-               *numbers(answer, level, direct), answer.identified, _joined(said, note))  # fmt: skip
+               *numbers(answer, level, direct), answer.identified, _joined(said, note), GIVEN)  # fmt: skip
 
 
 def numbers(answer: Possible, level: float, direct: float | None = None) -> tuple[Any, ...]:
