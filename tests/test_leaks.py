@@ -108,7 +108,7 @@ def test_words_that_look_missing_are_levels_among_words(tmp_path: Path) -> None:
     assert set(table["only"]) == {"NA", "None"}
     assert words_for_missing(table) == {"region": ("NA", "None"), "only": ("NA", "None")}
     run = CliRunner().invoke(app, ["discover", str(tmp_path / "t.csv"), "--context", "only"])
-    assert "note: 'NA' and 'None' in column 'only' is read as a level" in run.output
+    assert "note: 'NA' and 'None' in columns 'region' and 'only' are read as levels" in run.output
 
 
 def test_damaged_parquet_is_one_sentence(tmp_path: Path) -> None:

@@ -75,7 +75,6 @@ def test_stability_that_blocks_of_rows_cannot_answer_draws_from_the_sample() -> 
 
 @pytest.mark.parametrize(("options", "words"), [
     (("--missing", "testwise"), 'missing="testwise" needs the table in memory'),
-    (("--lags", "2", "--method", "fci-ac"), "not yet: method 'fci-ac' with lags"),
     (("--lags", "2", "--transform", "ranks", "--method", "pc-ac"), 'not yet: transform="ranks" needs the table'),
     (("--knowledge", "known.toml"), "knowledge names 'Q', which is not a column"),
     (("--columns", "A,Q"), "no column 'Q'"),

@@ -217,7 +217,7 @@ def test_lags_are_advised_to_methods_that_take_them(method):
     result = cc.discover(WRONG[ROWS](clean(1), np.random.default_rng(1)), "R", method=method)
     told = [text for text in result.model_checks if "depend on the rows before" in text]
     assert told
-    assert ("lags=1" in told[0]) == (method != "fci-ac")
+    assert "lags=1" in told[0]
 
 
 def test_without_a_context_the_diagnosis_has_what_the_guards_say():

@@ -215,7 +215,7 @@ def test_undecided_copies_leave_several_values(land):
 @pytest.mark.parametrize(("asked", "match"), [
     (("radiation", "latent(t-1)"), "ask for 'latent'"),
     (("radiaton", "latent"), "did you mean 'radiation'"),
-    (("radiation", "regime"), "no linear mechanism"),
+    (("radiation", "regime"), "not yet: effects on the context 'regime' over time"),
     (("regime", "latent"), "effects of the context"),
 ])  # fmt: skip
 def test_bad_questions_are_one_sentence(land, asked, match):

@@ -125,8 +125,10 @@ def opened(
                 alike.setdefault(words, []).append(repr(column))
         for words, columns in alike.items():
             where = f"column{'s' if len(columns) > 1 else ''} {listed(columns)}"
-            say(f"note: {' and '.join(map(repr, words))} in {where} is read as a level like any other; if it means a "
-                f"missing value, pass --na={','.join(words)}")  # fmt: skip
+            read, what = ("is read as a level like any other", "it means a missing value")
+            if len(words) > 1:
+                read, what = ("are read as levels like any other", "they mean missing values")
+            say(f"note: {listed(map(repr, words))} in {where} {read}; if {what}, pass --na={','.join(words)}")
         return table, context, options
     names = [name for name in open_stream(source, choice[0] or ()).schema.names if not is_index(name)]
     kept, context = chosen_names(names, *choice)

@@ -229,8 +229,8 @@ def unpacked(content: bytes) -> Accumulator:
         for one, (_, _, _, values, neighbours) in zip(levels, head["levels"], strict=True):
             one.add(values)
             one.neighbours.update(map(tuple, neighbours))
-        made = tuple(Indicator(column, name, tuple(cuts), quantiles, tuple(called))
-                     for column, name, cuts, quantiles, called in head["made"])  # fmt: skip
+        made = tuple(Indicator(column, name, tuple(cuts), quantiles, tuple(called), best)
+                     for column, name, cuts, quantiles, called, best in head["made"])  # fmt: skip
         found = Accumulator(tuple(head["system"]), tuple(head["contexts"]), head["most"], tuple(levels), made)
         found.neighbours = {name: set(map(tuple, own)) for name, own in head["neighbours"].items()}
         for name, level in head["indicators"]:

@@ -48,14 +48,14 @@ def codes_for_missing(data: Dataset) -> dict[str, dict[float, int]]:
         values = np.asarray(data.columns[position])
         if position in data.categories or values.dtype.kind not in "iuf" or not values.size:
             continue
-        low, high = np.nanmin(values), np.nanmax(values)
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
         possible = [code for code in CODES if low <= code <= high]
         rest = values[~np.isin(values, possible) & ~np.isnan(values)] if possible else values[:0]
         if not rest.size:
             continue
-        reach = FAR * max(float(rest.max() - rest.min()), 1e-300)
+        reach = FAR * max(float(rest.max()) - float(rest.min()), 1e-300)
         counts = {code: int((values == code).sum()) for code in possible
-                  if not rest.min() - reach <= code <= rest.max() + reach}  # fmt: skip
+                  if not float(rest.min()) - reach <= code <= float(rest.max()) + reach}  # fmt: skip
         counts = {code: count for code, count in counts.items() if count >= FEWEST}
         found |= {data.names[position]: counts} if counts else {}
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -71,7 +71,8 @@ def time_columns(time: Any) -> tuple[str, ...]:
     """
     if time is None:
         return ()
-    found = [part.strip() for part in time.split(",")] if isinstance(time, str) else list(time)
+    parts = time.split(",") if isinstance(time, str) else time if isinstance(time, Iterable) else ()
+    found = [part.strip() if isinstance(part, str) else part for part in parts]
     if not 1 <= len(found) <= 3 or any(not isinstance(one, str) or not one for one in found):
         raise OptionError(f"time is {shortly(time)}, expected a column, or two or three that make a date")
     return tuple(found)

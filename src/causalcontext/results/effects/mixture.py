@@ -67,7 +67,7 @@ class OrderDraws:
         if not (np.sort(distinct[:, :variables], axis=1) == np.arange(variables)).all():
             raise ValueError("order_draws.distinct holds something that is no order of the variables")
         whole = distinct[np.array(content["place"], dtype=np.int64)]
-        return cls(whole[:, :variables], whole[:, variables:].reshape(-1, contexts, variables) == 1)
+        return cls(whole[:, :variables], whole[:, variables:].reshape(len(whole), contexts, variables) == 1)
 
 
 class _Readers(NamedTuple):

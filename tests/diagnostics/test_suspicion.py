@@ -156,7 +156,8 @@ def test_the_names_of_columns_and_the_units_do_not_matter(results):
 
 def test_other_noise_is_asked_by_residuals_and_columns_that_are_no_numbers_are_not_asked():
     result = cc.discover(table(2, noise="exponential").assign(K=lambda t: np.where(t["X"] > 1, "u", "v")), "R")
-    words = {frozenset((row.source, row.target)): row[-1] for row in result.edges().itertuples()}
+    found = result.edges().to_dict("records")
+    words = {frozenset((row["source"], row["target"])): row["hidden cause"] for row in found}
     assert words[frozenset("XY")] == "suspected"
     assert {word for pair, word in words.items() if "K" in pair} <= {"not asked"}
     assert "categories" in " ".join(finding.message for finding in result.diagnose().about("hidden causes"))
