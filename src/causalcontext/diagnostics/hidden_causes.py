@@ -76,7 +76,7 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     levels = {"straight": STRAIGHT_LEVEL, "curved": CURVED_LEVEL}
     for pair, kind in kinds.items():
         if kind in levels and rows is not None:
-            p = _depend(rows, evidence.mechanisms, pair, evidence)
+            p = _depend(rows, evidence.mechanisms, pair, kind == "curved")
             if np.isnan(p):
                 missing.add("links whose curves do not follow the data are not asked about")
                 continue
@@ -181,7 +181,7 @@ def _by_likelihood(given: StraightEquations, numbers: list[int]) -> set[tuple[in
             for ends in [(numbers[x], numbers[y])]}  # fmt: skip
 
 
-def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int], evidence: ScoreEvidence) -> float:
+def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int], curved: bool) -> float:
     """The p-value of independent residuals of a pair, the cause being the one that stands in the other's equation."""
     x, y = pair
     cause, effect = (x, y) if any(x in one.causes for one in mechanisms.equations if one.effect == y) else (y, x)
@@ -193,7 +193,7 @@ def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int], eviden
 
     designs = [design_matrix(rows, mechanisms, node, used) for node in (cause, effect)]
     left = [_residual(design, values(node)) for design, node in zip(designs, (cause, effect), strict=True)]
-    if evidence.curved:
+    if curved:
         for node, design, residual in zip((cause, effect), designs, left, strict=True):
             own = {one for equation in mechanisms.equations if equation.effect == node for one in equation.causes}
             if any(residual_dependence(values(one), residual, design) < MISFIT for one in own):
