@@ -111,7 +111,7 @@ def test_a_series_with_lags(driver, tmp_path):
             .find((one) => one.textContent.includes('orders the rows')).querySelector('select');
             menu.value = 'day'; menu.dispatchEvent(new Event('change'))""")
         page.says("#panel-question", "Ready: a search takes this table.")
-        assert page.run("return document.querySelector('input[value=fci-ac]').disabled")
+        assert not page.run("return document.querySelector('input[value=fci-ac]').disabled")
         page.search(1)
         assert "lags" in page.report("#summary")
         page.pick("rain(t-1)", "rain")

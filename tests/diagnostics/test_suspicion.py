@@ -167,3 +167,13 @@ def test_with_lags_nothing_is_asked_and_a_sentence_says_so():
     result = cc.discover(table(1, n=300), "R", lags=1, method="score-ac")
     assert set(result.edges()["hidden cause"]) <= {"not asked"}
     assert "with lags" in result.diagnose().about("hidden causes")[0].message
+
+
+def test_a_count_may_cause_a_number():
+    random = np.random.default_rng(0)
+    given = table(1, n=400)
+    count = random.poisson(3.0, len(given))
+    found = cc.discover(given.assign(N=count, Y=given["Y"] + count), "R", method="score-ac", kinds={"N": "count"})
+    assert found.union.mark("N", "Y") == "-->"
+    words = {frozenset((row["source"], row["target"])): row["hidden cause"] for row in found.edges().to_dict("records")}
+    assert words[frozenset("NY")] == "not asked"

@@ -142,10 +142,11 @@ def _straight_equations(result: ContextGraphs, evidence: ScoreEvidence, shapes: 
         own = [one for one in mechanisms.equations if one.effect == v]
         reads = len(own) > 1 or len(set(own[0].intercepts)) > 1
         links[:, p, i] = reads
-        free[i] = shapes[v].straight and shapes[v].gaussian and (not reads or len(contexts) == 1)
+        in_numbers = shapes[v].straight and all(cause in numbers for one in own for cause in one.causes)
+        free[i] = in_numbers and shapes[v].gaussian and (not reads or len(contexts) == 1)
         shifts = {(p, 1 << r) for r in range(1, k)} if reads else set()
         columns.append(frozenset(shifts | {(place[term.causes[0]], sum(1 << r for r in term.contexts))
-                                           for one in own for term in one.terms if shapes[v].straight}))  # fmt: skip
+                                           for one in own for term in one.terms if in_numbers}))  # fmt: skip
         for one in own:
             noise[i, list(one.contexts)] = [_noise(one, r) for r in one.contexts]
     columns.append(frozenset())
