@@ -177,3 +177,13 @@ def test_a_count_may_cause_a_number():
     assert found.union.mark("N", "Y") == "-->"
     words = {frozenset((row["source"], row["target"])): row["hidden cause"] for row in found.edges().to_dict("records")}
     assert words[frozenset("NY")] == "not asked"
+
+
+def test_a_variable_that_others_determine_is_tied_to_no_other_error():
+    random = np.random.default_rng(3)
+    for _ in range(30):
+        a, b = random.normal(size=(2, 50))
+        values = np.column_stack([a, b, a + b, 1e3 * a - b])
+        causes = frozenset({(0, 1), (1, 1)})
+        climb = _Climb(equations(values, [frozenset(), frozenset(), causes, causes]))
+        assert climb.scored(climb.given.columns, (2, 3), 0.3)[0] == -np.inf

@@ -124,6 +124,8 @@ class _Fit:
         self.table = [[climb.products[climb.scale_of[a], climb.scale_of[b]] for b in children] for a in children]
         self.errors = np.stack([climb.fit_alone(child, columns[child])[1] for child in children])
         self.omega = self.cross()
+        if not (np.diagonal(self.omega) > SMALLEST).all():
+            raise np.linalg.LinAlgError("nothing is left of an error")
         spread = np.sqrt(np.diagonal(self.omega))
         self.omega = np.where(np.eye(len(children), dtype=bool), self.omega, correlation * spread[:, None] * spread)
         self.value = -np.inf
