@@ -8,7 +8,7 @@ import pytest
 from naive_cuts import best_columns, likelihood_with_cut, score_with_cut
 
 import causalcontext as cc
-from causalcontext.score.cuts import Columns, Response, columns_of, cut_profile, grid_of, group_gains, products_at
+from causalcontext.score.cuts import CutColumns, CutResponse, columns_of, cut_profile, grid_of, group_gains, products_at
 
 
 def drawn(rows, seed, shape="jump", cut=0.2):
@@ -24,7 +24,7 @@ def drawn(rows, seed, shape="jump", cut=0.2):
 def response(rows=120, seed=3, shape="jump"):
     table = drawn(rows, seed, shape)
     y, x, z = (((table[name] - table[name].mean()) / table[name].std()).to_numpy() for name in "YXZ")
-    return Response("Y", y, x, z[None], np.array([True]), *np.empty((2, 0, rows)))
+    return CutResponse("Y", y, x, z[None], np.array([True]), *np.empty((2, 0, rows)))
 
 
 def test_products_above_a_cut_are_those_of_columns_set_to_zero_below():
@@ -51,7 +51,7 @@ def test_the_interval_is_where_the_naive_likelihood_stays_near_its_top():
     one = response(rows=300)
     profile, columns = cut_profile([[one]], one.x), columns_of(one, "cut")
     # with the columns that the best cut has: a level, and another slope of z
-    few = Columns(np.array([one.lines[0]]), columns.above[[0, 2]], columns.y)
+    few = CutColumns(np.array([one.lines[0]]), columns.above[[0, 2]], columns.y)
     at = {cut: likelihood_with_cut(few.fixed, few.above, one.x, few.y, cut)
           for cut in (profile.value, profile.low - 0.3, profile.high + 0.3)}  # fmt: skip
     top = at.pop(profile.value)
@@ -206,7 +206,7 @@ def test_gains_of_groups_are_those_of_naive_regressions():
     random = np.random.default_rng(4)
     z, group = random.normal(size=200), (random.random(200) < 0.4).astype(float)
     y = np.where(group > 0, 1.0, -0.2) * z + random.normal(size=200)
-    one = Response("Y", y, np.zeros(200), z[None], np.array([False]), np.empty((0, 200)), group[None])
+    one = CutResponse("Y", y, np.zeros(200), z[None], np.array([False]), np.empty((0, 200)), group[None])
     naive = best_columns([group, z, group * z], y - y.mean()) - best_columns([group, z], y - y.mean())
     assert group_gains([[one]])[0] == pytest.approx(naive, abs=1e-6)
 

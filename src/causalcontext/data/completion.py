@@ -39,7 +39,7 @@ _AT_A_TIME = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class IncompleteColumns:
     """The table as EM sees it: numbers in standard units, and indicators of categories. T rows, q columns."""
 
     values: Floats  # shape (T, q); 0 where missing
@@ -68,7 +68,7 @@ class Completed:
     """What is known of a table with missing cells: a model of its columns, and tables drawn from it."""
 
     given: Dataset
-    columns: Columns
+    columns: IncompleteColumns
     model: NormalCells
     seed: int
     most: int = POOLED  # tables at most
@@ -144,7 +144,7 @@ def complete(data: Dataset, seed: int, most: int = POOLED) -> Completed:
     return Completed(data, columns, fit(columns), seed, most)
 
 
-def _columns(data: Dataset) -> Columns:
+def _columns(data: Dataset) -> IncompleteColumns:
     values, seen, owner = [], [], []
     for position in sorted(data.system, key=lambda place: data.names[place]):  # the order of columns must not matter
         own = np.asarray(data.columns[position], dtype=np.float64)
@@ -169,11 +169,11 @@ def _columns(data: Dataset) -> Columns:
         possible &= (own_level < 0)[:, None] | (own_level[:, None] == cells[:, j])
     lost = ~possible.any(axis=1)
     possible[lost] = True  # two contexts, each missing where the other has a value that no cell combines it with
-    return Columns(np.where(known, (wide - centre) / scale, 0.0), known, np.array(owner), pattern.ravel(), patterns,
-                   possible, centre, scale)  # fmt: skip
+    return IncompleteColumns(np.where(known, (wide - centre) / scale, 0.0), known, np.array(owner), pattern.ravel(),
+                             patterns, possible, centre, scale)  # fmt: skip
 
 
-def fit(columns: Columns, weight: Floats | None = None, start: NormalCells | None = None) -> NormalCells:
+def fit(columns: IncompleteColumns, weight: Floats | None = None, start: NormalCells | None = None) -> NormalCells:
     """The most likely normal law of every cell, by EM; `weight` of every row, all 1 by default."""
     (rows, q), cells = columns.values.shape, columns.possible.shape[1]
     count = np.ones(rows) if weight is None else weight
@@ -192,7 +192,9 @@ def fit(columns: Columns, weight: Floats | None = None, start: NormalCells | Non
     return model
 
 
-def _expected(columns: Columns, weight: Floats, model: NormalCells, cell: int) -> tuple[float, Floats, Floats]:
+def _expected(
+    columns: IncompleteColumns, weight: Floats, model: NormalCells, cell: int
+) -> tuple[float, Floats, Floats]:
     """Rows, mean and cross products of one cell as the model expects them: one E step."""
     mean, covariance = model.mean[cell], model.covariance[cell]
     total, q = float(weight.sum()), len(mean)
@@ -215,7 +217,7 @@ def _maximised(expected: Sequence[tuple[float, Floats, Floats]]) -> NormalCells:
     return NormalCells(rows / rows.sum(), mean, (scatter + prior) / (rows + PRIOR_ROWS)[:, None, None], scatter, rows)
 
 
-def posterior(columns: Columns, model: NormalCells) -> Floats:
+def posterior(columns: IncompleteColumns, model: NormalCells) -> Floats:
     """The probability of every cell that a row may belong to, given what is seen of it, shape (T, K)."""
     log_density = np.zeros(columns.possible.shape)
     for cell in range(columns.possible.shape[1]):
@@ -228,7 +230,7 @@ def posterior(columns: Columns, model: NormalCells) -> Floats:
     return np.asarray(scipy.special.softmax(np.where(columns.possible, log_density, -np.inf), axis=1))
 
 
-def _parts(columns: Columns) -> list[tuple[slice, Ints]]:
+def _parts(columns: IncompleteColumns) -> list[tuple[slice, Ints]]:
     """Patterns, as many as fit into memory together, with their rows."""
     patterns, q = columns.patterns.shape
     size = max(1, _AT_A_TIME // (q * q))
@@ -255,13 +257,13 @@ def _regressions(patterns: Bools, covariance: Floats) -> tuple[Floats, Floats, F
     )
 
 
-def predicted(columns: Columns, rows: Ints, slopes: Floats, mean: Floats) -> Floats:
+def predicted(columns: IncompleteColumns, rows: Ints, slopes: Floats, mean: Floats) -> Floats:
     """Some rows with what the seen values lead to expect where one is missing; slopes of every row."""
     away = np.where(columns.seen[rows], columns.values[rows] - mean, 0.0)
     return np.asarray(np.einsum("tij,tj->ti", slopes, away) + mean)
 
 
-def _drawn(data: Dataset, columns: Columns, model: NormalCells, random: np.random.Generator) -> Dataset:
+def _drawn(data: Dataset, columns: IncompleteColumns, model: NormalCells, random: np.random.Generator) -> Dataset:
     """A completed table: a draw from the model of a bootstrap sample, then values of rows that are predicted alike."""
     weight = random.multinomial(data.n_rows, np.full(data.n_rows, 1.0 / data.n_rows)).astype(np.float64)
     own = fit(columns, weight, model)
@@ -279,7 +281,7 @@ def _drawn(data: Dataset, columns: Columns, model: NormalCells, random: np.rando
     return _matched(data, columns, own, cells, filled, random)
 
 
-def _matched(data: Dataset, columns: Columns, model: NormalCells, cells: Ints, filled: Floats,
+def _matched(data: Dataset, columns: IncompleteColumns, model: NormalCells, cells: Ints, filled: Floats,
              random: np.random.Generator) -> Dataset:  # fmt: skip
     """The table with, for every missing value, one of a row of the same cell whose prediction is nearly the same."""
     values = [np.array(column, dtype=np.float64) if place in data.system else column
@@ -314,7 +316,7 @@ class Information:
     the elements E and F of S, J being the inverse of S over o and 0 elsewhere.
     """
 
-    def __init__(self, columns: Columns, model: NormalCells) -> None:
+    def __init__(self, columns: IncompleteColumns, model: NormalCells) -> None:
         self.columns, self.model = columns, model
         # of every system variable, in table order, its first column
         self.first = np.array([int(np.flatnonzero(columns.owner == own)[0]) for own in np.unique(columns.owner)])

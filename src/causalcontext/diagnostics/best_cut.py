@@ -14,7 +14,7 @@ from causalcontext.graphs.endpoints import directed
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.results.cut import CUT, UNDECIDED, Cut
 from causalcontext.score.changing import Table, responses_of
-from causalcontext.score.cuts import COARSER, DEMAND, CutProfile, Response, beside, cut_profile, grid_of
+from causalcontext.score.cuts import COARSER, DEMAND, CutProfile, CutResponse, beside, cut_profile, grid_of
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -64,7 +64,7 @@ def searched_rows(result: ContextGraphs) -> Dataset:
     return result.table
 
 
-def asked_responses(result: ContextGraphs, table: Table, column: str) -> list[list[Response]]:
+def asked_responses(result: ContextGraphs, table: Table, column: str) -> list[list[CutResponse]]:
     """The mechanisms that may change with a column, by what a result directs and what is known."""
     arrows: Bools = np.any([directed(graph.endpoints) for graph in result.graphs.values()], axis=0)
     if result.windowed is None:
@@ -77,12 +77,12 @@ def asked_responses(result: ContextGraphs, table: Table, column: str) -> list[li
     return responses_of(table, column, arrows, may, options.context_lags)
 
 
-def profile_of(responses: list[list[Response]], values: Floats) -> CutProfile:
+def profile_of(responses: list[list[CutResponse]], values: Floats) -> CutProfile:
     """The profile of a column in standard units, as responses have it."""
     return cut_profile(responses, (values - values.mean()) / (values.std() or 1.0))
 
 
-def _pair(responses: list[list[Response]], values: Floats, places: Floats) -> list[CutProfile]:
+def _pair(responses: list[list[CutResponse]], values: Floats, places: Floats) -> list[CutProfile]:
     """Two cuts, each beside the other one, the stronger first.
 
     Of two changes that undo each other neither is seen alone, so they are looked for together.
@@ -96,7 +96,7 @@ def _pair(responses: list[list[Response]], values: Floats, places: Floats) -> li
     return sorted((first, second), key=lambda one: -one.gain)
 
 
-def _beside(responses: list[list[Response]], cut: float) -> list[list[Response]]:
+def _beside(responses: list[list[CutResponse]], cut: float) -> list[list[CutResponse]]:
     """The same responses, to which the columns above a cut that was found are offered in every model."""
 
     return [[beside(one, [np.asarray(one.x > cut, dtype=np.float64)]) for one in copies] for copies in responses]

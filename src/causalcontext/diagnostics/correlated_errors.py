@@ -80,14 +80,14 @@ class HiddenCauseModel(NamedTuple):
     score: float
 
 
-class Comparison(NamedTuple):
+class HiddenCauseComparison(NamedTuple):
     """The best score without a hidden cause, and the models that are clearly better, the best first."""
 
     base: float
     better: tuple[HiddenCauseModel, ...]
 
 
-def compare_hidden_causes(given: StraightEquations) -> Comparison:
+def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
     """The models with a hidden cause of an adjacent pair, and perhaps of a third variable, that beat every other."""
     climb = _Climb(given)
     base = climb.up(given.columns, ())
@@ -105,7 +105,7 @@ def compare_hidden_causes(given: StraightEquations) -> Comparison:
             found.append(best)
             base = max(base, *climb.without_hidden_cause(best), key=lambda model: model.score)
     better = [model for model in found if model.score > base.score + ENOUGH]
-    return Comparison(base.score, tuple(sorted(better, key=lambda model: -model.score)))
+    return HiddenCauseComparison(base.score, tuple(sorted(better, key=lambda model: -model.score)))
 
 
 def _apart(columns: tuple[Columns, ...], some: Sequence[int]) -> tuple[Columns, ...]:

@@ -25,7 +25,7 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.cut import CUT
 from causalcontext.score.changing import Table
-from causalcontext.score.cuts import DEMAND, Response, beside, grid_of, group_gains
+from causalcontext.score.cuts import DEMAND, CutResponse, beside, grid_of, group_gains
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,7 +144,7 @@ def _asked(result: ContextGraphs, table: Table, name: str, known: Sequence[Sugge
     return Suggestion(name, cut.value, cut.low, cut.high, cut.evidence, cut.required + more, cut.changed)
 
 
-def _beside(table: Table, result: ContextGraphs, one: Response, known: Sequence[Suggestion]) -> Response:
+def _beside(table: Table, result: ContextGraphs, one: CutResponse, known: Sequence[Suggestion]) -> CutResponse:
     """A response to which what known columns change is offered in every model."""
     lags = (0,) if result.windowed is None else result.windowed.options.context_lags
     for other in known:

@@ -15,7 +15,7 @@ from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.score.cuts import Response
+from causalcontext.score.cuts import CutResponse
 
 MOST_CAUSES = 10
 """Causes that are offered to a response; of more, those that explain most of it, alone or on one side of x."""
@@ -66,7 +66,7 @@ class Table:
 
 
 def responses_of(table: Table, source: str, arrows: Bools, may: Bools, lags: Sequence[int] | None
-                 ) -> list[list[Response]]:  # fmt: skip
+                 ) -> list[list[CutResponse]]:  # fmt: skip
     """The mechanisms that may change with a column, each with the copies of the column that it may change with.
 
     Parameters
@@ -90,7 +90,7 @@ def responses_of(table: Table, source: str, arrows: Bools, may: Bools, lags: Seq
         allowed = [x for x in copies if x != y and may[x, y] and not before[y, x]]
         causes = [z for z in range(len(names)) if z != y and may[z, y] and not before[y, z] and _searched(table, z)]
         own = [
-            Response(
+            CutResponse(
                 names[y],
                 table.number(y),
                 _copy(table, x, centre, scale),

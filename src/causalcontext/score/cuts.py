@@ -54,7 +54,7 @@ LEAST_LEFT = 1e-6
 """A column of which those before it leave less than this share is not chosen."""
 
 
-class Response(NamedTuple):
+class CutResponse(NamedTuple):
     """A mechanism that may change with x: its response, x, and what else may cause it.
 
     Attributes
@@ -133,21 +133,21 @@ class CutProfile:
         return "smooth change" if self.smooth > self.demand and self.gain <= 0.0 else "undecided"
 
 
-def cut_profile(responses: Sequence[Sequence[Response]], values: Floats) -> CutProfile:
+def cut_profile(responses: Sequence[Sequence[CutResponse]], values: Floats) -> CutProfile:
     """The scores of all cuts, the best one with its interval, and the gain over a smooth change.
 
     Parameters
     ----------
-    responses : sequence of sequences of Response
+    responses : sequence of sequences of CutResponse
         Of every response its copies: with several of x (lags), a mechanism changes with the one that fits best.
     values : array
-        The values of x, in the units of `Response.x`.
+        The values of x, in the units of `CutResponse.x`.
     """
     rows, places = len(responses[0][0].y), grid_of(values)
     plain, smooth = np.zeros(len(responses)), np.zeros(len(responses))
     cut = np.full((len(responses), len(places)), -np.inf)
     copy = np.zeros(len(responses), dtype=np.int64)
-    chosen: list[list[tuple[Columns, Bools]]] = []
+    chosen: list[list[tuple[CutColumns, Bools]]] = []
     for number, copies in enumerate(responses):
         found = [_compared(one, places) for one in copies]
         plain[number] = max(one.plain for one in found)
@@ -171,14 +171,14 @@ def cut_profile(responses: Sequence[Sequence[Response]], values: Floats) -> CutP
                       tuple(responses[i][0].name for i in changed), tuple(gains[changed].tolist()))  # fmt: skip
 
 
-def group_gains(responses: Sequence[Sequence[Response]]) -> Floats:
+def group_gains(responses: Sequence[Sequence[CutResponse]]) -> Floats:
     """What other slopes in the groups of a category gain for every response, beside products of any two causes."""
     found = [max(_best(columns_of(one, "groups"))[0] - _best(columns_of(one, "pairs"))[0] for one in copies)
              for copies in responses]  # fmt: skip
     return np.asarray(np.maximum(np.array(found), 0.0))
 
 
-def beside(one: Response, groups: Sequence[Floats]) -> Response:
+def beside(one: CutResponse, groups: Sequence[Floats]) -> CutResponse:
     """The same response, to which levels and slopes of its own in some rows are offered in every model."""
     own = [group * column for group in groups for column in (np.ones_like(one.y), one.x, *one.lines)]
     return one._replace(given=np.concatenate([one.given, np.array(own).reshape(len(own), len(one.y))]))
@@ -200,7 +200,7 @@ def grid_of(values: Floats) -> Floats:
     return np.asarray(0.5 * (ordered[here] + ordered[here + 1]))
 
 
-class Columns(NamedTuple):
+class CutColumns(NamedTuple):
     """The columns that are offered to a response: the same at all cuts, and those that hold above a cut."""
 
     fixed: Floats  # shape (p, n), centred, of unit variance
@@ -208,7 +208,7 @@ class Columns(NamedTuple):
     y: Floats
 
 
-def columns_of(one: Response, model: str, curves: Floats | None = None) -> Columns:
+def columns_of(one: CutResponse, model: str, curves: Floats | None = None) -> CutColumns:
     """The columns of a response in a model, with all curves of its other causes, or with some.
 
     "plain", "curves", "smooth" (curves, waves and changes) and "cut"; for a category "pairs" and "groups".
@@ -230,10 +230,10 @@ def columns_of(one: Response, model: str, curves: Floats | None = None) -> Colum
     fixed = np.array(own)
     fixed -= fixed.mean(axis=1, keepdims=True)
     fixed /= np.maximum(np.sqrt(np.einsum("ij,ij->i", fixed, fixed) / len(one.y)), 1e-12)[:, None]
-    return Columns(fixed, np.array(above).reshape(len(above), len(one.y)), one.y - one.y.mean())
+    return CutColumns(fixed, np.array(above).reshape(len(above), len(one.y)), one.y - one.y.mean())
 
 
-def curves_of(one: Response) -> Floats:
+def curves_of(one: CutResponse) -> Floats:
     """The curves and steps of the other causes, shape (m, n)."""
     found = [curve for z in one.lines[one.curved] for curve in _curves(z, steps=True)]
     return np.array(found).reshape(len(found), len(one.y))
@@ -262,7 +262,7 @@ def smooth_functions(x: Floats) -> list[Floats]:
     return [*_curves(x, steps=False), x**3, ranks, *changes, *waves]
 
 
-def _best(columns: Columns) -> tuple[float, Bools]:
+def _best(columns: CutColumns) -> tuple[float, Bools]:
     """The score of the columns that are worth their price, and which these are."""
     every = np.concatenate([columns.fixed, columns.y[None]])
     scores, picked = _chosen_columns((every @ every.T)[None], len(columns.y))
@@ -275,11 +275,11 @@ class _Compared(NamedTuple):
     plain: float
     smooth: float
     scores: Floats
-    columns: Columns
+    columns: CutColumns
     picked: Bools
 
 
-def _compared(one: Response, places: Floats) -> _Compared:
+def _compared(one: CutResponse, places: Floats) -> _Compared:
     """The models of a response; with no gain on a coarse grid of cuts there is nothing to look at more closely.
 
     Curves of other causes are those that the model without a change has chosen.
@@ -300,7 +300,7 @@ def _compared(one: Response, places: Floats) -> _Compared:
     return _Compared(plain, smooth, scores, columns, picked)
 
 
-def products_at(columns: Columns, order: Ints, first: Ints) -> Floats:
+def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
     """Centred cross products of all columns and the response, for cuts before the sorted rows `first`.
 
     Shape (C, p + k + 1, p + k + 1), the response last.
@@ -375,10 +375,10 @@ def _sweep(a: Floats, cases: Ints, column: Ints, sign: Floats) -> None:
 class _Fixed:
     """A response with the columns of its best cut: the likelihood at any other place."""
 
-    def __init__(self, one: Response, columns: Columns, picked: Bools) -> None:
+    def __init__(self, one: CutResponse, columns: CutColumns, picked: Bools) -> None:
         p = len(columns.fixed)
         self.own = picked[p:]
-        self.columns = Columns(columns.fixed[picked[:p]], columns.above[self.own], columns.y)
+        self.columns = CutColumns(columns.fixed[picked[:p]], columns.above[self.own], columns.y)
         self.order = np.argsort(one.x, kind="stable")
         self.sorted = one.x[self.order]
 
