@@ -174,6 +174,15 @@ def test_scores_are_shown_for_a_score_based_result():
     assert len(sections["Scores"]["rows"]) == 2 * 21
 
 
+@pytest.mark.parametrize(("method", "used", "unused"),
+                         [("score-ac", "curves", "collider rule"), ("pc-ac", "collider rule", "curves")])  # fmt: skip
+def test_settings_are_those_that_the_method_uses(method, used, unused):
+    result = cc.discover(cc.examples.soil_moisture(500, seed=1), context="soil", method=method)
+    names = [name for name, _ in payload(result)["settings"]]
+    assert used in names
+    assert unused not in names
+
+
 def test_the_first_card_says_what_differs():
     result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
     text = answer(result, result.diagnose())

@@ -206,12 +206,17 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
     """What the run was asked for, and what it saw."""
     settings, data = result.settings, result.data
     known = settings.knowledge.to_dict()
-    lines: list[tuple[str, str]] = [
-        ("method", settings.method),
+    by_tests = [
         ("test", settings.test),
-        ("alpha", f"{settings.alpha:g}"),
         ("collider rule", settings.collider_rule),
         ("largest conditioning set", "no limit" if settings.max_given is None else str(settings.max_given)),
+        ("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())),
+    ]
+    by_score = [(name, str(value)) for name, value in settings.score.items() if value is not None]
+    lines: list[tuple[str, str]] = [
+        ("method", settings.method),
+        *(by_tests if result.evidence is None else by_score),
+        ("alpha", f"{settings.alpha:g}"),
         ("missing values", settings.missing),
         ("seed", str(settings.seed)),
         ("knowledge", "; ".join(f"{key}: {value}" for key, value in known.items()) or "none"),
@@ -220,7 +225,6 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
         where = "" if result.context is None else f" with {context_words(result.context, value, settings.indicator)}"
         dropped = f" ({lost:,} more dropped for missing values)" if lost else ""
         lines.append((f"rows{where}", f"{rows:,}{dropped}"))
-    lines.append(("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())))
     columns = (f"{name} ({kind})" for name, kind in zip(result.names, data.kinds, strict=True))
     lines += [("columns", ", ".join(columns)), ("fingerprint of the data", data.fingerprint),
               ("library", f"causalcontext {settings.version}")]  # fmt: skip

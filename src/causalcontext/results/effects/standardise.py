@@ -212,7 +212,7 @@ def _rows_for(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> t
     if not above:
         return mechanics.rows_of(g) if any(mechanics.contexts & found for found in way) else mechanics.everyone
     if any(mechanics.contexts & found for found in way[1:]):
-        raise Refused(f"not yet: {mechanics.name(x)} leads to {mechanics.name(above[0])}, which leads to "
+        raise Refused(f"not yet: {mechanics.name(x)} may cause {mechanics.name(above[0])}, which may cause "
                        f"{mechanics.name(y)}, and not all mechanisms between them are linear")  # fmt: skip
     return mechanics.everyone
 
