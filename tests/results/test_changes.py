@@ -273,6 +273,43 @@ def test_a_cause_that_is_an_effect_in_the_other_context_does_not_bend_slopes():
     assert [slope.value for slope in slopes] == pytest.approx([1.0, 1.0], abs=0.1)
 
 
+def claimed_links(table):
+    """What is claimed about edges and slopes, by the names of the ends."""
+    found = cc.discover(table, "R").changes(0, 1)
+    found = found[found["claimed"] & found["kind"].isin(["edge", "slope"])]
+    return {frozenset(pair) for pair in zip(found["source"], found["target"], strict=True)}
+
+
+def test_no_slope_is_claimed_that_a_turned_link_explains():
+    """A -> B and A -> C in both contexts; B -> C in the one, C -> B in the other: lines cannot tell the direction."""
+    rng = np.random.default_rng(11)
+    r, (a, b, c) = rng.integers(0, 2, 2000), rng.standard_normal((3, 2000))
+    early_b, early_c = a + b, 0.7 * a + c
+    turned = r == 1
+    table = pd.DataFrame({"A": a, "B": np.where(turned, early_b + 0.9 * early_c, early_b),
+                          "C": np.where(turned, early_c, early_c + 0.9 * early_b), "R": r})  # fmt: skip
+    assert claimed_links(table) <= {frozenset("BC")}
+
+
+def test_no_edge_is_claimed_between_two_causes_of_what_is_taken_for_their_cause():
+    """C -> E in both contexts, B -> E in the one and E -> B in the other: B and C are never linked."""
+    for seed in range(5):
+        rng = np.random.default_rng([12, seed])
+        r, (b, c, e) = rng.integers(0, 2, 500), rng.standard_normal((3, 500))
+        turned = r == 1
+        e = np.where(turned, e - c, e - c + b)
+        table = pd.DataFrame({"B": np.where(turned, b + 0.9 * e, b), "C": c, "E": e, "R": r})
+        assert frozenset("BC") not in claimed_links(table)
+
+
+def test_a_slope_that_changes_beside_another_change_is_claimed():
+    """A -> B changes its slope from 1 to 0.3, and B -> C is in one context alone."""
+    rng = np.random.default_rng(13)
+    r, (a, b, c) = rng.integers(0, 2, 2000), rng.standard_normal((3, 2000))
+    b = b + np.where(r == 1, 0.3 * a, a)
+    assert claimed_links(pd.DataFrame({"A": a, "B": b, "C": c + r * b, "R": r})) == {frozenset("AB"), frozenset("BC")}
+
+
 def test_nothing_is_claimed_where_the_past_beyond_the_lags_still_tells_something():
     rng = np.random.default_rng(8)
     x, y, r = np.zeros(600), np.zeros(600), rng.integers(0, 2, 600)

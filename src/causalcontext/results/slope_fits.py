@@ -129,16 +129,19 @@ class RowFits:
         So the slopes are compared given the set that separated the pair and given all possible causes of y. Both
         directions are compared where the graph gives none, where the context cannot cause the effect, and where it is
         adjacent to the cause: choosing rows by the context may bend either. In a PAG a direction does not exclude a
-        hidden common cause, so both are compared. The slopes of the outcome are those given the possible causes.
+        hidden common cause, so both are compared. A link of y to a variable whose mechanism changes too may point one
+        way in one context and the other way in the other, so slopes are also compared with it turned. The slopes of
+        the outcome are those given the possible causes.
         """
         result, two = self.result, (present, absent)
         endpoints, apart = _endpoints(result, present), list(result.cells.differing(present, absent))
         found = bool(directed(endpoints)[x, y]) and result.union.kind is GraphKind.CPDAG
         settled = found and may_cause(endpoints)[apart, y].any() and not endpoints[apart, x].any()
         p_values = [
-            heterogeneity(self.slopes(cause, effect, given, two))[1]
+            heterogeneity(slopes)[1]
             for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))
             for given in self._sets(cause, effect, two)
+            for slopes in (self.slopes(cause, effect, given, two), *self._turned(cause, effect, given, two))
         ]
         here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
         doubt = SHOWN if there.p < STILL_THERE and not both else ""
@@ -163,9 +166,38 @@ class RowFits:
         A cause in one context may be an effect in the other, where it bends the slope: there it is left out, if a score
         says so.
         """
-        moments, system = self._given(given, two)
-        kept = [system if self.result.evidence is None else _not_caused(self.result, effect, system, r) for r in two]
+        moments, kept = self._kept(effect, given, two)
         return slope(moments, 0, cause, effect, kept[0]), slope(moments, 1, cause, effect, kept[1])
+
+    def _kept(
+        self, effect: int, given: Sequence[int], two: tuple[int, int]
+    ) -> tuple[Moments, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The moments of both contexts, and what slopes are given in either."""
+        moments, system = self._given(given, two)
+        if self.result.evidence is None:
+            return moments, (system, system)
+        first, second = (_not_caused(self.result, effect, system, r) for r in two)
+        return moments, (first, second)
+
+    def _turned(
+        self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]
+    ) -> Iterator[tuple[Slope, Slope]]:
+        """The slopes with one link of the effect turned in one context, where the mechanisms of both ends change."""
+        result, apart = self.result, list(self.result.cells.differing(*two))
+        if result.evidence is None:
+            return
+        moments, kept = self._kept(effect, given, two)
+        for place, r in enumerate(two):
+            endpoints = _endpoints(result, r)
+            reads = may_cause(endpoints)[apart].any(axis=0)
+            turns = reads & reads[effect]
+            if r == two[0] and reads[cause] and reads[effect]:  # an effect of both, taken for a cause, links them where they are not
+                turns |= (endpoints[cause] != 0) & np.isin(np.arange(len(result.names)), kept[0])
+            for z in np.flatnonzero((endpoints[effect] != 0) & turns).tolist():
+                if z != cause and z not in result.cells.positions:
+                    own = list(kept)
+                    own[place] = tuple(sorted({*own[place]} ^ {z}))
+                    yield slope(moments, 0, cause, effect, own[0]), slope(moments, 1, cause, effect, own[1])
 
     def unchanged(self, effect: int, given: Sequence[int], two: tuple[int, int]) -> float:
         """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
