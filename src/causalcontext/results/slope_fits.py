@@ -182,7 +182,10 @@ class RowFits:
     def _turned(
         self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]
     ) -> Iterator[tuple[Slope, Slope]]:
-        """The slopes with one link of the effect turned in one context, where the mechanisms of both ends change."""
+        """The slopes with one link of the effect turned in one context, where the context changes both of its ends.
+
+        Also without an effect of both that may be drawn as their cause: given it, they are linked where they are not.
+        """
         result, apart = self.result, list(self.result.cells.differing(*two))
         if result.evidence is None:
             return
@@ -191,13 +194,13 @@ class RowFits:
             endpoints = _endpoints(result, r)
             reads = may_cause(endpoints)[apart].any(axis=0)
             turns = reads & reads[effect]
-            if r == two[0] and reads[cause] and reads[effect]:  # an effect of both, taken for a cause, links them where they are not
-                turns |= (endpoints[cause] != 0) & np.isin(np.arange(len(result.names)), kept[0])
+            if place == 0 and reads[cause] and reads[effect]:
+                turns[list(kept[0])] |= endpoints[cause, list(kept[0])] != 0
+            turns[[cause, *result.cells.positions]] = False
             for z in np.flatnonzero((endpoints[effect] != 0) & turns).tolist():
-                if z != cause and z not in result.cells.positions:
-                    own = list(kept)
-                    own[place] = tuple(sorted({*own[place]} ^ {z}))
-                    yield slope(moments, 0, cause, effect, own[0]), slope(moments, 1, cause, effect, own[1])
+                own = list(kept)
+                own[place] = tuple(sorted({*own[place]} ^ {z}))
+                yield slope(moments, 0, cause, effect, own[0]), slope(moments, 1, cause, effect, own[1])
 
     def unchanged(self, effect: int, given: Sequence[int], two: tuple[int, int]) -> float:
         """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
