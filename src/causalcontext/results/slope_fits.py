@@ -192,12 +192,14 @@ class RowFits:
         moments, kept = self._kept(effect, given, two)
         for place, r in enumerate(two):
             endpoints = _endpoints(result, r)
-            reads = may_cause(endpoints)[apart].any(axis=0)
-            turns = reads & reads[effect]
-            if place == 0 and reads[cause] and reads[effect]:
-                turns[list(kept[0])] |= endpoints[cause, list(kept[0])] != 0
-            turns[[cause, *result.cells.positions]] = False
-            for z in np.flatnonzero((endpoints[effect] != 0) & turns).tolist():
+            turns = {int(z) for z in np.nonzero(may_cause(endpoints)[apart])[1]}
+            if effect not in turns:
+                continue
+            if place == 0 and cause in turns:
+                turns |= {z for z in kept[0] if endpoints[cause, z]}
+            for z in sorted(turns - {cause, *result.cells.positions}):
+                if not endpoints[effect, z]:
+                    continue
                 own = list(kept)
                 own[place] = tuple(sorted({*own[place]} ^ {z}))
                 yield slope(moments, 0, cause, effect, own[0]), slope(moments, 1, cause, effect, own[1])
