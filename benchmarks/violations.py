@@ -125,7 +125,7 @@ CELLS: dict[str, Cell] = {
 for name in COARSE:
     CELLS[f"coarse: {name}"] = Cell(Design(LINEAR, coarse=(name,)))
 CELLS["coarse: mixture"] = Cell(Design(LINEAR, coarse=MIXTURE))
-for name in ("0/1", "3 levels", "5 levels", "cigarettes", "structural zeros"):
+for name in ("0/1", "3 levels", "5 levels", "cigarettes", "zeros", "structural zeros"):
     CELLS[f"coarse acts: {name}"] = Cell(Design(LINEAR, coarse=(name,), acts=True))
 for name in ("heaped", "rounded"):
     CELLS[f"coarse: {name}, exponential"] = Cell(Design(LINEAR, "exponential", coarse=(name,)))

@@ -7,7 +7,8 @@ from scipy.stats import norm, rankdata
 import causalcontext as cc
 from causalcontext.data.dataset import gaussian_ranks, mean_ranks, stable_order
 from causalcontext.score.equations import even_quantiles
-from causalcontext.score.explore import log_density, log_slope, normal_scores
+from causalcontext.score.explore import log_slope, normal_scores
+from causalcontext.score.treatments import log_density
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential
 

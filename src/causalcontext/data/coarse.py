@@ -29,6 +29,7 @@ ATOM = 0.1
 `COARSE_BELOW` effective values are left."""
 MANY_IN_A_LOOK = 1.5 / ATOM**2
 AS_THEY_ARE, SCORES, HEAPS = "as they are", "by normal scores", "spread around their values"
+CENSORED = "as numbers beyond it (censored)"
 """What is done with coarse columns."""
 
 
@@ -63,6 +64,16 @@ class FewValues(NamedTuple):
     def is_graded(self) -> bool:
         """Whether it has so few values that these are levels, or steps of a finer number."""
         return len(self.values) <= MOST_ORDERED
+
+    @property
+    def spike(self) -> int:
+        """The place of the value that stands out beside measurements; -1 if none does."""
+        return int(self.shares.argmax()) if not self.is_graded and spike_of(self.shares) > 0.0 else -1
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether the value that stands out is the lowest or the highest one."""
+        return self.spike in (0, len(self.values) - 1)
 
     @property
     def levels(self) -> tuple[int | float, ...]:
@@ -150,9 +161,10 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
         "{} (two values) as a category": [few.name for few in found if few.kind is Kind.CATEGORICAL],
         f"{{}} (three to five values) {graded}": [few.name for few in found if few.kind is Kind.ORDERED],
         "{} (three to five values) as steps of a finer number": [few.name for few in found if few.finer],
-        f"{{}} is one value: {treatment}": [f"{100.0 * few.shares.max():.0f} % of {few.name}" for few in found
-                                            if not few.is_graded],
-    }  # fmt: skip
+    }
+    for few in (few for few in found if not few.is_graded):
+        own = SCORES if treatment == CENSORED and not few.at_limit else treatment
+        kinds.setdefault(f"{{}} is one value: {own}", []).append(f"{100.0 * few.shares.max():.0f} % of {few.name}")
     parts = [words.format(listed(own)) for words, own in kinds.items() if own]
     if not parts:
         return []

@@ -69,6 +69,8 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     if position in data.treated and len(seen := np.unique(values)) <= MOST_ORDERED:  # steps of a finer number
         steps = tuple(float(data.values[node][values == value][0]) for value in seen)
         return Scale(plain.NUMBER, 0.0, 1.0, tuple(seen.tolist()), steps)
+    if position in data.treated and np.isfinite(limit := data.treated[position].limit):
+        return _censored(data, node, values, limit, count)
     if raw.gap[own] > 0.0 and own in small_counts(raw):
         return Scale(plain.COUNT, float(raw.centre[own]), float(raw.scale[own]), tuple(places.tolist()))
     if raw.table.columns[position] is data.table.columns[position]:
@@ -76,6 +78,18 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     scores = even_quantiles(data.values[node], count)
     distinct = np.append(True, np.diff(places) > 0)
     return Scale(plain.NUMBER, 0.0, 1.0, tuple(places[distinct].tolist()), tuple(scores[distinct].tolist()))
+
+
+def _censored(data: ScoreData, node: int, values: Floats, limit: float, count: int) -> Scale:
+    """Values of the table as they are; a limit stands for the mean of what is drawn beyond it."""
+    first = abs(values.min() - limit) < abs(values.max() - limit)
+    at_limit = values == (values.min() if first else values.max())
+    places = even_quantiles(values[~at_limit], count)
+    places = np.unique(np.append(places, np.nextafter(limit, np.inf if first else -np.inf)))
+    scores, beyond = (places - data.centre[node]) / data.scale[node], data.values[node][at_limit].mean()
+    end = 0 if first else len(places)
+    return Scale(plain.NUMBER, 0.0, 1.0, tuple(np.insert(places, end, limit).tolist()),
+                 tuple(np.insert(scores, end, beyond).tolist()))  # fmt: skip
 
 
 def even_quantiles(values: Floats, count: int) -> Floats:

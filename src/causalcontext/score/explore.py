@@ -18,14 +18,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.data.coarse import AS_THEY_ARE, FewValues
-from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks, stable_order
+from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, FewValues
+from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.violations import SPREAD, Violation
 from causalcontext.score.bends import AS_GOOD, propose_bends
+from causalcontext.score.censored import tobit_score
 from causalcontext.score.columns import SQUARE, BasisFunction
 from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
@@ -34,7 +35,14 @@ from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import Effort, FoundModels, search
-from causalcontext.score.treatments import Treatment, charge_as_is, responses_of, treatments
+from causalcontext.score.treatments import (
+    MARGINAL_PARAMETERS,
+    Treatment,
+    charge_as_is,
+    log_density,
+    responses_of,
+    treatments,
+)
 from causalcontext.score.workspace import FitWorkspace
 
 CURVES_COST = 3.0
@@ -46,8 +54,6 @@ PROMISE = 0.5
 """Curves are searched if single ones would gain this share of what is asked for in the best linear model."""
 FEW_VARIABLES = 12
 """Up to so many variables one set of moments serves straight lines and curves; beyond, that is slow for the former."""
-MARGINAL_PARAMETERS = 4.0
-"""A column's marginal distribution is not free: normal scores are charged like so many parameters a column."""
 FAR = 4.0
 """Curves hardly ever gain so many times what each of them would gain by itself."""
 CHANCE = 50.0
@@ -142,7 +148,7 @@ def asks_for_scales(even: Explored) -> bool:
 def explore_even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues]
                  ) -> tuple[Explored, str, str]:  # fmt: skip
     """The best model whose noise has the same spread everywhere."""
-    ways = treatments(data, coarse if options.transform != "none" else ())
+    ways = treatments(data, coarse if options.transform != "none" else (), effort.seed)
     if options.transform == "ranks":
         way = ways[min(1, len(ways) - 1)]
         found = _bent(_straight(in_ranks(way.data), options, effort), effort)
@@ -188,12 +194,25 @@ def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) ->
         if effort.clock.skips("normal scores"):
             break
         plain = _straight(way.data, straight.design.options, effort)
-        tried.append((way, plain, _bent(plain, effort)))
+        if way.name != CENSORED or _numbers_act(way, plain, tried[1][1].found.best):
+            tried.append((way, plain, _bent(plain, effort)))
     way, plain, bent = max(tried, key=lambda one: one[2].score + one[0].charge)
     beside = ways[1] if way is ways[0] else way
     found, transform = _improved(plain, lambda *_: bent, effort, beside.data, beside.charge - way.charge)
     found = replace(found, charge=found.charge + way.charge)
     return found, transform, way.name if transform == "none" else beside.name
+
+
+def _numbers_act(way: Treatment, drawn: Explored, scored: FittedModel) -> bool:
+    """Whether numbers behind limits explain more than what is written does, at the parents of two models.
+
+    These are the best one with drawn numbers, and that with normal scores.
+    """
+    assert way.written is not None
+    elsewhere = ~np.isin(way.written.position[: way.written.nodes], list(way.limits))
+    written = (float(scores_at_orders(way.written, drawn.design.options, model, False)[elsewhere].sum())
+               + tobit_score(model, way.written, way.limits) for model in (drawn.found.best, scored))  # fmt: skip
+    return drawn.score + way.drawn > max(written)
 
 
 def beyond_shares(design: ScoreDesign, coarse: Sequence[FewValues]) -> float:
@@ -369,23 +388,3 @@ def log_slope(column: Floats) -> float:
     z = normal_scores(column)
     standard = (column - column.mean()) / column.std()
     return float(np.sum(log_density(standard) + 0.5 * z**2 + 0.5 * np.log(2.0 * np.pi)) - len(z) * np.log(z.std()))
-
-
-def log_density(column: Floats) -> Floats:
-    """The log density at every value by spacings over the 2 m nearest order statistics, m = sqrt(n) (Vasicek 1976).
-
-    Digamma terms remove the bias of a logarithm of a spacing. Equal values are kept apart by the smallest distance that
-    occurs.
-    """
-    order = stable_order(column)
-    ordered = column[order]
-    n = len(ordered)
-    reach = max(1, int(np.sqrt(n)))
-    low = np.maximum(np.arange(n) - reach, 0)
-    high = np.minimum(np.arange(n) + reach, n - 1)
-    gaps = np.diff(ordered)
-    smallest = gaps[gaps > 0].min(initial=1.0) if n > 1 else 1.0
-    width = np.maximum(ordered[high] - ordered[low], smallest)
-    density = np.empty(n)
-    density[order] = scipy.special.digamma(high - low) - scipy.special.digamma(n + 1) - np.log(width)
-    return density

@@ -3,18 +3,20 @@
 A noise density fits the spikes of a coarse column rather than its noise, and a parent smears them: links vanish. The
 treatments are models of the same table once each is the probability of the values that were written: a density times
 the width of what a value stands for, or the share of a value times what the normal scores gain by their parents. Shares
-of m values are counted in the same rows, which costs m - 1 nats (AIC).
+of m values are counted in the same rows, which costs m - 1 nats (AIC). Values at a limit may stand for numbers beyond
+it (`censored`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy
 
-from causalcontext.data.coarse import AS_THEY_ARE, HEAPS, SCORES, FewValues
+from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, SCORES, FewValues
+from causalcontext.data.dataset import stable_order
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats, Ints, Values
@@ -22,6 +24,7 @@ from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.kernels.rows.class_choice import TOLERANCE
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
 from causalcontext.kernels.rows.likelihoods import ORDINAL
+from causalcontext.score.censored import Limit, drawn_columns, limits_of
 from causalcontext.score.data import ScoreData, Treated, score_data
 
 MOST_SCORED = 10
@@ -30,6 +33,8 @@ MOST_OF_A_HEAP = 0.5
 """Nor those of which one value is most rows: it is none of many that numbers were rounded to."""
 SMOOTH, WIDEST = 0.35, 2.0
 """The bandwidth by which the density of a heaped column is estimated, and the widest spread of a value, in sd."""
+MARGINAL_PARAMETERS = 4.0
+"""A column's marginal distribution is not free: normal scores are charged like so many parameters a column."""
 NO_WIDTHS = np.empty(0)
 ROWS_ASKED = 5000
 """So many rows are enough to ask whether levels act, or a finer number behind them."""
@@ -37,14 +42,21 @@ ROWS_ASKED = 5000
 
 @dataclass(frozen=True, eq=False)
 class Treatment:
-    """A way to search coarse columns: the data, and what makes its scores log probabilities of written values."""
+    """A way to search coarse columns: the data, and what makes its scores log probabilities of written values.
+
+    Where cells at limits were drawn: the limits by position, what the draws add to the score, and the data with what is
+    written at limits.
+    """
 
     name: str
     data: ScoreData
     charge: float
+    limits: Mapping[int, Limit] = field(default_factory=dict)
+    drawn: float = 0.0
+    written: ScoreData | None = None
 
 
-def treatments(data: ScoreData, coarse: Sequence[FewValues]) -> list[Treatment]:
+def treatments(data: ScoreData, coarse: Sequence[FewValues], seed: int = 0) -> list[Treatment]:
     """All that are worth a search, columns as they are first; only these where no column is coarse.
 
     Three to five steps of a finer number have normal scores in all of them.
@@ -60,6 +72,9 @@ def treatments(data: ScoreData, coarse: Sequence[FewValues]) -> list[Treatment]:
                   and all(data.gap[j] > 0.0 for j in responses_of(data, few))]  # fmt: skip
         if heaped:
             found.append(_treated(HEAPS, data, [few for few in coarse if few not in heaped], heaped))
+        limits = limits_of(data, coarse)
+        if limits:
+            found.append(_censored(data, coarse, limits, found[1], seed))
     return found
 
 
@@ -143,9 +158,64 @@ def _treated(name: str, data: ScoreData, scored: Sequence[FewValues], heaped: Se
             charge += data.total * float(few.shares @ np.log(widths / data.scale[j])) - len(few.values) + 1
     if not scored:
         return Treatment(name, replace(data, treated=treated), charge)
-    table = replace(data.table, columns=tuple(columns))
-    statistics = gather_statistics(table, "listwise")
-    return Treatment(name, score_data(table, statistics, data.links, data.is_window, treated), charge)
+    return Treatment(name, _with_columns(data, dict(enumerate(columns)), treated), charge)
+
+
+def _censored(data: ScoreData, coarse: Sequence[FewValues], limits: Mapping[int, Limit], scores: Treatment,
+              seed: int) -> Treatment:  # fmt: skip
+    """Cells at limits drawn beyond them, other coarse columns by normal scores.
+
+    What makes its score comparable is what makes that of normal scores so, where these are a density of what is not at
+    the limit, estimated in the same rows: shares of single values say nothing about measurements.
+    """
+    columns, added = drawn_columns(data, limits, seed)
+    treated = {place: own._replace(limit=limits[place].value) if place in limits else own
+               for place, own in scores.data.treated.items()}  # fmt: skip
+    found = _with_columns(scores.data, columns, treated)
+    scale, charge = dict(zip(found.position.tolist(), found.scale.tolist(), strict=False)), scores.charge
+    for few in (few for few in coarse if few.at_limit):
+        for j in responses_of(data, few):
+            at_limit = np.isclose(data.values[j], (few.values[few.spike] - data.centre[j]) / data.scale[j], 0.0, 1e-9)
+            added -= data.total * float(np.log(scale[int(data.position[j])] / data.scale[j]))
+            charge -= _density_of_scores(data.values[j][~at_limit], data.total)
+    plain = {place: data.table.columns[place] for place in limits}
+    written = _with_columns(scores.data, plain, {place: own for place, own in treated.items() if place not in limits})
+    return Treatment(CENSORED, found, charge + added, limits, added, written)
+
+
+def _with_columns(data: ScoreData, columns: Mapping[int, Values], treated: Mapping[int, Treated]) -> ScoreData:
+    """The data with some columns of its table replaced."""
+    mine = tuple(columns.get(place, column) for place, column in enumerate(data.table.columns))
+    table = replace(data.table, columns=mine)
+    return score_data(table, gather_statistics(table, "listwise"), data.links, data.is_window, treated)
+
+
+def _density_of_scores(rest: Floats, total: float) -> float:
+    """What makes the score of normal scores a log density of a column, one value of which stands out from the rest."""
+    inside, at = len(rest), total - len(rest)
+    shares = inside * np.log(inside / total) + at * np.log(at / total)
+    density = float(log_density(rest).sum()) + 0.5 * total * (1.0 + np.log(2.0 * np.pi))
+    return float(shares + density - MARGINAL_PARAMETERS * np.log(total))
+
+
+def log_density(column: Floats) -> Floats:
+    """The log density at every value by spacings over the 2 m nearest order statistics, m = sqrt(n) (Vasicek 1976).
+
+    Digamma terms remove the bias of a logarithm of a spacing. Equal values are kept apart by the smallest distance that
+    occurs.
+    """
+    order = stable_order(column)
+    ordered = column[order]
+    n = len(ordered)
+    reach = max(1, int(np.sqrt(n)))
+    low = np.maximum(np.arange(n) - reach, 0)
+    high = np.minimum(np.arange(n) + reach, n - 1)
+    gaps = np.diff(ordered)
+    smallest = gaps[gaps > 0].min(initial=1.0) if n > 1 else 1.0
+    width = np.maximum(ordered[high] - ordered[low], smallest)
+    density = np.empty(n)
+    density[order] = scipy.special.digamma(high - low) - scipy.special.digamma(n + 1) - np.log(width)
+    return density
 
 
 def _looked_up(few: FewValues, scores: Floats, column: Values) -> Floats:
