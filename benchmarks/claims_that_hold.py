@@ -12,7 +12,8 @@ standard errors in every cell. With `--by-kind`, which changes are not claimed, 
 With `--lagged`, series of four numbers with `lags=1`, whose regime R is caused by one of them a step before and changes
 nothing, or (cells "changes") one slope, which is 0 in one regime. With `--cycles`, systems with union cycles: links of
 three numbers that turn round between contexts. A claim of an edge or a slope is false there if the link is the same in
-both contexts, one of a level or a spread if R does not cause the variable.
+both contexts, one of a level or a spread if R does not cause the variable. With `--slopes`, 1,500 rows of A --> B,
+A --> C, B --> C and A --> R, where the slope of 1 of B --> C halves in one context ("halved"), or stays ("kept").
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ SERIES = {"line": lambda x: x, "quadratic": lambda x: 0.5 * (x**2 - 1.0), "relu"
           "tanh": lambda x: np.tanh(2.0 * x)}  # fmt: skip
 LAGGED = ("line", "quadratic", "relu", "tanh", "line exponential", "relu exponential", "line trend", "line changes",
           "relu changes")  # fmt: skip
+SLOPES = ("halved", "kept")
 
 
 def series_table(cell: str, rows: int, seed: int) -> tuple[pd.DataFrame, set[frozenset[str]]]:
@@ -102,13 +104,24 @@ def cycle_table(rows: int, seed: int) -> tuple[pd.DataFrame, set[frozenset[str]]
     return model.sample(rows, seed=seed + 1), {frozenset(model.names[v] for v in pair) for pair in np.argwhere(differ)}
 
 
+def slope_table(cell: str, rows: int, seed: int) -> tuple[pd.DataFrame, set[frozenset[str]]]:
+    """Three numbers and a context that one of them causes, and the pair whose slope halves in it, if it does."""
+    random = np.random.default_rng([seed, 31])
+    a, b, c, other = random.standard_normal((4, rows))
+    first, second = random.choice([-1.0, 1.0], 2) * random.uniform(0.5, 1.5, 2)
+    regime, b = (a + other > 0.0).astype(np.int64), b + first * a
+    c = c + second * a + np.where((regime == 1) & (cell == "halved"), 0.5, 1.0) * b
+    pairs = {frozenset(("B", "C")), frozenset(("R", "C"))} if cell == "halved" else set()
+    return pd.DataFrame({"A": a, "B": b, "C": c, "R": regime}), pairs
+
+
 def other_line(cell: str, models: int, first_seed: int) -> list[object]:
     """Claims of edges and slopes, the false ones, tables with one, and the share of changes that are claimed."""
     count: Counter[str] = Counter()
     for seed in range(first_seed, first_seed + models):
-        cycle = cell == "cycles"
-        table, pairs = cycle_table(500, seed) if cycle else series_table(cell, 600, seed)
-        result = cc.discover(table, "R") if cycle else cc.discover(table, "R", lags=1)
+        table, pairs = (cycle_table(500, seed) if cell == "cycles" else slope_table(cell, 1500, seed) if cell in SLOPES
+                        else series_table(cell, 600, seed))  # fmt: skip
+        result = cc.discover(table, "R", **({"lags": 1} if cell in LAGGED else {}))
         rows = [row for row in result.changes(*result.contexts).itertuples() if row.claimed]
         false = [row for row in rows if frozenset((row.source, row.target)) not in pairs]
         found = {frozenset((row.source, row.target)) for row in rows} & pairs
@@ -179,9 +192,11 @@ def main() -> None:
     parser.add_argument("--by-kind", action="store_true")
     parser.add_argument("--lagged", action="store_true")
     parser.add_argument("--cycles", action="store_true")
+    parser.add_argument("--slopes", action="store_true")
     chosen = parser.parse_args()
-    if chosen.lagged or chosen.cycles:
-        cells = [*(LAGGED if chosen.lagged else ()), *(["cycles"] if chosen.cycles else [])]
+    others = {LAGGED: chosen.lagged, ("cycles",): chosen.cycles, SLOPES: chosen.slopes}
+    if any(others.values()):
+        cells = [cell for some, asked in others.items() if asked for cell in some]
         cells = [cell for cell in chosen.cells if cell in cells] or cells
         lines = [other_line(cell, chosen.models, chosen.first_seed) for cell in cells]
         print(markdown_table(("cell", "false claims", "kinds", "tables with one", "power"), lines), flush=True)

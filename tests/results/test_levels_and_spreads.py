@@ -1,5 +1,7 @@
 """Levels and spreads that a context changes: naive twins, level and power, with lags, in words and from a file."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +34,15 @@ def naive_error(column, design, left):
     leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
     middle = design.T @ np.diag((left / (1.0 - leverage)) ** 2) @ design
     return max(usual, np.sqrt((inverse @ middle @ inverse)[column, column]))
+
+
+def test_no_level_is_claimed_of_what_may_be_a_cause_of_the_context():
+    result = cc.discover(table(1, "level"), "R")
+    assert claims(result.changes("a", "b")) == {("R", "Y", "level")}
+    weak = replace(result, evidence=replace(result.evidence, margin=np.minimum(result.evidence.margin, 9.0)))
+    found = weak.changes("a", "b")
+    assert not found["claimed"].any()
+    assert "Y may be a cause of R" in set(found["reason"])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 LARGEST_NEGLIGIBLE = 0.15
 """A partial correlation below this counts as no edge."""
 ONE_SIDED_95 = 1.645
+STRONG_DIRECTION = 10.0
+"""A level is claimed if the best model in which the variable is no effect of the context loses as many nats."""
 
 
 CLAIMED, CANDIDATE = "claimed", "candidate"
@@ -319,8 +321,17 @@ def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> I
             continue
         here, there, p = own[0][kind]
         difference = there - here if kind == LEVEL else there / here if here > 0.0 else np.nan
-        doubt = own[1] if kind == LEVEL else ""
+        doubt = (own[1] or _weak_direction(result, source, target, (a, b))) if kind == LEVEL else ""
         yield change._replace(effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt)
+
+
+def _weak_direction(result: ContextGraphs, source: int, target: int, places: tuple[int, int]) -> str:
+    """A doubt where a score hardly prefers that the context causes the variable: both ways its level would differ."""
+    evidence = result.evidence
+    if evidence is None or not evidence.margin.size:
+        return ""
+    margin = np.nanmin([np.inf, *evidence.margin[list(places), evidence.slot(source, target)]])
+    return "" if margin >= STRONG_DIRECTION else f"{result.names[target]} may be a cause of {result.names[source]}"
 
 
 def _tested(change: Change, q: float, level: float) -> Change:

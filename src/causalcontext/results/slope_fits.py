@@ -192,7 +192,7 @@ class RowFits:
         moments, kept = self._kept(effect, given, two)
         for place, r in enumerate(two):
             endpoints = _endpoints(result, r)
-            turns = {int(z) for z in np.nonzero(may_cause(endpoints)[apart])[1]}
+            turns = {int(z) for z in np.nonzero(directed(endpoints)[apart])[1]}
             if effect not in turns:
                 continue
             if place == 0 and cause in turns:
