@@ -302,8 +302,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     known = None if scanned is None or scanned.whole else scanned.statistics
     compile_ahead(kinds_for(options.method, test.name, data))
     tested = options.method != "score-ac"
-    data, statistics, prepared = prepare(data, test, options.missing, known, options.threads, tested,
-                                         int(options.seed))  # fmt: skip
+    data, statistics, prepared = prepare(data, test, options.missing, known, tested, int(options.seed))
     return Task(prepared, data, statistics, links, settings, score, options.threads, watch,
                 Support(data, settings.alpha))  # fmt: skip
 

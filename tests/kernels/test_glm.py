@@ -6,7 +6,7 @@ from scipy import optimize, special
 
 from causalcontext.kernels.linear import factorise, invert, solve_half, solve_rest
 from causalcontext.kernels.rows.glm import NO_TIES, RIDGE, first_slopes, fit_glm, maximise, probabilities, write_ridge
-from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, POISSON, call_pass, pass_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISSON, call_pass
 
 FAMILIES = [LOGIT, ORDINAL, POISSON]
 HARD = ["plain", "skewed", "shifted", "separated", "twice the same", "constant"]
@@ -26,7 +26,7 @@ def a_model(family: int, seed: int):
 def derivatives(family, design, response, slopes):
     """The value, the gradient and the whole negative Hessian."""
     gradient, half = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
-    value = call_pass(pass_pointer(family), design, response, 2, slopes, gradient, half)
+    value = call_pass(PASSES[family](), design, response, 2, slopes, gradient, half)
     return value, gradient, np.tril(half) + np.tril(half, -1).T
 
 
@@ -125,11 +125,11 @@ def test_tied_coefficients_are_those_of_the_sum_of_their_columns():
     design = np.vstack([np.ones(200), rng.standard_normal((3, 200))])
     codes = (design[1] + design[2] + rng.logistic(size=200) > 0.0).astype(np.int64)
     tied, curvature = np.zeros(2), np.zeros((2, 2))
-    likelihood = maximise(pass_pointer(LOGIT), design, codes, 1, np.array([0, 1, 1, -1]), np.zeros(2), tied, curvature,
+    likelihood = maximise(PASSES[LOGIT](), design, codes, 1, np.array([0, 1, 1, -1]), np.zeros(2), tied, curvature,
                           -np.inf, 1e-10)  # fmt: skip
     slopes, room = np.zeros(2), np.zeros((2, 2))
     summed = np.vstack([np.ones(200), design[1] + design[2]])
-    expected = maximise(pass_pointer(LOGIT), summed, codes, 1, NO_TIES, np.zeros(2), slopes, room, -np.inf, 1e-10)
+    expected = maximise(PASSES[LOGIT](), summed, codes, 1, NO_TIES, np.zeros(2), slopes, room, -np.inf, 1e-10)
     assert likelihood == pytest.approx(expected)
     assert tied == pytest.approx(slopes, rel=1e-6)
     assert np.tril(curvature) == pytest.approx(np.tril(room), rel=1e-4)

@@ -20,7 +20,7 @@ from causalcontext.kernels.orders.slots import (
     usable_readers,
 )
 from causalcontext.kernels.rows.class_choice import ClassRows, choice_pointer, class_pointer
-from causalcontext.kernels.rows.likelihoods import LOGIT, pass_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, PASSES
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.columns import LINEAR
@@ -408,7 +408,7 @@ def thinned(values, codes, classes, price):
     )
     sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
     sets[0] = [values.shape[1], *range(values.shape[1])]
-    score = through_pointer(choice_pointer(), rows, class_pointer(), pass_pointer(LOGIT), sets, prices)
+    score = through_pointer(choice_pointer(), rows, class_pointer(), PASSES[LOGIT](), sets, prices)
     return sets[0, 1 : 1 + sets[0, 0]].tolist(), score
 
 

@@ -6,7 +6,7 @@ from naive_logit import naive_logit
 
 from causalcontext.kernels.rows.class_choice import MUCH_WORK, few_rows
 from causalcontext.kernels.rows.glm import NO_TIES, RIDGE, first_slopes, fit_glm, is_out_of_reach, maximise, write_ridge
-from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, call_pass, pass_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, call_pass
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, add_dots, exponentials
 
 
@@ -17,14 +17,13 @@ def test_a_pass_has_the_value_and_the_derivatives_of_its_twin(n, width, classes)
     codes, slopes = generator.integers(0, classes, n), generator.normal(size=(classes - 1) * width)
     for scale in (1.0, 200.0):  # far away from the data classes are certain
         gradient, curvature = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
-        value = call_pass(pass_pointer(LOGIT), design, codes, classes - 1, scale * slopes, gradient, curvature)
+        value = call_pass(PASSES[LOGIT](), design, codes, classes - 1, scale * slopes, gradient, curvature)
         expected = naive_logit(design, codes, classes, scale * slopes)
         assert value == pytest.approx(expected[0], rel=1e-10)
         assert gradient == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
         assert np.tril(curvature) == pytest.approx(np.tril(expected[2]), rel=1e-9, abs=1e-9)
         assert (
-            call_pass(pass_pointer(LOGIT), design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0)))
-            == value
+            call_pass(PASSES[LOGIT](), design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0))) == value
         )
 
 
@@ -61,7 +60,7 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
     if few.size:
         fit_glm(LOGIT, part, few, classes, warm, RIDGE, 1.0)
     best = fit_glm(LOGIT, design, codes, classes, cold, RIDGE, 1e-4)
-    near = call_pass(pass_pointer(LOGIT), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
+    near = call_pass(PASSES[LOGIT](), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
     assert rare or best - near < 10 * cold.size
     again = fit_glm(LOGIT, design, codes, classes, warm, RIDGE, 1e-4)
     assert again == pytest.approx(best, abs=1e-3)
@@ -73,7 +72,7 @@ def test_a_gradient_alone_says_what_is_out_of_reach(classes, ordered):
     design = np.vstack([np.ones(400), generator.normal(size=(3, 400))])
     codes = np.clip(np.round(design[1] + design[2] + generator.logistic(size=400) + classes / 2), 0, classes - 1)
     codes, family = codes.astype(np.int64), ORDINAL if ordered else LOGIT
-    one_pass, slopes = pass_pointer(family), first_slopes(family, codes, classes, 4)
+    one_pass, slopes = PASSES[family](), first_slopes(family, codes, classes, 4)
     ridge, free = np.empty(slopes.size), classes - 1
     write_ridge(family, classes, 4, RIDGE, ridge)
     gradient, whole = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))

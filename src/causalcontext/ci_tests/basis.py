@@ -126,7 +126,7 @@ def basis_of(variables: Sequence[Floats]) -> Basis:
     columns = [offered(values) for values in variables]
     together, rows = np.concatenate(columns), len(variables[0])
     table = np.zeros((1, len(together), len(together)))
-    add_cross_products(together, 0, rows, table[0])
+    add_cross_products(together, table[0])
     mirror(table)
     first = np.array([0, *accumulate(len(part) for part in columns)], dtype=np.int64)
     return Basis(table[0] / max(rows, 1), first, rows)

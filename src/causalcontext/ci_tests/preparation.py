@@ -54,7 +54,7 @@ class Preparation(NamedTuple):
 
 
 def prepare(data: Dataset, test: IndependenceTest, missing: str, statistics: SufficientStatistics | None = None,
-            n_jobs: int = 1, tested: bool = True, seed: int = 0, completions: int = POOLED) -> Preparation:  # fmt: skip
+            tested: bool = True, seed: int = 0, completions: int = POOLED) -> Preparation:  # fmt: skip
     """What a search needs to begin with, unless `check_statistics` says that the table cannot be searched.
 
     `statistics` are those of all rows, where `data` are only some of them. With `tested` the method tests, so that an
@@ -62,7 +62,7 @@ def prepare(data: Dataset, test: IndependenceTest, missing: str, statistics: Suf
     `seed`.
     """
     gaps = missing_rows(data) if missing == "testwise" and statistics is None else {}
-    statistics = gather_statistics(data, missing, n_jobs=n_jobs) if statistics is None else statistics
+    statistics = gather_statistics(data, missing) if statistics is None else statistics
     if gaps:
         return _prepare_testwise(data, statistics, test, gaps)
     if missing == "model" and (statistics.missing.any() or statistics.missing_context):

@@ -32,7 +32,7 @@ from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestabl
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.glm import drawn_exceedances, first_slopes, fit_glm, probabilities
-from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, POISSON, call_pass, pass_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISSON, call_pass
 from causalcontext.views import Reason
 
 ROWS_PER_COEFFICIENT = 15
@@ -159,7 +159,7 @@ def _informed(response: Response, design: Floats, slopes: Floats, width: int) ->
     """By how much the rank of the information grows with the columns after the first `width`."""
     family, values, classes = response
     information = np.zeros((slopes.size, slopes.size))
-    call_pass(pass_pointer(family), design, values, classes - 1, slopes, np.zeros(slopes.size), information)
+    call_pass(PASSES[family](), design, values, classes - 1, slopes, np.zeros(slopes.size), information)
     inside = np.ones(slopes.size, dtype=bool)
     if family == LOGIT:
         inside = np.tile(np.arange(len(design)) < width, classes - 1)
@@ -186,7 +186,7 @@ def _answer_classes(found: NestedFits, needed: int, random: np.random.Generator)
 
 def _bootstrap_p(found: NestedFits, below: Floats, random: np.random.Generator) -> float:
     """The share of draws whose likelihood ratio reaches the observed one."""
-    one_pass = pass_pointer(found.response.family)
+    one_pass = PASSES[found.response.family]()
 
     def draw(uniforms: Floats, most: int) -> tuple[int, int]:
         return drawn_exceedances(one_pass, found.base, found.design, below, found.small.slopes, found.start,

@@ -80,13 +80,11 @@ class SufficientStatistics:
         return moments
 
 
-def gather_statistics(
-    data: Dataset, missing: str = "raise", batch: int = 65536, n_jobs: int = 1
-) -> SufficientStatistics:
+def gather_statistics(data: Dataset, missing: str = "raise", batch: int = 65536) -> SufficientStatistics:
     """The `SufficientStatistics` of a table, after one pass over its rows, at most `batch` of them at a time.
 
     `missing` is checked here, before a long pass. Rows with a missing value never enter the moments; whether they are
-    an error is up to `check_statistics`. `n_jobs` threads share many columns; the numbers are the same.
+    an error is up to `check_statistics`.
 
     >>> from causalcontext.data.tables import read_table
     >>> table = {"X": [1.0, 3.0, 2.0, 6.0], "Y": [0, 1, 2, 3], "R": ["dry", "dry", "wet", "wet"]}
@@ -100,13 +98,13 @@ def gather_statistics(
     check_size(data)
     shared = _shared_columns(data)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        totals = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch, n_jobs)
+        totals = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch)
     for position, levels in data.categories.items():  # a level counts as what it is, wherever it stands in the order
         numbers = np.array([*map(level_number, levels), np.nan])
         codes = np.nan_to_num(data.columns[position], nan=-1.0).astype(np.int64)
-        totals.digests[data.system.index(position)] = digest_rows(numbers[codes].view(np.uint64), 0)
+        totals.digests[data.system.index(position)] = digest_rows(numbers[codes].view(np.uint64))
     words = np.array([*map(word_of, data.values), MISSING_WORD], dtype=np.uint64)
-    context = int(digest_rows(words[data.codes], 0)), int(np.count_nonzero(data.codes < 0))
+    context = int(digest_rows(words[data.codes])), int(np.count_nonzero(data.codes < 0))
     statistics = statistics_of(totals, data, data.n_rows, *context, shared or slice(None))
     if data.share != 1.0:
         return replace(statistics, moments=statistics.moments.counted_for(data.share))
@@ -164,7 +162,7 @@ def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[D
     )
 
 
-def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int, n_jobs: int) -> ScanTotals:
+def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> ScanTotals:
     """What the rows of some columns add up to; context variables count as constant."""
     nothing = np.zeros(data.n_rows)
     contexts = data.contexts.positions
@@ -179,7 +177,7 @@ def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int, n_jobs:
         values = buffer[: len(columns) * len(codes)].reshape(len(columns), len(codes))
         for place, column in enumerate(columns):
             values[place] = column[first : first + rows]
-        add_batch(totals, values, codes, first, n_jobs)
+        add_batch(totals, values, codes, first)
     return totals
 
 

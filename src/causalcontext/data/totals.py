@@ -8,23 +8,14 @@ rows that resemble their neighbours stay together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Bools, Codes, Floats
 from causalcontext.kernels.limits import SMALLEST_SCATTER
-from causalcontext.kernels.rows.scan import (
-    add_blocks,
-    blocks,
-    centre_by_level,
-    mirror,
-    order_by_level,
-    scan,
-)
-from causalcontext.kernels.rows.stretches import ScanTotals
-from causalcontext.kernels.threads import in_threads
+from causalcontext.kernels.rows.scan import mirror
+from causalcontext.kernels.rows.stretches import ScanTotals, add_rows, workspace_for
 
 BLOCKS = 32
 MOST_NUMBERS = 2**23
@@ -48,40 +39,16 @@ def no_totals(levels: int, variables: int) -> ScanTotals:
     )
 
 
-def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int, n_jobs: int = 1) -> None:
+def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int) -> None:
     """Add a batch of rows to the totals: values of shape (p, rows), contiguous, and the context of every row, or -1.
 
-    `first_row` is the place of the batch in the table, for the digests. The sums are the same with any number of
-    threads.
-
-    With m new rows around their mean, n old ones and a difference d between the two means, the cross products
-    grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
+    `first_row` is the place of the batch in the table, for the digests.
     """
-    levels, variables = totals.mean.shape
-    usable = np.empty(len(codes), dtype=np.bool_)
-    scan(values.view(np.uint64), codes, first_row, totals.digests, totals.missing, totals.infinite, usable)
-    order, starts = order_by_level(codes, usable, levels)
-    totals.lost[:] += np.bincount(codes[codes >= 0], minlength=levels) - np.diff(starts)
-    centred = np.empty((variables, len(order) + levels))  # after the rows of every level one column to write in
-    near, rest = np.empty_like(totals.mean), np.empty_like(totals.mean)  # the mean is their sum; rows are less `near`
-    centre_by_level(values, order, starts, centred, near, rest, totals.low, totals.high)
-    parts = [(k, k + 1) for k in range(blocks(variables))] if n_jobs > 1 else [(0, blocks(variables))]
-    for level in np.flatnonzero(np.diff(starts)).tolist():
-        start, free = int(starts[level]) + level, int(starts[level + 1]) + level
-        old, new = int(totals.n[level]), free - start
-        if old == 0:
-            totals.centre[level] = near[level]
-        difference = (near[level] - totals.centre[level]) + (rest[level] - totals.mean[level])
-        centred[:, free] = difference * np.sqrt(old * new / (old + new))
-        add = partial(_add_part, centred, start, free + 1, totals.scatter[level])
-        for _ in in_threads(add, parts, n_jobs):
-            pass
-        totals.mean[level] += difference * (new / (old + new))
-        totals.n[level] = old + new
-
-
-def _add_part(centred: Floats, start: int, stop: int, scatter: Floats, part: tuple[int, int]) -> None:
-    add_blocks(centred, start, stop, scatter, *part)
+    variables, rows = values.shape
+    addresses = values.ctypes.data + values.strides[0] * np.arange(variables, dtype=np.uint64)
+    nobody, nothing = np.empty(0, dtype=np.int64), np.empty((variables, 0))  # no rows are copied
+    room = workspace_for(rows, len(totals.n), variables)
+    add_rows(addresses, codes, first_row, 1, totals, room, nobody, nothing)
 
 
 def settle(totals: ScanTotals) -> Bools:

@@ -20,10 +20,26 @@ FunctionPointer = Any
 """A compiled function behind a pointer, which compiled code may call like any other."""
 
 
-def pointer_to(function: Callable[..., Any], *samples: object) -> FunctionPointer:
-    """A compiled function of arguments with the types of `samples` that returns a float, behind a pointer."""
-    function = getattr(function, "__wrapped__", function)
-    return compiled_by(partial(numba.cfunc, _signature(samples)), function, {"error_model": "numpy", "fastmath": False})
+class PointerTo:
+    """A compiled function that returns a float, behind a pointer; calling this makes the pointer, once.
+
+    `samples` gives values, or types, like those of its arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any], samples: Callable[[], tuple[Any, ...]]) -> None:
+        self._function, self._samples = getattr(function, "__wrapped__", function), samples
+        self._pointer: FunctionPointer = None
+
+    def __call__(self) -> FunctionPointer:
+        if self._pointer is None:
+            options = {"error_model": "numpy", "fastmath": False}
+            self._pointer = compiled_by(partial(numba.cfunc, self.kind.signature), self._function, options)
+        return self._pointer
+
+    @property
+    def kind(self) -> Any:
+        """The type of the pointer, for which nothing has to be compiled."""
+        return numba.types.FunctionType(numba.types.float64(*map(kind_of, self._samples())))
 
 
 @cache
@@ -31,11 +47,6 @@ def no_function(kind: Any) -> FunctionPointer:
     """A pointer of some type to a function that returns NaN: what nobody calls need not be compiled."""
     signature = kind.signature
     return compiled_by(partial(numba.cfunc, signature), _NOTHING[len(signature.args)], {})
-
-
-def pointer_kind(*samples: object) -> Any:
-    """The type of such a pointer, for which nothing has to be compiled."""
-    return numba.types.FunctionType(_signature(samples))
 
 
 def kind_of(sample: Any) -> Any:
@@ -55,7 +66,3 @@ _NOTHING: dict[int, Callable[..., float]] = {
     10: lambda a, b, c, d, e, f, g, h, i, j: np.nan,
 }
 """By the number of their arguments."""
-
-
-def _signature(samples: tuple[object, ...]) -> Any:
-    return numba.types.float64(*map(kind_of, samples))

@@ -77,7 +77,18 @@ def _keep(typing_context: Any, note: Any, value: Any) -> Any:
     return numba.types.void(note, value), generate
 
 
+def _lend(typing_context: Any, value: Any) -> Any:
+    """The same array, or tuple of arrays, without an owner: somebody else keeps it alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _disowned(context, builder, value, arguments[0])
+
+    return value(value), generate
+
+
 fetch: Any = intrinsic(_fetch)
+lent: Any = intrinsic(_lend)
+"""For what is passed to other kernels: unless an array has no owner, each call counts its owners, which takes long."""
 _store: Any = intrinsic(_keep)
 
 

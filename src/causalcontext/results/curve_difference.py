@@ -23,7 +23,7 @@ from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.glm import RIDGE, maximise, probabilities
-from causalcontext.kernels.rows.likelihoods import LOGIT, call_pass, pass_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, PASSES, call_pass
 from causalcontext.results.equations import CATEGORY, NUMBER, Equation, Mechanisms, Term
 from causalcontext.results.series import copies_in
 from causalcontext.results.slopes import Slope
@@ -300,7 +300,7 @@ def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Sh
     ties = places.ravel()
     ridge = np.where(np.arange(number) < free * wide, RIDGE, 0.0)
     ridge[0 : free * wide : wide] = 0.0
-    beta, one_pass = np.zeros(number), pass_pointer(LOGIT)
+    beta, one_pass = np.zeros(number), PASSES[LOGIT]()
     maximise(one_pass, design, response, free, ties, ridge, beta, np.empty((number, number)), -np.inf, TOLERANCE)
     slopes, tied = np.where(ties == NOBODY, 0.0, beta[ties]), (ties[:, None] == np.arange(number)).astype(np.float64)
     gradient, half = np.zeros(ties.size), np.zeros((ties.size, ties.size))

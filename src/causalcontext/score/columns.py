@@ -192,7 +192,7 @@ def _apart(gram: Floats, levels: bool) -> Floats:
 def _cross_products(rows: Floats) -> Floats:
     """Products of all pairs of rows, without the threads of a BLAS."""
     total = np.zeros((1, len(rows), len(rows)))
-    add_cross_products(rows, 0, rows.shape[1], total[0])
+    add_cross_products(rows, total[0])
     mirror(total)
     return np.asarray(total[0])
 
@@ -224,7 +224,7 @@ def moments_of(data: ScoreData, functions: Sequence[BasisFunction], mean: Floats
             away = own - means[r]
             for begin in range(0, size, ROWS_AT_A_TIME):  # a copy of all rows would be as large as the columns
                 centred = np.ascontiguousarray(part[:, begin : begin + ROWS_AT_A_TIME] - own[:, None])
-                add_cross_products(centred, 0, centred.shape[1], scatter[r])
+                add_cross_products(centred, scatter[r])
             if count[r] > 0.0:
                 scatter[r] += np.outer(away, away) * (count[r] * size / (count[r] + size))
             means[r] += away * size / (count[r] + size)

@@ -89,7 +89,7 @@ def comparisons_on_rows() -> None:
 def batches() -> None:
     """What answers single questions about numbers, categories and counts."""
     data = read_table(_mixed(), "R", kinds={"E": "count"})
-    _, _, prepared = prepare(data, find_test("auto"), "raise", None, 1, True)
+    _, _, prepared = prepare(data, find_test("auto"), "raise")
     prepared.answer([CIQuery(0, 1, (2,)), CIQuery(4, 3, (0,)), CIQuery(5, 3, (0,))])
 
 

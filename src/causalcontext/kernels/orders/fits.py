@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
 
 import numba
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, kind_of, no_function, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo, kind_of, no_function
 from causalcontext.kernels.handles import Note, empty_note, fetch, note_of
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.fit_arrays import (
@@ -65,34 +64,23 @@ from causalcontext.kernels.orders.fit_arrays import (
     shared_values,
     store,
 )
-from causalcontext.kernels.orders.scaled_fits import scaled_kind, scaled_pointer
-from causalcontext.kernels.orders.selection import invert, price_of, select_kind, select_pointer, solve
-from causalcontext.kernels.rows.class_choice import choice_kind, choice_pointer, class_kind, class_pointer
-from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, pass_kind, pass_pointer
-from causalcontext.kernels.rows.noise_densities import DensityTable, density_kind, density_pointer
-from causalcontext.kernels.rows.number_scores import number_kind, number_pointer
-from causalcontext.kernels.rows.scales import scale_kind, scale_pointer
+from causalcontext.kernels.orders.scaled_fits import scaled_pointer
+from causalcontext.kernels.orders.selection import invert, price_of, select_pointer, solve
+from causalcontext.kernels.rows.class_choice import choice_pointer, class_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES
+from causalcontext.kernels.rows.noise_densities import DensityTable, density_pointer
+from causalcontext.kernels.rows.number_scores import number_pointer
+from causalcontext.kernels.rows.scales import scale_pointer
 
 ALIKE = 0.4
 """Columns whose squared correlation is higher are tried in each other's place."""
 
 
-_KINDS = Calls(select_kind(), number_kind(), density_kind(), choice_kind(), class_kind(), pass_kind(), pass_kind(),
-               scaled_kind(), scale_kind(), NO_FIT_ARRAYS)  # fmt: skip
+_KINDS = Calls(select_pointer.kind, number_pointer.kind, density_pointer.kind, choice_pointer.kind, class_pointer.kind,
+               PASSES[LOGIT].kind, PASSES[LOGIT].kind, scaled_pointer.kind, scale_pointer.kind,
+               NO_FIT_ARRAYS)  # fmt: skip
 CALLS = numba.types.Tuple([kind_of(_KINDS)])
 """The type of what a note of `Calls` holds: Python hands over a note in a tenth of the time that nine pointers take."""
-_FIT = NO_FIT_ARRAYS, empty_note(CALLS), 0, 0, 0
-
-
-@cache
-def fit_pointer() -> FunctionPointer:
-    """`fit` behind a pointer."""
-    return pointer_to(fit, *_FIT)
-
-
-def fit_kind() -> Any:
-    """The type of `fit_pointer`."""
-    return pointer_kind(*_FIT)
 
 
 def calls_for(densities: bool, classes: bool, ordered: bool, weighted: Note | None) -> Note:
@@ -110,16 +98,14 @@ def _even_calls(densities: bool, classes: bool, ordered: bool) -> Note:
 @cache
 def _functions(densities: bool, classes: bool, ordered: bool, scales: bool) -> Calls:
     """The functions that a fit calls; what no node needs is not compiled."""
-    numbers = number_kind(), density_kind()
-    others = choice_kind(), class_kind(), pass_kind(), pass_kind()
-    functions = [
-        select_pointer(),
-        *((number_pointer(), density_pointer()) if densities else map(no_function, numbers)),
-        *((choice_pointer(), class_pointer(), pass_pointer(LOGIT), pass_pointer(ORDINAL if ordered else LOGIT))
-          if classes else map(no_function, others)),
-        *((scaled_pointer(), scale_pointer()) if scales else map(no_function, (scaled_kind(), scale_kind()))),
-    ]  # fmt: skip
-    return Calls._make([*functions, NO_FIT_ARRAYS])
+
+    def some(wanted: bool, *pointers: PointerTo) -> list[FunctionPointer]:
+        return [each() if wanted else no_function(each.kind) for each in pointers]
+
+    return Calls._make([select_pointer(), *some(densities, number_pointer, density_pointer),
+                        *some(classes, choice_pointer, class_pointer, PASSES[LOGIT],
+                              PASSES[ORDINAL if ordered else LOGIT]),
+                        *some(scales, scaled_pointer, scale_pointer), NO_FIT_ARRAYS])  # fmt: skip
 
 
 @kernel
@@ -156,6 +142,9 @@ def fit(arrays: Note, calls: Note, block: int, node: int, slot: int) -> float:
     if kept.names.size > 0:
         keep(kept, name, fits, node, slot, score)
     return score
+
+
+fit_pointer = PointerTo(fit, lambda: (NO_FIT_ARRAYS, empty_note(CALLS), 0, 0, 0))
 
 
 @kernel

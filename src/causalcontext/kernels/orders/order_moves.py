@@ -20,8 +20,8 @@ from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer, kind_of
 from causalcontext.kernels.handles import Note, fetch, note_of
 from causalcontext.kernels.orders.fit_arrays import FIT_ARRAYS, BlockTables
-from causalcontext.kernels.orders.fits import fit_kind, fit_pointer
-from causalcontext.kernels.orders.selection import copy_kind, copy_pointer
+from causalcontext.kernels.orders.fits import fit_pointer
+from causalcontext.kernels.orders.selection import copy_pointer
 from causalcontext.kernels.orders.slots import NO_BLOCK, NodeSlots, best_score, usable_readers
 
 ORDER, PLACE = range(2)
@@ -39,7 +39,7 @@ class OrderCalls(NamedTuple):
     copy_fit: FunctionPointer
 
 
-ORDER_CALLS = numba.types.Tuple([kind_of(OrderCalls(fit_kind(), copy_kind()))])
+ORDER_CALLS = numba.types.Tuple([kind_of(OrderCalls(fit_pointer.kind, copy_pointer.kind))])
 """The type of what a note of `OrderCalls` holds."""
 
 

@@ -8,14 +8,12 @@ of this.
 from __future__ import annotations
 
 import math
-from functools import cache
-from typing import Any
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.linear import weighted_products
 from causalcontext.kernels.orders.fit_arrays import (
@@ -44,8 +42,8 @@ from causalcontext.kernels.orders.fit_arrays import (
     Scratch,
     regression_of,
 )
-from causalcontext.kernels.orders.selection import price_of, select_kind
-from causalcontext.kernels.rows.noise_densities import DensityTable, density_kind
+from causalcontext.kernels.orders.selection import price_of, select_pointer
+from causalcontext.kernels.rows.noise_densities import DensityTable, density_pointer
 from causalcontext.kernels.rows.scales import (
     CHOICE,
     MOST_SCALES,
@@ -55,27 +53,11 @@ from causalcontext.kernels.rows.scales import (
     ScaleRows,
     choose_scale,
     no_scale,
-    scale_kind,
+    scale_pointer,
 )
 
 MOST_ROUNDS = 3
 """How often the columns of the location are chosen again with the weights of a scale."""
-
-
-def _samples() -> tuple[Any, ...]:
-    pointers = select_kind(), scale_kind(), density_kind()
-    return NO_FIT_ARRAYS, NO_FIT_ARRAYS, *pointers, 0, 0, 0, np.zeros(1, dtype=np.int64)
-
-
-@cache
-def scaled_pointer() -> FunctionPointer:
-    """`scaled` behind a pointer."""
-    return pointer_to(scaled, *_samples())
-
-
-def scaled_kind() -> Any:
-    """The type of `scaled_pointer`."""
-    return pointer_kind(*_samples())
 
 
 @kernel
@@ -117,6 +99,11 @@ def scaled(arrays: Note, weighted: Note, select: FunctionPointer, fit_scale: Fun
     _mark(regression_of(arrays, block, node), fits.matters[node, slot], candidates, trail, tried)
     _write(whole, chosen, fit.taken, trail)
     return float(score)
+
+
+scaled_pointer = PointerTo(scaled, lambda: (
+    NO_FIT_ARRAYS, NO_FIT_ARRAYS, select_pointer.kind, scale_pointer.kind, density_pointer.kind, 0, 0, 0,
+    np.zeros(1, dtype=np.int64)))  # fmt: skip
 
 
 @kernel

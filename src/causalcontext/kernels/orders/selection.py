@@ -14,12 +14,10 @@ pays if (1 - q) exp(2 price / rows) < 1.
 from __future__ import annotations
 
 import math
-from functools import cache
-from typing import Any
 
 from causalcontext.kernels.arrays import NOBODY, NOTHING, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import PointerTo
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.fit_arrays import (
@@ -56,31 +54,6 @@ PATIENCE = 1
 """How many columns in a row may be taken that do not pay by themselves, in the hope of one that pays then."""
 
 
-_SELECT, _COPY = (NO_FIT_ARRAYS, 0, 0, False, 0), (NO_FIT_ARRAYS, 0, 0, 0)
-
-
-@cache
-def select_pointer() -> FunctionPointer:
-    """`select` behind a pointer."""
-    return pointer_to(select, *_SELECT)
-
-
-def select_kind() -> Any:
-    """The type of `select_pointer`."""
-    return pointer_kind(*_SELECT)
-
-
-@cache
-def copy_pointer() -> FunctionPointer:
-    """`copy_fit` behind a pointer."""
-    return pointer_to(copy_fit, *_COPY)
-
-
-def copy_kind() -> Any:
-    """The type of `copy_pointer`."""
-    return pointer_kind(*_COPY)
-
-
 @kernel
 def select(arrays: Note, block: int, node: int, plain: bool, slot: int) -> float:
     """Choose columns of `work.candidates`, only plain ones if asked; what is left of the variance of a number.
@@ -104,6 +77,9 @@ def select(arrays: Note, block: int, node: int, plain: bool, slot: int) -> float
     return float(work.small[0, 0, 0])
 
 
+select_pointer = PointerTo(select, lambda: (NO_FIT_ARRAYS, 0, 0, False, 0))
+
+
 @kernel
 def copy_fit(arrays: Note, node: int, source: int, goal: int) -> float:
     """Copy the fit of one slot to another; its score."""
@@ -115,6 +91,9 @@ def copy_fit(arrays: Note, node: int, source: int, goal: int) -> float:
         matters[goal, j] = matters[source, j]
     fits.scores[node, goal] = fits.scores[node, source]
     return float(fits.scores[node, goal])
+
+
+copy_pointer = PointerTo(copy_fit, lambda: (NO_FIT_ARRAYS, 0, 0, 0))
 
 
 @kernel

@@ -43,20 +43,6 @@ def _as_bits(of: Any, kind: Any) -> Any:
     return intrinsic(taken)
 
 
-def _lend() -> Any:
-    """An intrinsic: the same array, kept alive by somebody else."""
-
-    def lent(typing_context: Any, array: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            found = context.make_array(signature.return_type)(context, builder, value=arguments[0])
-            found.meminfo, found.parent = found.meminfo.type(None), found.parent.type(None)
-            return found._getvalue()
-
-        return array(array), generate
-
-    return intrinsic(lent)
-
-
 def _fetch() -> Any:
     """An intrinsic: a hint that the line of memory at an address will be read soon; nothing happens if it cannot be."""
 
@@ -75,8 +61,7 @@ def _fetch() -> Any:
     return intrinsic(fetched)
 
 
-lent, fetch = _lend(), _fetch()
-"""`lent`: passing an array to another kernel counts its owners, unless it has none, and counting takes long."""
+fetch = _fetch()
 _to_numbers, _to_words = _as_pointer(_types.float64), _as_pointer(_types.uint64)
 word_of = _as_bits(_types.float64, _types.int64)
 value_of = _as_bits(_types.int64, _types.float64)

@@ -8,17 +8,16 @@ are each thinned out by the logit itself, and the best is taken. Ordered categor
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
 from causalcontext.kernels.linear import factorise, invert, solve_half
 from causalcontext.kernels.rows.glm import RIDGE, is_out_of_reach, maximise, write_ridge, write_start
-from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, pass_kind
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES
 
 SURE = 5.0
 """A column is not tried out if its Wald statistic promises to lose so much more than twice its price."""
@@ -62,37 +61,15 @@ class ClassRows(NamedTuple):
     price: float
 
 
-@cache
-def choice_pointer() -> FunctionPointer:
-    """`choose_columns` behind a pointer."""
-    return pointer_to(choose_columns, *_samples())
-
-
-def choice_kind() -> Any:
-    """The type of `choice_pointer`."""
-    return pointer_kind(*_samples())
-
-
 def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
     rows = ClassRows(number[:, None], whole, whole, whole, 2, False, 1.0, 1.0)
-    return rows, class_kind(), pass_kind(), whole[:, None], number[:, None]
-
-
-@cache
-def class_pointer() -> FunctionPointer:
-    """`class_fit` behind a pointer."""
-    return pointer_to(class_fit, *_fit_samples())
-
-
-def class_kind() -> Any:
-    """The type of `class_pointer`."""
-    return pointer_kind(*_fit_samples())
+    return rows, class_pointer.kind, PASSES[LOGIT].kind, whole[:, None], number[:, None]
 
 
 def _fit_samples() -> tuple[Any, ...]:
     row, square = np.zeros(1), np.zeros((1, 1))
-    return pass_kind(), square, np.zeros(1, dtype=np.int64), 2, False, row, False, 0.0, square
+    return PASSES[LOGIT].kind, square, np.zeros(1, dtype=np.int64), 2, False, row, False, 0.0, square
 
 
 @kernel
@@ -130,6 +107,9 @@ def choose_columns(
     nothing = np.empty((0, 0))
     likelihood = fit(one_pass, design, codes, rows.classes, rows.ordered, start, False, -math.inf, nothing)
     return rows.weight * float(likelihood) - _paid(rows, before, sets[0, 0], prices[winner])
+
+
+choice_pointer = PointerTo(choose_columns, _samples)
 
 
 @kernel
@@ -353,7 +333,7 @@ def class_fit(one_pass: FunctionPointer, design: Floats, codes: Ints, classes: i
     Parameters
     ----------
     one_pass : pointer
-        `likelihoods.pass_pointer` of `LOGIT` or, for ordered classes, of `ORDINAL`.
+        That of `LOGIT` among `likelihoods.PASSES`, of `ORDINAL` for ordered classes.
     design : array, shape (width, rows)
         Its first row is 1.
     codes : array of int, shape (rows,)
@@ -375,6 +355,9 @@ def class_fit(one_pass: FunctionPointer, design: Floats, codes: Ints, classes: i
     if likelihood > -math.inf and inverse.size > 0:
         invert(curvature, inverse)
     return likelihood
+
+
+class_pointer = PointerTo(class_fit, _fit_samples)
 
 
 @kernel

@@ -17,7 +17,7 @@ from causalcontext.kernels.arrays import NOBODY, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer
 from causalcontext.kernels.linear import factorise, solve_half, solve_rest
-from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, POISSON, pass_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISSON
 
 RIDGE = 1e-2
 """On slopes of standardised columns, where they have to be finite."""
@@ -53,7 +53,7 @@ def fit_glm(family: int, design: Floats, response: Ints, classes: int, slopes: F
     """
     penalty, curvature = np.empty(slopes.size), np.empty((slopes.size, slopes.size))
     write_ridge(family, classes, len(design), ridge, penalty)
-    found: float = maximise(pass_pointer(family), design, response, classes - 1, NO_TIES, penalty, slopes, curvature,
+    found: float = maximise(PASSES[family](), design, response, classes - 1, NO_TIES, penalty, slopes, curvature,
                             -math.inf, tolerance)  # fmt: skip
     return found
 
@@ -85,7 +85,7 @@ def maximise(one_pass: FunctionPointer, design: Floats, response: Ints, free: in
     Parameters
     ----------
     one_pass : pointer
-        `likelihoods.pass_pointer` of a family.
+        One of `likelihoods.PASSES`.
     free : int
         Classes but one.
     ties : array of int, shape (coefficients of the family,) or (0,)

@@ -12,14 +12,13 @@ sum of products of two columns, where products serve all pairs and weights serve
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
 from causalcontext.kernels.special import logistic, softplus
 
@@ -28,22 +27,6 @@ LOGIT, ORDINAL, POISSON = 0, 1, 2
 ROWS_OF_A_LOG = 32
 """The logarithm of a product of so many sums of at most `MOST_LEVELS` exponentials is taken at once."""
 LARGEST_EXPONENT = 700.0
-
-
-@cache
-def pass_pointer(family: int) -> FunctionPointer:
-    """The pass of a family behind a pointer."""
-    return pointer_to((logit_pass, ordinal_pass, poisson_pass)[family], *_samples())
-
-
-def pass_kind() -> Any:
-    """The type of `pass_pointer`."""
-    return pointer_kind(*_samples())
-
-
-def _samples() -> tuple[Any, ...]:
-    row, square = np.zeros(1), np.zeros((1, 1))
-    return square, np.zeros(1, dtype=np.int64), 1, row, row, square
 
 
 @kernel
@@ -286,3 +269,12 @@ def poisson_pass(design: Floats, counts: Ints, free: int, slopes: Floats, gradie
             for row in range(n):
                 curvature[a, b] += mean[row] * design[a, row] * design[b, row]
     return total
+
+
+def _samples() -> tuple[Any, ...]:
+    row, square = np.zeros(1), np.zeros((1, 1))
+    return square, np.zeros(1, dtype=np.int64), 1, row, row, square
+
+
+PASSES = tuple(PointerTo(one_pass, _samples) for one_pass in (logit_pass, ordinal_pass, poisson_pass))
+"""The pass of every family, behind pointers of one kind."""

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
 from causalcontext.kernels.linear import factorise, solve_half, solve_rest
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, exponentials
 
@@ -92,21 +92,6 @@ def density_table() -> DensityTable:
     return DensityTable(line, lookup, expected, np.linalg.inv(left[:2, :2]), np.linalg.inv(left))
 
 
-@cache
-def density_pointer() -> FunctionPointer:
-    """`density_gain` behind a pointer."""
-    return pointer_to(density_gain, *_samples())
-
-
-def density_kind() -> Any:
-    """The type of `density_pointer`."""
-    return pointer_kind(*_samples())
-
-
-def _samples() -> tuple[Any, ...]:
-    return np.zeros(1), 1, 1.0, density_table(), np.zeros(1)
-
-
 def best_density(residual: Floats, rows: float, density: Floats) -> float:
     """What `density_gain` says of residuals, which stay as they are: called through its pointer, compiled once."""
     return float(_gain_by(density_pointer(), residual.copy(), residual.size, float(rows), density_table(), density))
@@ -175,6 +160,9 @@ def density_gain(residual: Floats, count: int, rows: float, table: DensityTable,
                 for j in range(MANY):
                     slopes[j] = start[j]
     return best
+
+
+density_pointer = PointerTo(density_gain, lambda: (np.zeros(1), 1, 1.0, density_table(), np.zeros(1)))
 
 
 @kernel(fastmath={"reassoc", "contract"})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
 from causalcontext.kernels.orders.fit_arrays import PIECES, RESPONSE
-from causalcontext.kernels.rows.noise_densities import MANY, DensityTable, density_kind, density_table
+from causalcontext.kernels.rows.noise_densities import MANY, DensityTable, density_pointer, density_table
 
 FEWEST_ROWS = 10
 IN_A_BIN = 5
@@ -20,20 +19,9 @@ NO_DENSITY = -2
 """In place of the first row of a bin: noise is Gaussian."""
 
 
-@cache
-def number_pointer() -> FunctionPointer:
-    """`number_gain` behind a pointer."""
-    return pointer_to(number_gain, *_samples())
-
-
-def number_kind() -> Any:
-    """The type of `number_pointer`."""
-    return pointer_kind(*_samples())
-
-
 def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
-    return number[:, None], whole, whole, whole, whole[:, None], number, 1.0, density_table(), density_kind()
+    return number[:, None], whole, whole, whole, whole[:, None], number, 1.0, density_table(), density_pointer.kind
 
 
 @kernel
@@ -68,6 +56,9 @@ def number_gain(values: Floats, starts: Ints, groups: Ints, node: Ints, chosen: 
         _spread(values, starts, groups, response, pieces, size, residual)
         size *= IN_A_BIN
     return float(density_gain(residual, size, rows, densities, np.empty(MANY + 5)))
+
+
+number_pointer = PointerTo(number_gain, _samples)
 
 
 @kernel

@@ -8,14 +8,13 @@ by the fitted noise density and by ranks as well: a few far rows must not look l
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
 from causalcontext.kernels.limits import SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.linear import factorise, solve_half, solve_rest, weighted_products
 from causalcontext.kernels.rows.noise_densities import (
@@ -24,7 +23,7 @@ from causalcontext.kernels.rows.noise_densities import (
     MANY,
     REACH,
     DensityTable,
-    density_kind,
+    density_pointer,
     density_table,
 )
 
@@ -108,18 +107,7 @@ class ScaleCalls(NamedTuple):
 def _samples() -> tuple[Any, ...]:
     number, whole = [np.zeros((1,) * axes) for axes in range(3)], np.zeros(1, dtype=np.int64)
     rows = ScaleRows(number[1], number[2], number[2], number[1], number[1], 1.0)
-    return rows, density_table(), density_kind(), ScaleFit(whole, *[number[1]] * 5)
-
-
-@cache
-def scale_pointer() -> FunctionPointer:
-    """`fit_scale` behind a pointer."""
-    return pointer_to(fit_scale, *_samples())
-
-
-def scale_kind() -> Any:
-    """The type of `scale_pointer`."""
-    return pointer_kind(*_samples())
+    return rows, density_table(), density_pointer.kind, ScaleFit(whole, *[number[1]] * 5)
 
 
 @kernel
@@ -231,6 +219,9 @@ def fit_scale(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPo
         if count > 0 and step < STEPS - 1:
             _scoring_step(rows, fit.taken, left, density, slopes)
     return best
+
+
+scale_pointer = PointerTo(fit_scale, _samples)
 
 
 @kernel(fastmath={"reassoc", "contract"})

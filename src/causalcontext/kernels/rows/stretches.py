@@ -1,4 +1,4 @@
-"""Kernels that add a batch of a stream to sums: one visit, a few hundred rows at a time, which stay in the cache.
+"""Kernels that add a batch of rows to sums: one visit, a few hundred rows at a time, which stay in the cache.
 
 Columns are taken where they lie. Every value is looked at (digests, missing and infinite ones); then the usable rows of
 every level are put side by side, less their own mean, and ranges, sums and cross products follow. Differences from a
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from causalcontext.kernels.arrays import Codes, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.draws import GOLDEN, ONE, mixed
-from causalcontext.kernels.rows.addresses import Words, column_at, fetch, lent, value_of, word_of, words_at
+from causalcontext.kernels.handles import lent
+from causalcontext.kernels.rows.addresses import Words, column_at, fetch, value_of, word_of, words_at
 from causalcontext.kernels.rows.scan import look_at_values
 
 Places = NDArray[np.uint32]
@@ -127,7 +128,7 @@ def add_rows(
         The rows to copy, counted from the first one of the batch, in order.
     kept : array of float64, shape (variables, rows to copy), overwritten
     """
-    sums, workspace, chosen, kept = _lent_sums(sums), _lent_workspace(workspace), lent(chosen), lent(kept)
+    sums, workspace, chosen, kept = lent(sums), lent(workspace), lent(chosen), lent(kept)
     begin = copied = 0
     while begin < codes.size:
         row, block, end = np.uint64(first_row + begin), 0, codes.size
@@ -146,18 +147,6 @@ def add_rows(
 
 
 @kernel
-def _lent_sums(s: ScanTotals) -> ScanTotals:
-    return ScanTotals(lent(s.n), lent(s.lost), lent(s.centre), lent(s.mean), lent(s.low), lent(s.high), lent(s.scatter),
-                 lent(s.missing), lent(s.infinite), lent(s.digests))  # fmt: skip
-
-
-@kernel
-def _lent_workspace(d: ScanWorkspace) -> ScanWorkspace:
-    return ScanWorkspace(lent(d.stretch), lent(d.products), lent(d.near), lent(d.total), lent(d.away), lent(d.usable),
-                lent(d.order), lent(d.starts))  # fmt: skip
-
-
-@kernel
 def _look(
     columns: Words,
     codes: Codes,
@@ -170,11 +159,7 @@ def _look(
     workspace: ScanWorkspace,
 ) -> None:
     """Add rows to digests and counts; write down the cells of those that are usable, -1 for the others."""
-    usable, these, odd = (
-        workspace.usable,
-        codes[begin:end],
-        False,
-    )  # a place that may be negative is looked up one by one
+    usable, these, odd = workspace.usable, codes[begin:end], False
     for i in range(these.size):
         usable[i] = these[i]
     for j in range(columns.size):
