@@ -48,7 +48,7 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.auto import choose_by_call
-from causalcontext.methods.registry import METHODS, SPECIAL, run_method, takes_lags
+from causalcontext.methods.registry import METHODS, SPECIAL, run_method
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
@@ -321,12 +321,10 @@ def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[s
 
 
 def check_lags(context: Any, options: Options) -> None:
-    """Return if the method takes lags, and the columns that order the rows take no part in the search."""
+    """Return if the columns that order the rows take no part in the search."""
     series = options.series
     if series is None:
         return
-    if not takes_lags(options.method):
-        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac', or 'pc-ac'")
     measured, made = split_context(context)
     searched = [*(measured if isinstance(measured, list | tuple) else [measured]), *(one.column for one in made)]
     for name in series.taken:

@@ -15,7 +15,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.methods import auto
 from causalcontext.methods.auto import choose_by_table
-from causalcontext.methods.registry import METHODS, Method, takes_lags
+from causalcontext.methods.registry import METHODS, Method
 from causalcontext.methods.task import Task
 from causalcontext.results.outcome import Outcome
 
@@ -175,17 +175,11 @@ def test_an_interrupted_score_is_not_followed_by_tests(monkeypatch: pytest.Monke
     assert stopped.value.result.settings.method == "score-ac"
 
 
-def test_the_registry_knows_who_takes_lags():
-    """All of them do."""
-    assert {name for name in METHODS if takes_lags(name)} == set(METHODS)
-    assert not takes_lags("a method of another version")
-
-
 def test_a_method_that_is_added_searches_windows_too(monkeypatch):
     def mine(task: Task) -> Outcome:
         return replace(METHODS["pc-ac"].run(task), notes=("found by a method of my own",))
 
-    monkeypatch.setitem(METHODS, "mine", Method(mine, lags=True))
+    monkeypatch.setitem(METHODS, "mine", Method(mine))
     land = cc.examples.land_surface(400, seed=1)
     found = cc.discover(land, "regime", method="mine", lags=1)
     assert found.settings.method == "mine"
@@ -194,6 +188,3 @@ def test_a_method_that_is_added_searches_windows_too(monkeypatch):
     static = cc.discover(table(), "R", method="pc-ac")
     assert list(found.changes(*found.contexts)) == list(static.changes(*static.contexts))
     assert found.stability(samples=2).samples == 2
-    monkeypatch.setitem(METHODS, "mine", Method(mine, lags=False))
-    with pytest.raises(cc.NotYetError, match="method 'mine' with lags"):
-        cc.discover(land, "regime", method="mine", lags=1)

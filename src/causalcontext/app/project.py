@@ -37,29 +37,14 @@ class Run:
 
 @dataclass
 class Project:
-    """The table and everything that was asked about it.
+    """The table and everything that was asked about it."""
 
-    Attributes
-    ----------
-    table : Path
-        The file of the table.
-    name : str
-        What it is called.
-    fingerprint : str
-        A hash of its bytes.
-    question : Question
-        As it stands on the page.
-    runs : list of Run
-    file : Path or None
-        Where it is kept; None for a table that was uploaded, or an example.
-    """
-
-    table: Path
-    name: str
-    fingerprint: str
-    question: Question
+    table: Path  # the file of the table
+    name: str  # what it is called
+    fingerprint: str  # a hash of its bytes
+    question: Question  # as it stands on the page
     runs: list[Run] = field(default_factory=list)
-    file: Path | None = None
+    file: Path | None = None  # where it is kept; None for a table that was uploaded, or an example
 
     def text(self, results: Path) -> str:
         """The project as the text of a file, with the results that lie in a folder."""

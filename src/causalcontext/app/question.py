@@ -31,24 +31,12 @@ KEYS = ("drop", "kinds", "context", "options", "knowledge")
 
 @dataclass(frozen=True)
 class Question:
-    """What one search is asked.
+    """What one search is asked."""
 
-    Attributes
-    ----------
-    drop : tuple of str
-        Columns that are left out.
-    kinds : mapping from column to kind
-        What is said about columns, against their dtypes.
-    context : tuple of str or Indicator
-    options : mapping
-        Options of `discover` that are not as by default.
-    knowledge : Knowledge
-    """
-
-    drop: tuple[str, ...]
-    kinds: Mapping[str, str]
+    drop: tuple[str, ...]  # columns that are left out
+    kinds: Mapping[str, str]  # what is said about columns, against their dtypes
     context: tuple[str | Indicator, ...]
-    options: Mapping[str, Any]
+    options: Mapping[str, Any]  # options of `discover` that are not as by default
     knowledge: Knowledge
 
     @classmethod

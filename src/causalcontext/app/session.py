@@ -159,7 +159,7 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Everything but the columns."""
         with self._lock:
-            common = {"methods": [{"name": name, "text": TEXTS.get(name, ""), "lags": METHODS[name].lags}
+            common = {"methods": [{"name": name, "text": TEXTS.get(name, "")}
                                   for name in sorted(METHODS, key=lambda name: name != "auto")],
                       "kinds": [kind.value for kind in Kind], "tests": ["auto", *TESTS],
                       "options": option_fields(OPTIONS), "examples": list(EXAMPLES)}  # fmt: skip

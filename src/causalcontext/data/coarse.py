@@ -34,24 +34,14 @@ CENSORED = "as numbers beyond it (censored)"
 
 
 class FewValues(NamedTuple):
-    """A number with few values.
-
-    Attributes
-    ----------
-    name : str
-    columns : tuple of int
-        The positions of it and, in windows of a time series, of its lags.
-    values, shares : arrays, shape (m,)
-        The values that occur, sorted, and how often.
-    finer : bool
-        Whether three to five values are steps of a finer number, which acts in their place.
-    """
+    """A number with few values."""
 
     name: str
-    columns: tuple[int, ...]
+    columns: tuple[int, ...]  # the positions of it and, in windows of a time series, of its lags
+    # `values`, `shares`: shape (m,): the values that occur, sorted, and how often
     values: Floats
     shares: Floats
-    finer: bool = False
+    finer: bool = False  # whether three to five values are steps of a finer number, which acts in their place
 
     @property
     def kind(self) -> Kind:

@@ -42,32 +42,17 @@ Columns = frozenset[Column]
 
 @dataclass(frozen=True)
 class StraightEquations:
-    """Straight equations of p numbers, and of a context as number p, in K contexts.
+    """Straight equations of p numbers, and of a context as number p, in K contexts."""
 
-    Attributes
-    ----------
-    moments : Moments
-        Of the numbers in every context, in any units.
-    columns : tuple of sets of columns, p + 1 of them
-    free : array of bool, shape (p + 1,)
-        Whose equations may be changed.
-    may, must : arrays of bool, shape (p + 1, p + 1)
-        What knowledge allows and requires, row -> column.
-    links : array of bool, shape (K, m, m)
-        All links of the m variables of the table, of which these are the first.
-    noise : array, shape (p + 1, K)
-        Standard deviations of the noise, up to a factor.
-    price, extra : float
-        A column costs `price` times the logarithm of its rows, and so much more.
-    """
-
-    moments: Moments
-    columns: tuple[Columns, ...]
-    free: Bools
+    moments: Moments  # of the numbers in every context, in any units
+    columns: tuple[Columns, ...]  # p + 1 of them
+    free: Bools  # shape (p + 1,): whose equations may be changed
+    # `may`, `must`: shape (p + 1, p + 1): what knowledge allows and requires, row -> column
     may: Bools
     must: Bools
-    links: Bools
-    noise: Floats
+    links: Bools  # shape (K, m, m): all links of the m variables of the table, of which these are the first
+    noise: Floats  # shape (p + 1, K): standard deviations of the noise, up to a factor
+    # `price`, `extra`: a column costs `price` times the logarithm of its rows, and so much more
     price: float
     extra: float = 0.0
 

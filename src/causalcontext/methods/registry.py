@@ -13,13 +13,12 @@ from causalcontext.results.outcome import Outcome
 
 
 class Method(NamedTuple):
-    """How a table is searched, and how one without a context; whether tasks may have windows in place of rows.
+    """How a table is searched, and how one without a context.
 
     `options` are those that not all methods use; `static` are the ones among them that a search with lags does not use.
     """
 
     run: Callable[[Task], Outcome]
-    lags: bool
     options: tuple[str, ...] = ()
     static: tuple[str, ...] = ()
     without_context: Callable[[Task], Outcome] | None = None
@@ -30,13 +29,13 @@ FOR_TESTS = ("test", "max_given", "collider_rule", "device")
 _ACROSS = ("masked_scope", "orientation")
 _HIDDEN = ("orientation", "possible_dsep", "contested", "context_confounded")
 METHODS = {
-    "pc-ac": Method(pc_ac, True, (*FOR_TESTS, *_ACROSS), _ACROSS, pc_p),
-    "pc-m": Method(pc_m, True, FOR_TESTS, without_context=pc_p),
-    "pc-p": Method(pc_p, True, FOR_TESTS),
-    "pc-b": Method(pc_b, True, FOR_TESTS, without_context=pc_p),
-    "fci-ac": Method(fci_ac, True, (*FOR_TESTS, *_HIDDEN)),
-    "score-ac": Method(score_ac, True, FOR_SCORES),
-    "auto": Method(auto, True, (*FOR_TESTS, *_ACROSS, *FOR_SCORES), _ACROSS),
+    "pc-ac": Method(pc_ac, (*FOR_TESTS, *_ACROSS), _ACROSS, pc_p),
+    "pc-m": Method(pc_m, FOR_TESTS, without_context=pc_p),
+    "pc-p": Method(pc_p, FOR_TESTS),
+    "pc-b": Method(pc_b, FOR_TESTS, without_context=pc_p),
+    "fci-ac": Method(fci_ac, (*FOR_TESTS, *_HIDDEN)),
+    "score-ac": Method(score_ac, FOR_SCORES),
+    "auto": Method(auto, (*FOR_TESTS, *_ACROSS, *FOR_SCORES), _ACROSS),
 }
 TEXTS = {
     "pc-ac": "The paper's method: every test uses the rows that it needs, and has a p-value; contexts may be effects.",
@@ -50,11 +49,6 @@ TEXTS = {
 """What each of them is for, in a sentence."""
 SPECIAL = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.options))
 """The options that not all methods use."""
-
-
-def takes_lags(name: str) -> bool:
-    """Whether a method searches tables whose rows follow each other in time."""
-    return name in METHODS and METHODS[name].lags
 
 
 def run_method(name: str, task: Task) -> Outcome:

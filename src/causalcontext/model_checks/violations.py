@@ -20,23 +20,12 @@ CURVES, INTERACTIONS, SPREAD, SKEW, TAILS, OUTLIERS, ROWS = KINDS = (
 
 @dataclass(frozen=True)
 class Violation:
-    """A check that failed.
+    """A check that failed."""
 
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    columns : tuple of str
-        Where, the clearest first.
-    size : float
-        How clearly in the first of them: a correlation, a skewness, an excess kurtosis, or a share of rows.
-    sizes : tuple of float
-        How clearly in each of them; files do not keep it.
-    """
-
-    kind: str
-    columns: tuple[str, ...]
-    size: float
+    kind: str  # one of `KINDS`
+    columns: tuple[str, ...]  # where, the clearest first
+    size: float  # how clearly in the first of them: a correlation, a skewness, an excess kurtosis, or a share of rows
+    # how clearly in each of them; files do not keep it
     sizes: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
 
@@ -119,13 +108,11 @@ UNEXPLAINED = {CURVES: "a mechanism is not additive, or its noise not constant",
 
 
 class AdviceFacts(NamedTuple):
-    """What bears on advice: whether score-ac takes the context (with lags one column, not made of another), whether the
-    method takes lags, the calls that would change nothing, since the search had them, and the test, if one decided."""
+    """What advice depends on."""
 
-    scored: bool = True
-    lagged: bool = True
-    had: tuple[Call, ...] = ()
-    test: str = "auto"
+    scored: bool = True  # whether score-ac takes the context: with lags one column, not made out of another
+    had: tuple[Call, ...] = ()  # the calls that would change nothing, since the search had them
+    test: str = "auto"  # which one decided, if one did
 
 
 ANYTHING = AdviceFacts()
@@ -148,8 +135,7 @@ def score_words(violation: Violation, context: bool) -> tuple[str, str]:
 def advice(violation: Violation, asked: AdviceFacts = ANYTHING) -> str:
     """What to try that was not tried."""
     words = WORDS[violation.kind]
-    takes = asked.scored and (asked.lagged or violation.kind != ROWS)
-    remedies = words.remedies if takes else words.without_score or words.remedies
+    remedies = words.remedies if asked.scored else words.without_score or words.remedies
     left = [str(remedy) for remedy in remedies if remedy.call not in asked.had]
     return f"try {', or '.join(left)}" if left else NOTHING_LEFT
 

@@ -225,13 +225,11 @@ class ContextGraphs(EffectMethods):
     @property
     def already_asked(self) -> AdviceFacts:
         """What advice to the reader depends on."""
-        from causalcontext.methods.registry import takes_lags
-
         settings = self.settings
         ranked = (("transform", "ranks"),) if by_ranks(self) else ()
         had = (("test", settings.test), ("method", settings.method), *ranked)
         test = settings.test if self.evidence is None else "auto"
-        return AdviceFacts(self.suits_score, takes_lags(settings.method), had, test)
+        return AdviceFacts(self.suits_score, had, test)
 
     @property
     def suits_score(self) -> bool:

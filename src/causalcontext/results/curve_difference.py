@@ -49,31 +49,17 @@ UNKNOWN = Slope(np.nan, np.nan, np.nan, 0)
 
 
 class Compared(NamedTuple):
-    """A link of two contexts row by row, in the units of the equations.
-
-    Attributes
-    ----------
-    cause, effect : int
-    here, there : Equation
-        Those of the effect in the context with the link, and in the one without.
-    places : tuple of int
-        The two contexts, in this order.
-    values : dict of int to array
-        The complete rows of every column.
-    inside : tuple of arrays of bool
-        The rows of either context.
-    levels : bool
-        Whether the cause is a category.
-    """
+    """A link of two contexts row by row, in the units of the equations."""
 
     cause: int
     effect: int
+    # `here`, `there`: those of the effect in the context with the link, and in the one without
     here: Equation
     there: Equation
-    places: tuple[int, int]
-    values: dict[int, Floats]
-    inside: tuple[Bools, Bools]
-    levels: bool
+    places: tuple[int, int]  # the two contexts, in this order
+    values: dict[int, Floats]  # the complete rows of every column
+    inside: tuple[Bools, Bools]  # the rows of either context
+    levels: bool  # whether the cause is a category
 
 
 def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> Compared | None:

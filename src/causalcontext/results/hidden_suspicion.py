@@ -10,21 +10,12 @@ SUSPECTED, NOT_SEEN, NOT_ASKED = "suspected", "not seen", "not asked"
 
 @dataclass(frozen=True)
 class HiddenSuspicion:
-    """Pairs of variables by name, each sorted.
+    """Pairs of variables by name, each sorted."""
 
-    Attributes
-    ----------
-    suspected : tuple of pairs
-        Links that another model with a hidden common cause does not need, or needs the other way round.
-    asked : tuple of pairs
-        Links about which the table could be asked, these among them.
-    why_not : str
-        Why nothing could be asked, or not of all links; "" if all were asked.
-    """
-
+    # links that another model with a hidden common cause does not need, or needs the other way round
     suspected: tuple[tuple[str, str], ...] = ()
-    asked: tuple[tuple[str, str], ...] = ()
-    why_not: str = ""
+    asked: tuple[tuple[str, str], ...] = ()  # links about which the table could be asked, these among them
+    why_not: str = ""  # why nothing could be asked, or not of all links; "" if all were asked
 
     def word(self, x: str, y: str) -> str:
         """What is known of a link."""

@@ -25,14 +25,6 @@ class About(StrEnum):
 class Note(str):
     """A sentence and what it is about; who only reads it has a text.
 
-    Attributes
-    ----------
-    about : About
-    found : str
-        The sentence without its advice.
-    advice : str
-        What to do; empty where there is no such part.
-
     Examples
     --------
     >>> note = Note("residuals of X are skewed", About.RESIDUALS, "compare with method='pc-ac'")
@@ -41,8 +33,8 @@ class Note(str):
     """
 
     about: About
-    found: str
-    advice: str
+    found: str  # the sentence without its advice
+    advice: str  # what to do; empty where there is no such part
 
     def __new__(cls, found: str, about: About = About.SEARCH, advice: str = "") -> Note:
         note = super().__new__(cls, f"{found}; {advice}" if advice else found)

@@ -35,28 +35,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What was analysed, and what was not.
+    """What was analysed, and what was not."""
 
-    Attributes
-    ----------
-    rows, lost : tuples of int
-        Rows used, and rows dropped for missing values, for every context.
-    without_context : int
-        Rows dropped because the context itself is missing.
-    emptied : tuple of (context value, rows)
-        Contexts without a graph, since all of their rows were dropped.
-    kinds : tuple of str
-        The kind of every column.
-    fingerprint : str
-        Tells tables apart; two results with the same one come from the same values.
-    levels : tuple of tuples
-        What the codes of categorical and ordered columns stand for, in order; empty for numbers and contexts.
-    """
-
+    # `rows`, `lost`: rows used, and rows dropped for missing values, for every context
     rows: tuple[int, ...]
     lost: tuple[int, ...]
-    without_context: int
-    emptied: tuple[tuple[Any, int], ...]
-    kinds: tuple[str, ...]
-    fingerprint: str
+    without_context: int  # rows dropped because the context itself is missing
+    emptied: tuple[tuple[Any, int], ...]  # contexts without a graph, and how many rows each lost
+    kinds: tuple[str, ...]  # the kind of every column
+    fingerprint: str  # tells tables apart; two results with the same one come from the same values
+    # what the codes of categorical and ordered columns stand for, in order; empty for numbers and contexts
     levels: tuple[tuple[Any, ...], ...] = ()

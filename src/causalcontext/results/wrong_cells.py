@@ -31,20 +31,11 @@ class FlaggedCell(NamedTuple):
 
 @dataclass(frozen=True)
 class WrongCells:
-    """The flagged cells of a table.
-
-    Attributes
-    ----------
-    cells : tuple of FlaggedCell
-    left_out : tuple of int
-        The rows that were left out; in the others flagged cells were replaced.
-    kept : tuple of (context, source, target, mark), by position
-        The edges that are found if every cell is kept.
-    """
+    """The flagged cells of a table."""
 
     cells: tuple[FlaggedCell, ...]
-    left_out: tuple[int, ...] = ()
-    kept: tuple[tuple[int, int, int, str], ...] = ()
+    left_out: tuple[int, ...] = ()  # the rows that were left out; in the others flagged cells were replaced
+    kept: tuple[tuple[int, int, int, str], ...] = ()  # context, source, target, mark if every cell is kept
 
     def frame(self) -> pd.DataFrame:
         """One row for every cell."""

@@ -55,70 +55,34 @@ LEAST_LEFT = 1e-6
 
 
 class CutResponse(NamedTuple):
-    """A mechanism that may change with x: its response, x, and what else may cause it.
-
-    Attributes
-    ----------
-    name : str
-    y, x : arrays, shape (n,)
-        In standard units.
-    lines : array, shape (q, n)
-        Other causes, in standard units; indicators of the levels of a category.
-    curved : array of bool, shape (q,)
-        Which of them may act along a curve: numbers.
-    given : array, shape (m, n)
-        Columns that are offered in every model: what other contexts change.
-    groups : array, shape (g, n)
-        In place of x, which is 0: indicators of the levels of a category.
-    """
+    """A mechanism that may change with x: its response, x, and what else may cause it."""
 
     name: str
+    # `y`, `x`: shape (n,): in standard units
     y: Floats
     x: Floats
-    lines: Floats
-    curved: Bools
-    given: Floats
-    groups: Floats
+    lines: Floats  # shape (q, n): other causes, in standard units; indicators of the levels of a category
+    curved: Bools  # shape (q,): which of them may act along a curve: numbers
+    given: Floats  # shape (m, n): columns that are offered in every model: what other contexts change
+    groups: Floats  # shape (g, n): in place of x, which is 0: indicators of the levels of a category
 
 
 @dataclass(frozen=True, eq=False)
 class CutProfile:
-    """Scores over the places of a cut.
+    """Scores over the places of a cut."""
 
-    Attributes
-    ----------
-    places : array, shape (C,)
-        The cuts that were tried, ascending, in the units of x.
-    scores : array, shape (C,)
-        The log score with a cut there, relative to that without a change.
-    plain : float
-        The log score without a change.
-    smooth : float
-        That of the best smooth change, relative to it.
-    value : float
-        The best place.
-    low, high : float
-        Where the place lies in 95 % of samples, if there is a cut.
-    gain : float
-        D: how much better the cut is than the smooth change.
-    rows : int
-    responses : tuple of str
-        The responses whose mechanism the cut changes.
-    gains : tuple of float
-        What each of them adds to D.
-    """
-
-    places: Floats
-    scores: Floats
-    plain: float
-    smooth: float
-    value: float
+    places: Floats  # shape (C,): the cuts that were tried, ascending, in the units of x
+    scores: Floats  # shape (C,): the log score with a cut there, relative to that without a change
+    plain: float  # the log score without a change
+    smooth: float  # that of the best smooth change, relative to it
+    value: float  # the best place
+    # `low`, `high`: where the place lies in 95 % of samples, if there is a cut
     low: float
     high: float
-    gain: float
+    gain: float  # D: how much better the cut is than the smooth change
     rows: int
-    responses: tuple[str, ...]
-    gains: tuple[float, ...]
+    responses: tuple[str, ...]  # the responses whose mechanism the cut changes
+    gains: tuple[float, ...]  # what each of them adds to D
 
     @property
     def demand(self) -> float:

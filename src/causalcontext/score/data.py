@@ -40,25 +40,14 @@ class Treated(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """What a mechanism may change with: one context variable, or two.
+    """What a mechanism may change with: one context variable, or two."""
 
-    Attributes
-    ----------
-    variables : tuple of int
-        The context variables.
-    needs : tuple of int
-        The nodes that come before every node that uses it: these variables, or the column that one is made out of;
-        none for what is given.
-    groups : array of int, shape (K,)
-        Its level in every cell.
-    levels : int
-        How many levels it has.
-    """
-
-    variables: tuple[int, ...]
+    variables: tuple[int, ...]  # the context variables
+    # the nodes that come before every node that uses it: these variables, or the column that one is made out of; none
+    # for what is given
     needs: tuple[int, ...]
-    groups: Ints
-    levels: int
+    groups: Ints  # shape (K,): its level in every cell
+    levels: int  # how many levels it has
 
     def cells(self, mask: int) -> int:
         """The cells in which it has some of its values, both as bit masks."""
@@ -74,55 +63,32 @@ class ScoreData:
     past of a time series, or roots; system variables first. Nodes and givens are the C candidates. A context that is
     made out of a column (a threshold) is no candidate: it is the last variable. Rows are coded into K cells, in which
     mechanisms may differ: the combinations of the contexts, one cell without any.
-
-    Attributes
-    ----------
-    table : Dataset
-    links : Links
-        What is known, in the numbers of the table.
-    position : array of int, shape (variables,)
-        The place of every variable among the table's columns.
-    kind, classes : arrays of int, shape (C,)
-        `NUMBER`, `CLASS` or `ORDERED`, and how many classes there are.
-    centre, scale : arrays, shape (C,)
-        The units of numbers; 0 and 1 for the context.
-    n : array of float, shape (K,)
-        The rows of the table in every cell.
-    gap : array, shape (C,)
-        The distance of neighbouring values, in standard units, of counts and other numbers with few values; else 0.
-    values : array, shape (C, rows)
-        Of all rows, or of part of a long table, sorted by cell: numbers in standard units, normal scores of ordered
-        classes; zeros for categories.
-    codes : array of int, shape (C, rows)
-        Classes of categories and ordered variables.
-    cells : array of int, shape (rows,)
-    weight : float
-        How many rows of the table each of these stands for.
-    responses, nodes : int
-        The system variables p with a mechanism, and all variables with one.
-    is_window : bool
-        Whether rows are windows of a time series: names have lags, and one order serves all cells.
-    treated : mapping from position to Treated
-        What is done with coarse columns.
     """
 
     table: Dataset
-    links: Links
-    position: Ints
+    links: Links  # what is known, in the numbers of the table
+    position: Ints  # shape (variables,): the place of every variable among the table's columns
+    # `kind`, `classes`: shape (C,): `NUMBER`, `CLASS` or `ORDERED`, and how many classes there are
     kind: Ints
     classes: Ints
+    # `centre`, `scale`: shape (C,): the units of numbers; 0 and 1 for the context
     centre: Floats
     scale: Floats
-    n: Floats
+    n: Floats  # shape (K,): the rows of the table in every cell
+    # shape (C,): the distance of neighbouring values, in standard units, of counts and other numbers with few values;
+    # else 0
     gap: Floats
+    # shape (C, rows): of all rows, or of part of a long table, sorted by cell: numbers in standard units, normal scores
+    # of ordered classes; zeros for categories
     values: Floats
-    codes: Ints
-    cells: Ints
-    weight: float
+    codes: Ints  # shape (C, rows): classes of categories and ordered variables
+    cells: Ints  # shape (rows,)
+    weight: float  # how many rows of the table each of these stands for
+    # `responses`, `nodes`: the system variables p with a mechanism, and all variables with one
     responses: int
     nodes: int
-    is_window: bool
-    treated: Mapping[int, Treated] = field(default_factory=dict)
+    is_window: bool  # whether rows are windows of a time series: names have lags, and one order serves all cells
+    treated: Mapping[int, Treated] = field(default_factory=dict)  # by position, what is done with coarse columns
 
     @property
     def variables(self) -> int:

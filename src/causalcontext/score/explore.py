@@ -62,38 +62,19 @@ CHANCE = 50.0
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """What was found in one scale of the columns.
-
-    Attributes
-    ----------
-    design : ScoreDesign
-    found : FoundModels
-        By straight lines, or by curves where these pay.
-    curved : bool
-        Whether curves were taken.
-    doubt : float
-        The score with curves minus that without; NaN if curves were not tried.
-    charge : float
-        What makes the score one of the columns as they are, in standard units: slopes of normal scores, and shares of
-        values of coarse columns.
-    scales_gain : float
-        What mechanisms with an uneven spread add to the score; NaN if they were not taken.
-    straight : Explored or None
-        What was found without curves, if this was found with them.
-    instead : bool
-        Whether curves are bends in place of contexts alone: these pay one by one, not as a class.
-    undecided : tuple of int
-        Variables whose mechanism changes with a context here, and might as well have a bend that all contexts share.
-    """
+    """What was found in one scale of the columns."""
 
     design: ScoreDesign
-    found: FoundModels
-    curved: bool
-    doubt: float
+    found: FoundModels  # by straight lines, or by curves where these pay
+    curved: bool  # whether curves were taken
+    doubt: float  # the score with curves minus that without; NaN if curves were not tried
+    # what makes the score one of the columns as they are, in standard units: slopes of normal scores, and shares of
+    # values of coarse columns
     charge: float = 0.0
-    scales_gain: float = np.nan
-    straight: Explored | None = None
-    instead: bool = False
+    scales_gain: float = np.nan  # what mechanisms with an uneven spread add to the score; NaN if they were not taken
+    straight: Explored | None = None  # what was found without curves, if this was found with them
+    instead: bool = False  # whether curves are bends in place of contexts alone: these pay one by one, not as a class
+    # variables whose mechanism changes with a context here, and might as well have a bend that all contexts share
     undecided: tuple[int, ...] = ()
 
     def paid(self, scales: bool) -> float:

@@ -60,24 +60,14 @@ class Marks(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Directed:
-    """The best model, the set of models that marks come from, and the margin of every direction.
+    """The best model, the set of models that marks come from, and the margin of every direction."""
 
-    Attributes
-    ----------
-    model : FittedModel
-        The best one: a rival may have turned out to be better.
-    near : tuple of FittedModel
-        All that were met within `CLEAR` nats of it, itself among them.
-    margin : array, shape (variables, variables)
-        `margin[cause, effect]`: what forbidding the direction costs, at most `ENOUGH`; NaN where it was not asked.
-    asked : array of bool, shape (variables, variables)
-        Where there was time to ask, or nothing to ask.
-    """
-
-    model: FittedModel
-    near: tuple[FittedModel, ...]
+    model: FittedModel  # the best one: a rival may have turned out to be better
+    near: tuple[FittedModel, ...]  # all that were met within `CLEAR` nats of it, itself among them
+    # shape (variables, variables): `margin[cause, effect]`: what forbidding the direction costs, at most `ENOUGH`; NaN
+    # where it was not asked
     margin: Floats
-    asked: Bools
+    asked: Bools  # shape (variables, variables): where there was time to ask, or nothing to ask
 
     @cached_property
     def agreed(self) -> Bools:

@@ -47,24 +47,12 @@ def part_of(block: int, mask: int, everything: Ints) -> Part:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """K contexts, p system variables in the order of the data; the context, if there is one, is number p.
+    """K contexts, p system variables in the order of the data; the context, if there is one, is number p."""
 
-    Attributes
-    ----------
-    score : float
-        The penalised log-likelihood of the table in pooled standard units.
-    orders : array of int, shape (K, nodes)
-        Every node comes after its parents; all orders agree up to the context.
-    parts : tuple of tuples of Part
-        The regressions of every node: one, or one for every block of a partition.
-    design : ScoreDesign
-        What the columns and blocks are.
-    """
-
-    score: float
-    orders: Ints
-    parts: tuple[tuple[Part, ...], ...]
-    design: ScoreDesign
+    score: float  # the penalised log-likelihood of the table in pooled standard units
+    orders: Ints  # shape (K, nodes): every node comes after its parents; all orders agree up to the context
+    parts: tuple[tuple[Part, ...], ...]  # the regressions of every node: one, or one for every block of a partition
+    design: ScoreDesign  # what the columns and blocks are
 
     @cached_property
     def kind(self) -> tuple[str, ...]:

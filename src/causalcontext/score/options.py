@@ -24,38 +24,22 @@ found twice."""
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """The choices of the score-based engine.
+    """The choices of the score-based engine."""
 
-    Attributes
-    ----------
-    search : {"auto", "order", "exact"}
-        Insertion moves on orders from several random starts, or the exact optimum of a small problem; "auto" takes the
-        latter where it is the quicker one and no number of starts is asked for.
-    transform : {"auto", "none", "ranks"}
-        Whether columns are replaced by the normal scores of their ranks; "auto" asks the likelihood.
-    starts : int or None
-        Random starts of the order search; by default 10 for up to 50 variables, 4 for up to 400, else 1; fewer for the
-        search with curves, which also starts from what was found without them.
-    penalty : float
-        Each parameter costs `penalty / 2 * log(rows of its block)`; 1 is the plain BIC.
-    time_limit : float or None
-        Seconds after which the best model so far is returned.
-    curves : {"auto", "never", "always"}
-        Whether mechanisms may be curved; "auto" asks the likelihood.
-    densities : bool
-        Whether noise may have another density than the Gaussian one.
-    wrong_cells : {"auto", "keep"}
-        Whether cells that are far from what the rest of their row leads to expect may be replaced; "auto" asks the
-        likelihood.
-    """
-
+    # "order", insertion moves on orders from several random starts, or "exact", the optimum of a small problem; "auto"
+    # takes the latter where it is the quicker one and no number of starts is asked for
     search: str = "auto"
+    # "none", or "ranks": columns are replaced by the normal scores of their ranks; "auto" asks the likelihood
     transform: str = "auto"
+    # random starts of the order search; by default 10 for up to 50 variables, 4 for up to 400, else 1; fewer for the
+    # search with curves, which also starts from what was found without them
     starts: int | None = None
-    penalty: float = 2.0
-    time_limit: float | None = None
-    curves: str = "auto"
-    densities: bool = True
+    penalty: float = 2.0  # each parameter costs `penalty / 2 * log(rows of its block)`; 1 is the plain BIC
+    time_limit: float | None = None  # seconds after which the best model so far is returned
+    curves: str = "auto"  # whether mechanisms may be curved: "never", "always", or "auto" by the likelihood
+    densities: bool = True  # whether noise may have another density than the Gaussian one
+    # "keep", or "auto": cells that are far from what the rest of their row leads to expect are replaced, if the
+    # likelihood is for it
     wrong_cells: str = "auto"
 
     def __post_init__(self) -> None:

@@ -62,32 +62,16 @@ NORMAL = 1.482602218505602
 
 
 class Flags(NamedTuple):
-    """Flagged cells of n complete rows and q continuous columns.
+    """Flagged cells of n complete rows and q continuous columns."""
 
-    Attributes
-    ----------
-    rows : array of int, shape (n,)
-        The complete rows of the table.
-    columns : array of int, shape (q,)
-        Positions of the columns.
-    wrong : array of bool, shape (n, q)
-    away : array, shape (n, q)
-        Distances from the median of the column in the context, in robust standard deviations.
-    spread : array, shape (n, q)
-        These standard deviations.
-    expected : array, shape (n, q)
-        What the cells that stay lead to expect in flagged ones; elsewhere the values themselves.
-    gain : float
-        By how much d² falls in all.
-    """
-
-    rows: Ints
-    columns: Ints
-    wrong: Bools
-    away: Floats
-    spread: Floats
+    rows: Ints  # shape (n,): the complete rows of the table
+    columns: Ints  # shape (q,): positions of the columns
+    wrong: Bools  # shape (n, q)
+    away: Floats  # shape (n, q): distances from the median of the column in the context, in robust standard deviations
+    spread: Floats  # shape (n, q): these standard deviations
+    # shape (n, q): what the cells that stay lead to expect in flagged ones; elsewhere the values themselves
     expected: Floats
-    gain: float
+    gain: float  # by how much d² falls in all
 
     def of_columns(self, positions: Ints) -> Flags:
         """Those of some columns."""

@@ -89,10 +89,10 @@ function missingCard(app) {
 }
 
 function methodCard(app) {
-  const chosen = app.question.options.method ?? "auto", lagged = app.question.options.lags !== undefined;
+  const chosen = app.question.options.method ?? "auto";
   const choice = (method) => {
-    const input = element("input", { type: "radio", name: "method", value: method.name, checked: method.name === chosen, disabled: lagged && !method.lags, onchange: () => app.change((question) => { question.options.method = method.name; }) });
-    return element("label", { class: "choice" }, input, element("span", {}, element("strong", {}, method.name), " ", method.text, lagged && !method.lags ? " Takes no lags." : ""));
+    const input = element("input", { type: "radio", name: "method", value: method.name, checked: method.name === chosen, onchange: () => app.change((question) => { question.options.method = method.name; }) });
+    return element("label", { class: "choice" }, input, element("span", {}, element("strong", {}, method.name), " ", method.text));
   };
   return card("Method", element("div", { role: "radiogroup", "aria-label": "Method", class: "choices" }, ...app.state.methods.map(choice)));
 }

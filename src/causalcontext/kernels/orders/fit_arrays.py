@@ -48,69 +48,44 @@ Names = NDArray[np.uint64]
 
 
 class BlockTables(NamedTuple):
-    """The design: all blocks. B blocks, q plain columns, p variables; Q columns at most, by values of readers included.
+    """The design: B blocks, q plain columns, p variables; Q columns at most, by values of readers included."""
 
-    Attributes
-    ----------
-    n, means, scatter : arrays, shape (cells,), (cells, q), (cells, q, q)
-        Rows of every cell, means and centred cross products of plain columns there.
-    block : array of int, shape (B, 4)
-        The values of a reader at some of which columns live, 0 for plain columns; the most columns beside required ones
-        (-1: too few rows); 0 for plain columns and more for those by values of a reader; a number for what the block is
-        in all designs of a table.
-    groups : array of int, shape (B, cells)
-        The intercept of every cell, -1 for cells that are not in the block.
-    number : array, shape (B, 3)
-        Rows; the score of a number of unit variance without parents; the price of one parameter.
-    about : array of int, shape (1 + readers, 7, Q)
-    first : array of int, shape (1 + readers, p + 2)
-    cost, weight, variance : arrays, shape (B, Q)
-    extra : array, shape (1 + readers, Q)
-    required : array of bool, shape (nodes, p)
-        `required[child, parent]`.
-    """
-
+    # `n`, `means`, `scatter`: shape (cells,), (cells, q), (cells, q, q): rows of every cell, means and centred cross
+    # products of plain columns there
     n: Floats
     means: Floats
     scatter: Floats
+    # shape (B, 4): the values of a reader at some of which columns live, 0 for plain columns; the most columns beside
+    # required ones (-1: too few rows); 0 for plain columns and more for those by values of a reader; a number for what
+    # the block is in all designs of a table
     block: Ints
-    groups: Ints
+    groups: Ints  # shape (B, cells): the intercept of every cell, -1 for cells that are not in the block
+    # shape (B, 3): rows; the score of a number of unit variance without parents; the price of one parameter
     number: Floats
-    about: Ints
-    first: Ints
+    about: Ints  # shape (1 + readers, 7, Q)
+    first: Ints  # shape (1 + readers, p + 2)
+    # `cost`, `weight`, `variance`: shape (B, Q)
     cost: Floats
-    extra: Floats
+    extra: Floats  # shape (1 + readers, Q)
     weight: Floats
     variance: Floats
-    required: Bools
+    required: Bools  # shape (nodes, p): `required[child, parent]`
 
 
 class FitRows(NamedTuple):
-    """The rows, sorted by cell; m of them.
+    """The rows, sorted by cell; m of them."""
 
-    Attributes
-    ----------
-    values : array, shape (columns and more, m)
-        Plain and curved columns, then numbers elsewhere in their bins.
-    codes : array of int, shape (nodes, m)
-        Classes of the nodes that have some.
-    starts : array of int, shape (cells + 1,)
-    node : array of int, shape (nodes, 5)
-        Kind, first response column, number of response columns, classes; for a number that was counted or rounded the
-        first of the rows of `values` in which it lies elsewhere in its bin, else -1.
-    keys : array of uint64, shape (16 * columns,)
-        Random numbers that make the names of sets; 16 a column, by the contexts it lives in.
-    facts : array, shape (4 + nodes,)
-        How many rows of the table each of these stands for; 1 if noise densities are on offer; 1 if curves are; the
-        first of the rows of `values` that a scale may have, 0 without scales; for every node the variance inside the
-        bins of a number that was counted or rounded, else 0.
-    """
-
-    values: Floats
-    codes: Ints
-    starts: Ints
+    values: Floats  # shape (columns and more, m): plain and curved columns, then numbers elsewhere in their bins
+    codes: Ints  # shape (nodes, m): classes of the nodes that have some
+    starts: Ints  # shape (cells + 1,)
+    # shape (nodes, 5): kind, first response column, number of response columns, classes; for a number that was counted
+    # or rounded the first of the rows of `values` in which it lies elsewhere in its bin, else -1
     node: Ints
+    # shape (16 * columns,): random numbers that make the names of sets; 16 a column, by the contexts it lives in
     keys: Names
+    # shape (4 + nodes,): how many rows of the table each of these stands for; 1 if noise densities are on offer; 1 if
+    # curves are; the first of the rows of `values` that a scale may have, 0 without scales; for every node the variance
+    # inside the bins of a number that was counted or rounded, else 0
     facts: Floats
 
 
@@ -118,45 +93,30 @@ class Fits(NamedTuple):
     """The regression of every node in every slot (a node's list of blocks), and the path that led to it.
 
     At most W columns.
-
-    Attributes
-    ----------
-    scores : array, shape (nodes, slots)
-    whole : array of int, shape (nodes, slots, 3 + 2 W)
-        `END`, `LENGTH` of the path, number `TAKEN`; the path; the columns taken. Columns of a scale are negative: -1
-        less their place among those of all candidates, `SHAPES` each, and of the groups of a block after these.
-    matters : array of bool, shape (nodes, slots, p) or (nodes, slots, 0)
-        Whether the fit would be another one if a candidate were none, or if another variable were one. Without room
-        for it nobody asks.
     """
 
-    scores: Floats
+    scores: Floats  # shape (nodes, slots)
+    # shape (nodes, slots, 3 + 2 W): `END`, `LENGTH` of the path, number `TAKEN`; the path; the columns taken. Columns
+    # of a scale are negative: -1 less their place among those of all candidates, `SHAPES` each, and of the groups of a
+    # block after these
     whole: Ints
+    # shape (nodes, slots, p) or (nodes, slots, 0): whether the fit would be another one if a candidate were none, or if
+    # another variable were one. Without room for it nobody asks
     matters: Bools
 
 
 class Scratch(NamedTuple):
-    """Arrays of one thread for a regression in progress; D response columns at most.
+    """Arrays of one thread for a regression in progress; D response columns at most."""
 
-    Attributes
-    ----------
-    candidates : array of bool, shape (p,)
-    listed : array of int, shape (2, Q)
-        Columns, those of candidates first; who would have to become a candidate for the others.
-    rows : array, shape (W, Q)
-    shared : array, shape (D, Q)
-    line : array, shape (4, Q)
-        Of the listed columns: residual variances, those that count as none, prices as factors, what would be left.
-    small : array, shape (5, S, S)
-        The response's residual covariance, its inverse, a factor, its inverse, slopes.
-    """
-
-    candidates: Bools
+    candidates: Bools  # shape (p,)
+    # shape (2, Q): columns, those of candidates first; who would have to become a candidate for the others
     listed: Ints
-    rows: Floats
-    shared: Floats
+    rows: Floats  # shape (W, Q)
+    shared: Floats  # shape (D, Q)
+    # shape (4, Q): of the listed columns: residual variances, those that count as none, prices as factors, what would
+    # be left
     line: Floats
-    small: Floats
+    small: Floats  # shape (5, S, S): the response's residual covariance, its inverse, a factor, its inverse, slopes
 
 
 class Memory(NamedTuple):
@@ -174,52 +134,24 @@ class Memory(NamedTuple):
 
 
 class KeptRows(NamedTuple):
-    """Rows of covariances, of one thread and one design.
+    """Rows of covariances, of one thread and one design."""
 
-    Attributes
-    ----------
-    names : array of int, shape (places,)
-        Names of rows, 0 where none is kept; the number of places is a power of 2.
-    start : array of int, shape (places,)
-        Where a row begins among the entries.
-    entries : array, shape (entries,)
-    filled : array of int, shape (2,)
-        How many rows are kept, and how many entries these have.
-    """
-
-    names: Ints
-    start: Ints
-    entries: Floats
-    filled: Ints
+    names: Ints  # shape (places,): names of rows, 0 where none is kept; the number of places is a power of 2
+    start: Ints  # shape (places,): where a row begins among the entries
+    entries: Floats  # shape (entries,)
+    filled: Ints  # shape (2,): how many rows are kept, and how many entries these have
 
 
 class KeptFits(NamedTuple):
-    """Whole fits of one thread in one problem.
+    """Whole fits of one thread in one problem."""
 
-    Attributes
-    ----------
-    keys : array of uint64, shape (p,)
-        Random numbers that make the names of sets of candidates.
-    names : array of uint64, shape (places,)
-        Names of fits, 0 where nothing is kept; no places: nothing ever is.
-    number : array of int, shape (places,)
-        Which fit that is.
-    scores : array, shape (fits,)
-    columns : array of int, shape (fits, 1 + W)
-        The number of columns taken, and the columns.
-    matters : array of bool, shape (fits, p)
-        Whose candidacy the fit depends on.
-    filled : array of int, shape (1,)
-        How many fits are kept.
-    """
-
-    keys: Names
-    names: Names
-    number: Codes
-    scores: Floats
-    columns: Codes
-    matters: Bools
-    filled: Ints
+    keys: Names  # shape (p,): random numbers that make the names of sets of candidates
+    names: Names  # shape (places,): names of fits, 0 where nothing is kept; no places: nothing ever is
+    number: Codes  # shape (places,): which fit that is
+    scores: Floats  # shape (fits,)
+    columns: Codes  # shape (fits, 1 + W): the number of columns taken, and the columns
+    matters: Bools  # shape (fits, p): whose candidacy the fit depends on
+    filled: Ints  # shape (1,): how many fits are kept
 
 
 class FitArrays(NamedTuple):
@@ -314,61 +246,34 @@ NO_FIT_ARRAYS = empty_note(FIT_ARRAYS)
 
 
 class Regression(NamedTuple):
-    """A node as the response on the rows of one block, the columns there, and what they cost; Q columns, p variables.
+    """A node as the response on the rows of one block, the Q columns of p variables there, and what they cost."""
 
-    Attributes
-    ----------
-    arrays : Note
-        Of `FitArrays`: `row_of` finds or makes covariances there.
-    block : int
-    plain : int
-        How many columns the rows have.
-    bits : int
-        Column `(s << bits) + mask` is column s of the rows at the values of a reader in a bit mask of so many, and 0
-        elsewhere; there is none at no value. 0 where columns live on the whole block.
-    about : array of int, shape (7, Q)
-        The node a column belongs to, and the second one of a product, else -1; its number among the columns of the
-        rows. Where a column lives in some contexts only: the first of its family, in which the contexts, as a bit mask,
-        count up from 1; and that mask (0: the whole block). 1 if a required parent must have the column; 1 if it is a
-        curve.
-    first : array of int, shape (p + 2,)
-        The columns of variable i are `first[i]` to `first[i + 1] - 1`; `first[p]` to `first[p + 1] - 1` are products.
-    cost : array, shape (Q,)
-        The price of one parameter.
-    extra : array, shape (Q,)
-        What a column costs beside its parameters: the choice among many.
-    weight : array, shape (Q,)
-        exp(2 price / rows) of a column, for a response of one column.
-    variance : array, shape (Q,)
-        Of every column, in units of the pooled standard deviations.
-    required : array of bool, shape (p,)
-        Parents whose basic columns always stay.
-    rows : float
-    most : int
-        The most columns beside required ones, -1 for too few rows.
-    node, response, width : int
-        The node, its first response column among those of the rows, and how many it has.
-    blur : float
-        The variance inside the bins of a number that was counted or rounded.
-    """
-
-    arrays: Note
+    arrays: Note  # of `FitArrays`: `row_of` finds or makes covariances there
     block: int
-    plain: int
+    plain: int  # how many columns the rows have
+    # column `(s << bits) + mask` is column s of the rows at the values of a reader in a bit mask of so many, and 0
+    # elsewhere; there is none at no value. 0 where columns live on the whole block
     bits: int
+    # shape (7, Q): the node a column belongs to, and the second one of a product, else -1; its number among the columns
+    # of the rows. Where a column lives in some contexts only: the first of its family, in which the contexts, as a bit
+    # mask, count up from 1; and that mask (0: the whole block). 1 if a required parent must have the column; 1 if it is
+    # a curve
     about: Ints
+    # shape (p + 2,): the columns of variable i are `first[i]` to `first[i + 1] - 1`; `first[p]` to `first[p + 1] - 1`
+    # are products
     first: Ints
-    cost: Floats
-    extra: Floats
-    weight: Floats
-    variance: Floats
-    required: Bools
+    cost: Floats  # shape (Q,): the price of one parameter
+    extra: Floats  # shape (Q,): what a column costs beside its parameters: the choice among many
+    weight: Floats  # shape (Q,): exp(2 price / rows) of a column, for a response of one column
+    variance: Floats  # shape (Q,): of every column, in units of the pooled standard deviations
+    required: Bools  # shape (p,): parents whose basic columns always stay
     rows: float
-    most: int
+    most: int  # the most columns beside required ones, -1 for too few rows
+    # `node`, `response`, `width`: the node, its first response column among those of the rows, and how many it has
     node: int
     response: int
     width: int
-    blur: float
+    blur: float  # the variance inside the bins of a number that was counted or rounded
 
 
 @kernel

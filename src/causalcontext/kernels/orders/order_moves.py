@@ -50,61 +50,30 @@ def order_calls() -> Note:
 
 
 class OrderProblem(NamedTuple):
-    """What is given: how to fit a node, the slots of every node, and what is known.
+    """What is given: how to fit a node, the slots of every node, and what is known."""
 
-    Attributes
-    ----------
-    order_calls, calls : Note
-        Of `OrderCalls`, and of the `Calls` that these call.
-    slots : NodeSlots
-    allowed : array of bool, shape (nodes, candidates)
-        `allowed[child, parent]`; candidates are the nodes, then what is given.
-    first : array of bool, shape (nodes, nodes)
-        `first[a, b]`: a must come before b.
-    """
-
+    # `order_calls`, `calls`: of `OrderCalls`, and of the `Calls` that these call
     order_calls: Note
     calls: Note
     slots: NodeSlots
-    allowed: Bools
-    first: Bools
+    allowed: Bools  # shape (nodes, candidates): `allowed[child, parent]`; candidates are the nodes, then what is given
+    first: Bools  # shape (nodes, nodes): `first[a, b]`: a must come before b
 
 
 class State(NamedTuple):
-    """Where a search stands.
+    """Where a search stands."""
 
-    Attributes
-    ----------
-    arrays : Note
-        The note of `FitArrays` with twice as many slots as a node has: those of alternatives follow.
-    scores : array, shape (nodes, slots)
-        The scores of its fits. Those of readers that a node may not use yet are out of date.
-    matters : array of bool, shape (nodes, slots, candidates)
-        Whose candidacy its fits depend on.
-    candidates : array of bool, shape (candidates,)
-        What its next fit may choose from.
-    orders : array of int, shape (2, orders, nodes)
-    uses : array of bool, shape (blocks, orders)
-        Which orders a block looks at.
-    value : array, shape (2, nodes)
-    changed : array of bool, shape (nodes, slots)
-        Slots in which the alternative differs.
-    touched : array of bool, shape (nodes,)
-        Nodes whose fits were ever written.
-    stop : array of int, shape (1,)
-        Somebody else writes 1 where the search is to end.
-    """
-
-    arrays: Note
+    arrays: Note  # the note of `FitArrays` with twice as many slots as a node has: those of alternatives follow
+    # shape (nodes, slots): the scores of its fits. Those of readers that a node may not use yet are out of date
     scores: Floats
-    matters: Bools
-    candidates: Bools
-    orders: Ints
-    uses: Bools
-    value: Floats
-    changed: Bools
-    touched: Bools
-    stop: Ints
+    matters: Bools  # shape (nodes, slots, candidates): whose candidacy its fits depend on
+    candidates: Bools  # shape (candidates,): what its next fit may choose from
+    orders: Ints  # shape (2, orders, nodes)
+    uses: Bools  # shape (blocks, orders): which orders a block looks at
+    value: Floats  # shape (2, nodes)
+    changed: Bools  # shape (nodes, slots): slots in which the alternative differs
+    touched: Bools  # shape (nodes,): nodes whose fits were ever written
+    stop: Ints  # shape (1,): somebody else writes 1 where the search is to end
 
 
 @kernel

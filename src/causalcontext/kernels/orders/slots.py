@@ -28,30 +28,18 @@ SAME = 1e-6
 
 
 class NodeSlots(NamedTuple):
-    """The slots of every node.
+    """The slots of every node."""
 
-    Attributes
-    ----------
-    block : array of int, shape (nodes, slots)
-        The block of every slot, `NO_BLOCK` for the root of a tree.
-    joins : array of int, shape (2, nodes, slots)
-        The two slots that a slot of a tree joins, counted from the reader's first; unused with few cells.
-    reader : array of int, shape (readers, 4)
-        The first slot of a reader, its cells, how many of its slots are blocks of a partition, and where it ends.
-    owner : array of int, shape (slots,)
-        The reader of every slot; -1 for the pooled one.
-    needs : array of int, shape (readers, 2)
-        The nodes that come before every node that uses a reader; -1 for nobody.
-    may : array of bool, shape (nodes, 1 + readers)
-        Whether a node may be pooled, and whether it may use a reader.
-    """
-
-    block: Ints
+    block: Ints  # shape (nodes, slots): the block of every slot, `NO_BLOCK` for the root of a tree
+    # shape (2, nodes, slots): the two slots that a slot of a tree joins, counted from the reader's first; unused with
+    # few cells
     joins: Ints
+    # shape (readers, 4): the first slot of a reader, its cells, how many of its slots are blocks of a partition, and
+    # where it ends
     reader: Ints
-    owner: Ints
-    needs: Ints
-    may: Bools
+    owner: Ints  # shape (slots,): the reader of every slot; -1 for the pooled one
+    needs: Ints  # shape (readers, 2): the nodes that come before every node that uses a reader; -1 for nobody
+    may: Bools  # shape (nodes, 1 + readers): whether a node may be pooled, and whether it may use a reader
 
 
 @kernel

@@ -125,27 +125,16 @@ def with_column(basis: Floats, column: Floats) -> Floats:
 
 
 class _RunningSums(NamedTuple):
-    """Sums over the rows up to every place of x, by which columns of x are held against a basis and a response.
+    """Sums over the rows up to every place of x, by which columns of x are held against a basis and a response."""
 
-    Attributes
-    ----------
-    x : array, shape (rows,)
-        Sorted.
-    beside : array, shape (columns + 1, rows)
-        The basis, and what it leaves of the response.
-    sums, products : arrays, shape (columns + 2, rows + 1)
-        Running sums of ones and of these, and of their products with x from its mean.
-    squares : array, shape (rows + 1,)
-        The same of the square of x from its mean.
-    centre, left : float
-        The mean of x; the sum of squares that the basis leaves.
-    """
-
-    x: Floats
-    beside: Floats
+    x: Floats  # shape (rows,): sorted
+    beside: Floats  # shape (columns + 1, rows): the basis, and what it leaves of the response
+    # `sums`, `products`: shape (columns + 2, rows + 1): running sums of ones and of these, and of their products with x
+    # from its mean
     sums: Floats
     products: Floats
-    squares: Floats
+    squares: Floats  # shape (rows + 1,): the same of the square of x from its mean
+    # `centre`, `left`: the mean of x; the sum of squares that the basis leaves
     centre: float
     left: float
 

@@ -36,27 +36,15 @@ ROWS_A_SLOPE, ROWS_A_CLASS = 8, 20
 
 
 class ClassRows(NamedTuple):
-    """A category on the rows of a block.
+    """A category on the rows of a block."""
 
-    Attributes
-    ----------
-    values : array, shape (columns, m)
-        Rows sorted by cell; `starts` has the first row of every cell.
-    codes : array of int, shape (m,)
-    starts : array of int, shape (cells + 1,)
-    groups : array of int, shape (cells,)
-        The intercept of every cell, -1 for cells that are not in the block.
-    classes, ordered : int, bool
-    weight, price : float
-        The rows that each of these stands for; what a parameter costs.
-    """
-
-    values: Floats
-    codes: Ints
-    starts: Ints
-    groups: Ints
+    values: Floats  # shape (columns, m): rows sorted by cell; `starts` has the first row of every cell
+    codes: Ints  # shape (m,)
+    starts: Ints  # shape (cells + 1,)
+    groups: Ints  # shape (cells,): the intercept of every cell, -1 for cells that are not in the block
     classes: int
     ordered: bool
+    # `weight`, `price`: the rows that each of these stands for; what a parameter costs
     weight: float
     price: float
 

@@ -18,38 +18,19 @@ from causalcontext.kernels.linear import sweep
 
 
 class Groups(NamedTuple):
-    """Standardised rows of the contexts with enough of them, one context after another; y is the last column.
+    """Standardised rows of the contexts with enough of them, one context after another; y is the last column."""
 
-    Attributes
-    ----------
-    rows : array, shape (n, conditions + 1)
-    start : array of int, shape (contexts + 1,)
-        Context r has the rows from `start[r]` up to `start[r + 1]`.
-    """
-
-    rows: Floats
-    start: Ints
+    rows: Floats  # shape (n, conditions + 1)
+    start: Ints  # shape (contexts + 1,): context r has the rows from `start[r]` up to `start[r + 1]`
 
 
 class ContextFits(NamedTuple):
-    """Least squares of y: one fit for all contexts, shifts by context, and a fit for every context.
+    """Least squares of y: one fit for all contexts, shifts by context, and a fit for every context."""
 
-    Attributes
-    ----------
-    slopes : array, shape (contexts + 2, conditions)
-        Of the common fit, of the fit with shifts, then of every context.
-    left : array, shape (contexts + 2,)
-        Residual sums of squares, in the same order.
-    rank : array of int, shape (contexts + 2,)
-        Coefficients in each fit, intercepts included.
-    mean : array, shape (contexts + 1, conditions + 1)
-        Of all rows, then of every context.
-    """
-
-    slopes: Floats
-    left: Floats
-    rank: Ints
-    mean: Floats
+    slopes: Floats  # shape (contexts + 2, conditions): of the common fit, of the fit with shifts, then of every context
+    left: Floats  # shape (contexts + 2,): residual sums of squares, in the same order
+    rank: Ints  # shape (contexts + 2,): coefficients in each fit, intercepts included
+    mean: Floats  # shape (contexts + 1, conditions + 1): of all rows, then of every context
 
 
 @kernel

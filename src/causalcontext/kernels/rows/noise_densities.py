@@ -46,23 +46,13 @@ WORST_MISFIT = 0.02
 
 
 class DensityTable(NamedTuple):
-    """What all fits share: features at the points of the grid, their Gaussian means, and two score tests.
+    """What all fits share: features at the points of the grid, their Gaussian means, and two score tests."""
 
-    Attributes
-    ----------
-    line : array, shape (MANY + 2, POINTS)
-        Features, places and weights of the line.
-    lookup : array, shape (2, LOOKED_UP)
-        The features that need an exponential, at equal distances.
-    expected : array, shape (MANY,)
-        The means under the Gaussian density.
-    few, many : arrays, shape (2, 2) and (7, 7)
-        Inverse covariances of the features beyond u and u^2, given these, under the Gaussian density.
-    """
-
-    line: Floats
-    lookup: Floats
-    expected: Floats
+    line: Floats  # shape (MANY + 2, POINTS): features, places and weights of the line
+    lookup: Floats  # shape (2, LOOKED_UP): the features that need an exponential, at equal distances
+    expected: Floats  # shape (MANY,): the means under the Gaussian density
+    # `few`, `many`: shape (2, 2) and (7, 7): inverse covariances of the features beyond u and u^2, given these, under
+    # the Gaussian density
     few: Floats
     many: Floats
 

@@ -44,56 +44,25 @@ MOST_REJECTED = 2
 
 
 class ScaleRows(NamedTuple):
-    """The rows of one regression.
+    """The rows of one regression."""
 
-    Attributes
-    ----------
-    response : array, shape (m,)
-    location : array, shape (columns, m)
-        Intercepts, then the columns of the location.
-    offered : array, shape (H, m)
-        The columns that a scale may have, with mean 0 on these rows.
-    square : array, shape (H,)
-        Their sums of squares.
-    price : array, shape (H,)
-        What each of them costs.
-    rows : float
-        The rows of the table that these stand for.
-    """
-
-    response: Floats
-    location: Floats
-    offered: Floats
-    square: Floats
-    price: Floats
-    rows: float
+    response: Floats  # shape (m,)
+    location: Floats  # shape (columns, m): intercepts, then the columns of the location
+    offered: Floats  # shape (H, m): the columns that a scale may have, with mean 0 on these rows
+    square: Floats  # shape (H,): their sums of squares
+    price: Floats  # shape (H,): what each of them costs
+    rows: float  # the rows of the table that these stand for
 
 
 class ScaleFit(NamedTuple):
-    """A fit in progress; arrays are written.
+    """A fit in progress; arrays are written."""
 
-    Attributes
-    ----------
-    taken : array of int, shape (1 + MOST_SCALES,)
-        The number of columns of the scale, and the columns.
-    slopes : array, shape (MOST_SCALES,)
-        Their slopes.
-    location : array, shape (columns,)
-        Intercepts and slopes of the location.
-    log_scale : array, shape (m,)
-        The logarithm of the scale, up to a constant.
-    residual : array, shape (m,)
-        What is left of the response, divided by the scale.
-    density : array, shape (MANY + 5,)
-        The noise density, as `density_gain` writes it.
-    """
-
-    taken: Ints
-    slopes: Floats
-    location: Floats
-    log_scale: Floats
-    residual: Floats
-    density: Floats
+    taken: Ints  # shape (1 + MOST_SCALES,): the number of columns of the scale, and the columns
+    slopes: Floats  # shape (MOST_SCALES,): their slopes
+    location: Floats  # shape (columns,): intercepts and slopes of the location
+    log_scale: Floats  # shape (m,): the logarithm of the scale, up to a constant
+    residual: Floats  # shape (m,): what is left of the response, divided by the scale
+    density: Floats  # shape (MANY + 5,): the noise density, as `density_gain` writes it
 
 
 class ScaleCalls(NamedTuple):

@@ -41,35 +41,21 @@ _NO_ROW = np.uint32(2**32 - 1)
 
 
 class ScanTotals(NamedTuple):
-    """What is known about K cells and p variables after some rows; kernels change the arrays.
+    """What is known about K cells and p variables after some rows; kernels change the arrays."""
 
-    Attributes
-    ----------
-    n, lost : arrays of int64, shape (K,)
-        Usable rows, and rows that have a context but a missing or infinite value.
-    centre : array of float64, shape (K, p)
-        Numbers near the means, written down with the first rows of every cell.
-    mean : array of float64, shape (K, p)
-        Of the usable rows, less those numbers: so means far from 0 cost no digits.
-    low, high : arrays of float64, shape (K, p)
-        Of the usable rows.
-    scatter : array of float64, shape (K, p, p)
-        Centred cross products of the usable rows; the lower triangles, until `settle`.
-    missing, infinite : arrays of int64, shape (K, p)
-    digests : array of uint64, shape (p,)
-        A hash of every column.
-    """
-
+    # `n`, `lost`: shape (K,): usable rows, and rows that have a context but a missing or infinite value
     n: Ints
     lost: Ints
-    centre: Floats
-    mean: Floats
+    centre: Floats  # shape (K, p): numbers near the means, written down with the first rows of every cell
+    mean: Floats  # shape (K, p): of the usable rows, less those numbers: so means far from 0 cost no digits
+    # `low`, `high`: shape (K, p): of the usable rows
     low: Floats
     high: Floats
-    scatter: Floats
+    scatter: Floats  # shape (K, p, p): centred cross products of the usable rows; the lower triangles, until `settle`
+    # `missing`, `infinite`: shape (K, p)
     missing: Ints
     infinite: Ints
-    digests: Words
+    digests: Words  # shape (p,): a hash of every column
 
 
 class ScanWorkspace(NamedTuple):

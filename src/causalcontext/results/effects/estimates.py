@@ -23,17 +23,10 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """A block of parameters that were estimated together.
+    """A block of parameters that were estimated together."""
 
-    Attributes
-    ----------
-    covariance : array, shape (parameters, parameters)
-    df : float
-        Rows that are left after the parameters.
-    """
-
-    covariance: Floats
-    df: float
+    covariance: Floats  # shape (parameters, parameters)
+    df: float  # rows that are left after the parameters
 
 
 @dataclass(frozen=True, eq=False)

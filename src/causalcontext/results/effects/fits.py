@@ -34,39 +34,19 @@ class MechanismFit(Parameters):
     """One mechanism: `effect = level + slopes · (causes - centre) + noise`.
 
     The parameters are the levels, then the slopes.
-
-    Attributes
-    ----------
-    effect : int
-    causes : tuple of int
-    groups : tuple of tuples of int
-        The cells whose rows were used: one group for every level.
-    graphs : tuple of tuples of int
-        The contexts that every level is of.
-    levels : array, shape (groups,)
-    centres : array, shape (groups, causes)
-    slopes : array, shape (causes,)
-    n : int
-        Rows.
-    kind : {"sandwich", "classical"}
-        What the covariance is.
-    scale : array, shape (causes,)
-        The standard deviation of every cause over that of the effect, in these rows.
-    problem : str
-        Why there are no numbers; empty if there are.
     """
 
     effect: int
     causes: tuple[int, ...]
-    groups: Groups
-    graphs: Groups
-    levels: Floats
-    centres: Floats
-    slopes: Floats
-    n: int
-    kind: ErrorKind
-    scale: Floats
-    problem: str = ""
+    groups: Groups  # the cells whose rows were used: one group for every level
+    graphs: Groups  # the contexts that every level is of
+    levels: Floats  # shape (groups,)
+    centres: Floats  # shape (groups, causes)
+    slopes: Floats  # shape (causes,)
+    n: int  # rows
+    kind: ErrorKind  # what the covariance is
+    scale: Floats  # shape (causes,): the standard deviation of every cause over that of the effect, in these rows
+    problem: str = ""  # why there are no numbers; empty if there are
 
     @property
     def block(self) -> Parameters:
@@ -237,24 +217,12 @@ def _within(part: Moments) -> Moments:
 
 @dataclass(frozen=True, eq=False)
 class SharedFit(MechanismFit):
-    """What a regression for all contexts says about one of them; `joint` has the parameters of all.
+    """What a regression for all contexts says about one of them; `joint` has the parameters of all."""
 
-    Attributes
-    ----------
-    joint : Parameters
-        The levels of all contexts, then the slopes of all terms.
-    places : tuple of int
-        Where the slopes of this context are among the parameters.
-    sharing : tuple of tuples of int
-        The groups that share the slope of every cause.
-    own : int
-        The number of its own group.
-    """
-
-    joint: Parameters = field(kw_only=True)
-    places: tuple[int, ...] = field(kw_only=True)
-    sharing: tuple[tuple[int, ...], ...] = field(kw_only=True)
-    own: int = field(kw_only=True)
+    joint: Parameters = field(kw_only=True)  # the levels of all contexts, then the slopes of all terms
+    places: tuple[int, ...] = field(kw_only=True)  # where the slopes of this context are among the parameters
+    sharing: tuple[tuple[int, ...], ...] = field(kw_only=True)  # the groups that share the slope of every cause
+    own: int = field(kw_only=True)  # the number of its own group
 
     @property
     def block(self) -> Parameters:

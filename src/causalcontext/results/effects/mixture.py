@@ -41,18 +41,10 @@ AIC = 1.0
 
 @dataclass(frozen=True, eq=False)
 class OrderDraws:
-    """Orders of all variables that were drawn by their score.
+    """Orders of all variables that were drawn by their score."""
 
-    Attributes
-    ----------
-    orders : array of int, shape (draws, N)
-        Positions of all variables, causes before effects.
-    into : array of bool, shape (draws, contexts, N)
-        The causes of every context variable in every draw.
-    """
-
-    orders: Ints
-    into: Bools
+    orders: Ints  # shape (draws, N): positions of all variables, causes before effects
+    into: Bools  # shape (draws, contexts, N): the causes of every context variable in every draw
 
     def to_dict(self) -> dict[str, Any]:
         """As lists of numbers: equal draws once, with where they occur."""
