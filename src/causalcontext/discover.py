@@ -257,7 +257,10 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
                           f"pass its value: cc.threshold({wanted.column!r}, result.cut.value)")  # fmt: skip
     rest = [one for one in contexts_of(context) if one is not wanted] or None
     table = scanned_table(table, rest, chosen, progress is True, names) or table
-    by_scores = _for_scores(chosen, options)
+    unused = [name for name in SPECIAL if name not in METHODS["score-ac"].options]
+    kept: Any = {name: value for name, value in options.items() if name not in (*unused, "alpha")}
+    rows = {"missing": "listwise"} if chosen.missing == "testwise" else {}
+    by_scores = kept | {"method": "score-ac"} | rows
     base = discover(table, rest, names=names, progress=progress, **by_scores)
     cuts = best_cuts(base, wanted)
     found = [cut.value for cut in cuts if cut.verdict == CUT]
@@ -268,14 +271,6 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
         same = chosen.method == "score-ac" and by_scores == options
         result = base if same else discover(table, rest, names=names, progress=progress, **options)
     return replace(result, cuts=cuts, notes=(*map(str, cuts), *result.notes))
-
-
-def _for_scores(chosen: Options, options: Keywords) -> Keywords:
-    """The same options for score-ac, without those of tests."""
-    unused = [name for name in SPECIAL if name not in METHODS["score-ac"].options]
-    kept: Any = {name: value for name, value in options.items() if name not in (*unused, "alpha")}
-    rows = {"missing": "listwise"} if chosen.missing == "testwise" else {}
-    return kept | {"method": "score-ac"} | rows  # type: ignore[no-any-return]
 
 
 def _task(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest,

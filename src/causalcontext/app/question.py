@@ -114,7 +114,7 @@ class Question:
 
     def as_command(self, path: str, output: str) -> str:
         """A script for a shell that repeats the search on the file and saves its result."""
-        parts = [f"causalcontext discover {_argument(path)}"]
+        parts = [f"causalcontext discover {shlex.quote(path if not path.startswith('-') else f'./{path}')}"]
         parts += [_option("context", _written(one)) for one in self.context]
         parts += [_option("drop", name) for name in self.drop]
         parts += [_option("kind", f"{name}={kind}") for name, kind in self.kinds.items()]
@@ -173,11 +173,6 @@ def _written(one: str | Indicator) -> str:
 
 def _option(name: str, value: str) -> str:
     return f"--{name}={shlex.quote(value)}"
-
-
-def _argument(path: str) -> str:
-    """A file on the command line; one whose name begins with a dash is no option."""
-    return shlex.quote(path if not path.startswith("-") else f"./{path}")
 
 
 def _mapping(what: str, value: Any) -> dict[str, Any]:

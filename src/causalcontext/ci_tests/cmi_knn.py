@@ -94,7 +94,11 @@ class CmiKnn(RowTest):
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
         """The estimate, in nats, and its p-value."""
         if x.values.size > self.most_rows:
-            return self._compare_thinned(x, y, given, random)
+            rows = random.choice(x.values.size, self.most_rows, replace=False)
+            thin = [as_variable(variable.values[rows], variable.kind) for variable in (x, y, *given)]
+            if thin[0] is None or thin[1] is None:
+                return untestable(Reason.CONSTANT)
+            return self.compare(thin[0], thin[1], [z for z in thin[2:] if z is not None], random)
         if x.values.size < max(FEWEST_ROWS, self.neighbours + 2):
             return untestable(Reason.FEW_ROWS)
         if y.kind is Kind.CATEGORICAL and x.kind is not Kind.CATEGORICAL:  # codes are rather permuted than numbers
@@ -131,15 +135,6 @@ class CmiKnn(RowTest):
             shuffled, space.is_code, space.columns[1:], space.psi, space.far, float(self.neighbours), space.strict
         )
         return found
-
-    def _compare_thinned(
-        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
-    ) -> Comparison:
-        rows = random.choice(x.values.size, self.most_rows, replace=False)
-        thin = [as_variable(variable.values[rows], variable.kind) for variable in (x, y, *given)]
-        if thin[0] is None or thin[1] is None:
-            return untestable(Reason.CONSTANT)
-        return self.compare(thin[0], thin[1], [z for z in thin[2:] if z is not None], random)
 
 
 class RankSpace(NamedTuple):

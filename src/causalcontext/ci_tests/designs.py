@@ -99,18 +99,14 @@ def association(x: Floats, y: Floats, base: Floats) -> Comparison:
     if rows - rank - max(p, q) < FEWEST_DF or rows - rank - p - q < 1:
         return untestable(Reason.FEW_ROWS)
     if p == q == 1:
-        return correlation_answer(float(x[:, 0] @ y[:, 0]) / rows, rows - rank - 1)
+        df = rows - rank - 1
+        bounded = float(np.clip(float(x[:, 0] @ y[:, 0]) / rows, -1.0, 1.0))
+        unexplained = (1.0 - bounded) * (1.0 + bounded)
+        t = abs(bounded) * math.sqrt(df / unexplained) if unexplained > 0.0 else math.inf
+        return Comparison(bounded, df, float(2.0 * scipy.special.stdtr(df, -t)))
     canonical = np.clip(np.linalg.svd(x.T @ y / rows, compute_uv=False), 0.0, 1.0)
     unexplained = float(np.prod((1.0 - canonical) * (1.0 + canonical)))
     return _rao(unexplained, p, q, rows - rank)
-
-
-def correlation_answer(correlation: float, df: float) -> Comparison:
-    """The t-test of a partial correlation."""
-    bounded = float(np.clip(correlation, -1.0, 1.0))
-    unexplained = (1.0 - bounded) * (1.0 + bounded)
-    t = abs(bounded) * math.sqrt(df / unexplained) if unexplained > 0.0 else math.inf
-    return Comparison(bounded, df, float(2.0 * scipy.special.stdtr(df, -t)))
 
 
 def _rao(unexplained: float, p: int, q: int, spare: int) -> Comparison:

@@ -14,7 +14,7 @@ import scipy
 
 from causalcontext.ci_tests.protocol import Declared, Label, Strength, grouped, no_outcomes, put
 from causalcontext.data.moments import Moments
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.levels.gaussian import FISHER, CIQueries, RowSelections, Views, answer_batch, workspace
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
@@ -115,7 +115,12 @@ class PreparedGaussian(Declared):
         """What the kernels need to know about rows, for conditioning sets of up to `size` variables."""
         with _MAKING_ROOM:
             if self._views is None or self._views.expected.shape[1] <= size:
-                expected = _expected_terms(self._rows, max(size, USUAL_SIZE))
+                # n (ψ((n - rank - 1) / 2) + log(2 / n)) for every view and rank; zero where n is too small
+                n = self._rows[:, None].astype(np.float64)
+                half = (n - 1.0 - np.arange(max(size, USUAL_SIZE) + 1)) / 2.0
+                safe = half > 0.0
+                terms = n * (scipy.special.digamma(np.where(safe, half, 1.0)) + np.log(2.0 / np.maximum(n, 1.0)))
+                expected = np.where(safe, terms, 0.0)
                 self._views = Views(self._cells.scatter, self._merged, self._rows, expected, self.kind)
             return self._views
 
@@ -195,15 +200,6 @@ def _in_fair_units(moments: Moments) -> Moments:
         return moments
     units = np.sqrt(np.where(squares > 0.0, squares, 1.0) / max(int(moments.rows.sum()), 1))
     return Moments(moments.rows, moments.mean / units, moments.scatter / units[:, None] / units)
-
-
-def _expected_terms(counts: Ints, size: int) -> Floats:
-    """n (ψ((n - rank - 1) / 2) + log(2 / n)) for every view and rank up to `size`; zero where n is too small."""
-    n = counts[:, None].astype(np.float64)
-    half = (n - 1.0 - np.arange(size + 1)) / 2.0
-    safe = half > 0.0
-    terms = n * (scipy.special.digamma(np.where(safe, half, 1.0)) + np.log(2.0 / np.maximum(n, 1.0)))
-    return np.where(safe, terms, 0.0)
 
 
 def wilks(moments: Moments, contexts: Contexts, queries: Sequence[CIQuery]) -> Outcomes:

@@ -52,8 +52,24 @@ def check_statistics(
     if missing == "raise":
         check_none_missing(statistics, data, tested, True)
     check_none_infinite(statistics, data)
-    _check_rows_left(statistics, data)
-    _check_spread(statistics)
+    left = np.flatnonzero(statistics.moments.rows)
+    if left.size == 0:
+        never = statistics.missing.sum(axis=0) == statistics.lost.sum()  # as no row is left, all were lost
+        empty = [repr(statistics.names[place]) for place in np.flatnonzero(never)]
+        reason = f"; {listed(empty, what='column')} without any value" if empty else ""
+        raise DataError(f"no rows are left after dropping rows with missing values{reason}")
+    for j, position in enumerate(data.contexts.positions):
+        if len({data.contexts.cells[cell][j] for cell in left}) < 2:
+            raise DataError(f"context {data.names[position]!r} has 1 level after dropping rows with missing values; at "
+                            "least 2 are needed")  # fmt: skip
+    squares = statistics.moments.squares
+    huge = [repr(statistics.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
+    if huge:
+        raise DataError(f"values too large to be squared in {listed(huge, what='column')}; rescale them")
+    fixed = [repr(statistics.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
+    if fixed:
+        raise DataError(f"the same value in all rows of {listed(fixed, what='column')}; drop constant columns "
+                        "(and rescale those with tiny values)")  # fmt: skip
 
 
 def check_none_infinite(statistics: SufficientStatistics, data: Dataset) -> None:
@@ -75,30 +91,6 @@ def check_none_missing(statistics: SufficientStatistics, data: Dataset, testwise
         raise DataError(f"missing values in {listed(findings, what='column')}; pass missing={model}"
                         f'{"or " if model and not else_drop else ""}"listwise" to drop the rows that have one, which '
                         f"keeps {kept:,} of {kept + lost:,}{else_drop}")  # fmt: skip
-
-
-def _check_rows_left(statistics: SufficientStatistics, data: Dataset) -> None:
-    left = np.flatnonzero(statistics.moments.rows)
-    if left.size == 0:
-        never = statistics.missing.sum(axis=0) == statistics.lost.sum()  # as no row is left, all were lost
-        empty = [repr(statistics.names[place]) for place in np.flatnonzero(never)]
-        reason = f"; {listed(empty, what='column')} without any value" if empty else ""
-        raise DataError(f"no rows are left after dropping rows with missing values{reason}")
-    for j, position in enumerate(data.contexts.positions):
-        if len({data.contexts.cells[cell][j] for cell in left}) < 2:
-            raise DataError(f"context {data.names[position]!r} has 1 level after dropping rows with missing values; at "
-                            "least 2 are needed")  # fmt: skip
-
-
-def _check_spread(statistics: SufficientStatistics) -> None:
-    squares = statistics.moments.squares
-    huge = [repr(statistics.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
-    if huge:
-        raise DataError(f"values too large to be squared in {listed(huge, what='column')}; rescale them")
-    fixed = [repr(statistics.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
-    if fixed:
-        raise DataError(f"the same value in all rows of {listed(fixed, what='column')}; drop constant columns "
-                        "(and rescale those with tiny values)")  # fmt: skip
 
 
 def _counts_by_column(statistics: SufficientStatistics, data: Dataset, counts: Ints) -> list[str]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.checks import check_missing_option, check_size
 from causalcontext.data.dataset import Dataset, only_cells
@@ -96,7 +95,11 @@ def gather_statistics(data: Dataset, missing: str = "raise", batch: int = 65536)
     """
     check_missing_option(missing)
     check_size(data)
-    shared = _shared_columns(data)
+    # Of many variables a second array of cross products would take more memory than all the rest, so the moments of
+    # system variables that stand side by side are a part of those of all columns.
+    first, size = data.system[0], len(data.system)
+    beside = data.system == tuple(range(first, first + size))
+    shared = slice(first, first + size) if size > _MANY_VARIABLES and beside and not data.categories else None
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         totals = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch)
     for position, levels in data.categories.items():  # a level counts as what it is, wherever it stands in the order
@@ -122,8 +125,13 @@ def statistics_of(totals: ScanTotals, data: Dataset, rows: int, context_digest: 
     """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         constant = settle(totals)
+    names = tuple(data.names[position] for position in data.system)
+    parts: list[Any] = sorted(zip(names, totals.digests[own].tolist(), strict=True))
+    parts += sorted([data.names[place], [str(value) for value in data.categories[place]]] for place in data.categories)
+    if data.contexts.positions:
+        parts.append(["context", data.context_name, context_digest])
     return SufficientStatistics(
-        names=tuple(data.names[position] for position in data.system),
+        names=names,
         values=data.values,
         moments=Moments(totals.n, totals.mean[:, own], totals.scatter[:, own, own]),
         constant=constant[:, own],
@@ -131,18 +139,8 @@ def statistics_of(totals: ScanTotals, data: Dataset, rows: int, context_digest: 
         infinite=totals.infinite[:, own],
         missing_context=missing_context,
         lost=totals.lost,
-        fingerprint=_fingerprint(data, rows, totals.digests[own], context_digest),
+        fingerprint=hashlib.sha256(json.dumps([rows, parts]).encode()).hexdigest(),
     )
-
-
-def _shared_columns(data: Dataset) -> slice | None:
-    """Where the system variables stand among all columns, if their moments had better be a part of those of all.
-
-    Of many variables a second array of cross products takes more memory than all the rest.
-    """
-    first, size = data.system[0], len(data.system)
-    beside = data.system == tuple(range(first, first + size))
-    return slice(first, first + size) if size > _MANY_VARIABLES and beside and not data.categories else None
 
 
 def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[Dataset, SufficientStatistics]:
@@ -179,16 +177,6 @@ def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> Scan
             values[place] = column[first : first + rows]
         add_batch(totals, values, codes, first)
     return totals
-
-
-def _fingerprint(data: Dataset, rows: int, digests: NDArray[np.uint64], context: int) -> str:
-    """A hash of names and digests of values; columns enter sorted by name, the context only where there is one."""
-    names = [data.names[position] for position in data.system]
-    parts: list[Any] = sorted(zip(names, digests.tolist(), strict=True))
-    parts += sorted([data.names[place], [str(value) for value in data.categories[place]]] for place in data.categories)
-    if data.contexts.positions:
-        parts.append(["context", data.context_name, context])
-    return hashlib.sha256(json.dumps([rows, parts]).encode()).hexdigest()
 
 
 def word_of(value: Any) -> int:

@@ -108,7 +108,14 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     elif isinstance(table, Mapping):
         table = _frame_of_mapping(table)
     _check_unique(_native_names(table))
-    frame = _eager(table)
+    try:
+        frame = nw.from_native(table)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError("the table has several columns of the same name; rename or drop some") from error
+    except TypeError as error:
+        raise DataError(f"the table is of type {type(table).__name__}, expected a pandas, polars or pyarrow "
+                        "table, or a 2-D array with names") from error  # fmt: skip
+    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return frame.drop([name for name in frame.columns if is_index(str(name))])
 
 
@@ -175,17 +182,6 @@ def _native_names(table: Any) -> list[str]:
             raise DataError("the table has column names of several levels (a MultiIndex); join them")
         return [str(name) for name in table.columns.tolist()]
     return [str(name) for name in getattr(table, "column_names", ())]
-
-
-def _eager(table: Any) -> nw.DataFrame[Any]:
-    try:
-        frame = nw.from_native(table)
-    except nw.exceptions.DuplicateError as error:
-        raise DataError("the table has several columns of the same name; rename or drop some") from error
-    except TypeError as error:
-        raise DataError(f"the table is of type {type(table).__name__}, expected a pandas, polars or pyarrow "
-                        "table, or a 2-D array with names") from error  # fmt: skip
-    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 
 def _check_unique(names: Sequence[str]) -> None:

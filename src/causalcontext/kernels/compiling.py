@@ -123,7 +123,9 @@ def code_folder() -> Path | None:
         except OSError:
             continue
         if base == PACKAGE / "__pycache__":
-            _remove_others(folder)
+            for other in folder.parent.glob("causalcontext-kernels-*"):
+                if other != folder:
+                    shutil.rmtree(other, ignore_errors=True)
         return folder
     give_up_keeping(OSError("no folder can be written"))
     return None
@@ -145,13 +147,6 @@ def _bases() -> list[Path]:
     home = {"win32": "~/AppData/Local", "darwin": "~/Library/Caches"}.get(sys.platform, "~/.cache")
     own, private = Path(os.environ.get("XDG_CACHE_HOME") or home).expanduser(), private_folder()
     return [PACKAGE / "__pycache__", own, *([private] if private else [])]
-
-
-def _remove_others(folder: Path) -> None:
-    """Compiled code of former sources, which stand here no more, is gone."""
-    for other in folder.parent.glob("causalcontext-kernels-*"):
-        if other != folder:
-            shutil.rmtree(other, ignore_errors=True)
 
 
 def private_folder() -> Path | None:

@@ -179,7 +179,10 @@ def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slo
     n = len(curve)
     if n <= SPARE_ROWS:
         return UNKNOWN
-    basis = _orthonormal(np.column_stack([np.ones(n), *others]))
+    columns = np.column_stack([np.ones(n), *others])  # of any scale; copies do not count
+    scaled = columns / np.maximum(np.sqrt(np.mean(columns**2, axis=0)), 1e-300)
+    left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
+    basis = np.asarray(left[:, sizes > 1e-8 * sizes[0]])
     df = n - basis.shape[1] - 1
     if df < SPARE_ROWS:
         return UNKNOWN
@@ -196,13 +199,6 @@ def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slo
     error = float(np.sqrt(max(usual, robust)))
     t = value / error if error > 0.0 else np.inf
     return Slope(value, error, float(t / np.sqrt(t * t + df)) if np.isfinite(t) else 1.0, df)
-
-
-def _orthonormal(columns: Floats) -> Floats:
-    """An orthonormal basis of the space of columns of any scale; copies do not count."""
-    scaled = columns / np.maximum(np.sqrt(np.mean(columns**2, axis=0)), 1e-300)
-    left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
-    return np.asarray(left[:, sizes > 1e-8 * sizes[0]])
 
 
 class Shares(NamedTuple):

@@ -206,7 +206,12 @@ class Mechanisms:
             total = total + sign * slopes * known
         if equation.kind == NUMBER:
             return self.scales[effect].own(total[0])
-        return _probabilities(equation.kind, total)
+        if equation.kind == CATEGORY:
+            odds = np.exp(np.vstack([total, np.zeros(total.shape[1])]) - np.maximum(total.max(axis=0), 0.0))
+            return np.asarray(odds / odds.sum(axis=0))
+        below = 1.0 / (1.0 + np.exp(-total))
+        edges = np.vstack([np.zeros(total.shape[1]), below, np.ones(total.shape[1])])
+        return np.asarray(np.diff(edges, axis=0))
 
     def expected(self, effect: int, values: dict[int, Any], context: int) -> Floats:
         """The expected value of a number, row by row, given the values of all its causes in the units of the table."""
@@ -293,16 +298,6 @@ def _equation(content: dict[str, Any]) -> Equation:
     terms = tuple(Term(**_with_tuples(term)) for term in content["terms"])
     spread = tuple(SpreadTerm(**_with_tuples(term)) for term in content.get("spread", ()))
     return Equation(**_with_tuples(content) | {"terms": terms, "spread": spread})
-
-
-def _probabilities(kind: str, predictor: Floats) -> Floats:
-    """Probabilities of levels from log odds against the last one, or from cuts less a latent number."""
-    if kind == CATEGORY:
-        odds = np.exp(np.vstack([predictor, np.zeros(predictor.shape[1])]) - np.maximum(predictor.max(axis=0), 0.0))
-        return np.asarray(odds / odds.sum(axis=0))
-    below = 1.0 / (1.0 + np.exp(-predictor))
-    edges = np.vstack([np.zeros(predictor.shape[1]), below, np.ones(predictor.shape[1])])
-    return np.asarray(np.diff(edges, axis=0))
 
 
 @dataclass(frozen=True, eq=False)

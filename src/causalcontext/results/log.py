@@ -225,8 +225,14 @@ class FromSepsets:
         facts, mask = records.facts, records.facts[:, :, MASK]
         numbers = np.where(mask[:, :, None] >= 0, records.numbers, np.nan)
         views = self.plan.views[np.arange(len(mask))[:, None], np.maximum(mask, 0)]
+        decision = np.where(records.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
+        decision = np.where(records.facts[:, :, SEPARATED] == 1, Decision.ABSENT, decision)
+        constant = [position for position in self.plan.contexts.positions if position not in self.plan.searched]
+        decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
+        decision[:, self.plan.links.rule_out(first, second)] = Decision.FORBIDDEN
+        decision[:, self.plan.links.required[first, second]] = Decision.REQUIRED
         columns: dict[str, Values] = {
-            "decision": _decisions(self.plan, first, second, records),
+            "decision": decision.astype(np.int8),
             "p": numbers[:, :, P],
             "statistic": numbers[:, :, STATISTIC],
             "df": numbers[:, :, DF],
@@ -255,14 +261,3 @@ def _conditions(plan: Plan, records: Decisions) -> Shorts:
         for offset, column in enumerate(mask.kept):
             given[graph, pair, records.facts[graph, pair, SIZE] + offset] = column
     return given
-
-
-def _decisions(plan: Plan, first: Ints, second: Ints, records: Decisions) -> NDArray[np.int8]:
-    """The decision on every pair of every graph."""
-    decision = np.where(records.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
-    decision = np.where(records.facts[:, :, SEPARATED] == 1, Decision.ABSENT, decision)
-    constant = [position for position in plan.contexts.positions if position not in plan.searched]
-    decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
-    decision[:, plan.links.rule_out(first, second)] = Decision.FORBIDDEN
-    decision[:, plan.links.required[first, second]] = Decision.REQUIRED
-    return decision.astype(np.int8)

@@ -93,19 +93,15 @@ class Skeleton:
         These are the sets that separate a context variable from others, and those that separate a pair in some contexts
         only. Searched once more with a level of 1, no set separates, and the largest p-value is what remains.
         """
-        patient, wanted = replace(self.plan, alpha=1.0), self._looked_at()
+        separated, sepsets = self.sepsets.separated(), self.sepsets
+        contexts = list(self.plan.searched)
+        at_context = np.isin(sepsets.first, contexts) | np.isin(sepsets.second, contexts)
+        patient, wanted = replace(self.plan, alpha=1.0), np.asarray(separated & (at_context | ~separated.all(axis=0)))
         for number, work in enumerate(self.levels):
             for level_task in work:
                 pairs = _chosen(level_task, wanted & (self.level == number), self.plan.variables)
                 if pairs.first.size:
                     self._take(replace(level_task, pairs=pairs, group=replace(level_task.group, plan=patient)))
-
-    def _looked_at(self) -> Bools:
-        """The records that rules look at; shape (graphs, pairs)."""
-        separated, sepsets = self.sepsets.separated(), self.sepsets
-        contexts = list(self.plan.searched)
-        at_context = np.isin(sepsets.first, contexts) | np.isin(sepsets.second, contexts)
-        return np.asarray(separated & (at_context | ~separated.all(axis=0)))
 
     def _take(self, level_task: LevelTask) -> None:
         """Search some pairs once more, and replace their sets."""

@@ -77,7 +77,13 @@ def standardised_context_effect(mechanics: Mechanics, family: Family, g: int, h:
         return Estimate(0.0)
     key = (y, *causes, "between", g, h, levels)
     if key not in mechanics.standardised:
-        mechanics.standardised[key] = _context_difference(mechanics, rows, causes, y, (g, h), levels)
+        everyone = rows.values([y, *causes], (mechanics.everyone,))[0][:, 1:]
+        parts = []
+        for cell, sign in zip((g, h), (1.0, -1.0), strict=True):
+            values, _ = rows.values([y, *causes], ((cell,),))
+            model = _model(mechanics, y, values[:, 0], design(mechanics, causes, values[:, 1:], everyone), levels)
+            parts.append((model, design(mechanics, causes, everyone, everyone), sign))
+        mechanics.standardised[key] = _averaged(parts)
     return mechanics.standardised[key]
 
 
@@ -103,24 +109,6 @@ def _mean_difference(
         moved[:, 0] += 1.0
     first, second = (design(mechanics, variables, some, seen, by_level) for some in (moved, still))
     return _averaged([(model, first, 1.0), (model, second, -1.0)])
-
-
-def _context_difference(
-    mechanics: Mechanics,
-    rows: CompleteRows,
-    causes: tuple[int, ...],
-    y: int,
-    cells: tuple[int, int],
-    levels: Contrast,
-) -> Estimate:
-    """Every row is asked twice, by the model of either context."""
-    everyone = rows.values([y, *causes], (mechanics.everyone,))[0][:, 1:]
-    parts = []
-    for cell, sign in zip(cells, (1.0, -1.0), strict=True):
-        values, _ = rows.values([y, *causes], ((cell,),))
-        model = _model(mechanics, y, values[:, 0], design(mechanics, causes, values[:, 1:], everyone), levels)
-        parts.append((model, design(mechanics, causes, everyone, everyone), sign))
-    return _averaged(parts)
 
 
 def _model(mechanics: Mechanics, y: int, values: Floats, columns: Floats, levels: Contrast) -> MeanModel:
