@@ -247,13 +247,13 @@ class SharedFits:
             level = CLEAR if sample == len(self._samples) - 1 else CLEAR_IN_SAMPLE
             small, large = self._fit(sample, given), self._fit(sample, both)
             gain, free = large[0] - small[0] - SLACK, small[1].shape[0]
-            if bound_of_logit(gain, free, True) > level:
+            if bound_of_logit(gain, free) > level:
                 continue
             turned = turned or self._turned(both, both.index(number))
             lost = most_lost(large[1], *turned, RIDGE)
-            p: float = bound_of_logit(gain - lost, free, True)
+            p: float = bound_of_logit(gain - lost, free)
             if p > level:
-                p = bound_of_logit(self._fit_turned(sample, both, turned) - small[0] - SLACK, free, True)
+                p = bound_of_logit(self._fit_turned(sample, both, turned) - small[0] - SLACK, free)
             if p <= level:
                 return p
         return 1.0

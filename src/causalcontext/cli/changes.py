@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli.inputs import ResultArgument, context_text, context_value
-from causalcontext.cli.terminal import print_line, show_page, show_table
+from causalcontext.cli.terminal import print_json, show_page, show_table
 from causalcontext.results.files import load
 from causalcontext.results.levels_and_spreads import KINDS
 
@@ -22,7 +22,7 @@ def changes(
     result = load(file)
     found = result.changes(context_value(result.contexts, first), context_value(result.contexts, second))
     if as_json:
-        print_line(found.to_json(orient="records", force_ascii=False, indent=2))
+        print_json(found)
         return
     if found.empty:
         show_page(f"no edge differs between {first} and {second}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -20,7 +19,7 @@ from causalcontext.cli.inputs import (
     parsed_kinds,
     read_whole,
 )
-from causalcontext.cli.terminal import print_line, show_page, show_table
+from causalcontext.cli.terminal import print_json, show_page, show_table
 from causalcontext.diagnostics.check import Inspection, constant_levels, largest_set, level_text
 from causalcontext.diagnostics.check import check as inspected
 from causalcontext.errors import listed
@@ -57,7 +56,7 @@ def check(
     table, read_context = chosen_columns(read_whole(data), context, columns, drop)
     findings = to_dict(inspected(table, read_context, kinds=kinds, missing=missing, na_values=na))
     if as_json:
-        print_line(json.dumps(findings, ensure_ascii=False, indent=2))
+        print_json(findings)
     else:
         _show(findings)
     if not findings["usable"]:

@@ -16,7 +16,7 @@ from causalcontext.cli.inputs import (
     parsed_kinds,
     read_whole,
 )
-from causalcontext.cli.terminal import print_line, show_page, show_table
+from causalcontext.cli.terminal import print_json, show_page, show_table
 from causalcontext.data.columns import number_text
 from causalcontext.diagnostics.find_contexts import find_contexts
 from causalcontext.errors import listed
@@ -39,7 +39,7 @@ def contexts(
     table, _ = chosen_columns(read_whole(data), None, columns, drop)
     found = find_contexts(table, knowledge=known, lags=lags, time=time, kinds=parsed_kinds(kind), missing=missing)
     if as_json:
-        print_line(found.to_json(orient="records", force_ascii=False, indent=2))
+        print_json(found)
         return
     if found.empty:
         show_page("no column was found by which mechanisms change")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from causalcontext.cli.inputs import ResultArgument, context_text
-from causalcontext.cli.terminal import print_line, say, show_page, show_table
+from causalcontext.cli.terminal import print_json, say, show_page, show_table
 from causalcontext.graphs.lag_names import at
 from causalcontext.results.files import load
 
@@ -36,7 +35,7 @@ def effects(
     found = result.effects(x, y, by_path=by_path, level=level, reference=reference, of_level=of_level,
                            intervals=intervals)  # fmt: skip
     if as_json:
-        print_line(json.dumps(json.loads(found.to_json(orient="records")), ensure_ascii=False, indent=2))
+        print_json(found)
         return
     if found.empty:
         show_page("no variable has an effect on another one" if x is None and y is None else "there is no such path")

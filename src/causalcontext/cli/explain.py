@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli.inputs import ResultArgument
-from causalcontext.cli.terminal import print_line, show_page
+from causalcontext.cli.terminal import print_json, show_page
 from causalcontext.report.payload import presentable, stories
 from causalcontext.results.files import load
 
@@ -29,5 +29,4 @@ def explain(
     chosen = tests[tests["x"].isin((x, y)) & tests["y"].isin((x, y))]
     found = json.loads(chosen.drop(columns=["x", "y"]).to_json(orient="records"))
     marks = [{"context": value, "mark": graph.mark(x, y)} for value, graph in result.graphs.items()]
-    pair = {"x": x, "y": y, "marks": marks, "stories": told, "tests": found}
-    print_line(json.dumps(pair, ensure_ascii=False, indent=2))
+    print_json({"x": x, "y": y, "marks": marks, "stories": told, "tests": found})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from inspect import Parameter, signature
@@ -16,7 +15,7 @@ from causalcontext.cli.terminal import say
 from causalcontext.data.as_written import parsed_codes
 from causalcontext.data.files import check_writable
 from causalcontext.data.frames import is_index
-from causalcontext.data.indicators import Indicator, bins, condition
+from causalcontext.data.indicators import Indicator, condition
 from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
@@ -69,8 +68,6 @@ ReportOption = Annotated[
     Path | None, typer.Option("--report", metavar="FILE", help="Write an interactive HTML report here.")
 ]
 ProgressOption = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
-
-_BINS = re.compile(r"(?P<column>.+?)\s+bins\s+(?P<edges>.+)")
 
 
 def with_options(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -166,13 +163,10 @@ def chosen_names(
 
 def _listed(names: Sequence[str], texts: Sequence[str]) -> list[str]:
     """The columns that are listed: one in every text, or several with commas."""
-    found = [part for text in texts for part in ([text] if text in names else _parts(text))]
+    parts = (part.strip() for text in texts for part in ([text] if text in names else text.split(",")))
+    found = [part for part in parts if part]
     check_are_columns(found, names)
     return found
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str | Indicator] | None:
@@ -182,34 +176,14 @@ def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str | Ind
     ['soil']
     >>> [one.name for one in parsed_context(["VPD > 0.6"], ["VPD"])]
     ['VPD > 0.6']
-    >>> [one.cuts or one.quantiles for one in parsed_context(["VPD bins 0.3, 0.6", "T bins 4"], ["VPD", "T"])]
-    [(0.3, 0.6), 4]
     """
-    found: list[str | Indicator] = [text if text in names else _indicator(text) or text for text in texts]
+    found: list[str | Indicator] = [text if text in names else condition(text) or text for text in texts]
+    for one in found:
+        if isinstance(one, str) and one not in names and any(sign in one for sign in "<>="):
+            raise OptionError(f"context is {one!r}, expected a column, or 'X > 0.6', 'X <= 0.6', '0.3 < X <= 0.6', "
+                              "'X bins 4' or 'X bins 0.3, 0.6'")  # fmt: skip
     check_are_columns([one.column for one in found if isinstance(one, Indicator)], names)
     return found or None
-
-
-def _indicator(text: str) -> Indicator | None:
-    """The context that a text makes out of a column; None if it is no such text."""
-    if match := _BINS.fullmatch(text):
-        edges = _parts(match["edges"])
-        if len(edges) == 1 and edges[0].isdecimal():
-            return bins(match["column"], quantiles=int(edges[0]))
-        return bins(match["column"], [_number(edge) for edge in edges])
-    if (found := condition(text)) is not None:
-        return found
-    if any(sign in text for sign in "<>="):
-        raise OptionError(f"context is {text!r}, expected a column, or 'X > 0.6', 'X <= 0.6', '0.3 < X <= 0.6', "
-                          "'X bins 4' or 'X bins 0.3, 0.6'")  # fmt: skip
-    return None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise OptionError(f"{text!r} in --context is no number") from error
 
 
 def parsed_kinds(declarations: Iterable[str] | None) -> dict[str, str]:

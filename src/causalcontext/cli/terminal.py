@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich import box
@@ -41,6 +43,13 @@ def say(sentence: str) -> None:
 def print_line(text: str) -> None:
     """The text is on stdout as it is, for other programs to read."""
     Console().out(text, highlight=False)
+
+
+def print_json(content: Any) -> None:
+    """Plain lists, mappings, numbers and text, or a table row by row, are on stdout as JSON."""
+    if hasattr(content, "to_json"):
+        content = json.loads(content.to_json(orient="records", force_ascii=False))
+    print_line(json.dumps(content, ensure_ascii=False, indent=2))
 
 
 def show_page(page: str) -> None:

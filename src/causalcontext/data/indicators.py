@@ -209,6 +209,7 @@ def _best_name(column: str) -> str:
     return f"{column} > best"
 
 
+_BINS = re.compile(r"(?P<column>.+?)\s+bins\s+(?P<edges>.+)")
 _BEST = re.compile(r"(?P<column>.+?)\s*>\s*best(?:\s+(?P<cuts>[0-9]+))?")
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _COMPARED = re.compile(rf"(?P<column>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<value>{_NUMBER})")
@@ -216,11 +217,18 @@ _BETWEEN = re.compile(rf"(?P<low>{_NUMBER})\s*(?P<above><=?)\s*(?P<column>.+?)\s
 
 
 def condition(text: str) -> Indicator | None:
-    """The context that a comparison makes out of a column; None if the text is none.
+    """The context that a comparison, or bins, make out of a column; None if the text says none.
 
+    >>> [one.cuts or one.quantiles for one in map(condition, ("VPD bins 0.3, 0.6", "T bins 4"))]
+    [(0.3, 0.6), 4]
     >>> [condition(text).levels for text in ("VPD > 1", "VPD >= 1", "VPD < 1", "1 < VPD <= 2")]
     [('<= 1', '> 1'), ('< 1', '>= 1'), ('< 1', '>= 1'), ('not 1 < VPD <= 2', '1 < VPD <= 2')]
     """
+    if match := _BINS.fullmatch(text):
+        edges = [part.strip() for part in match["edges"].split(",") if part.strip()]
+        if len(edges) == 1 and edges[0].isdecimal():
+            return bins(match["column"], quantiles=int(edges[0]))
+        return bins(match["column"], [_number(edge) for edge in edges])
     if match := _BEST.fullmatch(text):
         return threshold(match["column"], "best", cuts=int(match["cuts"] or 1))
     if match := _BETWEEN.fullmatch(text):

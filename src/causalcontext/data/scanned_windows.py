@@ -26,7 +26,7 @@ from causalcontext.data.totals import add_batch, no_totals, some_cells
 from causalcontext.data.windows import (
     WindowCounts,
     beyond,
-    check_varies_in_units,
+    check_varies,
     counted,
     levels_of,
     rows_before,
@@ -195,7 +195,7 @@ class WindowAccumulator:
         held = np.array(sorted(self._in_units), dtype=np.int64)
         units = held // (MOST_CELLS + 1), place[held % (MOST_CELLS + 1)]
         if self._by_units:
-            check_varies_in_units(data, units[1], units[0], str(self.options.units))
+            check_varies(data, units[1], units[0], f"in every unit of {self.options.units!r}", "unit_effects")
         counts = {depth: WindowCounts(self._read, *map(int, found)) for depth, found in self._counts.items()}
         totals = {depth: self._in_order(depth, data, place) for depth in self._of}
         series, measured = self._series_of_sample(place, rows, data)

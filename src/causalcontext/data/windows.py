@@ -183,21 +183,15 @@ def constant_units(codes: Ints | Codes, units: Ints) -> int:
     return sum(len(set(codes[order[a:b]].tolist()) - {-1}) < 2 for a, b in pairwise(edges))
 
 
-def check_varies_in_units(data: Dataset, codes: Ints, units: Ints, name: str) -> None:
-    """Return if every context has several values in some unit: the means of units are taken away."""
-    for position in data.contexts.positions:
-        if constant_units(levels_of(data.contexts, position, codes), units) == len(np.unique(units)):
-            raise DataError(f"context {data.names[position]!r} has one value in every unit of {name!r}, so its "
-                            "effects are those of the units; pass unit_effects='none', or another "
-                            "context")  # fmt: skip
+def check_varies(data: Dataset, codes: Ints, groups: Ints, where: str, option: str) -> None:
+    """Return if every context has several values in some group: a unit or a time, whose means are taken away.
 
-
-def check_varies_at_times(data: Dataset, codes: Ints, steps: Ints, name: str) -> None:
-    """Return if every context has several values at some time: what units share at a time is taken away."""
+    `where` says in words what the groups are, `option` what takes the means away.
+    """
     for position in data.contexts.positions:
-        if constant_units(levels_of(data.contexts, position, codes), steps) == len(np.unique(steps)):
-            raise DataError(f"context {data.names[position]!r} has one value at every time of {name!r}, so its effects "
-                            "are those of the times; pass time_effects='none', or another context")  # fmt: skip
+        if constant_units(levels_of(data.contexts, position, codes), groups) == len(np.unique(groups)):
+            raise DataError(f"context {data.names[position]!r} has one value {where}, so its effects are theirs; pass "
+                            f"{option}='none', or another context")  # fmt: skip
 
 
 def _before(follows: Bools) -> Ints:

@@ -13,21 +13,18 @@ from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.columns import number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import short_cut
-from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.diagnostics.support import Support
 from causalcontext.errors import CausalContextError, listed
 from causalcontext.graphs.endpoints import Endpoints, adjacent
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
-from causalcontext.methods.task import Task
+from causalcontext.methods.task import rows_task
 from causalcontext.progress import Watch, nobody
 from causalcontext.results.cut import CUT, SMOOTH, Cut
 from causalcontext.score.changing import Table
 from causalcontext.score.cuts import grid_of
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.indicator import links_without_functions
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -119,13 +116,12 @@ def endpoints_at(result: ContextGraphs, rows: Dataset, source: int, cut: float) 
     data = replace(rows, codes=codes, columns=(*rows.columns[:position], codes, *rows.columns[position + 1 :]))
     options = ScoreOptions(transform="none" if result.evidence is None else result.evidence.transform,
                            time_limit=TIME_LIMIT, wrong_cells="keep")  # fmt: skip
-    statistics = gather_statistics(data, settings.missing)
     watch = Watch(nobody, TIME_LIMIT)
+    task = rows_task(data, None, settings, options, watch)
     try:
-        test = find_test(settings.test, settings.seed) if settings.test in ("auto", *TESTS) else None
-        prepared = None if test is None else prepared_test(test, data, statistics)
-        links = links_without_functions(settings.knowledge.links(result.names), data.contexts)
-        task = Task(prepared, data, statistics, links, settings, options, 1, watch, Support(data, settings.alpha))
+        if settings.test in ("auto", *TESTS):
+            test = find_test(settings.test, settings.seed)
+            task = replace(task, prepared=prepared_test(test, data, task.statistics))
         found = run_method(settings.method, task)
     except CausalContextError:
         return None

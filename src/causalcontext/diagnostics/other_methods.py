@@ -19,20 +19,17 @@ import numpy as np
 
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.diagnostics.support import Support
 from causalcontext.errors import CausalContextError, listed
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, directed, mark_of, may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
-from causalcontext.methods.task import Task, windows_task
+from causalcontext.methods.task import rows_task, windows_task
 from causalcontext.progress import COLLIDERS, Watch, nobody
 from causalcontext.results.verdicts import WithinContexts, inside_words, why_inside_only
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import algorithm_1, queries_ahead
-from causalcontext.search.indicator import links_without_functions
 from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan
 from causalcontext.views import adaptive, masked
@@ -84,7 +81,7 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     else:
         assert rows is not None
         assert prepared is not None
-        task = _task(replace(result, settings=settings), rows, prepared, options, watch)
+        task = rows_task(rows, prepared, settings, options, watch)
     found = run_method(other, task)
     if watch.over:
         return f"{other} did not finish within {TIME_LIMIT:.0f} s"
@@ -101,7 +98,7 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     if not by_tests or result.prepared is None or result.prepared.gaussian is None:
         return
     ours = np.stack([result.graphs[value].endpoints for value in result.contexts])
-    task = _task(result, rows, result.prepared, ScoreOptions(), Watch(nobody))
+    task = rows_task(rows, result.prepared, result.settings, ScoreOptions(), Watch(nobody))
     plan = replace(task.plan(adaptive, task.cells, "always"), kind=GraphKind.PAG)
     ahead = queries_ahead(plan, adjacent(ours), 0, task.row_test.compiled_roles)
     questions = sum(count for size, count in ahead.items() if size != COLLIDERS)  # that no kernel answers, about
@@ -120,14 +117,6 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
             message = f"{counted} {WORDS[refuted]}; fci-ac has {', '.join(edges[:MOST_NAMED])}"
             severity = Severity.CAUTION if refuted else Severity.NOTE
             yield Finding(TOPIC, severity, message, ADVICE[refuted], {"edges": tuple(edges)})
-
-
-def _task(result: ContextGraphs, rows: Dataset, prepared: PreparedTest, options: ScoreOptions, watch: Watch) -> Task:
-    """A search of the same table with the settings of a result."""
-    settings = result.settings
-    links = links_without_functions(settings.knowledge.links(result.names), rows.contexts)
-    statistics = gather_statistics(rows, settings.missing)
-    return Task(prepared, rows, statistics, links, settings, options, 1, watch, Support(rows, settings.alpha))
 
 
 def _named(result: ContextGraphs, wanted: Bools, cautious: Endpoints) -> list[str]:

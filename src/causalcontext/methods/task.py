@@ -20,6 +20,7 @@ from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import algorithm_1, queries_ahead
+from causalcontext.search.indicator import links_without_functions
 from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan, Trusted
 from causalcontext.timeseries.tested import search_windows
@@ -100,6 +101,13 @@ class Task:
     def cells(self) -> range:
         """All cells of the table."""
         return range(len(self.data.contexts.cells))
+
+
+def rows_task(rows: Dataset, test: PreparedTest | None, settings: Settings, score: ScoreOptions, watch: Watch) -> Task:
+    """A search of the rows of a table on one thread, with what settings know."""
+    links = links_without_functions(settings.knowledge.links(rows.names), rows.contexts)
+    statistics = gather_statistics(rows, settings.missing)
+    return Task(test, rows, statistics, links, settings, score, 1, watch, Support(rows, settings.alpha))
 
 
 def windows_task(windows: SeriesWindows, settings: Settings, score: ScoreOptions, n_jobs: int, advance: Watch,

@@ -35,8 +35,7 @@ from causalcontext.data.windows import (
     LaggedTable,
     WindowCounts,
     beyond,
-    check_varies_at_times,
-    check_varies_in_units,
+    check_varies,
     check_windows,
     constant_units,
     lagged_dataset,
@@ -374,9 +373,9 @@ def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
         series = _with_single_cells_drawn(data, series, options.lags)
     by_unit, by_time = options.units is not None and options.unit_effects == "means", options.time_effects == "means"
     if by_unit:
-        check_varies_in_units(data, series.codes, series.units, str(options.units))
+        check_varies(data, series.codes, series.units, f"in every unit of {options.units!r}", "unit_effects")
     if by_time:
-        check_varies_at_times(data, series.codes, series.steps, str(options.time))
+        check_varies(data, series.codes, series.steps, f"at every time of {options.time!r}", "time_effects")
         return without_time_means(series, means, by_unit)
     return without_unit_means(series, means) if by_unit else series
 

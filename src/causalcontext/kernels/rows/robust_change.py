@@ -188,10 +188,9 @@ def bound_from_moments(cells: CellMoments, places: Ints) -> tuple[float, float, 
 
 
 @kernel
-def bound_of_logit(gain: float, free: int, conditions: bool) -> float:
-    """What p of the logit can be at most if y gains so much likelihood."""
-    p = chi2_upper(2.0 * max(gain, 0.0), float(free))
-    return combine(p, 1.0 if conditions else math.nan, 1.0)
+def bound_of_logit(gain: float, free: int) -> float:
+    """What p of the logit can be at most if y gains so much likelihood, given some conditions."""
+    return combine(chi2_upper(2.0 * max(gain, 0.0), float(free)), 1.0, 1.0)
 
 
 def most_lost(slopes: Floats, at: int, weights: Floats, left: float, ridge: float) -> float:
