@@ -124,7 +124,7 @@ def test_changes_of_a_loaded_result_are_the_same(soil, tmp_path):
 
 
 def test_questions_that_make_no_sense_get_one_sentence(soil):
-    with pytest.raises(cc.OptionError, match="there is no context 'moist', expected one of 'dry', 'wet'"):
+    with pytest.raises(cc.OptionError, match="there is no context 'moist' \\(expected one of 'dry', 'wet'\\)"):
         soil.changes("dry", "moist")
     with pytest.raises(cc.OptionError, match="two different contexts"):
         soil.changes("dry", "dry")

@@ -20,9 +20,10 @@ from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
 from causalcontext.discover import check_scannable, scanned_once
-from causalcontext.errors import FileError, OptionError, check_are_columns, did_you_mean, listed
+from causalcontext.errors import FileError, OptionError, check_are_columns, listed
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, default_of, made, with_parameters
+from causalcontext.results.words import context_place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,10 +205,7 @@ def parsed_kinds(declarations: Iterable[str] | None) -> dict[str, str]:
 def context_value(contexts: Iterable[Any], text: str) -> Any:
     """The context value that is written so; a combination of values is written with commas."""
     written = {context_text(value): value for value in contexts}
-    if text in written:
-        return written[text]
-    expected = ", ".join(list(written)[:8])
-    raise OptionError(f"there is no context {text!r}{did_you_mean(text, tuple(written))} (expected one of {expected})")
+    return list(written.values())[context_place(tuple(written), text)]
 
 
 def context_text(value: Any) -> str:

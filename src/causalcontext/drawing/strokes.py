@@ -15,10 +15,10 @@ import numpy as np
 
 from causalcontext.data.files import check_writable
 from causalcontext.drawing.names import printable, shortened
-from causalcontext.errors import OptionError, did_you_mean
+from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, GraphKind, endpoints_of_mark, mark_of
 from causalcontext.results.entries import Decision
-from causalcontext.results.words import fixed_words
+from causalcontext.results.words import context_place, fixed_words
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
@@ -108,8 +108,8 @@ def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False
         raise OptionError(f"probabilities is True, but no graphs were drawn: {draws}")
     shares = np.zeros((len(result.names),) * 2)
     if not isinstance(draws, str):
-        shares = draws.edges[:, context_place(result, value)].mean(axis=0)
-    place, graph = context_place(result, value), result.graphs[value]
+        shares = draws.edges[:, context_place(result.contexts, value)].mean(axis=0)
+    place, graph = context_place(result.contexts, value), result.graphs[value]
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
     own = context_colour(result.contexts, place)
     strokes = tuple(
@@ -150,7 +150,7 @@ def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence
 
 def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, str]:
     """The colours of two contexts; if there are too many for a colour each, the first two colours."""
-    one, other = context_place(result, first), context_place(result, second)
+    one, other = context_place(result.contexts, first), context_place(result.contexts, second)
     return (_COLOURS[one], _COLOURS[other]) if has_own_colours(result.contexts) else (_COLOURS[0], _COLOURS[1])
 
 
@@ -180,16 +180,6 @@ def check_picture_path(path: str | FilePath) -> None:
     if ending not in ENDINGS:
         raise OptionError(f"cannot save a picture as {str(path)!r}: its name must end with .png, .svg or .pdf")
     check_writable(path)
-
-
-def context_place(result: ContextGraphs, value: Any) -> int:
-    """The place of a context value, or an error that suggests one."""
-    for place, known in enumerate(result.contexts):
-        if known == value and isinstance(known, bool) == isinstance(value, bool):
-            return place
-    expected = ", ".join(repr(known) for known in result.contexts[:8])
-    suggested = did_you_mean(value, result.contexts)
-    raise OptionError(f"there is no context {value!r}{suggested} (expected one of {expected})")
 
 
 def context_title(result: ContextGraphs, value: Any) -> str:
@@ -251,7 +241,7 @@ def colours_of(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
         return (INK,)
     if not has_own_colours(result.contexts):
         return (share_colour(len(having), len(result.contexts)),)
-    return tuple(context_colour(result.contexts, context_place(result, value)) for value in having)
+    return tuple(context_colour(result.contexts, context_place(result.contexts, value)) for value in having)
 
 
 def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
@@ -273,7 +263,7 @@ def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any
 
 def _uncertain(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> bool:
     """Whether the edge is in doubt in all of these contexts."""
-    entries = [result.log.at(context_place(result, value), result.log.slot(*pair)) for value in having]
+    entries = [result.log.at(context_place(result.contexts, value), result.log.slot(*pair)) for value in having]
     near = result.settings.alpha / NEAR
     return all(entry.decision == Decision.UNTESTABLE or entry.p > near for entry in entries)
 

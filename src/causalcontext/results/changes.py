@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from causalcontext.data.frames import frame_of
-from causalcontext.errors import CausalContextError, OptionError, shortly
+from causalcontext.errors import CausalContextError, OptionError
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
@@ -24,6 +24,7 @@ from causalcontext.results.series import context_nodes
 from causalcontext.results.shared_bends import shared_bend
 from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of
 from causalcontext.results.violations import graded, has_levels, is_curved, scored, slopes_mislead, spiked
+from causalcontext.results.words import context_place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +87,7 @@ def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float |
 def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
     """The differences between two context graphs, with what these graphs alone would claim."""
     fits = fits_of(result)
-    a, b = context_place(result, first), context_place(result, second)
+    a, b = context_place(result.contexts, first), context_place(result.contexts, second)
     if a == b:
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
@@ -114,7 +115,9 @@ def _decided(result: ContextGraphs, change: Change, q: float, level: float, what
     if result.table is None and isinstance(result.known_claims, tuple):
         return _recalled(result, change)
     x, y = (result.names.index(name) for name in (change.source, change.target))
-    doubt = shared_bend(result, x, y, *(context_place(result, value) for value in (change.present, change.absent)))
+    doubt = shared_bend(
+        result, x, y, *(context_place(result.contexts, value) for value in (change.present, change.absent))
+    )
     return change._replace(reason=doubt) if doubt else change._replace(claimed=True, status=CLAIMED)
 
 
@@ -251,15 +254,6 @@ def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
     scaled = values[order] * max(tested.size, of) / np.arange(1, tested.size + 1)
     adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
     return adjusted
-
-
-def context_place(result: ContextGraphs, value: Any) -> int:
-    """The position of a context value."""
-    for place, known in enumerate(result.contexts):
-        if type(known) is type(value) and known == value:
-            return place
-    listed = ", ".join(repr(known) for known in result.contexts)
-    raise OptionError(f"there is no context {shortly(value)}, expected one of {listed}")
 
 
 def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:

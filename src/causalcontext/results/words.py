@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from causalcontext.errors import OptionError, did_you_mean, shortly
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -49,6 +51,17 @@ def fixed_words(fixed: Mapping[str, Any], made_of: Mapping[str, str]) -> str:
     'soil = dry, VPD <= 0.8'
     """
     return ", ".join(context_words(name, value, made_of.get(name)) for name, value in fixed.items())
+
+
+def context_place(contexts: Sequence[Any], value: Any) -> int:
+    """The place of a context value, or an error that suggests one."""
+    for place, known in enumerate(contexts):
+        if known == value and isinstance(known, bool) == isinstance(value, bool):
+            return place
+    expected = ", ".join(repr(known) for known in contexts[:8])
+    raise OptionError(
+        f"there is no context {shortly(value)}{did_you_mean(value, contexts)} (expected one of {expected})"
+    )
 
 
 def view_words(result: ContextGraphs) -> list[str]:

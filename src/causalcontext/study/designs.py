@@ -20,7 +20,7 @@ import numpy as np
 from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.files import read_toml
 from causalcontext.data.frames import frame_of
-from causalcontext.errors import OptionError, check_choice, check_level, check_whole, did_you_mean
+from causalcontext.errors import OptionError, check_choice, check_level, check_truth, check_whole, did_you_mean
 from causalcontext.simulate.hidden import HiddenVariables, random_hidden_model
 from causalcontext.simulate.linear import ContextSCM, add_effects, cut_at_quantiles, random_model
 from causalcontext.simulate.noise import NOISE_LAWS
@@ -59,12 +59,6 @@ def number(name: str, value: object) -> None:
         raise OptionError(f"{name} is {value!r}, expected a number from 0")
 
 
-def truth(name: str, value: object) -> None:
-    """Return if `value` is true or false."""
-    if not isinstance(value, bool):
-        raise OptionError(f"{name} is {value!r}, expected true or false")
-
-
 def texts(name: str, value: object) -> None:
     """Return if `value` is a list of words."""
     if not isinstance(value, tuple) or not all(isinstance(entry, str) for entry in value):
@@ -73,7 +67,7 @@ def texts(name: str, value: object) -> None:
 
 SETTING: dict[str, Callable[[str, object], None]] = {
     "nodes": whole(2), "density": share, "samples": whole(1), "contexts": whole(2), "changes": whole(1), "edits": texts,
-    "cycle_length": whole(2, or_none=True), "balance": number, "context_noise": number, "exogenous": truth,
+    "cycle_length": whole(2, or_none=True), "balance": number, "context_noise": number, "exogenous": check_truth,
     "hidden": whole(0),
 }  # fmt: skip
 DESIGN: dict[str, Callable[[str, object], None]] = {

@@ -14,7 +14,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -38,9 +38,6 @@ from causalcontext.search.plan import Plan
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
 from causalcontext.views import CIQuery, Outcomes, ViewRule, adaptive, masked, pooled
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from causalcontext.errors import NotYetError, OptionError, check_choice, check_l
 from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
-from causalcontext.results.changes import context_place
 from causalcontext.results.effects.asking import (
     NO_PATH,
     approximations,
@@ -32,6 +31,7 @@ from causalcontext.results.effects.fits import MechanismFit, SharedFit
 from causalcontext.results.effects.levels import Contrast, contrasts, level_words, named_levels
 from causalcontext.results.effects.mechanics import GIVEN, Mechanics, NoAnswer, Refused, RowChoice
 from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, local_families, possible
+from causalcontext.results.words import context_place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -400,7 +400,7 @@ def predict_intervention(mechanics: Mechanics, values: Mapping[str, float], cont
     if mechanics.is_pag:
         raise NotYetError("not yet: means under an intervention in a PAG; effects() says what one leaves identified")
     fixed = _fixed(mechanics, values)
-    places = range(len(result.contexts)) if context is None else [context_place(result, context)]
+    places = range(len(result.contexts)) if context is None else [context_place(result.contexts, context)]
     now = [y for y in range(mechanics.endpoints.shape[1]) if mechanics.lag(y) == 0 and y not in fixed]
     rows = [_prediction(mechanics, g, y, fixed, among, level) for g in places for y in now
             if any(mechanics.leads(g, x, y) for x in fixed)]  # fmt: skip
