@@ -8,6 +8,7 @@ same models.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,6 +28,14 @@ class Violation:
     size: float  # how clearly in the first of them: a correlation, a skewness, an excess kurtosis, or a share of rows
     # how clearly in each of them; files do not keep it
     sizes: tuple[float, ...] = field(default=(), compare=False, repr=False)
+
+    def without(self, columns: Collection[str]) -> Violation | None:
+        """What is left of it without some columns; None if nothing is."""
+        kept = [(one, size) for one, size in zip(self.columns, self.sizes, strict=True) if one not in columns]
+        if not kept:
+            return None
+        names, sizes = zip(*kept, strict=True)
+        return Violation(self.kind, names, sizes[0], sizes)
 
 
 NOTHING_LEFT = "the remedies for this are already in use"

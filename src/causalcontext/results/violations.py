@@ -49,7 +49,8 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
         data = _as_searched(result, result.windowed.columns)
         beyond = len(data.names) - len(result.names)
         wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
-        found = (_at_time_t(one, result) for one in check_table(data, wide) if one.kind in kinds and one.kind != ROWS)
+        earlier = {*data.names} - {*series_of(result).variables}
+        found = (one.without(earlier) for one in check_table(data, wide) if one.kind in kinds and one.kind != ROWS)
         return tuple(violation for violation in found if violation is not None)
     if data is None and result.scanned is not None:
         data = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
@@ -69,16 +70,6 @@ def _as_searched(result: ContextGraphs, data: Dataset) -> Dataset:
             coarse = bool(scale.scores) and not by_ranks(result)
             kinds[place] = {CATEGORY: Kind.CATEGORICAL}.get(scale.kind, Kind.ORDERED if coarse else kinds[place])
     return replace(data, kinds=tuple(kinds))
-
-
-def _at_time_t(violation: Violation, result: ContextGraphs) -> Violation | None:
-    """The part of a violation that is about variables at time t; None if there is none."""
-    now = series_of(result).variables
-    kept = [(column, size) for column, size in zip(violation.columns, violation.sizes, strict=True) if column in now]
-    if not kept:
-        return None
-    columns, sizes = zip(*kept, strict=True)
-    return Violation(violation.kind, columns, sizes[0], sizes)
 
 
 def slopes_mislead(result: ContextGraphs) -> str:

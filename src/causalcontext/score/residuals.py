@@ -6,7 +6,7 @@ noise densities a skewed or heavy-tailed residual does; with them, a skewed one 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -51,18 +51,8 @@ def not_coarse(data: ScoreData, violations: Sequence[Violation]) -> tuple[Violat
     """
     coarse = {data.table.names[column] for column in data.treated}
     scored = {data.table.names[column] for column, own in data.treated.items() if not own.widths.size}
-    told = (_elsewhere(violation, scored if violation.kind == CURVES else coarse) for violation in violations)
+    told = (one.without(scored if one.kind == CURVES else coarse) for one in violations)
     return tuple(filter(None, told))
-
-
-def _elsewhere(violation: Violation, coarse: Collection[str]) -> Violation | None:
-    """What is left of a violation without coarse columns; None if nothing is."""
-    kept = [(column, size) for column, size in zip(violation.columns, violation.sizes, strict=True)
-            if column not in coarse]  # fmt: skip
-    if not kept:
-        return None
-    columns, sizes = zip(*kept, strict=True)
-    return Violation(violation.kind, columns, sizes[0], sizes)
 
 
 def _left(model: FittedModel, node: int, part: Part) -> Floats | None:
