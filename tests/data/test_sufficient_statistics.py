@@ -298,3 +298,14 @@ def test_moments_that_do_not_fit_are_refused() -> None:
     data = Dataset(names, kinds, columns, dtypes, contexts, (levels,), np.zeros(1, np.int32))
     with pytest.raises(DataError, match="999 variables in 5000 contexts need 40 GB"):
         check_size(data)
+
+
+@pytest.mark.parametrize("columns", range(2, 12))
+def test_no_sum_depends_on_where_a_column_stands(columns):
+    generator = np.random.default_rng(columns)
+    table = {f"X{j}": values for j, values in enumerate(generator.normal(5.0, 2.0, size=(columns, 700)))}
+    table["R"] = generator.integers(0, 2, 700)
+    order = generator.permutation(columns)
+    turned = {f"X{j}": table[f"X{j}"] for j in order} | {"R": table["R"]}
+    expected = gather_statistics(read_table(table, "R")).moments.scatter[:, order][:, :, order]
+    assert np.array_equal(gather_statistics(read_table(turned, "R")).moments.scatter, expected)

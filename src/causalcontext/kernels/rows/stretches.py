@@ -293,16 +293,12 @@ def _centre(stretch: Floats, j: int, rows: int, near: float) -> tuple[float, flo
 def _multiply(stretch: Floats, rows: int, p: int, products: Floats) -> None:
     """Write down the lower triangle of the cross products of a stretch, four variables with four at a time.
 
-    Where one or two variables are left over, each is multiplied with four.
+    Where some are left over, zeros make up a four: so no sum depends on where a column stands.
     """
-    fours = p if p % 4 == 3 else p - p % 4
     for first in range(0, p, _VARIABLES_AT_A_TIME):
-        for i in range(first, fours, 4):
+        for i in range(first, p, 4):
             for j in range(first, min(i + 4, first + _VARIABLES_AT_A_TIME), 4):
                 _four_by_four(stretch, i, j, rows, products)
-        for i in range(max(first, fours), p):
-            for j in range(first, min(i + 1, first + _VARIABLES_AT_A_TIME), 4):
-                _one_by_four(stretch, i, j, rows, products)
 
 
 @kernel(fastmath={"contract", "nsz", "reassoc"})
@@ -334,19 +330,6 @@ def _four_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) 
     _set_four(products[i + 3], j, de, df, dg, dh)
 
 
-@kernel(fastmath={"contract", "nsz", "reassoc"})
-def _one_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) -> None:
-    a = stretch[i, :rows]
-    e, f, g, h = stretch[j, :rows], stretch[j + 1, :rows], stretch[j + 2, :rows], stretch[j + 3, :rows]
-    ae = af = ag = ah = 0.0
-    for k in range(rows):
-        ae += a[k] * e[k]
-        af += a[k] * f[k]
-        ag += a[k] * g[k]
-        ah += a[k] * h[k]
-    _set_four(products[i], j, ae, af, ag, ah)
-
-
 @kernel
 def _set_four(row: Floats, j: int, a: float, b: float, c: float, d: float) -> None:
     row[j], row[j + 1], row[j + 2], row[j + 3] = a, b, c, d
@@ -362,6 +345,6 @@ def _merge(old: int, new: int, level: int, sums: ScanTotals, workspace: ScanWork
         away[j] = (near[j] - sums.centre[level, j]) + (total[j] - sums.mean[level, j])
         sums.mean[level, j] += away[j] * (new / (old + new))
     for i in range(near.size):
-        within, between = new * total[i], share * away[i]
         for j in range(i + 1):
-            sums.scatter[level, i, j] += products[i, j] - within * total[j] + between * away[j]
+            within, between = total[i] * total[j], away[i] * away[j]
+            sums.scatter[level, i, j] += products[i, j] - new * within + share * between
