@@ -1,7 +1,7 @@
 """G² of two categorical columns in the strata of categorical conditions.
 
-A stratum speaks about dependence only if both columns repeat a value and have two there; the others leave. Where counts
-are small, x is permuted inside the strata instead of trusting the chi-squared law.
+A stratum says something about dependence only if both columns repeat a value and have two there; others are left out.
+Where counts are small, x is permuted inside the strata instead of trusting the chi-squared law.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from causalcontext.views import Reason
 ROWS_PER_CELL = 10
 """Fewer than this on average, and the p-value comes from permutations."""
 FEWEST_ROWS = 10
-"""In strata that speak; with less, no table is unlikely enough."""
+"""In the strata that count; with fewer rows, no table is unlikely enough."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class GSquared(RowTest):
 
 
 class StratifiedRows(NamedTuple):
-    """The rows of the strata that speak, stratum after stratum."""
+    """The rows of the strata that count, stratum after stratum."""
 
     # x, y: shape (rows,)
     x: Ints
@@ -66,7 +66,7 @@ class StratifiedRows(NamedTuple):
 
 
 def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> StratifiedRows:
-    """The tables of x and y in every stratum that speaks about their dependence."""
+    """The tables of x and y in every stratum that says something about their dependence."""
     codes = [np.unique(variable.values, return_inverse=True)[1] for variable in (x, y)]
     kept, df, cells, margins = [], 0, 0, 0.0
     for rows in parts_of(strata_of(given, len(x.values))):

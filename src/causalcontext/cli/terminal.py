@@ -1,4 +1,4 @@
-"""Ways to speak to the terminal: pages and tables on stdout, one sentence on stderr when a command ends early."""
+"""Output on the terminal: pages and tables on stdout, one sentence on stderr when a command ends early."""
 
 from __future__ import annotations
 

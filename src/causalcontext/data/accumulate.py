@@ -134,7 +134,7 @@ class Accumulator:
         return both
 
     def packed(self) -> bytes:
-        """Everything in it, for a journey; `unpacked` makes it whole again."""
+        """Everything in it as bytes, to be sent to another process; `unpacked` reads them."""
         drawn = self.sample.drawn()
         head = {"system": self.system, "contexts": self.contexts, "most": self.sample.most, "bound": self.sample.bound,
                 "cells": list(self.cells), "rows": self.rows, "missing_context": self.missing_context,

@@ -38,7 +38,7 @@ class DrawnRows(NamedTuple):
 
 
 class RowSample:
-    """At most `most` rows of p columns. Twice as many are held before those with larger hashes are let go."""
+    """At most `most` rows of p columns. Up to twice as many are held; then those with larger hashes are dropped."""
 
     def __init__(self, most: int, p: int, drawn: DrawnRows | None = None, bound: int = _NO_BOUND) -> None:
         self.most, self.bound = most, bound
@@ -83,7 +83,7 @@ class RowSample:
         return both
 
     def drawn(self) -> DrawnRows:
-        """The rows of the sample; the others are let go."""
+        """The rows of the sample; the others are dropped."""
         hashes, numbers, codes = (np.concatenate([part[k] for part in self._parts]) for k in range(3))
         kept = _smallest(hashes, self.most)
         if kept.size < hashes.size:
@@ -100,7 +100,7 @@ class RowSample:
         return held.values, held.codes
 
     def _values_of(self, rows: Ints) -> Floats:
-        """The values of some rows, counted through all parts, which are let go as soon as they are copied."""
+        """The values of some rows, counted through all parts, each of which is dropped once it is copied."""
         waiting, self._parts = self._parts[::-1], []
         if len(waiting) == 1 and rows.size == waiting[0].hashes.size:
             return waiting[0].values

@@ -166,7 +166,7 @@ def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> Scan
     contexts = data.contexts.positions
     columns = [nothing if position in contexts else data.columns[position] for position in positions]
     totals = no_totals(len(data.contexts.cells), len(columns))
-    # as many rows as are worth a visit to the cross products, and no more than fit in little memory
+    # enough rows to make up for going through the cross products once, and no more than fit in little memory
     worthwhile = max(_BATCH_VALUES // len(columns), _ROWS_PER_LEVEL * len(data.contexts.cells))
     rows = max(1, min(batch, worthwhile, max(_LARGEST_BATCH_VALUES // len(columns), 1), data.n_rows))
     buffer = np.empty(len(columns) * rows)

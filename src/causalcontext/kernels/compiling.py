@@ -163,9 +163,9 @@ def private_folder() -> Path | None:
 
 
 class _CtrlCWaits(event.Listener):
-    """Ctrl-C waits until numba is done: an exception raised inside the compiler leaves wreckage, or crashes.
+    """Ctrl-C waits until numba is done: an exception raised inside the compiler leaves it broken, or crashes.
 
-    Only the main thread hears signals.
+    Only the main thread receives signals.
     """
 
     def __init__(self) -> None:

@@ -44,7 +44,7 @@ class PointerTo:
 
 @cache
 def no_function(kind: Any) -> FunctionPointer:
-    """A pointer of some type to a function that returns NaN: what nobody calls need not be compiled."""
+    """A pointer of some type to a function that returns NaN, in place of one that is never called."""
     signature = kind.signature
     return compiled_by(partial(numba.cfunc, signature), _NOTHING[len(signature.args)], {})
 

@@ -78,7 +78,7 @@ def _keep(typing_context: Any, note: Any, value: Any) -> Any:
 
 
 def _lend(typing_context: Any, value: Any) -> Any:
-    """The same array, or tuple of arrays, without an owner: somebody else keeps it alive."""
+    """The same array, or tuple of arrays, without an owner: the caller keeps it alive."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _disowned(context, builder, value, arguments[0])

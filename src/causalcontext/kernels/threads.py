@@ -1,4 +1,4 @@
-"""Threads for kernels, which let go of Python's lock: one pool, results in order, an end by Ctrl-C."""
+"""Threads for kernels, which release Python's lock: one pool, results in order, stopped by Ctrl-C."""
 
 from __future__ import annotations
 

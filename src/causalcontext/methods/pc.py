@@ -118,7 +118,7 @@ def _either_way(endpoints: Endpoints) -> Bools:
 
 
 def _decided_by_pool(inside: CITestLog, everywhere: CITestLog) -> Bools:
-    """Where PC-P has the say in PC-B: links at context variables, edges that only it removes, weaker evidence."""
+    """Where PC-P decides in PC-B: links at context variables, edges that only it removes, weaker evidence."""
     removed_inside = inside.decision == Decision.ABSENT
     weaker = ~(inside.p >= everywhere.p)
     removed_by_pool = everywhere.decision == Decision.ABSENT

@@ -73,7 +73,7 @@ class Task:
         return self.prepared
 
     def search(self) -> SplitSearch:
-        """The test as a search of levels; the watch hears how it gets on."""
+        """The test as a search of levels, which reports its progress to the watch."""
         return SplitSearch(self.row_test, self.n_jobs, self.device, self.advance)
 
     def plan(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",

@@ -44,7 +44,9 @@ class Scale:
     places: tuple[float, ...] = ()  # evenly spaced quantiles of a number, in its own units
     scores: tuple[float, ...] = ()  # normal scores at `places`, where columns were replaced by them, or of the levels
     levels: tuple[Any, ...] = ()  # of a category or an ordered column
-    spike: float = 0.0  # the share of one value beside measurements, as of zeros, of a number that nobody declared
+    spike: float = (
+        0.0  # the share of one value beside measurements, as of zeros, of a number whose kind was not declared
+    )
 
     @property
     def is_number(self) -> bool:

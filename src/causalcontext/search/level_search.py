@@ -218,7 +218,7 @@ class Marginal:
     """Pairs of system variables given nothing, all at once, from a matrix of correlations.
 
     Nothing is written down about a pair that the empty set separates in every graph: its record is made again if
-    somebody asks for it. `first` and `second` are the pairs in `asked`, shape (N, N), that the empty set does not
+    it is asked for. `first` and `second` are the pairs in `asked`, shape (N, N), that the empty set does not
     separate in all graphs, in row order; `views` answer, one for every graph.
     """
 
@@ -256,7 +256,7 @@ class Marginal:
 LARGEST_BLOCK = 64
 """Sets of one pair that go into a batch at most; a search begins with one and doubles, so that few are in vain."""
 PART_SECONDS, FIRST_PART = 0.2, 8
-"""About what a part takes that a watch hears about, and queries of the first one."""
+"""Seconds between two reports to a watch, about, and queries before the first one."""
 Key = TypeVar("Key")
 
 
@@ -282,7 +282,7 @@ class CIAnswer(NamedTuple):
 class RememberedAnswers:
     """A prepared test that remembers what it was asked, with threads where there are several.
 
-    It is asked in parts: a watch hears about each, keeps time limits and shows progress.
+    It is asked in parts; after each a watch is told, which keeps time limits and shows progress.
     """
 
     def __init__(self, prepared: PreparedTest, n_jobs: int = 1, watch: Watch | None = None) -> None:

@@ -67,7 +67,7 @@ class Plan:
 
     @property
     def serving(self) -> Bools:
-        """Who may be conditioned on for the sake of whom, shape (N, N): possible causes; in a PAG any neighbour."""
+        """Which neighbours of a variable (column) may be conditioned on, shape (N, N): causes, in a PAG any."""
         return self.links.may if self.kind is GraphKind.CPDAG else np.ones_like(self.links.may)
 
     @property

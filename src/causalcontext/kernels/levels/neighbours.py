@@ -1,4 +1,4 @@
-"""Who may be conditioned on for the sake of whom, and which pairs are left, for many graphs at once.
+"""Which neighbours of a variable may be conditioned on, and which pairs are left, for many graphs at once.
 
 Graphs are bits of an integer, and a neighbour carries the bits of the graphs in which it may be conditioned on.
 """
@@ -14,7 +14,7 @@ from causalcontext.kernels.compiling import kernel
 
 
 class Neighbours(NamedTuple):
-    """Who may be conditioned on for the sake of a variable, and in which graphs."""
+    """The neighbours of every variable that may be conditioned on, and in which graphs."""
 
     # shape (N + 1,): variable i has the neighbours `columns[start[i] : start[i + 1]]`, in column order, triggers not
     # among them
@@ -66,7 +66,7 @@ def graphs_of(edges: Edges, variables: int) -> Bools:
 
 def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, share: SharedAnswers,
                     triggers: int) -> Neighbours:  # fmt: skip
-    """Who may serve whom: neighbours that may be causes, in a graph or in any of those that it answers for.
+    """The neighbours that may be conditioned on: possible causes, in a graph or in any of those that it answers for.
 
     `may` leads from cause to effect, shape (N, N); `trigger` is the number of the trigger that a column is, -1 for
     others; `hidden` columns are never conditioned on.

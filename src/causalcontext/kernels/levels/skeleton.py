@@ -336,7 +336,7 @@ def _write(decisions: Decisions, k: int, graphs: int, answer: SetAnswer, about: 
 def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) -> None:
     """Carry the decisions of one graph over to its records, shapes (all pairs, ...), at these places.
 
-    The largest p-value of all calls counts; what could not be tested adds up, and has the say where nothing else has.
+    The largest p-value of all calls counts. Tests that could not run are counted, and decide where no other ran.
     """
     for k in range(places.size):
         old, new, place = records.facts[places[k]], decisions.facts[k, g], places[k]

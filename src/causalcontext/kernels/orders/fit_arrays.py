@@ -37,7 +37,7 @@ OWNER, PARTNER, SOURCE, FAMILY, CONTEXTS, BASIC, CURVED = range(7)
 END, LENGTH, TAKEN, PATH = range(4)
 """Columns of `Fits.whole`: path and chosen columns follow."""
 CLOSED, ONLY_IF_IT_PAYS, WELCOME, UNKNOWN = range(4)
-"""Who could still join at the end of a path; `UNKNOWN`: anyone may matter, no path is kept."""
+"""Which columns could still be added at the end of a path; `UNKNOWN`: any may matter, and no path is kept."""
 LEFT, LEAST, FACTOR, VALUE = range(4)
 """Lines of `Scratch.line`."""
 
@@ -101,7 +101,7 @@ class Fits(NamedTuple):
     # block after these
     whole: Ints
     # shape (nodes, slots, p) or (nodes, slots, 0): whether the fit would be another one if a candidate were none, or if
-    # another variable were one. Without room for it nobody asks
+    # another variable were one. Without room for it, that is not noted
     matters: Bools
 
 
@@ -109,7 +109,7 @@ class Scratch(NamedTuple):
     """Arrays of one thread for a regression in progress; D response columns at most."""
 
     candidates: Bools  # shape (p,)
-    # shape (2, Q): columns, those of candidates first; who would have to become a candidate for the others
+    # shape (2, Q): columns, those of candidates first; for the others the variable that would have to be a candidate
     listed: Ints
     rows: Floats  # shape (W, Q)
     shared: Floats  # shape (D, Q)

@@ -73,7 +73,7 @@ class State(NamedTuple):
     value: Floats  # shape (2, nodes)
     changed: Bools  # shape (nodes, slots): slots in which the alternative differs
     touched: Bools  # shape (nodes,): nodes whose fits were ever written
-    stop: Ints  # shape (1,): somebody else writes 1 where the search is to end
+    stop: Ints  # shape (1,): another thread writes 1 to end the search
 
 
 @kernel
@@ -81,8 +81,8 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
           shared: bool) -> tuple[float, float]:  # fmt: skip
     """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
 
-    Whoever writes 1 to `state.stop` ends it after the next fit; a move that is not done yet is dropped, and nodes that
-    were not fitted yet have required causes alone.
+    A 1 in `state.stop` ends it after the next fit; a move that is not done yet is dropped, and nodes that were not
+    fitted yet have required causes alone.
 
     Parameters
     ----------

@@ -198,9 +198,9 @@ def _note_path(whole: Ints, trail: Ints) -> None:
 
 @kernel
 def _mark(table: Regression, matters: Bools, candidates: Bools, trail: Ints, tried: Bools) -> None:
-    """Add what the scale tried to the trail, and mark whose candidacy matters.
+    """Add the columns that the scale tried to the trail, and mark the variables whose candidacy matters.
 
-    That of all who were ever taken, and of whoever is no candidate yet.
+    These are all that were ever taken, and all that are no candidates yet.
     """
     for j in range(matters.size):
         matters[j] = not candidates[j]

@@ -134,7 +134,7 @@ def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[i
 
 @kernel
 def _newcomer(candidates: Bools, one: int, other: int, node: int) -> int:
-    """Who would have to become a candidate for a product to be on offer: their number if nobody, -1 if two."""
+    """The variable that a product lacks among the candidates: the number of variables if none, -1 if two."""
     if node in (one, other) or not (one == other or candidates[one] or candidates[other]):
         return -1
     if candidates[one] and candidates[other]:
@@ -178,7 +178,7 @@ def _grow(table: Regression, inside: int, count: int, whole: Ints, matters: Bool
 @kernel
 def _note(table: Regression, work: Scratch, inside: int, count: int, taken: int, bar: float,
           matters: Bools) -> None:  # fmt: skip
-    """Note the owners of a column that is taken, and who would have offered a better one."""
+    """Mark the variables of a column that is taken, and those outside the candidates with a better column."""
     matters[table.about[OWNER, taken]] = True
     if table.about[PARTNER, taken] >= 0:
         matters[table.about[PARTNER, taken]] = True
@@ -217,7 +217,7 @@ def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
 
 @kernel
 def _take(table: Regression, column: int, best: int, m: int, size: int, work: Scratch) -> None:
-    """Regress the response and everything in the list on the next column, which nobody takes again."""
+    """Regress the response and everything in the list on the next column, which is not taken again."""
     row, own_values, d = row_of(table, column >> table.bits), shared_values(table, column), table.width
     left, value, own, load = work.line[LEFT], work.rows[size], work.small[3, 0], work.small[2, 0]
     root = math.sqrt(left[best])

@@ -69,7 +69,7 @@ value_of = _as_bits(_types.int64, _types.float64)
 
 @kernel
 def column_at(address: np.uint64, rows: int) -> Floats:
-    """So many numbers that begin at an address; whoever passes it keeps them alive."""
+    """So many numbers that begin at an address; the caller keeps them alive."""
     found: Floats = _array(_to_numbers(address), (rows,))
     return found
 
