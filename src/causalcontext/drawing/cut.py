@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.paint import writable
-from causalcontext.drawing.plot import figure_of, given_axes, save_picture
+from causalcontext.drawing.plot import axes_for, figure_of, save_picture
 from causalcontext.drawing.strokes import INK, check_picture_path
 from causalcontext.errors import OptionError
 from causalcontext.results.cut import CUT, Cut
@@ -31,19 +31,12 @@ def plot_cut(
         raise OptionError('there is no cut to show: pass context=cc.threshold("X", "best") to discover')
     if path is not None:
         check_picture_path(path)
-    chosen = _new_axes(len(result.cuts)) if axes is None else given_axes(axes, len(result.cuts), "cuts")
+    chosen = axes_for(len(result.cuts), "cuts", axes, SIZE)
     for cut, one in zip(result.cuts, chosen, strict=True):
         paint_cut(one, cut)
     if path is not None:
         save_picture(figure_of(chosen), path, dpi)
     return chosen
-
-
-def _new_axes(count: int) -> tuple[Axes, ...]:
-    from matplotlib import pyplot
-
-    _, grid = pyplot.subplots(1, count, squeeze=False, layout="constrained", figsize=(SIZE[0] * count, SIZE[1]))
-    return tuple(grid.ravel().tolist())
 
 
 def paint_cut(axes: Axes, cut: Cut) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.paint import writable
-from causalcontext.drawing.plot import figure_of, given_axes, save_picture
+from causalcontext.drawing.plot import axes_for, figure_of, save_picture
 from causalcontext.drawing.strokes import INK, check_picture_path, context_colour, contexts_title
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Floats
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 PANEL = (3.4, 3.0)
-MOST_COLUMNS = 3
 MOST_DOTS = 1500
 MOST_OF_A_LABEL = 36
 """Letters of a label, so that it is narrower than its panel."""
@@ -42,7 +41,7 @@ def plot_mechanism(
     if not causes:
         raise OptionError(f"{effect!r} has no causes among the system variables, so there is no curve to draw")
     curves = list(partial_curves(result, effect))
-    chosen = _new_axes(len(causes)) if axes is None else given_axes(axes, len(causes), "causes")
+    chosen = axes_for(len(causes), "causes", axes, PANEL)
     if table is not None and result.series is not None:
         raise OptionError("plot_mechanism draws no rows of a result with lags, whose points are windows; "
                           "leave table out")  # fmt: skip
@@ -54,19 +53,6 @@ def plot_mechanism(
     if path is not None:
         save_picture(figure_of(chosen), path, dpi)
     return chosen
-
-
-def _new_axes(count: int) -> tuple[Axes, ...]:
-    from matplotlib import pyplot
-
-    columns = min(count, MOST_COLUMNS)
-    rows = -(-count // columns)
-    figure, grid = pyplot.subplots(rows, columns, squeeze=False, layout="constrained",
-                                   figsize=(PANEL[0] * columns, PANEL[1] * rows))  # fmt: skip
-    chosen: list[Axes] = list(grid.ravel())
-    for unused in chosen[count:]:
-        figure.delaxes(unused)
-    return tuple(chosen[:count])
 
 
 def _paint(axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: Sequence[PartialCurve]) -> None:

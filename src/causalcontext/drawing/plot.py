@@ -57,6 +57,7 @@ BOTH_WAYS = "each causes the other, at different lags"
 MOST_VARIABLES = 60
 """Larger graphs are shown as tables only."""
 MOST_ROWS = 100
+MOST_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,22 @@ def given_axes(axes: Axes | Sequence[Axes], count: int, what: str) -> tuple[Axes
     if len(chosen) != count:
         raise OptionError(f"got {len(chosen)} axes for {count} {what}")
     return chosen
+
+
+def axes_for(count: int, what: str, axes: Axes | Sequence[Axes] | None, size: tuple[float, float]) -> tuple[Axes, ...]:
+    """The axes of the caller, or a figure of panels of some size, a few beside each other."""
+    if axes is not None:
+        return given_axes(axes, count, what)
+    from matplotlib import pyplot
+
+    columns = min(count, MOST_COLUMNS)
+    rows = -(-count // columns)
+    figure, grid = pyplot.subplots(rows, columns, squeeze=False, layout="constrained",
+                                   figsize=(size[0] * columns, size[1] * rows))  # fmt: skip
+    chosen: list[Axes] = list(grid.ravel())
+    for unused in chosen[count:]:
+        figure.delaxes(unused)
+    return tuple(chosen[:count])
 
 
 def figure_of(axes: Sequence[Axes]) -> Figure:
