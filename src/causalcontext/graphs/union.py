@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -61,46 +61,7 @@ class LabeledEdge(NamedTuple):
     contexts: tuple[Any, ...]
 
 
-Edge = TypeVar("Edge", bound=Any)
-
-
-class EdgesByContext(Generic[Edge]):
-    """Edges, named tuples of one kind, each with the contexts in which it is present."""
-
-    __slots__ = ("_fields", "all_contexts", "edges")
-
-    def __init__(self, kind: type[Edge], contexts: Iterable[Any], edges: Iterable[Edge]) -> None:
-        self._fields, self.all_contexts, self.edges = list(kind._fields), tuple(contexts), tuple(edges)
-
-    def to_frame(self) -> pd.DataFrame:
-        """The edges as a table: source, target, mark, (of a summary: lags,) contexts."""
-        return frame_of(list(self.edges), columns=self._fields)
-
-    def __iter__(self) -> Iterator[Edge]:
-        return iter(self.edges)
-
-    def __len__(self) -> int:
-        return len(self.edges)
-
-    def __getitem__(self, place: int) -> Edge:
-        return self.edges[place]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, EdgesByContext) and self.edges == other.edges
-
-    def __hash__(self) -> int:
-        return hash(self.edges)
-
-    def __str__(self) -> str:
-        return "\n".join(self._line(edge) for edge in self.edges) or "(no edges)"
-
-    def _line(self, edge: Edge) -> str:
-        lags = f" (lag {', '.join(map(str, edge.lags))})" if "lags" in self._fields else ""
-        label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
-        return f"{edge.source} {edge.mark} {edge.target}{lags}{label}"
-
-
-class LabeledUnion(EdgesByContext[LabeledEdge]):
+class LabeledUnion:
     """The edges of the union graph, each with the contexts in which it is present (paper, App. "Labeled union graphs").
 
     An edge carries the mark of the union graph: where some contexts direct it and others leave it undirected, it is
@@ -109,10 +70,33 @@ class LabeledUnion(EdgesByContext[LabeledEdge]):
     that leave it undirected or in conflict are one of them.
     """
 
-    __slots__ = ()
+    __slots__ = ("all_contexts", "edges")
 
     def __init__(self, graphs: Mapping[Any, Graph]) -> None:
-        super().__init__(LabeledEdge, graphs, _labeled_edges(graphs))
+        self.all_contexts = tuple(graphs)
+        self.edges = tuple(_labeled_edges(graphs))
+
+    def to_frame(self) -> pd.DataFrame:
+        """The edges as a table: source, target, mark, contexts."""
+        return frame_of(list(self.edges), columns=list(LabeledEdge._fields))
+
+    def __iter__(self) -> Iterator[LabeledEdge]:
+        return iter(self.edges)
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __getitem__(self, place: int) -> LabeledEdge:
+        return self.edges[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LabeledUnion) and self.edges == other.edges
+
+    def __hash__(self) -> int:
+        return hash(self.edges)
+
+    def __str__(self) -> str:
+        return "\n".join(self._line(edge) for edge in self.edges) or "(no edges)"
 
     def __repr__(self) -> str:
         return f"LabeledUnion({len(self.edges)} edges, contexts {self.all_contexts!r})"
@@ -121,6 +105,11 @@ class LabeledUnion(EdgesByContext[LabeledEdge]):
         from causalcontext.drawing.plot import union_html
 
         return union_html(self)
+
+    def _line(self, edge: LabeledEdge) -> str:
+        everywhere = edge.contexts == self.all_contexts
+        label = "" if everywhere else f"  [{', '.join(str(value) for value in edge.contexts)}]"
+        return f"{edge.source} {edge.mark} {edge.target}{label}"
 
 
 def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:

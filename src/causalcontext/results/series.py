@@ -13,7 +13,6 @@ from causalcontext.data.frames import frame_of
 from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.graphs.union import EdgesByContext
 from causalcontext.results.equations import tuples
 from causalcontext.views import Contexts
 
@@ -140,22 +139,46 @@ class SummaryEdge(NamedTuple):
     contexts: tuple[Any, ...]
 
 
-class SummaryGraph(EdgesByContext[SummaryEdge]):
+class SummaryGraph:
     """What causes what at any lag. It may have cycles, and a variable may cause itself."""
 
-    __slots__ = ("names",)
+    __slots__ = ("all_contexts", "edges", "names")
 
     def __init__(self, names: Sequence[str], graphs: Mapping[Any, Graph]) -> None:
         self.names = tuple(names)
-        super().__init__(SummaryEdge, graphs, _summarised(graphs))
+        self.all_contexts = tuple(graphs)
+        self.edges = tuple(_summarised(graphs))
 
     def lags(self, source: str, target: str) -> tuple[int, ...]:
         """The lags at which the source acts on the target, in any context."""
         return tuple(sorted({lag for edge in self.edges if (edge.source, edge.target) == (source, target)
                              for lag in edge.lags}))  # fmt: skip
 
+    def to_frame(self) -> pd.DataFrame:
+        """The edges as a table."""
+        return frame_of(list(self.edges), columns=list(SummaryEdge._fields))
+
+    def __iter__(self) -> Iterator[SummaryEdge]:
+        return iter(self.edges)
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SummaryGraph) and self.edges == other.edges
+
+    def __hash__(self) -> int:
+        return hash(self.edges)
+
+    def __str__(self) -> str:
+        return "\n".join(self._line(edge) for edge in self.edges) or "(no edges)"
+
     def __repr__(self) -> str:
         return f"SummaryGraph({len(self.names)} variables, {len(self.edges)} edges)"
+
+    def _line(self, edge: SummaryEdge) -> str:
+        label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
+        return f"{edge.source} {edge.mark} {edge.target} (lag {', '.join(map(str, edge.lags))}){label}"
 
 
 def _summarised(graphs: Mapping[Any, Graph]) -> Iterator[SummaryEdge]:
