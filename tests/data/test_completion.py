@@ -6,7 +6,7 @@ import pytest
 import scipy
 
 import causalcontext as cc
-from causalcontext.ci_tests.preparation import PreparedCompletions, pooled
+from causalcontext.ci_tests.preparation import PreparedCompletions, pooled, prepare
 from causalcontext.ci_tests.protocol import Label
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data import completion
@@ -116,6 +116,22 @@ def test_degrees_of_freedom_of_students_t_are_none_of_a_chi_squared_statistic():
     answers = [Outcomes(scipy.stats.t.isf(own / 2, 195), np.array([195.0]), own, np.array([200]), np.zeros(1, np.int8))
                for own in p]  # fmt: skip
     assert 0.01 < pooled(answers, [Label("sandwich")]).p[0] < 0.05
+
+
+def test_a_change_between_contexts_by_moments_is_the_one_of_the_rows_where_nothing_is_missing():
+    random = np.random.default_rng(3)
+    r, z = random.integers(3, size=240), random.exponential(size=240)
+    y = z + 0.2 * r + random.standard_normal(240)
+    frame = pd.DataFrame({"z": z, "y": y, "w": 0.5 * z**2 + random.standard_normal(240) * np.where(r, 1, 1.3), "R": r})
+    data, test = read_table(frame, "R"), find_test("auto")
+    asked = [CIQuery(1, 3, ()), CIQuery(3, 1, (0,)), CIQuery(2, 3, (0, 1)), CIQuery(2, 3, ()), CIQuery(0, 3, (2,))]
+    expected, found = prepare(data, test, "raise").prepared.answer(asked), PreparedCompletions(test, complete(data, 0))
+    found = found.answer(asked)
+    assert 1e-5 < expected.p.min() < 0.05
+    np.testing.assert_allclose(found.p, expected.p, rtol=1e-4)
+    np.testing.assert_allclose(found.df, expected.df)
+    np.testing.assert_array_equal(found.label, expected.label)
+    np.testing.assert_array_equal(found.n, expected.n)
 
 
 def test_completed_tables_keep_kinds_values_and_what_was_seen():

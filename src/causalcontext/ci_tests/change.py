@@ -21,13 +21,16 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
+import scipy
 
 from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
 from causalcontext.data.dataset import Dataset, thinned
 from causalcontext.data.kinds import Kind
+from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.linear import sweep
+from causalcontext.kernels.rows.change_parts import combine
 from causalcontext.kernels.rows.glm import RIDGE, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.kernels.rows.robust_change import (
@@ -175,7 +178,9 @@ class PreparedChange(PreparedRows):
     The seed draws the rows of the sample.
     """
 
-    def __init__(self, test: RowTest, data: Dataset, seed: int) -> None:
+    test: RobustChange
+
+    def __init__(self, test: RobustChange, data: Dataset, seed: int) -> None:
         super().__init__(test, data)
         self._seed = seed
         self._shared: dict[tuple[int, int], SharedFits] = {}
@@ -194,6 +199,15 @@ class PreparedChange(PreparedRows):
             return None
         logit = shared.bound(given, shared.places[number])
         return Comparison(statistic, df, max(p, logit)) if logit <= CLEAR else None
+
+    def parts(self, query: CIQuery) -> Parts | None:
+        """Every p-value behind the answer, the logit's where the gate opens; None where a column is constant."""
+        name = self.data.names.__getitem__
+        x, y = (self._variable(end, query.view) for end in sorted((query.x, query.y), key=name))
+        given = [self._variable(z, query.view) for z in sorted(query.given, key=name)]
+        if x is None or y is None:
+            return None
+        return change_parts(x, y, [z for z in given if z is not None], self.test.gate)
 
     def _is_number(self, column: int) -> bool:
         return self.data.kinds[column].is_number
@@ -322,6 +336,24 @@ def _cells(columns: Floats, rows: Ints) -> CellMoments:
     mean = np.array([np.zeros(len(columns)), *(part.mean(axis=1) for part in parts)])
     away = [part - part.mean(axis=1, keepdims=True) for part in parts]
     return CellMoments(start, mean, np.array([_products(part) for part in away]))
+
+
+def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:
+    """The answer by the moments of every class, the number's column last, and by the p-value of a change of its spread.
+
+    The gate, which looks at rows, stays shut.
+    """
+    rows = np.array([own.rows[0] for own in classes])
+    means, scatter = (np.concatenate(own) for own in zip(*((own.mean, own.scatter) for own in classes), strict=True))
+    whole = Moments(rows, means, scatter).merged()
+    scale = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / rows.sum(), 1e-300))
+    standard = np.vstack([np.zeros_like(scale), (means - whole.mean) / scale])
+    cells = CellMoments(np.concatenate(([0], np.cumsum(rows))), standard, scatter / scale / scale[:, None])
+    statistic, df, p = bound_from_moments(cells, np.arange(scale.size))
+    of_spread, df_spread = combine(1.0, 1.0 if scale.size > 1 else np.nan, spread), len(rows) - 1.0
+    if not of_spread < p:
+        return Comparison(statistic, df, p)
+    return Comparison(float(scipy.stats.f.isf(spread, df_spread, rows.sum() - len(rows))), df_spread, of_spread)
 
 
 def _samples(every: ClassedRows, rows: Ints, seed: int) -> tuple[ClassedRows, ...]:

@@ -3,8 +3,8 @@
 Test by test, every query uses the rows that are complete in its own columns. Queries with missing values in the same
 columns share their rows, and with them a prepared test. Rows without a context are left out of everything.
 
-By a model, tests of moments see expected moments of as many rows as the information about a query is worth; other tests
-see completed tables, whose answers are pooled.
+By a model, tests of moments see expected moments of as many rows as the information about a query is worth, so does
+what `robust-change` asks about means and slopes; other tests see completed tables, whose answers are pooled.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from causalcontext.ci_tests.change import LOOK_BELOW, PreparedChange, change_of_moments
 from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.ci_tests.partial_correlation import LinearGaussian
 from causalcontext.ci_tests.protocol import (
@@ -32,11 +33,14 @@ from causalcontext.ci_tests.protocol import (
     put,
 )
 from causalcontext.ci_tests.registry import PreparedComposite
+from causalcontext.ci_tests.rows import Comparison
 from causalcontext.data.checks import check_none_infinite, check_statistics
 from causalcontext.data.completion import POOLED, Completed, complete
 from causalcontext.data.dataset import Dataset, missing_rows, some_rows, with_placeholders
+from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
-from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.views import CIQuery, Outcomes, Reason
 
 NEAR = 0.1
@@ -121,10 +125,47 @@ class PreparedCompletions(Declared):
             found = self._of_moments(kind, percent).answer([queries[i] for i in chosen])
             put(outcomes, chosen, found, offset)
         others = [i for i, query in enumerate(queries) if self._by_moments(query) is None]
+        changes = {i: self._change(queries[i]) for i in others}
+        for i, (answer, rows, offset) in ((i, found) for i, found in changes.items() if found is not None):
+            statistic, df, p = (np.array([number]) for number in answer[:3])
+            put(outcomes, [i], Outcomes(statistic, df, p, np.array([rows]), np.zeros(1, dtype=np.int8)), offset)
+        others = [i for i, found in changes.items() if found is None]
         if others:
             asked = [queries[i] for i in others]
             put(outcomes, others, pooled([each.answer(asked) for each in self._each], self.labels))
         return outcomes
+
+    def _change(self, query: CIQuery) -> tuple[Comparison, int, int] | None:
+        """What `robust-change` says of a context and a number given numbers, by how many rows, and its first label.
+
+        Means and slopes are compared by expected moments, with the rows that the information about the number given the
+        others is worth; spreads, and the logit if most tables open the gate, by pooled p-values. None if another test
+        answers, or there is more among the columns.
+        """
+        given, contexts = self.completed.given, self.completed.given.contexts
+        ends = [end for end in (query.x, query.y) if end in contexts.positions]
+        columns = [*sorted(query.given), *(end for end in (query.x, query.y) if end not in ends)]
+        if len(ends) != 1 or any(z not in self._place or given.kinds[z] is not Kind.CONTINUOUS for z in columns):
+            return None
+        tests = [prepared.of(query) if isinstance(prepared, PreparedComposite) else prepared for prepared in self._each]
+        found = [test.parts(query) for test in tests if isinstance(test, PreparedChange)]
+        parts = [own for own in found if own is not None and not own.reason]
+        if len(parts) < len(tests):
+            return None
+        places = [self._place[column] for column in columns]
+        left = self.completed.information.share(places[-1], places[-1], places[:-1], contexts.members(query.view))
+        moments = self.completed.moments.counted_for(left / self.completed.share)
+        classes = [moments.merged(contexts.members(part)) for part in contexts.parts(query.view, ends)]
+        classes = [own.of(places) for own in classes if own.rows[0] >= len(columns) + SPARE_ROWS]
+        logits = np.array([[own.logit] for own in parts if not np.isnan(own.logit)])
+        spreads = np.array([[own.variance, own.gaussian_variance] for own in parts])
+        answer = change_of_moments(classes, float(pooled_p(spreads, np.ones(2)).max())) if len(classes) > 1 else None
+        if answer is None or not np.isfinite(answer.p):
+            return None
+        if answer.p < LOOK_BELOW and 2 * len(logits) > len(parts):
+            answer = answer._replace(p=max(answer.p, float(pooled_p(logits, np.ones(1))[0])))
+        member = self._first.member_of(query) if isinstance(self._first, PreparedComposite) else None
+        return answer, sum(int(own.rows[0]) for own in classes), 0 if member is None else member[1]
 
     @cached_property
     def _each(self) -> list[PreparedTest]:
@@ -152,7 +193,7 @@ class PreparedCompletions(Declared):
         given = [self._place[z] for z in query.given if z in self._place]
         cells = self.completed.given.contexts.members(query.view)
         left = self.completed.information.share(system[0], system[-1], sorted(given), cells)
-        return kind, int(100.0 * left), offset
+        return kind, max(round(100.0 * left), 1), offset
 
     def _of_moments(self, kind: int, percent: int) -> PreparedGaussian:
         if (kind, percent) not in self._by_rows:
@@ -172,8 +213,8 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
 
     Every p-value stands for a chi-squared statistic; what these differ by between the tables is what is not known.
     """
-    first, count = answers[0], len(answers)
-    statistic, p, rows = (np.mean([getattr(one, name) for one in answers], axis=0) for name in ("statistic", "p", "n"))
+    first = answers[0]
+    statistic, rows = (np.mean([getattr(one, name) for one in answers], axis=0) for name in ("statistic", "n"))
     reason = np.max([one.reason for one in answers], axis=0).astype(np.int8)
     label = np.zeros(len(first.p), dtype=np.int8) if first.label is None else first.label
     ratio = np.array([not labels or labels[place].strength is Strength.RATIO for place in label], dtype=bool)
@@ -185,15 +226,22 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
     away = np.mean([np.abs(scipy.special.chdtrc(own, each) - one.p) for each, one in zip(size, answers, strict=True)],
                    axis=0)  # fmt: skip
     df = np.where(ratio & (away < NEAR), own, 1.0)
-    chi = scipy.special.chdtri(df, np.clip([one.p for one in answers], 1e-300, 1.0))
-    if count > 1:
-        between = (1.0 + 1.0 / count) * np.var(np.sqrt(chi), axis=0, ddof=1)
-        value = (chi.mean(axis=0) / df - (count + 1.0) / (count - 1.0) * between) / (1.0 + between)
-        spare = df ** (-3.0 / count) * (count - 1.0) * (1.0 + 1.0 / np.maximum(between, 1e-6)) ** 2
-        p = np.where(value > 0.0, scipy.special.fdtrc(df, spare, np.maximum(value, 0.0)), 1.0)
+    p = pooled_p(np.array([one.p for one in answers]), df)
     untestable = reason != Reason.TESTABLE
     statistic, p = (np.where(untestable, np.nan, own) for own in (statistic, p))
     return Outcomes(statistic, first.df, p, rows.astype(np.int64), reason, first.label)
+
+
+def pooled_p(p: Floats, df: Floats) -> Floats:
+    """D2 of p-values that stand for chi-squared statistics; shapes (tables, queries) and (queries,)."""
+    count = len(p)
+    if count == 1:
+        return np.asarray(p[0])
+    chi = scipy.special.chdtri(df, np.clip(p, 1e-300, 1.0))
+    between = (1.0 + 1.0 / count) * np.var(np.sqrt(chi), axis=0, ddof=1)
+    value = (chi.mean(axis=0) / df - (count + 1.0) / (count - 1.0) * between) / (1.0 + between)
+    spare = df ** (-3.0 / count) * (count - 1.0) * (1.0 + 1.0 / np.maximum(between, 1e-6)) ** 2
+    return np.asarray(np.where(value > 0.0, scipy.special.fdtrc(df, spare, np.maximum(value, 0.0)), 1.0))
 
 
 class PreparedTestwise(Declared):

@@ -112,6 +112,11 @@ class PreparedComposite(Declared):
         place = self._member_of(query)
         return None if place is None else (self.members[place], self._offset[place])
 
+    def of(self, query: CIQuery) -> PreparedTest | None:
+        """The prepared test that answers a query; None if none does."""
+        place = self._member_of(query)
+        return None if place is None else self._prepare(place)
+
     def _member_of(self, query: CIQuery) -> int | None:
         """The place of the member that answers a query."""
         return next((k for k, member in enumerate(self.members) if member.answers(self.data, query)), None)

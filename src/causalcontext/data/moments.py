@@ -77,6 +77,11 @@ class Moments:
         rows = np.maximum(np.round(share * self.rows), np.minimum(self.rows, 1)).astype(np.int64)
         return Moments(rows, self.mean, self.scatter * (rows / np.maximum(self.rows, 1))[:, None, None])
 
+    def of(self, variables: Sequence[int]) -> Moments:
+        """The moments of some variables, in this order."""
+        chosen = list(variables)
+        return Moments(self.rows, self.mean[:, chosen], self.scatter[:, chosen][:, :, chosen])
+
     def some(self, cells: Sequence[int]) -> Moments:
         """The moments of some cells, each for itself."""
         chosen = list(cells)
