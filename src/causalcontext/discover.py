@@ -40,7 +40,7 @@ from causalcontext.data.series_options import SeriesOptions, time_columns
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, eager_frame, read_table, take_columns
-from causalcontext.diagnostics.best_cut import best_cuts
+from causalcontext.diagnostics.best_cut import best_cuts, places_to_try
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
 from causalcontext.graphs.graph import Graph
@@ -248,7 +248,9 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
                    ) -> ContextGraphs:  # fmt: skip
     """The search with the cut that mechanisms want; where there is none, a search that does not tell rows apart by it.
 
-    Where mechanisms change is asked of a search without that context, by scores.
+    Where mechanisms change is asked of a search by scores without that context. A search in which a mechanism may not
+    change can direct links falsely, so a few cuts are searched as well, and of all these the best-scoring model says
+    what may cause what.
     """
     chosen: Options = made(Options, options, "discover")
     wanted, *more = (one for one in split_context(context)[1] if one.best)
@@ -263,14 +265,23 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
     by_scores = kept | {"method": "score-ac"} | rows
     base = discover(table, rest, names=names, progress=progress, **by_scores)
     cuts = best_cuts(base, wanted)
+    tried = [discover(table, _in_place(context, wanted.at(places)), names=names, progress=progress, **by_scores)
+             for places in places_to_try(cuts)]  # fmt: skip
+    better = max((base, *tried), key=lambda one: one.evidence.score if one.evidence is not None else -np.inf)
+    cuts = cuts if better is base else best_cuts(better, wanted)
     found = [cut.value for cut in cuts if cut.verdict == CUT]
     if found:
-        asked = [wanted.at(found) if one is wanted else one for one in contexts_of(context)]
-        result = discover(table, asked if len(asked) > 1 else asked[0], names=names, progress=progress, **options)
+        result = discover(table, _in_place(context, wanted.at(found)), names=names, progress=progress, **options)
     else:
         same = chosen.method == "score-ac" and by_scores == options
         result = base if same else discover(table, rest, names=names, progress=progress, **options)
     return replace(result, cuts=cuts, notes=(*map(str, cuts), *result.notes))
+
+
+def _in_place(context: Any, found: Indicator) -> Any:
+    """The contexts of a search, with a cut in place of the one that is to be found."""
+    asked = [found if isinstance(one, Indicator) and one.best else one for one in contexts_of(context)]
+    return asked if len(asked) > 1 else asked[0]
 
 
 def _task(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest,

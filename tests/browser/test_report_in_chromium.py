@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import causalcontext as cc
@@ -27,10 +29,19 @@ def pages(tmp_path_factory):
         "pags": soil_pags(),
         "nine": cc.discover(proteins(0, "log", 3000), "condition", method="pc-ac"),
         "land": cc.discover(cc.examples.land_surface(1500, seed=1), "regime", lags=2, method="score-ac"),
+        "cut": cc.discover(one_sided_link(), cc.threshold("VPD", "best"), method="score-ac"),
     }
     for name, result in results.items():
         result.report(folder / f"{name}.html")
     return {name: folder / f"{name}.html" for name in results}
+
+
+def one_sided_link():
+    """Soil moisture acts on latent heat where VPD > 0.2 alone."""
+    random = np.random.default_rng(1)
+    vpd, soil, wind = random.normal(size=(3, 800))
+    latent = np.where(vpd > 0.2, 1.2 * soil, 0.0) + 0.5 * vpd + 0.5 * wind + random.normal(size=800)
+    return pd.DataFrame({"VPD": vpd, "soil": soil, "wind": wind, "latent": latent})
 
 
 class Page:
@@ -95,6 +106,37 @@ def test_contexts_switch_by_click_and_slider(driver, pages):
     page.find("#slider").send_keys("\ue012")
     assert page.text("#view-title").startswith("soil = dry")
     assert page.run(positions) == before
+    assert page.complaints() == []
+
+
+def test_a_slider_shows_the_graphs_of_other_cuts(driver, pages):
+    page = Page(driver, pages["cut"])
+    cut = cc.discover(one_sided_link(), cc.threshold("VPD", "best"), method="score-ac").cut
+    assert page.count("#cut-profiles svg rect") == 1  # the interval
+    assert page.text("#cut-value").endswith("(found)")
+    slider = page.find("#cut-slider")
+    link = "#cut-stage g.edge[data-pair='1,3']"
+    colour = "return document.querySelector(arguments[0] + ' .line').style.stroke"
+    assert page.run(colour, link) == "var(--c1)"
+    assert f"> {cut.value:g}" in page.text("#cut-stage")
+    marker = "return document.querySelector('#cut-profiles .here').getAttribute('d')"
+    before = page.run(marker)
+    boxes = "return [...document.querySelectorAll('#cut-stage rect')].map(r => r.getAttribute('x')).join()"
+    places = page.run(boxes)
+    page.run("arguments[0].focus()", slider)
+    slider.send_keys("\ue010")  # to the end: far above the cut the link is on both sides
+    assert page.run("return arguments[0].value === arguments[0].max", slider)
+    assert page.run(marker) != before
+    assert page.run(boxes) == places
+    assert page.run(colour, link) == "var(--ink)"
+    assert "soil --> latent on both sides (with the cut found: soil --> latent above the cut alone)" in page.text(
+        "#cut-story"
+    )
+    assert page.run("return arguments[0].getAttribute('aria-valuetext')", slider) == page.text("#cut-value")
+    page.find("#cut-back").click()
+    assert page.run(marker) == before
+    assert page.run(colour, link) == "var(--c1)"
+    assert page.run("return document.documentElement.scrollWidth <= innerWidth")
     assert page.complaints() == []
 
 

@@ -1,14 +1,23 @@
 """Cuts of mechanisms: the profile against its naive twin, verdicts, intervals, and what a search makes of them."""
 
+import json
+import sys
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
 from naive_cuts import best_columns, likelihood_with_cut, score_with_cut
+from typer.testing import CliRunner
 
 import causalcontext as cc
+from causalcontext.cli.app import app
+from causalcontext.diagnostics.nearby_cuts import endpoints_at
+from causalcontext.report.cut_card import tried_cuts
 from causalcontext.score.cuts import CutColumns, CutResponse, columns_of, cut_profile, grid_of, group_gains, products_at
+
+discover = sys.modules["causalcontext.discover"]
 
 
 def drawn(rows, seed, shape="jump", cut=0.2):
@@ -130,17 +139,23 @@ def test_two_cuts():
     assert len(result.contexts) == 3
 
 
-def test_a_mechanism_may_change_with_the_past_of_a_column():
+def followed(rows):
     random = np.random.default_rng(3)
-    x, z, y = np.zeros((3, 700))
-    for t in range(1, 700):
+    x, z, y = np.zeros((3, rows))
+    for t in range(1, rows):
         x[t], z[t] = 0.5 * x[t - 1] + random.normal(), 0.4 * z[t - 1] + random.normal()
         y[t] = (1.0 if x[t - 1] > 0.3 else -0.6) * z[t - 1] + 0.3 * y[t - 1] + random.normal()
-    result = cc.discover(pd.DataFrame({"X": x, "Z": z, "Y": y}), cc.threshold("X", "best"), lags=1)
+    return pd.DataFrame({"X": x, "Z": z, "Y": y})
+
+
+def test_a_mechanism_may_change_with_the_past_of_a_column():
+    result = cc.discover(followed(700), cc.threshold("X", "best"), lags=1)
     assert result.cut.verdict == "cut"
     assert result.cut.low <= 0.3 <= result.cut.high
     assert result.cut.changed == ("Y",)
     assert result.reads["Y"] == (result.context.split("(")[0], 1)
+    said = result.diagnose().about("threshold")
+    assert any("with the cut of X at" in finding.message for finding in said)
 
 
 @pytest.mark.slow
@@ -187,6 +202,45 @@ def test_the_context_is_found_and_what_goes_along_with_it_is_not():
     assert found["changed"].tolist() == [("Y",)]
     assert found["call"].tolist() == ["cc.discover(table, 'R')"]
     assert cc.find_contexts(suspected(600, 1), most=2)["column"].tolist() == ["R"]
+
+
+def test_options_of_searches_by_scores_are_used_and_others_are_refused():
+    panel = pd.concat([followed(200).assign(site=site, day=range(200)) for site in "ab"])
+    options = {"lags": 1, "time": "day", "units": "site", "unit_effects": "none"}
+    found = cc.find_contexts(panel, **options)
+    assert found["column"].tolist() == ["X"]
+    assert found["call"].item().endswith(", lags=1, time='day', units='site', unit_effects='none')")
+    with pytest.raises(cc.NotYetError, match="means of units or times"):
+        cc.find_contexts(panel, **(options | {"unit_effects": "means"}))
+    for name, value in (("method", "pc-ac"), ("alpha", 0.1), ("collider_rule", "first")):
+        with pytest.raises(cc.OptionError, match=f"find_contexts has no option '{name}'"):
+            cc.find_contexts(panel, **{name: value})
+    with pytest.raises(cc.OptionError, match="did you mean 'lags'"):
+        cc.find_contexts(panel, lag=1)
+    assert {"units", "na_values", "covariates"} <= set(signature(cc.find_contexts).parameters)
+
+
+def test_the_command_names_the_columns_and_what_to_run_next(tmp_path):
+    file = tmp_path / "data.csv"
+    suspected(600, 1).to_csv(file, index=False)
+    result = CliRunner().invoke(app, ["contexts", str(file), "--seed", "1"], env={"COLUMNS": "300"})
+    assert result.exit_code == 0
+    assert f"next: causalcontext discover {file} --context R, with the same options" in result.stdout
+    told = json.loads(CliRunner().invoke(app, ["contexts", str(file), "--json"]).stdout)
+    assert [(row["column"], row["call"]) for row in told] == [("R", "cc.discover(table, 'R')")]
+    drawn(300, 2, "lines").to_csv(file, index=False)
+    assert "no column was found" in CliRunner().invoke(app, ["contexts", str(file)]).stdout
+
+
+def test_a_change_that_turned_a_link_is_found_all_the_same(monkeypatch):
+    """Without the change in its model, a search directs Y --> Z or Y --> X, and Y would not be asked."""
+    table = drawn(500, 25)
+    table["W"] = 0.8 * table["Y"] + np.random.default_rng(25).normal(size=500)
+    cut = cc.discover(table, cc.threshold("X", "best"), method="score-ac").cut
+    assert (cut.verdict, cut.changed) == ("cut", ("Y",))
+    assert cut.low <= 0.2 <= cut.high
+    monkeypatch.setattr(discover, "places_to_try", lambda _: [])
+    assert cc.discover(table, cc.threshold("X", "best"), method="score-ac").cut.verdict != "cut"
 
 
 def test_without_a_change_nothing_is_suggested():
@@ -252,16 +306,27 @@ def test_diagnose_says_whether_nearby_cuts_change_the_graphs():
     assert any("splits what changes smoothly" in finding.message for finding in smooth)
 
 
-@pytest.mark.slow
-def test_the_report_has_the_profile_and_the_graphs_of_other_cuts(tmp_path):
-    for shape, buttons in (("jump", True), ("tanh", False)):
+def test_the_report_has_the_profile_and_of_a_cut_a_slider_over_others(tmp_path):
+    for shape, slider in (("jump", True), ("tanh", False)):
         result = cc.discover(drawn(500, 1, shape), cc.threshold("X", "best"), method="score-ac")
         result.report(tmp_path / "r.html")
         page = (tmp_path / "r.html").read_text()
         assert "Where is the cut?" in page
-        assert "<svg" in page[page.index("Where is the cut?") :]
-        assert ('type="radio" name="cut"' in page) == buttons
-        assert ("95 % interval" in page) == buttons
+        assert ('id="cut-slider"' in page) == slider
+        assert ("95 % interval 0" in page) == slider
         result.save(tmp_path / "r.json")
         cc.load(tmp_path / "r.json").report(tmp_path / "again.html")
         assert "Where is the cut?" in (tmp_path / "again.html").read_text()
+
+
+@pytest.mark.parametrize("lags", [None, 1])
+def test_a_search_with_the_cut_that_was_found_is_the_result_itself(lags):
+    result = cc.discover(drawn(500, 1) if lags is None else followed(500), cc.threshold("X", "best"), lags=lags,
+                         method="score-ac")  # fmt: skip
+    tried = tried_cuts(result, result.cut)
+    assert len(tried) > 10
+    own = np.stack([graph.endpoints for graph in result.graphs.values()])
+    assert (endpoints_at(result, result.cut.value) == own).all()
+    again = cc.discover(drawn(500, 1) if lags is None else followed(500), cc.threshold("X", min(tried)), lags=lags,
+                        method="score-ac")  # fmt: skip
+    assert (tried[min(tried)] == np.stack([graph.endpoints for graph in again.graphs.values()])).all()

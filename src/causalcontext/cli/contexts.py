@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -11,43 +13,47 @@ from causalcontext.cli.inputs import (
     DropOption,
     KindOption,
     KnowledgeOption,
-    TableArgument,
-    chosen_columns,
-    parsed_kinds,
-    read_whole,
+    TablesArgument,
+    opened,
+    with_options,
 )
 from causalcontext.cli.terminal import print_json, show_page, show_table
 from causalcontext.data.columns import number_text
-from causalcontext.diagnostics.find_contexts import find_contexts
+from causalcontext.diagnostics.find_contexts import UNUSED, find_contexts, named_options
 from causalcontext.errors import listed
-from causalcontext.knowledge import Knowledge
+from causalcontext.options import Options
 
 
+@with_options(Options, without=UNUSED)
 def contexts(
-    data: TableArgument,
+    data: TablesArgument,
     columns: ColumnsOption = None,
     drop: DropOption = None,
     knowledge: KnowledgeOption = None,
     kind: KindOption = None,
-    lags: Annotated[int | None, typer.Option(metavar="N", help="Rows are a time series: the largest lag.")] = None,
-    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="With lags: the column that orders rows.")] = None,
-    missing: Annotated[str, typer.Option(metavar="MODE", help="Missing values: raise or listwise.")] = "raise",
     as_json: Annotated[bool, typer.Option("--json", help="Print the columns as JSON.")] = False,
+    **options: Any,
 ) -> None:
-    """Columns and cuts by which mechanisms change, the clearest first, and the call to make next."""
-    known = None if knowledge is None else Knowledge.from_toml(knowledge)
-    table, _ = chosen_columns(read_whole(data), None, columns, drop)
-    found = find_contexts(table, knowledge=known, lags=lags, time=time, kinds=parsed_kinds(kind), missing=missing)
+    """Columns and cuts by which mechanisms change, the clearest first, and the command to run next."""
+    table, _, chosen = opened(data, (None, columns, drop), (knowledge, kind), {}, options, progress=False)
+    found = find_contexts(table, **chosen)
     if as_json:
         print_json(found)
         return
     if found.empty:
         show_page("no column was found by which mechanisms change")
         return
-    rows = []
+    rows, named = [], []
     for row in found.to_dict("records"):
         cut = "" if row["kind"] == "category" else f"{number_text(row['cut'])} ({row['low']:.4g} to {row['high']:.4g})"
         told = f"{row['evidence']:.1f}", f"{row['required']:.1f}", listed(row["changed"])
         rows.append([str(row["column"]), cut, *told])
+        named.append(row["column"] if row["kind"] == "category" else f"{row['column']} > {number_text(row['cut'])}")
     show_table("contexts", ["column", "cut (95 %)", "evidence", "required", "changed mechanisms"], rows)
-    show_page(f"next: {found['call'].iloc[-1]}")
+    same = ", with the same options" if knowledge or kind or named_options(options) else ""
+    show_page(f"next: {_command(data, named)}{same}")
+
+
+def _command(data: list[Path], named: list[str]) -> str:
+    contexts = [part for name in named for part in ("--context", name)]
+    return shlex.join(["causalcontext", "discover", *map(str, data), *contexts])

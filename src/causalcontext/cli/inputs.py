@@ -71,10 +71,11 @@ ReportOption = Annotated[
 ProgressOption = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
 
 
-def with_options(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_options(kind: type[Any], without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Let a command take every field of a dataclass of options that has a text for `--help`, after its own."""
     hints = get_type_hints(kind)
-    shown = [_parameter(entry, hints[entry.name]) for entry in fields(kind) if entry.metadata.get("text")]
+    kept = [entry for entry in fields(kind) if entry.metadata.get("text") and entry.name not in without]
+    shown = [_parameter(entry, hints[entry.name]) for entry in kept]
 
     def extended(command: Callable[..., None]) -> Callable[..., None]:
         parameters = signature(with_parameters(command, shown, eval_str=True)).parameters.values()
@@ -181,8 +182,8 @@ def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str | Ind
     found: list[str | Indicator] = [text if text in names else condition(text) or text for text in texts]
     for one in found:
         if isinstance(one, str) and one not in names and any(sign in one for sign in "<>="):
-            raise OptionError(f"context is {one!r}, expected a column, or 'X > 0.6', 'X <= 0.6', '0.3 < X <= 0.6', "
-                              "'X bins 4' or 'X bins 0.3, 0.6'")  # fmt: skip
+            raise OptionError(f"context is {one!r}, expected a column, or 'X > 0.6', 'X <= 0.6', 'X > best', "
+                              "'0.3 < X <= 0.6', 'X bins 4' or 'X bins 0.3, 0.6'")  # fmt: skip
     check_are_columns([one.column for one in found if isinstance(one, Indicator)], names)
     return found or None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ from causalcontext.score.cuts import COARSER, DEMAND, CutProfile, CutResponse, b
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
+AGAIN = (0.2, 0.5, 0.8)
+"""Where cuts are tried so that a search may find other directions, as shares of the grid."""
+
 
 def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
     """The cuts of a column by which mechanisms change, the strongest first; of none, the best place and its verdict.
@@ -30,7 +34,7 @@ def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
     wanted : Indicator
     """
     data = searched_rows(result)
-    wanted.source(data.names, data.kinds, data.contexts.sources)
+    wanted.source(data.names, data.kinds, () if wanted.column in result.made_of.values() else data.contexts.sources)
     table = Table(data, ranks=result.evidence is not None and result.evidence.transform == "ranks")
     responses = asked_responses(result, table, wanted.column)
     values = table.values(data.position(wanted.column))
@@ -43,6 +47,13 @@ def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
         pair = _pair(responses, values, found[0].places[::COARSER])
         found = pair if all(one.verdict == CUT for one in pair) else found
     return tuple(cut_of(wanted.column, profile, values) for profile in found)
+
+
+def places_to_try(cuts: Sequence[Cut]) -> list[list[float]]:
+    """The cuts with which to search again, since that may direct links otherwise: those found, or a few of the grid."""
+    found = [cut.value for cut in cuts if cut.verdict == CUT]
+    places = cuts[0].places
+    return [found] if found else [[places[int(share * (len(places) - 1))]] for share in AGAIN if places]
 
 
 def _nothing(result: ContextGraphs, column: str, values: Floats, rows: int) -> Cut:

@@ -223,8 +223,8 @@ OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
 )  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
-    large_cycles, near_misses, proxy_links,
+    large_cycles, near_misses, proxy_links, nearby_cuts,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
-    unconfirmed_causes, vanishing_edges, determinism, ranked_overlap, nearby_cuts,
+    unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
 )  # fmt: skip

@@ -1,31 +1,34 @@
 """By which columns do mechanisms change? `cc.find_contexts`, for who suspects a context and has no name for it.
 
 Every column is asked in turn: categories, and numbers of few values, as they are, other numbers by their best cut. The
-one with the most evidence is taken, what it changes is offered to every model, and the others are asked again: columns
-that go along with a context look like contexts themselves until it is known.
+one with the most evidence is taken; the table is searched again with it, which may direct links otherwise, what it
+changes is offered to every model, and the others are asked again: columns that go along with a context look like
+contexts themselves until it is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from inspect import Parameter
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from causalcontext.data.columns import number_text
 from causalcontext.data.frames import frame_of
-from causalcontext.data.indicators import threshold
+from causalcontext.data.indicators import Indicator, threshold
 from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of, searched_rows
 from causalcontext.discover import discover
-from causalcontext.errors import check_whole
+from causalcontext.errors import OptionError, check_whole
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Floats
-from causalcontext.knowledge import Knowledge
+from causalcontext.methods.registry import METHODS, SPECIAL
+from causalcontext.options import Keywords, Options, default_of, with_parameters
 from causalcontext.results.cut import CUT
 from causalcontext.score.changing import Table
-from causalcontext.score.cuts import DEMAND, CutResponse, beside, grid_of, group_gains
+from causalcontext.score.cuts import CutResponse, beside, grid_of, group_gains
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +38,13 @@ if TYPE_CHECKING:
 COLUMNS = ("column", "kind", "cut", "low", "high", "evidence", "required", "changed", "call")
 MOST_FOUND = 5
 """Columns that are suggested at most."""
+DEMAND = 1.5
+"""A change must be better than none, or a smooth one, by so many times the logarithm of the rows, plus that of the
+columns that are asked."""
+UNUSED = ("method", "alpha", *(name for name in SPECIAL if name not in METHODS["score-ac"].options))
+"""The options of `discover` that a search by scores does not use."""
+PARAMETERS = tuple(Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type)
+                   for entry in fields(Options) if entry.name not in UNUSED)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,36 +60,32 @@ class Suggestion:
     changed: tuple[str, ...]
 
     @property
-    def context(self) -> str:
+    def context(self) -> str | Indicator:
         """What to pass as the context."""
+        return self.column if self.value is None else threshold(self.column, self.value)
+
+    @property
+    def written(self) -> str:
+        """The same in Python."""
         return repr(self.column) if self.value is None else f"cc.threshold({self.column!r}, {number_text(self.value)})"
 
 
 def find_contexts(
-    table: Any,
-    *,
-    knowledge: Knowledge | None = None,
-    lags: int | None = None,
-    time: str | None = None,
-    kinds: Mapping[str, str] | None = None,
-    missing: str = "raise",
-    names: Sequence[str] | None = None,
-    most: int = MOST_FOUND,
-    seed: int = 0,
+    table: Any, *, names: Sequence[str] | None = None, most: int = MOST_FOUND, **options: Unpack[Keywords]
 ) -> pd.DataFrame:
     """The columns by which mechanisms change, the one with the most evidence first; without rows if there is none.
 
     Parameters
     ----------
     table : what `discover` takes
-    knowledge : Knowledge, optional
-        Links that are required, forbidden or ordered.
-    lags : int, optional
-        Rows follow each other in time; mechanisms may change with a column or with its past.
-    time, kinds, missing, names, seed
-        As in `discover`.
+    names : sequence of str, optional
+        Column names of an array.
     most : int
         How many columns are suggested at most.
+    **options
+        Those of `discover` with method "score-ac": `knowledge`, `kinds`, `missing`, `na_values`, `seed`, `time_limit`,
+        and so on. With `lags`, `time`, `units`, `step`, `covariates` and so on rows follow each other in time, and
+        mechanisms may change with a column or with its past.
 
     Returns
     -------
@@ -96,52 +102,71 @@ def find_contexts(
     ['soil']
     """
     check_whole("most", most, 1)
-    options: dict[str, Any] = {"knowledge": knowledge, "lags": lags, "time": time, "kinds": kinds, "missing": missing}
-    result = discover(table, None, method="score-ac", names=names, seed=seed, **options)
-    found = suggested(result, most)
-    asked = "".join(f", {name}={value!r}" for name, value in (("lags", lags), ("time", time)) if value is not None)
+    for name in options:
+        if name in UNUSED:
+            raise OptionError(f"find_contexts has no option {name!r}: it searches by scores; leave {name} out")
+    found = suggested(table, most, {**options, "names": names, "method": "score-ac"})
+    given = named_options(options).items()
+    asked = "".join(f", {name}={name if name == 'knowledge' else repr(value)}" for name, value in given)
     rows = []
     for place, one in enumerate(found):
-        contexts = [other.context for other in found[: place + 1]]
+        contexts = [other.written for other in found[: place + 1]]
         context = contexts[0] if place == 0 else f"[{', '.join(contexts)}]"
         rows.append((one.column, "category" if one.value is None else CUT, one.value, one.low, one.high, one.evidence,
                      one.required, one.changed, f"cc.discover(table, {context}{asked})"))  # fmt: skip
     return frame_of(rows, columns=list(COLUMNS))
 
 
-def suggested(result: ContextGraphs, most: int = MOST_FOUND) -> list[Suggestion]:
-    """The columns by which mechanisms of a result change, one after the other; it has no context yet."""
-    data = searched_rows(result)
-    table = Table(data, ranks=result.evidence is not None and result.evidence.transform == "ranks")
-    left = [name for name in data.names if result.series is None or name in result.series.variables]
-    found: list[Suggestion] = []
-    while left and len(found) < most:
-        asked = [one for name in left if (one := _asked(result, table, name, found, len(left))) is not None]
+with_parameters(find_contexts, PARAMETERS)
+
+
+def named_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are not as by default."""
+    default = {entry.name: default_of(entry) for entry in fields(Options)}
+    return {name: value for name, value in options.items() if value != default.get(name) and value not in (None, {})}
+
+
+def suggested(table: Any, most: int, options: Mapping[str, Any]) -> list[Suggestion]:
+    """The columns by which mechanisms change, one after the other."""
+    result, found = discover(table, None, **options), list[Suggestion]()
+    while len(found) < most:
+        asked = _all_asked(result, found)
         best = max(asked, key=lambda one: one.evidence - one.required, default=None)
         if best is None or best.evidence <= best.required:
             break
-        found.append(best)
-        left.remove(best.column)
+        result = discover(table, [*(one.context for one in found), best.context], **options)
+        again = _asked(result, best.column, found, len(asked))
+        # what changes is told by the search that knows the context, unless it does not see the change any more
+        found.append(best if again is None or again.evidence < best.evidence else again)
     return found
 
 
-def _asked(result: ContextGraphs, table: Table, name: str, known: Sequence[Suggestion], columns: int
-           ) -> Suggestion | None:  # fmt: skip
+def _all_asked(result: ContextGraphs, known: Sequence[Suggestion]) -> list[Suggestion]:
+    """What every column would change that is not known to be a context."""
+    columns = result.names if result.series is None else result.series.variables
+    taken = {*(one.column for one in known), *result.made_of}
+    left = [name for name in columns if name not in taken]
+    return [one for name in left if (one := _asked(result, name, known, len(left))) is not None]
+
+
+def _asked(result: ContextGraphs, name: str, known: Sequence[Suggestion], columns: int) -> Suggestion | None:
     """What a column would change beside those that are known; None if nothing may change with it."""
+    table = Table(searched_rows(result), ranks=result.evidence is not None and result.evidence.transform == "ranks")
     responses = [[_beside(table, result, one, known) for one in copies]
                  for copies in asked_responses(result, table, name)]  # fmt: skip
-    more, position = log(columns), table.data.position(name)
+    position = table.data.position(name)
     if not responses:
         return None
+    required = DEMAND * log(len(table.rows)) + log(columns)
     if table.in_groups(position):
-        gains, rows = group_gains(responses), len(table.rows)
-        changed = tuple(one[0].name for one, gain in zip(responses, gains, strict=True) if gain > log(rows))
-        return Suggestion(name, None, None, None, float(gains.sum()) - log(rows), DEMAND * log(rows) + more, changed)
+        gains, price = group_gains(responses), log(len(table.rows))
+        changed = tuple(one[0].name for one, gain in zip(responses, gains, strict=True) if gain > price)
+        return Suggestion(name, None, None, None, float(gains.sum()) - price, required, changed)
     values = table.values(position)
     if not grid_of(values).size:
         return None
-    cut = cut_of(threshold(name, "best").column, profile_of(responses, values), values)
-    return Suggestion(name, cut.value, cut.low, cut.high, cut.evidence, cut.required + more, cut.changed)
+    cut = cut_of(name, profile_of(responses, values), values)
+    return Suggestion(name, cut.value, cut.low, cut.high, cut.evidence, required, cut.changed)
 
 
 def _beside(table: Table, result: ContextGraphs, one: CutResponse, known: Sequence[Suggestion]) -> CutResponse:

@@ -13,13 +13,14 @@ from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.columns import number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import short_cut
-from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of
+from causalcontext.data.windows import lagged_table
+from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of, searched_rows
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.errors import CausalContextError, listed
 from causalcontext.graphs.endpoints import Endpoints, adjacent
-from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.arrays import Bools, Codes, Floats
 from causalcontext.methods.registry import run_method
-from causalcontext.methods.task import rows_task
+from causalcontext.methods.task import Task, rows_task, windows_task
 from causalcontext.progress import Watch, nobody
 from causalcontext.results.cut import CUT, SMOOTH, Cut
 from causalcontext.score.changing import Table
@@ -39,23 +40,21 @@ SHIFT = 0.05
 MOST_NAMED = 3
 
 
-def nearby_cuts(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
+def nearby_cuts(result: ContextGraphs) -> Iterator[Finding]:
     """Whether mechanisms want the cut that was chosen, and whether graphs change with nearby ones."""
-    contexts = result.cells
+    contexts, rows = result.cells, _rows(result)
     if len(contexts.positions) != 1 or len(contexts.made) != 1 or len(result.contexts) != 2 or not result.complete:
         return
-    source = contexts.made[0][1]
-    if len(result.names) > MOST_VARIABLES or result.settings.missing == "testwise":
+    if rows is None or len(result.names) > MOST_VARIABLES or result.settings.missing == "testwise":
         return
-    table = Table(rows, ranks=False)
-    values = table.values(source)
-    chosen, best = _chosen(rows, source), result.cut or _best(result, table, source, values)
+    source = rows.contexts.made[0][1]
+    name, values = rows.names[source], np.asarray(rows.columns[source], dtype=np.float64)
+    chosen, best = _chosen(rows.codes, values), result.cut or _best(result, name)
     if best is not None and result.cut is None:
         yield from _elsewhere(best, chosen)
     reach = (best.high - best.low) / 2.0 if best is not None and best.low is not None and best.high is not None else 0.0
-    places = [chosen - reach, chosen + reach] if reach else _by_rows(values, chosen)
-    moved = {place: told for place in places if (told := _differences(result, rows, source, place)) is not None}
-    name = result.names[source]
+    places = [chosen - reach, chosen + reach] if reach else _by_rows(values[np.isfinite(values)], chosen)
+    moved = {place: told for place in places if (told := _differences(result, place)) is not None}
     told = [f"at {place:.4g} {listed(edges, MOST_NAMED)}" for place, edges in moved.items() if edges]
     if told:
         message = f"the graphs depend on the cut of {name} at {number_text(chosen)}: {' and '.join(told)} differ"
@@ -68,18 +67,27 @@ def nearby_cuts(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
         yield Finding(TOPIC, Severity.NOTE, f"the graphs are the same with the cut of {name} at {where}")
 
 
-def _chosen(rows: Dataset, source: int) -> float:
+def _rows(result: ContextGraphs) -> Dataset | None:
+    """The rows of a result, not windows of them; None where they are not in memory."""
+    windows = result.windowed
+    if windows is None:
+        return result.rows
+    return None if windows.series.rows is None else windows.data
+
+
+def _chosen(codes: Codes, values: Floats) -> float:
     """The cut, as far as the rows know it."""
-    values = np.asarray(rows.columns[source], dtype=np.float64)
-    below, above = (values[rows.codes == code] for code in (0, 1))
+    below, above = (values[codes == code] for code in (0, 1))
     return short_cut(float(below.max()), float(above.min()))
 
 
-def _best(result: ContextGraphs, table: Table, source: int, values: Floats) -> Cut | None:
-    responses = asked_responses(result, table, result.names[source])
-    if not responses or table.in_groups(source) or not grid_of(values).size:
+def _best(result: ContextGraphs, name: str) -> Cut | None:
+    table = Table(searched_rows(result), ranks=False)
+    position = table.data.position(name)
+    values, responses = table.values(position), asked_responses(result, table, name)
+    if not responses or table.in_groups(position) or not grid_of(values).size:
         return None
-    return cut_of(result.names[source], profile_of(responses, values), values)
+    return cut_of(name, profile_of(responses, values), values)
 
 
 def _elsewhere(best: Cut, chosen: float) -> Iterator[Finding]:
@@ -100,37 +108,50 @@ def _by_rows(values: Floats, chosen: float) -> list[float]:
     return [float(np.quantile(values, at)) for at in (share - SHIFT, share + SHIFT) if SHIFT <= at <= 1.0 - SHIFT]
 
 
-def _differences(result: ContextGraphs, rows: Dataset, source: int, cut: float) -> list[str] | None:
+def _differences(result: ContextGraphs, cut: float) -> list[str] | None:
     """The edges between system variables that differ with the cut elsewhere; None if that cannot be searched."""
-    found = endpoints_at(result, rows, source, cut)
-    return None if found is None else _named(result, adjacent(found), result.cells.positions[0])
+    found = endpoints_at(result, cut)
+    return None if found is None else _named(result, adjacent(found))
 
 
-def endpoints_at(result: ContextGraphs, rows: Dataset, source: int, cut: float) -> Endpoints | None:
+def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
     """The endpoints of both contexts with the cut elsewhere; None if that cannot be searched, or takes too long."""
+    rows = _rows(result)
+    if rows is None:
+        return None
+    position, source = rows.contexts.made[0]
     values = np.asarray(rows.columns[source], dtype=np.float64)
     codes = np.where(rows.codes >= 0, values > cut, -1).astype(rows.codes.dtype)
     if min(np.sum(codes == 0), np.sum(codes == 1)) < 2 * len(result.names):
         return None
-    position, settings = result.cells.positions[0], result.settings
     data = replace(rows, codes=codes, columns=(*rows.columns[:position], codes, *rows.columns[position + 1 :]))
-    options = ScoreOptions(transform="none" if result.evidence is None else result.evidence.transform,
-                           time_limit=TIME_LIMIT, wrong_cells="keep")  # fmt: skip
     watch = Watch(nobody, TIME_LIMIT)
-    task = rows_task(data, None, settings, options, watch)
     try:
-        if settings.test in ("auto", *TESTS):
-            test = find_test(settings.test, settings.seed)
-            task = replace(task, prepared=prepared_test(test, data, task.statistics))
-        found = run_method(settings.method, task)
+        found = run_method(result.settings.method, _task(result, data, watch))
     except CausalContextError:
         return None
     return None if watch.over or not found.complete else found.endpoints
 
 
-def _named(result: ContextGraphs, present: Bools, position: int) -> list[str]:
-    """Edges with a presence of their own in some context."""
+def _task(result: ContextGraphs, data: Dataset, watch: Watch) -> Task:
+    """The search of a result with other contexts; with lags, of windows of the same rows."""
+    settings, windows = result.settings, result.windowed
+    options = ScoreOptions(transform="none" if result.evidence is None else result.evidence.transform,
+                           time_limit=TIME_LIMIT, wrong_cells="keep")  # fmt: skip
+    if windows is not None:
+        series = replace(windows.series, codes=data.codes[windows.series.rows].astype(np.int64))
+        table = lagged_table(series, windows.options.lags, len(data.values))
+        return windows_task(replace(windows, data=data, series=series, all_windows=table), settings, options, 1, watch)
+    task = rows_task(data, None, settings, options, watch)
+    if settings.test not in ("auto", *TESTS):
+        return task
+    return replace(task, prepared=prepared_test(find_test(settings.test, settings.seed), data, task.statistics))
+
+
+def _named(result: ContextGraphs, present: Bools) -> list[str]:
+    """Edges between system variables with a presence of their own in some context."""
     ours = np.stack([graph.adjacency for graph in result.graphs.values()])
     differ = np.triu((ours != present).any(axis=0), 1)
-    differ[position], differ[:, position] = False, False
+    own = [result.position(name) for name in result.made_of]
+    differ[own], differ[:, own] = False, False
     return [f"{result.names[i]} - {result.names[j]}" for i, j in np.argwhere(differ).tolist()]

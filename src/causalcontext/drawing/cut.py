@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from causalcontext.results.contexts import ContextGraphs
 
-SIZE = (5.6, 3.4)
+SIZE = (5.6, 3.7)
 CUT_COLOUR, SMOOTH_COLOUR = "#b5532a", "#2a6f97"
 
 
@@ -43,6 +43,7 @@ def paint_cut(axes: Axes, cut: Cut) -> None:
     """The profile of a cut on some axes; the interval and the place are drawn of a cut alone."""
     axes.plot(cut.places, cut.scores, color=INK, label="with a cut there", zorder=3)
     axes.axhline(cut.smooth, color=SMOOTH_COLOUR, linestyle="--", label="best smooth change", zorder=2)
+    axes.axhline(cut.needed, color=CUT_COLOUR, linestyle=":", label="needed for a cut", zorder=2)
     axes.axhline(0.0, color="#999999", linewidth=0.8, label="no change", zorder=1)
     if cut.verdict == CUT:
         assert cut.low is not None
@@ -53,6 +54,6 @@ def paint_cut(axes: Axes, cut: Cut) -> None:
     axes.set_title(writable(printable(title)), parse_math=False, fontsize="medium")
     axes.set_xlabel(writable(printable(cut.column)), parse_math=False)
     axes.set_ylabel("log score above that\nwithout a change (nats)")
-    axes.set_ylim(top=1.35 * max(*cut.scores, cut.smooth, 1.0))
-    axes.legend(frameon=False, fontsize="small", ncols=2, loc="upper left")
+    axes.set_ylim(top=1.1 * max(*cut.scores, cut.smooth, cut.needed, 1.0))
+    axes.legend(frameon=False, fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2))
     axes.spines[["top", "right"]].set_visible(False)

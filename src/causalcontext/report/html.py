@@ -30,7 +30,7 @@ from causalcontext.drawing.strokes import shown
 from causalcontext.errors import OptionError, listed, shortly
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.graphs.lag_names import at
-from causalcontext.report.cut_card import cut_card
+from causalcontext.report.cut_card import cut_card, cut_panel
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.changes import Change, found_changes, moved_words
 from causalcontext.results.levels_and_spreads import KINDS
@@ -78,16 +78,16 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
     text = str(result.labeled_union)  # for readers without a script
     if result.series is not None:
         text = f"{result.summary}\n\nThe same, lag by lag:\n{text}"
-    script = _part("report.js")
+    script, cut = _part("report.js"), cut_panel(result)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     values = {
         "SCRIPT_HASH": f"sha256-{digest}",
         "VERSION": escape(__version__),
         "TITLE": escape(printable(title or default)),
         "STYLE": _part("report.css"),
-        "ANSWER": answer(result, diagnosis) + cut_card(result),
+        "ANSWER": answer(result, diagnosis) + cut_card(result, cut),
         "TEXT": escape(text),
-        "DATA": safe_json(payload(result, (*own, *sections))),
+        "DATA": safe_json(payload(result, (*own, *sections)) | {"cut": cut}),
         "SCRIPT": script,
     }
     # In one pass, so that data which look like a name stay data.

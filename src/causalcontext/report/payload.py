@@ -58,7 +58,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
     """Everything that the page needs to know."""
     shown, pairs = presentable(result), _told_pairs(result)
     panels = (graph_panel(graph) for graph in (result.union, *result.graphs.values()))
-    drawn = (stroke.endpoints for panel in panels for stroke in panel.strokes)
+    ends = (stroke.endpoints for panel in panels for stroke in panel.strokes)
     titles = [context_words(shown.context, value, shown.settings.indicator) for value in shown.contexts]
     titles = ["all rows"] if shown.context is None else titles
     return {
@@ -72,9 +72,9 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "rows": list(result.data.rows),
         "kinds": list(result.data.kinds),
         "alpha": result.settings.alpha,
-        "graphs": [_marks(graph) for graph in result.graphs.values()],
-        "union": _marks(result.union),
-        "meaning": mark_meanings(drawn, result.union.kind),
+        "graphs": [marks(graph) for graph in result.graphs.values()],
+        "union": marks(result.union),
+        "meaning": mark_meanings(ends, result.union.kind),
         "pairs": [list(pair) for pair in pairs],
         "log": _logs(shown, pairs),
         "stories": [stories(shown, *pair) for pair in pairs],
@@ -88,7 +88,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "notes": _notes(result),
         "settings": _settings(result),
         "sections": [_section(section) for section in sections],
-    } | _drawn(result_layout(result))
+    } | drawn(result_layout(result))
 
 
 def summary(result: ContextGraphs) -> str:
@@ -114,7 +114,8 @@ def _time(shown: ContextGraphs) -> dict[str, Any] | None:
     return {"lags": lags, "lag": lag, "earlier": earlier}
 
 
-def _drawn(found: Layout) -> dict[str, Any]:
+def drawn(found: Layout) -> dict[str, Any]:
+    """Boxes and routes as the page has them."""
     boxes = np.hstack([found.centre, found.size])
     return {
         "shown": [list(lines) for lines in found.lines],
@@ -125,7 +126,7 @@ def _drawn(found: Layout) -> dict[str, Any]:
     }
 
 
-def _marks(graph: Graph) -> dict[str, str]:
+def marks(graph: Graph) -> dict[str, str]:
     """The mark of every pair i < j with an edge, read from i to j."""
     return {"{},{}".format(*stroke.pair): stroke.mark for stroke in graph_panel(graph).strokes}
 

@@ -48,6 +48,11 @@ class Cut:
     places: tuple[float, ...]
     scores: tuple[float, ...]
 
+    @property
+    def needed(self) -> float:
+        """What the profile has to exceed for a cut: the smooth change, the price of the place, and what is required."""
+        return max(self.scores) - self.evidence + self.required
+
     def to_dict(self) -> dict[str, Any]:
         """As lists, numbers and text."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
@@ -69,7 +74,8 @@ class Cut:
                     f"change, {self.required:.1f} are required")  # fmt: skip
         if self.verdict == SMOOTH:
             return (f"{whose} change{'' if len(self.changed) > 1 else 's'} smoothly with {self.column}: the log score "
-                    f"of the best cut is not above that of a smooth change, so there is no cut")  # fmt: skip
+                    f"of the best cut, less the price of its place, is not above that of a smooth change, so there is "
+                    f"no cut")  # fmt: skip
         if self.smooth > self.required or self.evidence > 0.0:
             return (f"these rows do not tell whether {self.column} cuts {whose} in two or changes it smoothly: the log "
                     f"score of the best cut is {self.evidence:.1f} nats above that of a smooth change, "

@@ -9,7 +9,7 @@ compared, columns chosen one at a time at their price:
   x 1(x > c) and z 1(x > c).
 
 Any curve looks like a cut to straight lines, so a cut must be better than the smooth model (rule D): the gain of a cut
-over it, summed over mechanisms, less log n for its place, has to exceed 1.5 log n.
+over it, summed over mechanisms, less log n for its place, has to exceed 0.75 log n.
 
 Rows are sorted by x once. Sums over the rows above a cut are then differences of running totals, so a cut costs nothing
 in n, and all cuts of a grid are searched at once by the same sweeps (`_chosen_columns`).
@@ -30,7 +30,7 @@ from causalcontext.data.dataset import gaussian_ranks
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.score.columns import HINGES, STEPS
 
-DEMAND = 1.5
+DEMAND = 0.75
 """A cut must be better than a smooth change by so many times the logarithm of the rows, the price of its place paid."""
 NARROWEST, AT = 0.6, 600.0
 CENTRES = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9)
@@ -130,6 +130,9 @@ def cut_profile(responses: Sequence[Sequence[CutResponse]], values: Floats) -> C
     fits = [_Fixed(responses[i][copy[i]], chosen[i][copy[i]][0], chosen[i][copy[i]][1][best]) for i in changed]
     value, low, high, rise = _refined([fit for fit in fits if fit.own.any()], values, places, best)
     scores = cut.sum(axis=0) - plain.sum()
+    if value != places[best]:  # the best place is one of the profile
+        at = int(np.searchsorted(places, value))
+        places, scores = np.insert(places, at, value), np.insert(scores, at, scores[best] + rise)
     return CutProfile(places, scores, float(plain.sum()), float((smooth - plain).sum()), value, low, high,
                       float(gains.sum() + rise - price), rows,
                       tuple(responses[i][0].name for i in changed), tuple(gains[changed].tolist()))  # fmt: skip

@@ -162,11 +162,9 @@
     if (state.pair && state.pair.every(seen) && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
     scene.boxes.forEach((box, place) => { if (seen(place)) svg.append(drawNode(box, place)); });
     stage.replaceChildren(svg);
-    placeLabels(svg, shown);
-    for (const text of svg.querySelectorAll(".node text")) {
-      const room = Number(text.dataset.room);
-      for (const line of text.children) if (line.getComputedTextLength() > room) { line.setAttribute("textLength", room); line.setAttribute("lengthAdjust", "spacingAndGlyphs"); }
-    }
+    const said = (stroke) => [stroke.label, doubtful(stroke) ? "?" : "", suspected(stroke) ? "hidden?" : "", alphaFlag(stroke)].filter(Boolean).join(" ");
+    placeLabels(svg, scene.boxes.filter((_, place) => seen(place)), shown.map((stroke) => [stroke, said(stroke), scene.routes[stroke.pair]]));
+    squeezeNames(svg);
     if (focused) { const again = [...svg.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused); if (again) again.focus({ preventScroll: true }); }
   }
   function drawEdge(stroke, lit) {
@@ -174,24 +172,23 @@
     const strength = strengthOf(stroke), doubt = doubtful(stroke), flag = alphaFlag(stroke);
     const words = describe(stroke, strength, doubt);
     const group = shape("g", { class: `edge${stroke.ghost ? " ghost" : ""}${lit ? " lit" : ""}${picked(i, j) ? " picked" : ""}`, tabindex: 0, role: "button", "aria-label": words, "data-key": stroke.pair, "data-pair": stroke.pair });
-    const body = trimmed(route, stroke.mark), path = pathOf(body), whole = pathOf(route);
-    const width = stroke.ghost ? 1.6 : strength === null ? 2 : 1.2 + 4.6 * strength;
+    const whole = pathOf(route), width = stroke.ghost ? 1.6 : strength === null ? 2 : 1.2 + 4.6 * strength;
     group.append(shape("path", { class: "halo", d: whole }));
-    stroke.colours.forEach((shade, turn) => {
-      const line = shape("path", { class: "line", d: path, "stroke-width": width });
-      line.style.stroke = shade;
-      const many = stroke.colours.length;
-      if (many > 1) { line.setAttribute("stroke-dasharray", `12 ${12 * (many - 1)}`); line.setAttribute("stroke-dashoffset", String(-12 * turn)); }
-      else if (stroke.ghost) line.setAttribute("stroke-dasharray", "2 6");
-      else if (flag) line.setAttribute("stroke-dasharray", "10 7");
-      else if (doubt) line.setAttribute("stroke-dasharray", "3 5");
-      else if (dashes(stroke.mark)) line.setAttribute("stroke-dasharray", dashes(stroke.mark));
-      group.append(line);
-    });
-    if (!stroke.ghost) { drawEnd(group, route, 0, stroke.mark, stroke.colours[0]); drawEnd(group, route, 1, stroke.mark, stroke.colours[stroke.colours.length - 1]); }
+    paintEdge(group, route, stroke, width, stroke.ghost ? "2 6" : flag ? "10 7" : doubt ? "3 5" : dashes(stroke.mark));
     group.append(shape("path", { class: "hit", d: whole }));
     interactive(group, words, () => choose(i, j));
     return group;
+  }
+  function paintEdge(group, route, stroke, width, dash) {
+    const path = pathOf(trimmed(route, stroke.mark)), many = stroke.colours.length;
+    stroke.colours.forEach((shade, turn) => {
+      const line = shape("path", { class: "line", d: path, "stroke-width": width });
+      line.style.stroke = shade;
+      if (many > 1) { line.setAttribute("stroke-dasharray", `12 ${12 * (many - 1)}`); line.setAttribute("stroke-dashoffset", String(-12 * turn)); }
+      else if (dash) line.setAttribute("stroke-dasharray", dash);
+      group.append(line);
+    });
+    if (!stroke.ghost) { drawEnd(group, route, 0, stroke.mark, stroke.colours[0]); drawEnd(group, route, 1, stroke.mark, stroke.colours[many - 1]); }
   }
   function drawAbsent([i, j]) {
     const [a, b] = [scene.boxes[i], scene.boxes[j]].map((box) => box.map((value) => value * EM));
@@ -200,16 +197,25 @@
     return shape("g", { class: "edge absent" }, line);
   }
   function drawNode(box, place) {
-    const [x, y, width, height] = box.map((value) => value * EM), context = data.contextVariables.includes(place);
+    const context = data.contextVariables.includes(place);
     const chosen = state.pair ? state.pair.includes(place) : state.first === place;
     const group = shape("g", { class: `node${context ? " context" : ""}${state.asked && state.asked.includes(place) ? " lit" : ""}${chosen ? " picked" : ""}`, tabindex: 0, role: "button", "aria-pressed": String(chosen), "aria-label": `${data.names[place]}${context ? ", the context" : ""}`, "data-key": `n${place}`, "data-node": place });
-    group.append(shape("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: context ? 0 : 10 }));
-    const text = shape("text", { x, y, "data-room": width - 8 }), lines = data.shown[place];
-    lines.forEach((line, number) => text.append(shape("tspan", { x, dy: number ? "1.15em" : `${-0.575 * (lines.length - 1)}em` }, line)));
-    group.append(text);
+    paintBox(group, box, data.shown[place], context);
     const links = Object.keys(data.union).filter((pair) => ends(pair).includes(place)).length;
     interactive(group, `${data.names[place]}${context ? " (context)" : ` (${data.kinds[place]})`}\n${links} edges in some context`, () => chooseNode(place));
     return group;
+  }
+  function paintBox(group, box, lines, context) {
+    const [x, y, width, height] = box.map((value) => value * EM), text = shape("text", { x, y, "data-room": width - 8 });
+    group.append(shape("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: context ? 0 : 10 }));
+    lines.forEach((line, number) => text.append(shape("tspan", { x, dy: number ? "1.15em" : `${-0.575 * (lines.length - 1)}em` }, line)));
+    group.append(text);
+  }
+  function squeezeNames(svg) {
+    for (const text of svg.querySelectorAll(".node text")) {
+      const room = Number(text.dataset.room);
+      for (const line of text.children) if (line.getComputedTextLength() > room) { line.setAttribute("textLength", room); line.setAttribute("lengthAdjust", "spacingAndGlyphs"); }
+    }
   }
   function pathOf(points) {
     let path = `M${points[0]} ${points[1]}`;
@@ -239,17 +245,16 @@
     group.append(made);
   }
   // Labels lie above all lines, each on its own line where it hides no variable and no other label, near the middle.
-  function placeLabels(svg, shown) {
-    const taken = scene.boxes.filter((_, place) => seen(place)).map(([x, y, width, height]) => [x, y, width, height].map((value) => value * EM));
-    for (const stroke of shown) {
-      const words = [stroke.label, doubtful(stroke) ? "?" : "", suspected(stroke) ? "hidden?" : "", alphaFlag(stroke)].filter(Boolean).join(" ");
+  function placeLabels(svg, boxes, labelled) {
+    const taken = boxes.map((box) => box.map((value) => value * EM)), right = svg.viewBox.baseVal.width;
+    for (const [stroke, words, way] of labelled) {
       if (!words) continue;
-      const text = shape("text", { class: "label", "data-of": stroke.pair }, words), route = scene.routes[stroke.pair].map((value) => value * EM);
+      const text = shape("text", { class: "label", "data-of": stroke.pair }, words), route = way.map((value) => value * EM);
       text.style.fill = stroke.colours.length === 1 ? stroke.colours[0] : "var(--ink)";
       svg.append(text);
       const size = [text.getComputedTextLength() + 4, 16];
       const upright = route.length > 14 && route[6] === route[12], aside = upright ? Math.max(0, size[0] / 2 - EM) : 0; // beside a line that runs down
-      const spots = ALONG.map((share) => pointAt(route, share)).map(([x, y]) => [Math.min(x + aside, scene.width * EM - size[0] / 2), y, ...size]);
+      const spots = ALONG.map((share) => pointAt(route, share)).map(([x, y]) => [Math.min(x + aside, right - size[0] / 2), y, ...size]);
       const hidden = spots.map((spot) => taken.reduce((sum, other) => sum + overlap(spot, other), 0));
       const spot = spots[hidden.indexOf(Math.min(...hidden))];
       text.setAttribute("x", spot[0]); text.setAttribute("y", spot[1]);
@@ -367,6 +372,85 @@
     fillAsked();
     byId("cause").addEventListener("change", () => { state.asked = null; ask(null); });
     byId("effect").addEventListener("change", () => ask(byId("effect").value === "" ? null : [Number(byId("cause").value), Number(byId("effect").value)]));
+  }
+
+  // The cut: its score over all places, and the graphs of those that were searched.
+  function buildCut() {
+    if (!data.cut) return;
+    const { tried } = data.cut, slider = byId("cut-slider");
+    byId("cut-profiles").append(...data.cut.profiles.map(drawProfile));
+    if (!tried) return;
+    slider.max = tried.places.length - 1; slider.value = tried.found;
+    slider.addEventListener("input", showCut);
+    byId("cut-back").addEventListener("click", () => { slider.value = tried.found; showCut(); });
+    addEventListener("resize", showCut);
+    showCut();
+  }
+  function showCut() {
+    const { tried } = data.cut, slider = byId("cut-slider"), place = Number(slider.value), found = place === tried.found;
+    const words = `${tried.words[place]}${found ? " (found)" : ""}`, sides = [`≤ ${tried.words[place]}`, `> ${tried.words[place]}`];
+    byId("cut-value").textContent = words; slider.setAttribute("aria-valuetext", words); byId("cut-back").disabled = found;
+    for (const line of document.querySelectorAll("#cut-profiles .here")) { const at = data.cut.profiles[line.dataset.profile].x(tried.places[place]); line.setAttribute("d", `M${at} ${line.dataset.top}V${line.dataset.bottom}`); }
+    const width = tried.width * EM, height = tried.height * EM, stage = byId("cut-stage"), fit = Math.min(1.1, Math.max((stage.clientWidth - 4) / width, data.time ? .65 : .75));
+    const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit, height: height * fit, role: "img", "aria-label": `The graph with the cut at ${words}` });
+    const shown = Object.keys(tried.routes).map((pair) => cutStroke(pair, tried.graphs[place], sides));
+    for (const stroke of shown) { const group = shape("g", { class: `edge${stroke.ghost ? " ghost" : ""}`, "data-pair": stroke.pair }); paintEdge(group, tried.routes[stroke.pair].map((value) => value * EM), stroke, stroke.ghost ? 1.6 : 2.4, stroke.ghost ? "2 6" : dashes(stroke.mark)); svg.append(group); }
+    const named = (line) => line.replace(`> ${tried.words[tried.found]}`, `> ${tried.words[place]}`); // the context is named by its cut
+    tried.boxes.forEach((box, node) => { if (!box[2]) return; const context = data.contextVariables.includes(node), group = shape("g", { class: `node${context ? " context" : ""}` }); paintBox(group, box, context ? tried.shown[node].map(named) : tried.shown[node], context); svg.append(group); });
+    stage.replaceChildren(svg);
+    placeLabels(svg, tried.boxes.filter((box) => box[2]), shown.map((stroke) => [stroke, stroke.label, tried.routes[stroke.pair]]));
+    squeezeNames(svg);
+    const items = [legendItem({ mark: "-->", colours: ["var(--ink)"] }, "on both sides of the cut"), ...sides.map((side, turn) => legendItem({ mark: "-->", colours: [`var(--c${turn})`] }, `${data.cut.column} ${side} alone`))];
+    if (shown.some((stroke) => stroke.ghost)) items.push(legendItem({ mark: "", colours: ["var(--pale)"], ghost: true }, "not with this cut, but with another"));
+    byId("cut-legend").replaceChildren(...items);
+    const told = cutDifferences(place);
+    byId("cut-story").replaceChildren(found ? element("p", {}, `The cut that was found. ${dependence()}`) : told.length ? listed(`What differs from the cut that was found, ${tried.words[tried.found]}:`, told) : element("p", {}, `The same graph as with the cut that was found, ${tried.words[tried.found]}.`));
+  }
+  function cutStroke(pair, graphs, sides) {
+    const marks = graphs.map((graph) => graph[pair] || ""), there = [0, 1].filter((side) => marks[side]), [i, j] = ends(pair);
+    if (!there.length) return { pair, mark: "", colours: ["var(--pale)"], label: "", ghost: true };
+    if (there.length === 1) return { pair, mark: marks[there[0]], colours: [`var(--c${there[0]})`], label: data.cut.tried.small ? sides[there[0]] : "" };
+    return marks[0] === marks[1] ? { pair, mark: marks[0], colours: ["var(--ink)"], label: "" } : { pair, mark: marks[0], colours: ["var(--c0)", "var(--c1)"], label: twoMarks(marks, i, j) };
+  }
+  function cutDifferences(place) {
+    const { tried } = data.cut, own = data.contextVariables;
+    const said = (graphs, pair) => {
+      const marks = graphs.map((graph) => graph[pair] || ""), [i, j] = ends(pair), there = [0, 1].filter((side) => marks[side]);
+      if (!there.length) return "absent";
+      if (there.length === 1) return `${markText(marks[there[0]], i, j)} ${there[0] ? "above" : "below"} the cut alone`;
+      return marks[0] === marks[1] ? `${markText(marks[0], i, j)} on both sides` : `${markText(marks[0], i, j)} below and ${markText(marks[1], i, j)} above`;
+    };
+    const pairs = Object.keys(tried.routes).filter((pair) => !ends(pair).some((end) => own.includes(end))).map((pair) => [pair, said(tried.graphs[place], pair), said(tried.graphs[tried.found], pair)]);
+    return pairs.filter(([, here, there]) => here !== there).map(([pair, here, there]) => `${here === "absent" ? `no link of ${ends(pair).map((end) => data.names[end]).join(" and ")}` : here} (with the cut found: ${there})`);
+  }
+  function dependence() {
+    const { tried } = data.cut, same = tried.places.map((_, place) => cutDifferences(place).length === 0);
+    let [from, to] = [tried.found, tried.found];
+    while (from > 0 && same[from - 1]) from -= 1;
+    while (to < same.length - 1 && same[to + 1]) to += 1;
+    if (same.every(Boolean)) return `All ${same.length} cuts that were searched give the same graph.`;
+    return from === to ? "The cuts next to it give other graphs; move the slider to see them." : `All cuts that were searched from ${tried.words[from]} to ${tried.words[to]} give the same graph; move the slider to see the others.`;
+  }
+  function drawProfile(profile, turn) {
+    const W = 460, H = 250, L = 52, R = 12, T = 10, B = 40, { places, scores, smooth, needed } = profile;
+    const [left, right] = [places[0], places.at(-1)], high = Math.max(...scores, smooth, needed, 1) * 1.08, low = Math.min(0, ...scores);
+    const x = profile.x = (value) => L + (right > left ? (value - left) / (right - left) : .5) * (W - L - R), y = (value) => H - B - (value - low) / (high - low) * (H - T - B);
+    const text = (at, up, anchor, words) => { const made = shape("text", { x: at, y: up }, words); Object.assign(made.style, { textAnchor: anchor, fontSize: "12px", dominantBaseline: "auto" }); return made; };
+    const line = (d, shade, width, dash = "") => { const made = shape("path", { d, fill: "none", "stroke-width": width, "stroke-dasharray": dash }); made.style.stroke = shade; return made; };
+    const parts = [line(`M${L} ${T}V${H - B}H${W - R}`, "var(--ink)", 1), line(`M${L} ${y(0)}H${W - R}`, "var(--pale)", 1), line(`M${L} ${y(smooth)}H${W - R}`, "var(--c0)", 2, "7 5"), line(`M${L} ${y(needed)}H${W - R}`, "var(--c1)", 2, "2 4")];
+    if (profile.low !== null) {
+      const band = shape("rect", { x: x(profile.low), y: T, width: Math.max(x(profile.high) - x(profile.low), 2), height: H - B - T });
+      band.style.fill = "var(--c1)"; band.style.opacity = ".3"; parts.push(band);
+    }
+    parts.push(line(`M${places.map((value, k) => `${x(value).toFixed(1)} ${y(scores[k]).toFixed(1)}`).join("L")}`, "var(--ink)", 2));
+    const here = line(profile.low === null ? "" : `M${x(profile.value)} ${T}V${H - B}`, "var(--c1)", 2); here.setAttribute("class", "here"); Object.assign(here.dataset, { profile: turn, top: T, bottom: H - B }); parts.push(here);
+    const ticks = [low, 0, Math.max(...scores)].filter((value, k, all) => all.indexOf(value) === k);
+    parts.push(...ticks.map((value) => text(L - 6, y(value) + 4, "end", String(Math.round(value)))), text(L, H - B + 16, "start", number(left)), text(W - R, H - B + 16, "end", number(right)), text((L + W - R) / 2, H - 6, "middle", `cut of ${short(data.cut.column, 40)}`));
+    const svg = shape("svg", { viewBox: `0 0 ${W} ${H}`, width: "100%", role: "img", "aria-label": `Log score over the place of the cut, above that without a change, in nats: at most ${number(Math.max(...scores))}; best smooth change ${number(smooth)}` }, ...parts);
+    const swatch = (words, shade, dash = "", height = 2) => { const made = shape("svg", { width: 34, height: 16, "aria-hidden": "true" }, line("M2 8 H32", shade, height, dash)); if (height > 2) made.style.opacity = ".3"; return element("li", {}, made, words); };
+    const keys = [swatch("with a cut there", "var(--ink)"), swatch("best smooth change", "var(--c0)", "7 5"), swatch("needed for a cut", "var(--c1)", "2 4"), swatch("no change", "var(--pale)")];
+    if (profile.low !== null) keys.push(swatch("95 % interval of the place", "var(--c1)", "", 12));
+    return element("figure", { class: "profile" }, element("figcaption", { class: "caveat" }, `Log score above that without a change, in nats${data.cut.profiles.length > 1 ? `, beside the ${turn ? "first" : "second"} cut` : ""}`), svg, element("ul", { class: "keys" }, ...keys));
   }
 
   // The story of a pair.
@@ -623,7 +707,7 @@
   byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
   for (const [name, value] of data.settings) byId("settings").append(element("dt", {}, name), element("dd", { dir: "auto" }, value));
   const tested = data.log.some((log) => log.p.some((p) => p !== null));
-  buildControls(); buildLags(); buildSections(); buildEffects();
+  buildControls(); buildLags(); buildSections(); buildEffects(); buildCut();
   fillTable("edges", ["edge", "contexts", "strength", "p", "n", ...(data.hiddenAsked ? ["hidden cause"] : [])], data.edges, edgeCells, "edges");
   fillTable("tests", ["pair", "context", "decision", "given", "rows", "test", "statistic", "p", "n"], testRows(), testCells, "tests");
   byId("tests-card").hidden = byId("alpha-card").hidden = !tested;
