@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from causalcontext.app.question import Question
+from causalcontext.data.frames import pd
 from causalcontext.data.kinds import Column
 from causalcontext.data.table_files import words_for_missing
 from causalcontext.diagnostics.check import SystemReading, check, level_text, read_system_column
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BARS = 24
 """Bars of a histogram of numbers."""

@@ -10,9 +10,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from causalcontext.data.columns import number_text
+from causalcontext.data.frames import pd
 from causalcontext.data.indicators import Indicator, bins, threshold
 from causalcontext.data.table_files import read_file
 from causalcontext.errors import OptionError, check_are_columns, listed, shortly
@@ -20,9 +21,6 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, default_of, made
 from causalcontext.timeseries.windows import allowed_links
 from causalcontext.version import __version__
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OPTIONS = {entry.name: entry for entry in fields(Options) if entry.metadata.get("text")}
 """The options that are a number, a text or a yes or no, by name."""

@@ -16,6 +16,7 @@ from causalcontext.app.project import Project, Run, file_for, fingerprint, open_
 from causalcontext.app.question import OPTIONS, Question, run_title
 from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.files import check_writable
+from causalcontext.data.frames import pd
 from causalcontext.data.kinds import Kind
 from causalcontext.data.streams import is_out_of_memory
 from causalcontext.data.table_files import DELIMITERS, PARQUET, read_file
@@ -26,8 +27,6 @@ from causalcontext.results.files import load
 from causalcontext.simulate.examples import land_surface, soil_moisture
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.results.contexts import ContextGraphs
 
 LARGEST_UPLOAD = 256 * 2**20

@@ -24,6 +24,7 @@ from causalcontext.cli.inputs import (
     with_options,
 )
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
+from causalcontext.data.frames import pd
 from causalcontext.data.kinds import Column
 from causalcontext.data.scan import Scan
 from causalcontext.discover import discover as search
@@ -33,8 +34,6 @@ from causalcontext.report.html import write_report
 from causalcontext.report.text import summary
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.results.contexts import ContextGraphs
 
 

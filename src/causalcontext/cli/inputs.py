@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from causalcontext.cli.terminal import say
 from causalcontext.data.as_written import parsed_codes
 from causalcontext.data.files import check_writable
-from causalcontext.data.frames import is_index
+from causalcontext.data.frames import is_index, pd
 from causalcontext.data.indicators import Indicator, condition
 from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
@@ -24,9 +24,6 @@ from causalcontext.errors import FileError, OptionError, check_are_columns, list
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, default_of, made, with_parameters
 from causalcontext.results.words import context_place
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TableArgument = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
 TablesArgument = Annotated[

@@ -13,11 +13,10 @@ import typer
 
 from causalcontext.cli.inputs import ProgressOption
 from causalcontext.cli.terminal import one_sentence, print_line, show_table
+from causalcontext.data.frames import pd
 from causalcontext.errors import OptionError, check_choice
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.study.designs import Design
 
 study_app = typer.Typer(help="Simulation studies: the paper's, or one of your own.", no_args_is_help=True)

@@ -12,13 +12,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.checks import MOST_CELLS, check_products
-from causalcontext.data.frames import Later
+from causalcontext.data.frames import pa
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Kind
 from causalcontext.data.levels import StreamLevels, dictionary_of_batch, note_order
@@ -30,11 +30,6 @@ from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
 from causalcontext.kernels.rows.batches import digest_codes, look_up
 from causalcontext.kernels.rows.stretches import ScanTotals, ScanWorkspace, add_rows, workspace_for
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-else:
-    pa = Later("pyarrow")
 
 _NEW = -2
 _FEW = 256

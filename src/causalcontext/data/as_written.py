@@ -7,19 +7,14 @@ what was understood.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import Later
+from causalcontext.data.frames import pd
 from causalcontext.errors import OptionError, check_are_columns, listed, shortly
 from causalcontext.kernels.arrays import Floats, Values
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    pd = Later("pandas")
 
 CODES = (-99.0, -999.0, -9999.0, -99999.0, -6999.0, -7777.0, -8888.0, 999.0, 9999.0, 99999.0, 999999.0, 1e20)
 """Numbers that often stand for a missing value."""

@@ -6,18 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from inspect import signature
 from itertools import accumulate
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from causalcontext.data.accumulate import Accumulator, unpacked
-from causalcontext.data.frames import Later
+from causalcontext.data.frames import pa, pd
 from causalcontext.data.streams import gathered, made_elsewhere, rows_per_batch
 from causalcontext.errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-else:
-    pa = Later("pyarrow")
 
 MOST_AT_ONCE = 16
 """More partitions of a Spark table are merged by its workers first."""

@@ -28,8 +28,11 @@ class Later:
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 else:
-    pd = Later("pandas")
+    pa, pd = Later("pyarrow"), Later("pandas")
+
+__all__ = ["frame_of", "is_index", "is_missing", "numbered", "pa", "pd"]
 
 PLAIN = "biuf"
 """Kinds of numpy dtypes whose values are numbers."""

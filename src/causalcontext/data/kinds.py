@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
-from causalcontext.data.frames import is_missing
+from causalcontext.data.frames import is_missing, pa
 from causalcontext.errors import DataError, OptionError, check_choice, did_you_mean, shortly
 from causalcontext.kernels.arrays import Values
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class Kind(StrEnum):

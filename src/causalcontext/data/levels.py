@@ -9,23 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import check_levels_repeat, check_no_dates, check_no_typing_error
-from causalcontext.data.frames import Later
+from causalcontext.data.frames import pa
 from causalcontext.data.kinds import Kind
 from causalcontext.data.streams import is_text
 from causalcontext.data.sufficient_statistics import level_number
 from causalcontext.errors import DataError, NotYetError, listed, shortly
 from causalcontext.kernels.arrays import Floats, Values
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-else:
-    pa = Later("pyarrow")
 
 MOST_ORDERED = 20
 """Levels of an ordered column: the moments of each are kept, as of a column of its own."""

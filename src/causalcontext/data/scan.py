@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import Later, is_index
+from causalcontext.data.frames import is_index, pa
 from causalcontext.data.indicators import Indicator, contexts_of, split_context
 from causalcontext.data.kinds import Kind, declared_kinds, for_dates
 from causalcontext.data.levels import StreamLevels, family_of, in_dictionaries
@@ -37,11 +37,6 @@ from causalcontext.errors import (
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
 from causalcontext.views import Contexts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-else:
-    pa = Later("pyarrow")
 
 _OF_LEVELS = (Kind.CATEGORICAL, Kind.ORDERED)
 Watch = Callable[[int, int | None], None]

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from causalcontext.data.accumulate import Accumulator, widened
 from causalcontext.data.checks import MOST_CELLS, check_products
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.frames import pa
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.series import Series, StepCounter, check_numbers, unit_means, with_single_cells_filled
@@ -36,9 +37,6 @@ from causalcontext.data.windows import (
 from causalcontext.errors import DataError, OptionError, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Ints, Values
 from causalcontext.kernels.rows.stretches import ScanTotals
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 VALUES_AT_A_TIME = 2**19
 """Numbers of windows that are added at a time: 4 MB."""

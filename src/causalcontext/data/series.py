@@ -10,22 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from causalcontext.data.as_written import decimal_years, written_dates
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import Later, is_missing, numbered
+from causalcontext.data.frames import is_missing, numbered, pd
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, OptionError, check_whole
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import LARGEST_SCATTER
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    pd = Later("pandas")
 
 TOLERANCE = 0.01
 """A stamp may be off by this share of a step."""

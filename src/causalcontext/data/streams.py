@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from causalcontext.data.files import as_path
-from causalcontext.data.frames import Later
+from causalcontext.data.frames import pa
 from causalcontext.data.table_files import (
     PARQUET,
     Place,
@@ -29,11 +29,6 @@ from causalcontext.data.table_files import (
     spoken,
 )
 from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-else:
-    pa = Later("pyarrow")
 
 LARGE_FILE = 256 * 2**20
 """A file of more bytes is read in batches; in memory it would take several times as much."""

@@ -20,18 +20,11 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
 
 from causalcontext.data.files import as_path
-from causalcontext.data.frames import Later
+from causalcontext.data.frames import pa, pd
 from causalcontext.errors import CausalContextError, FileError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-else:
-    pa = Later("pyarrow")
-    pd = Later("pandas")
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 PARQUET = ".parquet"

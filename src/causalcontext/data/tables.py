@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -13,16 +13,11 @@ from narwhals.dependencies import is_pandas_dataframe, is_pandas_index
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import read_levels, read_system
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import Later, frame_of, is_index
+from causalcontext.data.frames import frame_of, is_index, pd
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.errors import DataError, OptionError, check_are_columns, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.views import Contexts
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    pd = Later("pandas")
 
 MANY_COLUMNS, FEW_ROWS = 50, 8192
 """To make a pandas `Series` of a column takes as long as to copy so many rows of it."""

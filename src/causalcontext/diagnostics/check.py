@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -25,6 +25,7 @@ from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import read_system
 from causalcontext.data.dataset import Dataset, cell_values
+from causalcontext.data.frames import pd
 from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
@@ -37,9 +38,6 @@ from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
 from causalcontext.views import Contexts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
 BY_LIKELIHOOD = "as they are or by normal scores, whichever is likelier"

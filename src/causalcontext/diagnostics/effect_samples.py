@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import complete_rows, some_rows
+from causalcontext.data.frames import pd
 from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.stability import Resample, check_resampling, drawn_rows, each_sample
 from causalcontext.errors import OptionError, check_jobs, check_level, check_whole
@@ -36,8 +37,6 @@ from causalcontext.results.effects.table import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.results.contexts import ContextGraphs
 
 FEWEST = 20

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from causalcontext.data.columns import number_text
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.indicators import Indicator, threshold
 from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of, searched_rows
 from causalcontext.discover import discover
@@ -31,8 +31,6 @@ from causalcontext.score.changing import Table
 from causalcontext.score.cuts import CutResponse, beside, grid_of, group_gains
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.results.contexts import ContextGraphs
 
 COLUMNS = ("column", "kind", "cut", "low", "high", "evidence", "required", "changed", "call")

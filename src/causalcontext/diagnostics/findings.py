@@ -6,13 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from causalcontext.data.frames import frame_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from causalcontext.data.frames import frame_of, pd
 
 MOST_SHOWN = 12
 """Findings that are printed; the table has all of them."""

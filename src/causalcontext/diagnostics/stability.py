@@ -19,7 +19,7 @@ from causalcontext.ci_tests.preparation import PreparedCompletions, prepare
 from causalcontext.ci_tests.protocol import PreparedTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
 from causalcontext.diagnostics.support import Support
@@ -36,8 +36,6 @@ from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import SeriesWindows
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.results.contexts import ContextGraphs
 
 MOST_SAMPLES = 100_000

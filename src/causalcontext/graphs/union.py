@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, as_written, mark_of
 from causalcontext.graphs.graph import Graph
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def union_graph(graphs: Sequence[Graph]) -> Graph:

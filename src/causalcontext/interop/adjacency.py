@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.endpoints import (
     Endpoint,
@@ -21,9 +20,6 @@ from causalcontext.graphs.endpoints import (
 )
 from causalcontext.graphs.graph import Graph
 from causalcontext.interop.formats import refuse_marks
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def to_mark_table(graph: Graph) -> pd.DataFrame:

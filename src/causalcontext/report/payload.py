@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.data.dataset import cell_values
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import NEAR, graph_panel, mark_meanings
@@ -30,8 +30,6 @@ from causalcontext.results.series import context_nodes
 from causalcontext.results.words import context_words, view_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.graphs.graph import Graph
     from causalcontext.results.contexts import ContextGraphs
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
+from causalcontext.data.frames import pd
 from causalcontext.errors import NotYetError, OptionError, check_choice, did_you_mean, shortly
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.graphs.graph import Graph
     from causalcontext.results.contexts import ContextGraphs
 

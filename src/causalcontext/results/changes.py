@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import CausalContextError, OptionError
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
 from causalcontext.graphs.lag_names import split
@@ -27,8 +27,6 @@ from causalcontext.results.violations import graded, has_levels, is_curved, scor
 from causalcontext.results.words import context_place
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.results.contexts import ContextGraphs
 
 LARGEST_NEGLIGIBLE = 0.15

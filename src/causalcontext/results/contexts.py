@@ -13,7 +13,7 @@ import numpy as np
 
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -40,7 +40,6 @@ from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, described
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from causalcontext.diagnostics.findings import Diagnosis

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.graphs.dags import UndecidedTriple
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.kernels.arrays import Floats, Ints
@@ -20,8 +20,6 @@ from causalcontext.results.log import CITestLog
 from causalcontext.search.sepsets import slot as slot_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.graphs.graph import Graph
     from causalcontext.graphs.union import LabeledUnion
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.protocol import Label
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts, Values
 from causalcontext.kernels.levels.skeleton import (
     CUT,
@@ -32,9 +32,6 @@ from causalcontext.results.entries import Decision, Entries, alike, padded, pick
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import SepsetRecords, pairs_at, slot
 from causalcontext.views import CIQuery
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class CITestLog:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import at, split
@@ -17,8 +17,6 @@ from causalcontext.results.equations import tuples
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.graphs.graph import Graph
     from causalcontext.results.contexts import ContextGraphs
 

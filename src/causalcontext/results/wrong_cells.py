@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Edge, Graph
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.data.dataset import Dataset
     from causalcontext.timeseries.windows import SeriesWindows
 

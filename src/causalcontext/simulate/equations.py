@@ -24,20 +24,16 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Values
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.truth import Truth, directed_graph
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Equation = Callable[..., Any]
 NOISE = "noise"

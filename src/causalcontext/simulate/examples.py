@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import check_choice, check_whole
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.series import NO_COPY, SeriesModel
 from causalcontext.simulate.truth import Truth
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def example_i_model() -> EquationSCM:
@@ -245,8 +241,6 @@ def clinic(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     >>> clinic(50, seed=0)["complaint"].dtype.ordered
     True
     """
-    import pandas as pd
-
     table = clinic_model().sample(n, seed)
     scale = pd.CategoricalDtype(["none", "mild", "strong"], ordered=True)
     words = np.asarray(scale.categories)[table["complaint"]]
@@ -368,8 +362,6 @@ def flux_tower(days: int, seed: int | np.random.Generator) -> pd.DataFrame:
     ['time', 'daylight', 'Rg', 'Tair', 'VPD', 'SWC', 'GPP', 'LE', 'H']
     """
     check_whole("days", days, 1)
-    import pandas as pd
-
     rows = 48 * days
     noise = np.random.default_rng(seed).standard_normal((rows, 7))
     hour = np.arange(rows) % 48 / 2.0
@@ -431,8 +423,6 @@ def proteins(seed: int | np.random.Generator = 0, scale: str = "raw", rows: int 
     check_choice("scale", scale, ("raw", "log"))
     if rows is not None:
         check_whole("rows", rows, 1)
-    import pandas as pd
-
     generator = np.random.default_rng(seed)
     parts = [_condition(name, n if rows is None else max(1, round(rows * n / 7466)), generator)
              for name, n in CONDITIONS.items()]  # fmt: skip

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from causalcontext.data.frames import pd
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.graph import Graph
@@ -29,8 +30,6 @@ from causalcontext.simulate.truth import union_of
 from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.data.dataset import Dataset
     from causalcontext.simulate.testing.discrete import DiscreteModel
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import OptionError
 from causalcontext.graphs.paths import ancestors, causal_order
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.random_graphs import ModelDesign, Rejection, random_family
 from causalcontext.simulate.truth import TrueGraphs, is_strongly_acyclic
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)

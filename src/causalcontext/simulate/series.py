@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import OptionError, check_choice, check_whole
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, window_names
@@ -21,10 +21,6 @@ from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.simulate.noise import NoiseLaw, exponential, normal
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 BURN_IN = 300
 PILOT = 4000

@@ -13,22 +13,18 @@ from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.files import read_toml
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import OptionError, check_choice, check_level, check_truth, check_whole, did_you_mean
 from causalcontext.simulate.hidden import HiddenVariables, random_hidden_model
 from causalcontext.simulate.linear import ContextSCM, add_effects, cut_at_quantiles, random_model
 from causalcontext.simulate.noise import NOISE_LAWS
 from causalcontext.simulate.random_graphs import ModelDesign, random_family
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 KNOWLEDGE = ("none", "r-children", "r-all")
 GENERATORS = ("paper", "legacy", "hidden")

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.diagnostics.calibration.tables import NONE, QueryClass
 from causalcontext.drawing.strokes import INK, SOFT, check_picture_path
 from causalcontext.views import REASON_TEXT, Reason
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 

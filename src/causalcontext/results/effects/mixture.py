@@ -20,15 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.submodels import draw_models, draw_slopes, subset_weights
 from causalcontext.results.effects.fits import grouped
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.results.contexts import ContextGraphs
 
 MOST_SYSTEM = 13

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import NotYetError, OptionError, check_choice, check_level, shortly
 from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import may_cause
@@ -32,9 +32,6 @@ from causalcontext.results.effects.levels import Contrast, contrasts, level_word
 from causalcontext.results.effects.mechanics import GIVEN, Mechanics, NoAnswer, Refused, RowChoice
 from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, local_families, possible
 from causalcontext.results.words import context_place
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEVEL_COLUMNS = ["x_level", "reference", "of_level"]
 COLUMNS = ["context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note",
@@ -293,8 +290,6 @@ def _reached_contexts(mechanics: Mechanics) -> list[tuple[int, int]]:
 
 def framed(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pd.DataFrame:
     """A table whose columns have the same types, rows or not; context values keep theirs."""
-    import pandas as pd
-
     found: dict[str, Any] = {}
     types = _TYPES if "cause" in columns else _TYPES | {"effect": float}  # beside a cause, the effect is a name
     for place, name in enumerate(columns):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import DataError, OptionError
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.simulate.hidden import TOLERANCE, PreparedOracle, Where
@@ -20,8 +20,6 @@ from causalcontext.simulate.truth import TrueGraphs, is_strongly_acyclic, is_wea
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from causalcontext.data.dataset import Dataset
 
 
