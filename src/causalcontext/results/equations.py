@@ -44,9 +44,7 @@ class Scale:
     places: tuple[float, ...] = ()  # evenly spaced quantiles of a number, in its own units
     scores: tuple[float, ...] = ()  # normal scores at `places`, where columns were replaced by them, or of the levels
     levels: tuple[Any, ...] = ()  # of a category or an ordered column
-    spike: float = (
-        0.0  # the share of one value beside measurements, as of zeros, of a number whose kind was not declared
-    )
+    spike: float = 0.0  # of a number of no declared kind: the share of one value that stands out, such as 0
 
     @property
     def is_number(self) -> bool:
@@ -298,7 +296,7 @@ def _with_tuples(content: dict[str, Any]) -> dict[str, Any]:
 
 def _equation(content: dict[str, Any]) -> Equation:
     terms = tuple(Term(**_with_tuples(term)) for term in content["terms"])
-    spread = tuple(SpreadTerm(**_with_tuples(term)) for term in content.get("spread", ()))
+    spread = tuple(SpreadTerm(**_with_tuples(term)) for term in content["spread"])
     return Equation(**_with_tuples(content) | {"terms": terms, "spread": spread})
 
 

@@ -13,9 +13,8 @@ from causalcontext.data.frames import frame_of, pd
 from causalcontext.graphs.dags import UndecidedTriple
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD
 from causalcontext.results.entries import Decision
-from causalcontext.results.equations import Mechanisms
+from causalcontext.results.equations import Mechanisms, tuples
 from causalcontext.results.log import CITestLog
 from causalcontext.search.sepsets import slot as slot_of
 
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 MOST_IN_A_WORD = 62
 """Contexts whose bit masks are 64-bit numbers."""
 COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
-
-OLDER_KINDS = {"nonlinear": CURVES, "uneven": SPREAD, "skewed": SKEW}
-"""Violations by the names that older files have for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,24 +137,19 @@ class ScoreEvidence:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> ScoreEvidence:
-        """The evidence of `to_dict`; fields that older files do not have are left empty."""
+        """The evidence of `to_dict`."""
         kinds = {"difference": np.float64, "strength": np.float64, "effect": np.int64, "decision": np.int8,
                  "block": masks_of(len(content["block"])), "rows": np.int64, "margin": np.float64}  # fmt: skip
-        content = {"margin": [], "curves_gain": None, "scales_gain": None, **content}
         values: dict[str, Any] = {name: np.array(content[name], dtype=kind) for name, kind in kinds.items()}
         shape = values["difference"].shape
         if any(values[name].shape != shape for name in ("strength", "effect", "decision")):
             raise ValueError("the columns of the evidence differ in length")
-        rest = {entry.name: content[entry.name] for entry in fields(cls)
-                if entry.name not in kinds and entry.name in content}  # fmt: skip
+        rest = {entry.name: tuples(content[entry.name]) for entry in fields(cls) if entry.name not in kinds}
         for name in ("curves_gain", "scales_gain"):
             rest[name] = float("nan") if rest[name] is None else float(rest[name])
-        if rest.get("mechanisms") is not None:
+        if rest["mechanisms"] is not None:
             rest["mechanisms"] = Mechanisms.from_dict(rest["mechanisms"])
-        contradicted = tuple(sorted(OLDER_KINDS.get(kind, kind) for kind in rest.get("contradicted", ())))
-        tuples = {"model": tuple(rest.get("model", ())), "contradicted": contradicted,
-                  "undecided": tuple(map(tuple, rest.get("undecided", ())))}  # fmt: skip
-        return cls(**values, **(rest | tuples))
+        return cls(**values, **rest)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreEvidence):

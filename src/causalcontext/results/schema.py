@@ -135,7 +135,7 @@ def check_content(content: Mapping[str, Any]) -> None:
                          "kept": [(graph, place, place, str)]},
         "cuts?": [_cut],
     }, content)  # fmt: skip
-    check({"notes_about?": [(range(len(content["notes"])), frozenset(About), str)]}, content)  # older files lack it
+    check({"notes_about?": [(range(len(content["notes"])), frozenset(About), str)]}, content)
     if "series" in content:
         _check_series(content["series"], names, contexts)
 
@@ -162,14 +162,14 @@ def _check_context(context: Any, names: list[str]) -> None:
 
 
 def _evidence(count: int, contexts: int) -> dict[str, Any]:
-    """What a search by scores leaves behind; older files do not have all of it."""
+    """What a search by scores leaves behind."""
     place, cells = range(count), [range(contexts), ...]
     term = {"kind": frozenset(TERMS), "causes": [place, ...], "place": float, "average": float, "slopes": [float, ...],
             "contexts": cells}  # fmt: skip
     spread = {"shape": frozenset(SPREADS), "cause": range(-1, count), "centre": float, "unit": float, "slope": float,
               "average": float, "contexts": [range(contexts)]}  # fmt: skip
     equation = {"effect": place, "contexts": cells, "kind": frozenset(SCALES), "terms": [term],
-                "intercepts": [[float, ...], ...], "noise": float, "density": [float], "spread?": [spread]}  # fmt: skip
+                "intercepts": [[float, ...], ...], "noise": float, "density": [float], "spread": [spread]}  # fmt: skip
 
     def whole_equation(value: Any, where: str) -> None:
         check(equation, value, where)
@@ -178,11 +178,11 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
             right = len(one["causes"]) == 1 + (one["kind"] == "product")
             demand(right, one, where, "two causes of a product, else one")
 
-    return {"score?": float, "penalty?": float, "search?": str, "transform?": str, "starts?": FROM_0,
-            "agreeing?": FROM_0, "curved?": bool, "curves_gain?": none_or(float), "scales_gain?": none_or(float),
-            "model?": [str], "contradicted?": [str], "wrong_cells?": str,
-            "undecided?": [(range(contexts), place, place, place)],
-            "mechanisms?": none_or({"scales": [_scale], "equations": [whole_equation]})}  # fmt: skip
+    return {"score": float, "penalty": float, "search": str, "transform": str, "starts": FROM_0,
+            "agreeing": FROM_0, "curved": bool, "curves_gain": none_or(float), "scales_gain": none_or(float),
+            "model": [str], "contradicted": [str], "wrong_cells": str,
+            "undecided": [(range(contexts), place, place, place)],
+            "mechanisms": none_or({"scales": [_scale], "equations": [whole_equation]})}  # fmt: skip
 
 
 def _cut(value: Any, where: str) -> None:
@@ -200,7 +200,7 @@ def _cut(value: Any, where: str) -> None:
 def _scale(value: Any, where: str) -> None:
     """How a column of a model is measured."""
     check({"kind": frozenset(SCALES), "centre": float, "spread": between(0.0, inf), "places": [float],
-           "scores": [float], "levels": [object], "spike?": between(-1.0, 1.0)}, value, where)  # fmt: skip
+           "scores": [float], "levels": [object], "spike": between(-1.0, 1.0)}, value, where)  # fmt: skip
     scores, levels, places = (len(value[name]) for name in ("scores", "levels", "places"))
     right = {"ordered": scores == levels, "category": True}.get(value["kind"], places > 0 and scores in (0, places))
     demand(right, value, where, "as many scores as there are places or levels")

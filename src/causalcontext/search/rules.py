@@ -54,7 +54,7 @@ class OrientationRule(NamedTuple):
     name: str  # as it is cited
     scope: Scope
     turn: Turn
-    # the ends that the rule asks for; None for ends that are drawn and not proposed, or by earlier versions
+    # the ends that the rule asks for; None for ends that are drawn and not proposed
     propose: Callable[[GraphFamily], Iterator[Proposal]] | None
     rests_on: str  # what is in doubt if the rule contradicts what is settled
     # why the end at `{effect}` of `{cause}` - `{effect}` is what it is. May name `{via}`, the variables it rests on;
