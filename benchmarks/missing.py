@@ -3,6 +3,7 @@
     python benchmarks/missing.py --models 40
     python benchmarks/missing.py --models 40 --designs mixed curves --shares 0.2
     python benchmarks/missing.py --models 40 --selected
+    python benchmarks/missing.py --models 12 --lagged --shares 0.1 0.2
 
 Systems of eight variables as in `curved_models`, 600 rows. Cells of all columns but R are missing completely at random
 (`--context` also of R). "complete" is the table without holes, "imputer" fills them by scikit-learn's IterativeImputer
@@ -11,6 +12,9 @@ Systems of eight variables as in `curved_models`, 600 rows. Cells of all columns
 
 `--selected`: X and Y are independent, and the larger their sum, the more often W is missing, and A in other rows.
 Keeping the rows that have W links X and Y, which nothing in the table explains: in how many tables is X - Y there?
+
+`--lagged`: series of five variables and 500 rows, one lagged link of which is there in one regime only; TPR and FPR of
+pairs at lags 0 and 1.
 """
 
 from __future__ import annotations
@@ -122,6 +126,43 @@ def invented(way: str, method: str, options: argparse.Namespace) -> list[Any]:
     return [method, way, f"{there} of {options.models}"]
 
 
+def series(generator: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """A series, and `links[r, lag, i, j]`."""
+    now, past = np.zeros((5, 5)), 0.4 * np.eye(5)
+    for j in range(1, 5):
+        now[generator.integers(j), j] = generator.choice([-0.7, 0.7])
+    for _ in range(4):
+        i, j = generator.choice(5, 2, replace=False)
+        past[i, j] = generator.choice([-0.5, 0.5])
+    regime = np.cumsum(generator.random(500) < 0.02) % 2
+    both = np.array([past, past])
+    both[1][tuple(np.argwhere(past * (1 - np.eye(5)))[0])] = 0.0
+    values = np.zeros((500, 5))
+    for t in range(1, 500):
+        values[t] = (values[t - 1] @ both[regime[t]] + generator.standard_normal(5)) @ np.linalg.inv(np.eye(5) - now)
+    links = np.array([[now != 0.0, own != 0.0] for own in both])
+    return pd.DataFrame(values, columns=list("ABCDE")).assign(R=regime), links
+
+
+def over_time(share: float, way: str, method: str, options: argparse.Namespace) -> list[Any]:
+    """A row of the table of series."""
+    total = np.zeros(4)
+    for seed in range(options.first_seed, options.first_seed + options.models):
+        generator = np.random.default_rng([seed, 33])
+        whole, links = series(generator)
+        if whole.abs().to_numpy().max() > 30.0:  # not stationary
+            continue
+        table = whole if way == "complete" else with_holes(whole, share, generator)
+        result = cc.discover(table, "R", lags=1, method=method, missing="raise" if way == "complete" else way)
+        for r, graph in result.graphs.items():
+            for lag, i, j in np.ndindex(2, 5, 5):
+                if lag or i < j:
+                    there = bool(links[r, lag, i, j])
+                    found = graph.mark("ABCDE"[i] + ("(t-1)" if lag else ""), "ABCDE"[j]) != ""
+                    total += [found and there, there, found and not there, not there]
+    return [method, f"{100 * share:.0f} %", way, f"{total[0] / total[1]:.3f}", f"{total[2] / total[3]:.3f}"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=40)
@@ -134,8 +175,15 @@ def main() -> None:
     parser.add_argument("--claims", action="store_true", help="also count claims of change, which takes longer")
     parser.add_argument("--context", action="store_true", help="R is missing, too")
     parser.add_argument("--selected", action="store_true", help="count links that selection invents")
+    parser.add_argument("--lagged", action="store_true", help="search series")
     options = parser.parse_args()
     print(machine("scikit-learn"), flush=True)
+    if options.lagged:
+        cells = [(share, way, method) for method in options.methods for share in options.shares
+                 for way in ("complete", "model", "windows")[share != options.shares[0] :]]  # fmt: skip
+        rows = [over_time(share, way, method, options) for share, way, method in cells]
+        print(markdown_table(["method", "missing", "way", "TPR", "FPR"], rows))
+        return
     if options.selected:
         ways: list[tuple[str, str]] = [(method, way) for method in options.methods for way in options.ways
                                        if way in ("model", "listwise", "testwise")]  # fmt: skip

@@ -21,6 +21,7 @@ from causalcontext.data.as_written import (
     joined_time,
     parsed_codes,
     without_codes,
+    words_about_clocks,
     words_about_codes,
 )
 from causalcontext.data.checks import check_none_missing
@@ -75,7 +76,9 @@ RANKS = ("every continuous column was replaced by the normal scores of its ranks
 TESTWISE = ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
             "tests()); leaving rows out is itself a selection, which can create or hide edges if it depends on the "
             "values")  # fmt: skip
-"""What must be said where columns were replaced, and where tests left rows out."""
+DRAWN = ("single missing cells were drawn once, from a model of their row and of the rows beside it; intervals and "
+         "p-values take them for measured values")  # fmt: skip
+"""What must be said where columns were replaced, where tests left rows out, and where cells were drawn."""
 
 
 @takes(Options)
@@ -495,9 +498,10 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         notes = (task.completed.note, *notes)
     if windows is not None and windows.series.clock:
         notes = (*notes, windows.series.clock)
-    codes = words_about_codes(codes_for_missing(data))
-    if codes:
-        warnings = (codes, *warnings)
+    if windows is not None and settings.missing == "model" and windows.counts.interpolated:
+        notes = (DRAWN, *notes)
+    misread = words_about_codes(codes_for_missing(data)), words_about_clocks(data)
+    warnings = (*(words for words in misread if words), *warnings)
     return ContextGraphs(
         names=names,
         cells=cells,

@@ -42,7 +42,8 @@ def test_codes_are_found_where_they_are_far_away_and_repeated():
 def test_discover_and_check_name_codes_and_na_values_takes_them_out():
     frame = tower().drop(columns="TIMESTAMP").assign(R=lambda x: np.where(x["VPD"] > 0.5, "dry", "wet"))
     said = (
-        "NEE has 12 cells of -9999, far outside its other values; if they mean missing values, pass na_values=[-9999]"
+        "NEE has 12 cells of -9999, far outside its other values; if they mean missing values, pass na_values=[-9999] "
+        "(--na=-9999)"
     )
     assert said in cc.discover(frame, "R", method="pc-p").warnings
     assert said in cc.check(frame, "R").notes
@@ -59,6 +60,11 @@ def test_words_among_numbers_are_named_and_taken_out():
     frame = pd.DataFrame({"X": ["1.5", ".", "2.5"] * 20, "Y": np.arange(60.0) % 7, "name": ["a", "b", "."] * 20})
     assert numbers_with_words(frame) == {"X": (".",)}
     assert any("na_values=['.']" in note for note in cc.check(frame).notes)
+    numbers = frame.assign(X=np.where(frame["X"] == ".", ".", np.arange(60).astype(str)))
+    with pytest.raises(
+        cc.CausalContextError, match=r"'.' is not: if it means a missing value pass na_values=\['.'\] \(--na=.\)"
+    ):
+        cc.discover(numbers)
     found = cc.discover(frame.drop(columns="name"), na_values=".", missing="listwise", method="pc-p")
     assert found.data.rows == (40,)
     assert found.data.kinds[0] == "continuous"
@@ -81,6 +87,19 @@ def test_half_hours_across_a_month_are_regular_however_they_are_written(written)
     assert result.windows.gaps == 0
 
 
+def test_a_second_clock_is_named():
+    frame = tower().assign(END=tower()["TIMESTAMP"])
+    said = "END holds dates written as YYYYMMDDHHMM and is searched like a number; drop it, or pass time= with lags="
+    assert said in cc.discover(frame, lags=1, time="TIMESTAMP", method="pc-p", max_given=0).warnings
+    assert any(note.startswith("TIMESTAMP and END hold dates written as YYYY") for note in cc.check(frame).notes)
+
+
+def test_single_cells_that_are_drawn_over_time_are_told():
+    options = {"lags": 1, "time": "TIMESTAMP", "method": "pc-p", "na_values": -9999, "max_given": 0}
+    assert any("drawn once" in note for note in cc.discover(tower(), missing="model", **options).notes)
+    assert not any("drawn once" in note for note in cc.discover(tower(), missing="windows", **options).notes)
+
+
 def test_numbers_that_are_no_dates_stay_numbers():
     assert written_dates(np.arange(10_000_000, 10_000_010)) is None
     assert written_dates(np.array([20141301])) is None
@@ -93,7 +112,7 @@ def test_decimal_years_are_steps_of_a_year(count):
     years = np.round(1958.0 + np.arange(count, 4 * count) / count, 4 if count > 12 else 2)
     steps, words = decimal_years(years)
     np.testing.assert_array_equal(steps, np.arange(3 * count))
-    assert words == f"decimal years of {count} steps"
+    assert words == f"decimal years of {count} steps each"
     assert decimal_years(np.arange(1950.0, 1990.0)) is None
     assert decimal_years(np.array([1958.1, 1958.3, 1958.31, 1958.9])) is None
 

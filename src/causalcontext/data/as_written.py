@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from causalcontext.data.columns import WORDS
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import pd
 from causalcontext.errors import OptionError, check_are_columns, listed, shortly
@@ -18,8 +19,6 @@ from causalcontext.kernels.arrays import Floats, Values
 
 CODES = (-99.0, -999.0, -9999.0, -99999.0, -6999.0, -7777.0, -8888.0, 999.0, 9999.0, 99999.0, 999999.0, 1e20)
 """Numbers that often stand for a missing value."""
-WORDS = (".", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "--")
-"""Words that often do, in columns that are numbers otherwise."""
 FEWEST = 3
 """Cells that must have the code."""
 FAR = 1.0
@@ -27,6 +26,8 @@ FAR = 1.0
 DATES = {14: "%Y%m%d%H%M%S", 12: "%Y%m%d%H%M", 10: "%Y%m%d%H", 8: "%Y%m%d"}
 """Dates that are written as whole numbers, by the number of digits."""
 YEARS = 1500.0, 2500.0
+FEWEST_DATES = 10
+"""Different values of a column that is taken for a clock, if all of them are dates."""
 MOST_STEPS_A_YEAR, OFF = 40_000, 0.25
 """Of decimal years: steps a year at most, and by which share of a step a stamp may be off, being rounded."""
 
@@ -59,15 +60,16 @@ def codes_for_missing(data: Dataset) -> dict[str, dict[float, int]]:
 def words_about_codes(found: dict[str, dict[float, int]]) -> str:
     """A sentence on codes for missing values; empty without any.
 
-    >>> words_about_codes({"X": {-9999.0: 3}})
-    'X has 3 cells of -9999, far outside its other values; if they mean missing values, pass na_values=[-9999]'
+    >>> words_about_codes({"X": {-9999.0: 3}}).split("; ")[1]
+    'if they mean missing values, pass na_values=[-9999] (--na=-9999)'
     """
     if not found:
         return ""
     parts = [f"{name} has {listed([f'{count:,} cells of {code:g}' for code, count in own.items()])}"
              for name, own in found.items()]  # fmt: skip
     codes = sorted({code for own in found.values() for code in own})
-    way = f"pass na_values=[{', '.join(f'{code:g}' for code in codes)}]"
+    texts = [f"{code:g}" for code in codes]
+    way = f"pass na_values=[{', '.join(texts)}] (--na={','.join(texts)})"
     whose = "its" if len(found) == 1 else "their"
     return f"{listed(parts)}, far outside {whose} other values; if they mean missing values, {way}"
 
@@ -171,6 +173,27 @@ def written_dates(values: Values) -> tuple[Values, str] | None:
     return dates.to_numpy(), f"dates written as {pattern}"
 
 
+def words_about_clocks(data: Dataset) -> str:
+    """A sentence on system variables that are dates written as numbers; empty without any.
+
+    >>> from causalcontext.data.tables import read_table
+    >>> words_about_clocks(read_table({"END": 201401010000 + np.arange(10) * 100, "Y": np.arange(10.0)}, None))
+    'END holds dates written as YYYYMMDDHHMM and is searched like a number; drop it, or pass time= with lags='
+    """
+    found = []
+    for position in data.system:
+        values = np.asarray(data.columns[position])
+        how = None if position in data.categories else written_dates(values)
+        if how is not None and np.unique(values).size >= FEWEST_DATES:
+            found.append((data.names[position], how[1]))
+    if not found:
+        return ""
+    many = len(found) > 1
+    return (f"{listed([name for name, _ in found])} {'hold' if many else 'holds'} {found[0][1]} and "
+            f"{'are' if many else 'is'} searched like {'numbers' if many else 'a number'}; drop "
+            f"{'them' if many else 'it'}, or pass time= with lags=")  # fmt: skip
+
+
 def decimal_years(values: Values) -> tuple[Floats, str] | None:
     """Steps counted from the first of years such as 1958.21, and how they were understood; None if these are none."""
     if values.dtype.kind != "f" or values.size < 3 or not ((values > YEARS[0]) & (values < YEARS[1])).all():
@@ -183,5 +206,5 @@ def decimal_years(values: Values) -> tuple[Floats, str] | None:
         steps = (values - ordered[0]) * count
         regular = (np.abs(steps - np.round(steps)) <= OFF).all() and np.unique(np.round(steps)).size == ordered.size
         if 2 <= count <= MOST_STEPS_A_YEAR and abs(count / usual - 1.0) < OFF and regular:
-            return np.round(steps), f"decimal years of {count} steps"
+            return np.round(steps), f"decimal years of {count} steps each"
     return None

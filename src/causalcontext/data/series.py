@@ -285,16 +285,17 @@ def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
 
 def clock_words(name: str, values: Values, steps: Ints, units: Ints) -> str:
     """What was understood of a time column that looks like numbers, in a sentence; else empty."""
-    how = written_dates(values) or decimal_years(values) if values.dtype.kind in "iuf" else None
-    if how is None:
-        return ""
+    numbers = values.dtype.kind in "iuf"
+    written, years = (written_dates(values), decimal_years(values)) if numbers else (None, None)
     stamps, dated = stamps_of(name, values)
+    first = str(pd.Timestamp(float(stamps.min()), unit="s")) if dated else f"{values[np.argmin(stamps)]:g}"
+    if written is None:
+        return "" if years is None else f"time column {name!r} was read as {years[1]}: it begins at {first}"
     order = np.lexsort((steps, units))
     follow = (np.diff(steps[order]) == 1) & (np.diff(units[order]) == 0)
     length = np.diff(stamps[order])[follow]
     step = f", a step is {_shown(_mode(length), dated)}" if length.size else ""
-    first = str(pd.Timestamp(float(stamps.min()), unit="s")) if dated else f"{values[np.argmin(stamps)]:g}"
-    return f"time column {name!r} was read as {how[1]}: it begins at {first}{step}"
+    return f"time column {name!r} was read as {written[1]}: it begins at {first}{step}"
 
 
 def _dates(values: Values) -> pd.Series[Any]:

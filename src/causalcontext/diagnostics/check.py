@@ -19,6 +19,7 @@ from causalcontext.data.as_written import (
     numbers_with_words,
     parsed_codes,
     without_codes,
+    words_about_clocks,
     words_about_codes,
 )
 from causalcontext.data.checks import check_missing_option, check_statistics
@@ -334,6 +335,8 @@ def _misleading(data: Dataset) -> Iterator[str]:
         columns = [np.where(np.isin(column, list(codes[name])), np.nan, column) if name in codes else column
                    for name, column in zip(data.names, data.columns, strict=True)]  # fmt: skip
         data = replace(data, columns=tuple(columns))
+    if clocks := words_about_clocks(data):
+        yield clocks
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"

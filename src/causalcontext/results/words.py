@@ -36,9 +36,13 @@ def context_words(name: str | None, value: Any, indicator: str | None = None) ->
     ('soil = dry', 'VPD <= 0.8')
     >>> context_words("VPD bin", "(0.3, 0.8]", indicator="VPD")
     'VPD in (0.3, 0.8]'
+    >>> context_words("1 < VPD <= 2", "not 1 < VPD <= 2", indicator="VPD")
+    'not 1 < VPD <= 2'
     """
     if indicator is None:
         return f"{name} = {value}"
+    if f" {indicator} " in str(value):  # a range names its column
+        return str(value)
     return f"{indicator} in {value}" if str(value).startswith("(") else f"{indicator} {value}"
 
 
