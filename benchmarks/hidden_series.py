@@ -8,6 +8,11 @@ of who causes whom.
     python benchmarks/hidden_series.py                              # 40 systems a cell
     python benchmarks/hidden_series.py --systems 5 --seed 100       # fewer, others
     python benchmarks/hidden_series.py --peers                      # with tigramite, where it is installed
+    python benchmarks/hidden_series.py --suspicion                  # links of score-ac that diagnose() suspects
+
+What `--suspicion` counts are links that `discover` finds ("false": no such link is in the system) and those that
+`edges()` calls suspected. With a context they are systems of `time_series.py`, with one persistent driver of two
+variables that is left out.
 """
 
 from __future__ import annotations
@@ -24,12 +29,16 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import Endpoint
+from causalcontext.graphs.lag_names import at
 from causalcontext.graphs.paths import mag_adjacency, reach
+from causalcontext.simulate import SeriesDesign, random_series_model
 from measuring import machine, markdown_table
+from time_series import with_hidden_driver
 
 OBSERVED, HIDDEN, LAGS, BEFORE = 6, 2, 2, 10
 """`BEFORE` steps before the window are unrolled: a hidden process connects what is far apart."""
 BURN_IN, LARGEST = 300, 0.97
+NOISE = {"Gaussian": "normal", "exponential": "exponential"}
 
 
 class System(NamedTuple):
@@ -38,11 +47,11 @@ class System(NamedTuple):
     coefficients: np.ndarray
     noise: np.ndarray
 
-    def sample(self, rows: int, random: np.random.Generator) -> pd.DataFrame:
+    def sample(self, rows: int, random: np.random.Generator, noise_law: str = "normal") -> pd.DataFrame:
         """A table of the observed processes."""
         size, total = len(self.noise), rows + BURN_IN
         now = np.linalg.inv(np.eye(size) - self.coefficients[0])
-        values, noise = np.zeros((total, size)), random.normal(size=(total, size)) * self.noise
+        values, noise = np.zeros((total, size)), getattr(random, noise_law)(size=(total, size)) * self.noise
         for t in range(LAGS, total):
             past = sum(values[t - lag] @ self.coefficients[lag] for lag in range(1, LAGS + 1))
             values[t] = (past + noise[t]) @ now
@@ -65,9 +74,9 @@ class System(NamedTuple):
         return mag_adjacency(graph, nodes), reach(graph)[np.ix_(nodes, nodes)], direct | direct.T
 
 
-def system(autocorrelation: float, random: np.random.Generator) -> System:
-    """A stationary system of notes: own lags near the autocorrelation, 1.25 links a process, two hidden causes."""
-    size = OBSERVED + HIDDEN
+def system(autocorrelation: float, random: np.random.Generator, hidden_processes: int = HIDDEN) -> System:
+    """A stationary system: own lags near the autocorrelation, 1.25 links a process, and hidden causes."""
+    size = OBSERVED + hidden_processes
     while True:
         links, order = np.zeros((LAGS + 1, size, size)), random.permutation(OBSERVED)
         own = random.uniform(max(autocorrelation - 0.2, 0.05), autocorrelation, size)
@@ -149,6 +158,78 @@ def methods(peers: bool) -> Iterator[tuple[str, Callable[[pd.DataFrame], np.ndar
         yield "PCMCI+", lambda table: by_tigramite(table, "PCMCI+", 0.01)
 
 
+def table_of(cell: str, level: float, rows: int, hidden: int, random: np.random.Generator
+             ) -> tuple[pd.DataFrame, dict[str, object], set[frozenset[str]]]:  # fmt: skip
+    """A series, how to search it, and its links, by the names of their ends."""
+    if cell == "context":
+        model = random_series_model(SeriesDesign(autocorrelation=level), random)
+        table, names, links = model.sample(rows, random), model.names, (model.slopes != 0).any(axis=0)
+        table = with_hidden_driver(level)(table, model, random)[0] if hidden else table
+        options, true = {"context": "R", "lags": model.lags}, np.argwhere(links.transpose(1, 2, 0)).tolist()
+    else:
+        drawn = system(level, random, hidden)
+        table, names, options = drawn.sample(rows, random, NOISE[cell]), [f"X{i}" for i in range(OBSERVED)], {}
+        options["lags"] = LAGS
+        true = np.argwhere(drawn.coefficients[:, :OBSERVED, :OBSERVED] != 0).tolist()
+    return table, options, {frozenset((at(names[i], lag), names[j])) for lag, i, j in true}
+
+
+def suspected(cell: str, level: float, rows: int, hidden: int, seeds: range, method: str) -> Counter[str]:
+    """Series and links, false ones apart, and how many are suspected."""
+    count: Counter[str] = Counter()
+    for seed in seeds:
+        random = np.random.default_rng([seed, round(10 * level), hidden])
+        table, options, true = table_of(cell, level, rows, hidden, random)
+        result = cc.discover(table, method=method, **options)
+        begin = time.process_time()
+        found = result.suspicion
+        count["seconds"] += time.process_time() - begin
+        named = {frozenset(pair) for pair in found.suspected}
+        for edge in result.labeled_union:
+            if options.get("context") in (edge.source.split("(")[0], edge.target):
+                continue
+            kind = "true" if {edge.source, edge.target} in true else "false"
+            count.update({kind: 1, f"{kind} named": {edge.source, edge.target} in named,
+                          "asked": found.word(edge.source, edge.target) != "not asked"})  # fmt: skip
+        count.update(series=1, warned=bool(named), rings=any("lag alarm" in one for one in result.warnings),
+                     shared=bool(result.diagnose().about("shared time")))  # fmt: skip
+    return count
+
+
+def suspicion(asked: argparse.Namespace) -> None:
+    """Print the table of suspected links."""
+    lines, seeds = [], range(asked.seed, asked.seed + asked.systems)
+    for cell, level, rows, hidden in product(asked.cells, asked.autocorrelation, asked.rows, (0, 1, 2)):
+        if cell == "context" and hidden == 2:
+            continue
+        found = suspected(cell, level, rows, hidden, seeds, asked.method)
+        links = found["true"] + found["false"]
+        lines.append((cell, level, rows, hidden, f"{found['warned']} of {found['series']}",
+                      f"{found['false named']} of {found['false']}", f"{found['true named']} of {found['true']}",
+                      f"{found['asked'] / max(links, 1):.2f}", found["rings"], found["shared"],
+                      f"{found['seconds'] / found['series']:.2f} s"))  # fmt: skip
+        print(lines[-1], flush=True)
+    print(
+        markdown_table(
+            (
+                "cell",
+                "autocorrelation",
+                "T",
+                "hidden",
+                "series warned",
+                "false links named",
+                "true links named",
+                "asked",
+                "lag alarm",
+                "shared time",
+                "processor time",
+            ),
+            lines,
+        )
+    )
+    print(machine())  # fmt: skip
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -157,7 +238,13 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--rows", type=int, nargs="*", default=[500, 1000])
     parser.add_argument("--autocorrelation", type=float, nargs="*", default=[0.3, 0.9])
+    parser.add_argument("--suspicion", action="store_true")
+    parser.add_argument("--cells", nargs="*", default=[*NOISE, "context"], choices=[*NOISE, "context"])
+    parser.add_argument("--method", default="auto", help="for --suspicion")
     asked = parser.parse_args()
+    if asked.suspicion:
+        suspicion(asked)
+        return
     chosen, rows = dict(methods(asked.peers)), []
     by_fci(system(0.3, np.random.default_rng(0)).sample(200, np.random.default_rng(0)))
     for level, length in product(asked.autocorrelation, asked.rows):

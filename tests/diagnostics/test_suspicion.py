@@ -9,8 +9,9 @@ from scipy import optimize, stats
 
 import causalcontext as cc
 from causalcontext.data.moments import Moments
-from causalcontext.diagnostics.correlated_errors import StraightEquations, _Climb, compare_hidden_causes
+from causalcontext.diagnostics.correlated_errors import EquationClimb, StraightEquations, compare_hidden_causes
 from causalcontext.diagnostics.hidden_causes import residual_dependence
+from causalcontext.diagnostics.hidden_drivers import smoothed_process
 
 
 def table(seed, hidden=1.0, n=1000, noise="standard_normal"):
@@ -103,7 +104,7 @@ def test_the_score_of_correlated_errors_is_that_of_a_general_optimiser(children)
     values = table(3, n=300)[["A", "B", "X", "Y"]].to_numpy()
     causes = [(), (), (0,), (1,)]
     columns = tuple(frozenset((cause, 1) for cause in own) for own in causes)
-    ours, _ = _Climb(equations(values, columns)).scored((*columns, frozenset()), children, 0.0)
+    ours, _ = EquationClimb(equations(values, columns)).scored((*columns, frozenset()), children, 0.0)
     assert ours == pytest.approx(naive_score(values, causes, children, 1.0), abs=0.01)
 
 
@@ -163,8 +164,11 @@ def test_other_noise_is_asked_by_residuals_and_columns_that_are_no_numbers_are_n
     assert "categories" in " ".join(finding.message for finding in result.diagnose().about("hidden causes"))
 
 
-def test_with_lags_nothing_is_asked_and_a_sentence_says_so():
-    result = cc.discover(table(1, n=300), "R", lags=1, method="score-ac")
+def test_curves_over_time_are_not_asked_and_a_sentence_says_so():
+    given = series(3, hidden=False, n=300)
+    bent = given.assign(X=given["X"] + 0.8 * given["A"].shift(1, fill_value=0.0) ** 2)
+    result = cc.discover(bent, lags=1, method="score-ac")
+    assert result.evidence.curved
     assert set(result.edges()["hidden cause"]) <= {"not asked"}
     assert "with lags" in result.diagnose().about("hidden causes")[0].message
 
@@ -185,5 +189,100 @@ def test_a_variable_that_others_determine_is_tied_to_no_other_error():
         a, b = random.normal(size=(2, 50))
         values = np.column_stack([a, b, a + b, 1e3 * a - b])
         causes = frozenset({(0, 1), (1, 1)})
-        climb = _Climb(equations(values, [frozenset(), frozenset(), causes, causes]))
+        climb = EquationClimb(equations(values, [frozenset(), frozenset(), causes, causes]))
         assert climb.scored(climb.given.columns, (2, 3), 0.3)[0] == -np.inf
+
+
+def series(seed, hidden=True, n=500, context=False):
+    """A and B drive X and Y, which a hidden process with memory drives, too; or X drives Y in its place."""
+    rng = np.random.default_rng(seed)
+    values, memory, r = np.zeros((n + 100, 4)), 0.0, 0
+    regimes = np.zeros(n + 100, dtype=int)
+    for t in range(1, n + 100):
+        memory = 0.9 * memory + rng.standard_normal()
+        a, b, x, y = 0.6 * values[t - 1] + rng.standard_normal(4)
+        x += 0.5 * values[t - 1, 0] + (0.6 * memory if hidden else 0.0)
+        y += 0.5 * values[t - 1, 1] + (0.6 * memory if hidden else 0.5 * values[t - 1, 2])
+        r = int(0.5 * a + 1.5 * r + rng.standard_normal() > 0.75)
+        values[t], regimes[t] = (a, b + (0.5 * values[t - 1, 0] if context and r else 0.0), x, y), r
+    table = pd.DataFrame(values[100:], columns=list("ABXY"))
+    return table.assign(R=regimes[100:]) if context else table
+
+
+def between(suspicion, first, second):
+    """Suspected links between two columns, at any lags."""
+    return [pair for pair in suspicion.suspected if {first, second} == {name.split("(")[0] for name in pair}]
+
+
+@pytest.mark.parametrize(("memory", "loading"), [(0.8, [0.7, -0.4]), (0.0, [0.9, 0.5, 0.3]), (-0.5, [0.2, 1.5])])
+def test_the_smoothed_process_is_that_of_the_joint_distribution(memory, loading):
+    rng, rows, loading = np.random.default_rng(1), 60, np.array(loading)
+    left, errors = rng.uniform(0.5, 2.0, len(loading)), rng.standard_normal((len(loading), 60))
+    ours = smoothed_process(errors, loading, left, memory, 1.0 - memory**2)
+    spread = 1.0  # a filter that runs until it stands still
+    for _ in range(2000):
+        spread = memory**2 / (1.0 / spread + (loading**2 / left).sum()) + 1.0 - memory**2
+    covariance = np.zeros((rows, rows))
+    covariance[0, 0] = spread
+    for t in range(1, rows):
+        covariance[t, :t] = covariance[:t, t] = memory * covariance[t - 1, :t]
+        covariance[t, t] = memory**2 * covariance[t - 1, t - 1] + 1.0 - memory**2
+    joint = np.kron(np.outer(loading, loading), covariance) + np.kron(np.diag(left), np.eye(rows))
+    towards = np.kron(loading, covariance)
+    flat = errors.reshape(-1)
+    density = stats.multivariate_normal.logpdf(flat, cov=joint) + 0.5 * flat.size * np.log(2.0 * np.pi)
+    assert ours.likelihood == pytest.approx(density)
+    np.testing.assert_allclose(ours.mean, towards @ np.linalg.solve(joint, flat), atol=1e-9)
+    known = covariance - towards @ np.linalg.solve(joint, towards.T)
+    assert ours.variance == pytest.approx(known[30, 30])
+    assert ours.neighbours == pytest.approx(known[30, 31], abs=1e-9)
+
+
+@pytest.mark.parametrize("context", [False, True])
+def test_a_hidden_process_is_suspected_behind_the_links_that_it_makes(context):
+    result = cc.discover(series(1, context=context), "R" if context else None, lags=2)
+    assert between(result.suspicion, "X", "Y")
+    true = {("A(t-1)", "X"), ("B(t-1)", "Y"), *((name, f"{name}(t-1)") for name in "ABXY")}
+    assert not true & set(result.suspicion.suspected)
+    edges = result.edges()
+    word = edges.set_index(["source", "target"])["hidden cause"]
+    assert word["A(t-1)", "X"] == "not seen"
+    assert "suspected" in set(word)
+    finding = result.diagnose().about("hidden causes")[0]
+    assert "X" in str(finding)
+    assert "too few lags" in str(finding)
+
+
+@pytest.mark.parametrize("context", [False, True])
+def test_a_true_lagged_link_is_not_suspected(context):
+    result = cc.discover(series(2, hidden=False, context=context), "R" if context else None, lags=2)
+    assert ("X(t-1)", "Y") in result.suspicion.asked
+    assert not result.suspicion.suspected
+
+
+def test_a_search_by_tests_with_lags_is_asked_as_well():
+    result = cc.discover(series(1), method="pc-ac", lags=2)
+    assert between(result.suspicion, "X", "Y")
+    assert "hidden common cause may stand behind" in str(result.diagnose().about("hidden causes")[0])
+
+
+def test_a_pag_over_time_is_not_asked():
+    result = cc.discover(series(1), method="fci-ac", lags=2)
+    assert not result.suspicion.asked
+    assert not result.diagnose().about("hidden causes")
+
+
+def test_a_saved_result_with_lags_keeps_its_suspicion(tmp_path):
+    result = cc.discover(series(1), lags=2)
+    result.save(tmp_path / "r.json")
+    assert cc.load(tmp_path / "r.json").suspicion == result.suspicion
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("context", [False, True])
+def test_level_and_power_over_time(context):
+    key, names = ("R" if context else None), range(20)
+    clean = [cc.discover(series(100 + s, False, 300, context), key, lags=2).suspicion for s in names]
+    driven = [cc.discover(series(200 + s, True, 300, context), key, lags=2).suspicion for s in names]
+    assert sum(bool(one.suspected) for one in clean) <= 2
+    assert sum(bool(between(one, "X", "Y")) for one in driven) >= 12

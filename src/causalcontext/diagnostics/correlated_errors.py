@@ -74,7 +74,7 @@ class HiddenCauseComparison(NamedTuple):
 
 def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
     """The models with a hidden cause of an adjacent pair, and perhaps of a third variable, that beat every other."""
-    climb = _Climb(given)
+    climb = EquationClimb(given)
     base = climb.up(given.columns, ())
     found: list[HiddenCauseModel] = []
     for pair in climb.adjacent(base.columns):
@@ -102,7 +102,9 @@ def _apart(columns: tuple[Columns, ...], some: Sequence[int]) -> tuple[Columns, 
 class _Fit:
     """Correlated errors of some equations: the errors by columns, their covariance, and the log-likelihood."""
 
-    def __init__(self, climb: _Climb, children: Sequence[int], columns: Sequence[Columns], correlation: float) -> None:
+    def __init__(
+        self, climb: EquationClimb, children: Sequence[int], columns: Sequence[Columns], correlation: float
+    ) -> None:
         self.climb, self.children = climb, children
         self.designs = [climb.design(columns[child]) for child in children]
         self.own = [climb.response[child] for child in children]
@@ -173,7 +175,7 @@ class _Fit:
         return -0.5 * self.climb.n * log(self.regression(i, self.climb.design(columns), near)[1] / left)
 
 
-class _Climb:
+class EquationClimb:
     """The moves, and every fit that was made."""
 
     def __init__(self, given: StraightEquations) -> None:
@@ -228,10 +230,12 @@ class _Climb:
             self.alone[key] = -0.5 * self.n * log(left) - self.price(columns), error
         return self.alone[key]
 
-    def up(self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float = 0.0) -> HiddenCauseModel:
-        """The best model that single moves lead to."""
+    def up(self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float = 0.0,
+           around: Sequence[int] = ()) -> HiddenCauseModel:  # fmt: skip
+        """The best model that single moves lead to, of the children or around some variables where there are any."""
         score, fit = self.scored(columns, children, correlation)
-        among = [*children, *self.near(columns, children)] if children else self.nodes
+        some = children or around
+        among = [*some, *self.near(columns, some)] if some else self.nodes
         for _ in range(MOST_MOVES):
             ranked = sorted(self.moves(columns, fit, among), key=lambda move: -move[0])
             for gain, other in ranked:

@@ -199,15 +199,16 @@ def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
 
 def hidden_causes(result: ContextGraphs) -> Iterator[Finding]:
     """Links behind which a hidden common cause may stand; what was not asked, and that silence clears nothing."""
-    if result.evidence is None:
+    if result.evidence is None and (result.series is None or result.union.kind is GraphKind.PAG):
         return
     found, silent = result.suspicion, "a link that is not named here is not cleared"
+    alike = "" if result.series is None else "; too few lags and noisy measurements look alike"
     if found.suspected:
         pairs = set(found.suspected)
         edges = tuple(str(edge) for edge in result.union.edges if (min(edge[:2]), max(edge[:2])) in pairs)
         message = (f"a hidden common cause may stand behind {listed(edges)}: a model with one describes the table "
                    "better, or residuals that should be independent are not")  # fmt: skip
-        advice = f"do not read these as causes without other evidence; compare with method='fci-ac'; {silent}"
+        advice = f"do not read these as causes without other evidence; compare with method='fci-ac'; {silent}{alike}"
         yield Finding("hidden causes", Severity.CAUTION, message, advice, {"edges": edges})
     elif found.asked:
         message = f"no sign of a hidden common cause was seen behind the {len(found.asked)} links that were asked"

@@ -6,6 +6,7 @@ What the table can say depends on the equations of a pair (docs/hidden-causes.md
 - straight lines and other noise: the residual of the cause is held against that of the effect (p < .01), which a hidden
   common cause leaves dependent, however well a line describes the effect;
 - curves and Gaussian noise: the same, at p < .001, since a curve that is not fully followed leaves a trace, too;
+- with lags: models with a hidden process are compared (`hidden_drivers`), after a search by tests as well;
 - curves with other noise, columns that are no numbers, an uneven spread: nothing is said.
 """
 
@@ -19,6 +20,8 @@ from scipy.stats import chi2, rankdata
 from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.data.moments import Moments
 from causalcontext.diagnostics.correlated_errors import ENOUGH, Columns, StraightEquations, compare_hidden_causes
+from causalcontext.diagnostics.hidden_drivers import suspected_drivers
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.equations import NUMBER, Equation, Mechanisms
 from causalcontext.results.evidence import ScoreEvidence
@@ -54,12 +57,15 @@ class _Shape(NamedTuple):
 def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     """The links that may stand for a hidden common cause, and those that could be asked about."""
     evidence = result.evidence
-    if evidence is None or evidence.mechanisms is None:
+    over_time = result.series is not None and result.union.kind is GraphKind.CPDAG
+    if not over_time and (evidence is None or evidence.mechanisms is None):
         return HiddenSuspicion(why_not="hidden common causes are suspected after score-ac only; fci-ac allows for them")
-    if result.series is not None:
-        return HiddenSuspicion(why_not="with lags links are not asked whether a hidden common cause may explain them")
     if not result.final:
         return HiddenSuspicion(why_not="links of a search that was interrupted are not asked about hidden causes")
+    if over_time:
+        return suspected_drivers(result)
+    assert evidence is not None
+    assert evidence.mechanisms is not None
     shapes = {node: _shape(evidence.mechanisms, node) for node in range(len(result.names))}
     links = [(x, y) for x, y in np.argwhere(np.triu(result.union.adjacency)).tolist()
              if not {x, y} & set(result.cells.positions)]  # fmt: skip

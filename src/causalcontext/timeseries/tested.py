@@ -155,7 +155,7 @@ def slope_rows(windows: SeriesWindows, data: Dataset, moments: Moments, endpoint
         parents, copy = (arrows[:, :, y] | open_end) & numbers, reads.get(data.names[y])
         members, never_differ = np.flatnonzero(parents.any(axis=0)).tolist(), bool((parents == parents[0]).all())
         for r, value in enumerate(windows.data.values) if members else ():
-            rows = moments.merged(_cells_read(windows, data, copy, r, never_differ))
+            rows = moments.merged(cells_read(windows, data, copy, r, never_differ))
             here = [u for u in members if parents[r, u]]
             own, model = (_fitted(rows, y, some) for some in (members, here))
             for place, u in enumerate(members):
@@ -165,7 +165,7 @@ def slope_rows(windows: SeriesWindows, data: Dataset, moments: Moments, endpoint
     return tuple(found)
 
 
-def _cells_read(windows: SeriesWindows, data: Dataset, copy: Copy, r: int, never_differ: bool) -> tuple[int, ...]:
+def cells_read(windows: SeriesWindows, data: Dataset, copy: Copy, r: int, never_differ: bool) -> tuple[int, ...]:
     """The cells of the copies that are read, at their values in a context; all cells if parents never differ."""
     contexts, window = data.contexts, windows.window
     if not contexts.positions or (copy is None and never_differ):
