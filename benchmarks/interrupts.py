@@ -1,10 +1,14 @@
 """Ctrl-C at random moments, over every family of kernels, from Python and from the command line.
 
     python benchmarks/interrupts.py [--signals 240] [--family NAME] [--seed 0] [--longest 3]
+    python benchmarks/interrupts.py --family "all commands" --signals 255 --longest 4
 
 Every family runs in a process of its own, since a crash ends the process. A signal may find the search before it began
 (KeyboardInterrupt), or in the middle (InterruptedSearch with what was decided); anything else, a crash above all, is a
 failure. On the command line the exit code must be 130, or 0 where the signal came too late.
+
+"all commands" sends signals to every command in turn, from the moment its process begins, with a cache of compiled
+kernels that is empty at first, and with one that is warm; then a search in either cache must find the same marks.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ LONGEST = 3.0
 AGAIN = 10.0
 """Seconds until a signal that was not heard is sent again."""
 COMMAND_LINE = "command line"
+ALL_COMMANDS = "all commands"
 
 
 def small() -> pd.DataFrame:
@@ -154,6 +159,55 @@ def interrupted_commands(signals: int, seed: int) -> Counter[str]:
     return found
 
 
+def interrupted_in_turn(signals: int, seed: int, longest: float) -> Counter[str]:
+    """Send a signal to every command in turn, with a cold cache and a warm one, which both serve afterwards."""
+    draw, found = random.Random(seed), Counter()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        table, result = folder / "table.csv", folder / "result.json"
+        cc.examples.soil_moisture(300, seed=1).to_csv(table, index=False)
+        caches = [os.environ | {"NUMBA_CACHE_DIR": str(folder / "cold")}, dict(os.environ)]
+        search = ["discover", str(table), "--context", "soil", "--json", str(result)]
+        _run(search, caches[1])
+        expected, all_words = cc.load(result).graphs, _all_commands(table, result, folder)
+        for number in range(signals):
+            words = [sys.executable, "-m", "causalcontext", *all_words[number // 2 % len(all_words)]]
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=caches[number % 2],
+                                  start_new_session=True) as process:  # fmt: skip
+                time.sleep(draw.uniform(0.0, longest))
+                process.send_signal(signal.SIGINT)
+                error = process.communicate()[1].decode()
+            fine = process.returncode in (0, 130, -signal.SIGINT) and "Traceback" not in error
+            ended = {0: "finished", 130: "ended", -signal.SIGINT: "ended before Python could listen"}
+            found[
+                ended[process.returncode] if fine else f"FAILED {words[3:5]} {process.returncode}: {error[-300:]}"
+            ] += 1
+        for cache in caches:
+            result.unlink(missing_ok=True)
+            _run(search, cache)
+            same = result.exists() and cc.load(result).graphs == expected
+            found["the next search finds the same marks" if same else "FAILED: the next search differs"] += 1
+    return found
+
+
+def _run(words: list[str], environment: dict[str, str]) -> None:
+    subprocess.run([sys.executable, "-m", "causalcontext", *words], capture_output=True, env=environment)
+
+
+def _all_commands(table: Path, result: Path, folder: Path) -> list[list[str]]:
+    data, kept = [str(table), "--context", "soil"], folder / "kept.json"
+    kept.write_bytes(result.read_bytes())
+    x, y = cc.load(result).names[:2]
+    a, b = map(str, cc.load(result).contexts[:2])
+    return [
+        ["discover", *data, "--json", str(folder / "out.json")], ["discover", *data, "--method", "pc-ac"],
+        ["check", *data], ["contexts", str(table)], ["stability", *data, "--samples", "5"], ["calibrate", *data],
+        ["demo"], ["warmup"], ["explain", str(kept), x, y], ["changes", str(kept), a, b], ["effects", str(kept)],
+        ["simulate", str(folder / "made.csv")], ["plot", str(kept), str(folder / "p.svg")],
+        ["report", str(kept), str(folder / "p.html")], ["export", str(kept)], ["app", str(table), "--no-browser"],
+    ]  # fmt: skip
+
+
 STARTED = "import causalcontext.cli.app; from causalcontext_command import main; print(flush=True); main()"
 
 
@@ -179,7 +233,7 @@ def _in_a_process(family: str, signals: int, seed: int, longest: float) -> Count
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--signals", type=int, default=240, help="of all families together, or of one")
-    options.add_argument("--family", choices=[*FAMILIES, COMMAND_LINE])
+    options.add_argument("--family", choices=[*FAMILIES, COMMAND_LINE, ALL_COMMANDS])
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--longest", type=float, default=LONGEST, help="seconds until a signal comes, at most")
     options.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
@@ -193,7 +247,8 @@ def main() -> None:
     print(machine())
     rows = []
     for family in families:
-        found = (interrupted_commands(each, chosen.seed) if family == COMMAND_LINE
+        found = (interrupted_in_turn(each, chosen.seed, chosen.longest) if family == ALL_COMMANDS
+                 else interrupted_commands(each, chosen.seed) if family == COMMAND_LINE
                  else _in_a_process(family, each, chosen.seed, chosen.longest))  # fmt: skip
         rows.append([family, each, ", ".join(f"{name} {count}" for name, count in sorted(found.items()))])
         print(*rows[-1], sep=": ", flush=True)

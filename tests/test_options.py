@@ -129,7 +129,9 @@ def test_sets_may_be_as_large_as_one_likes():
     table = cc.examples.soil_moisture(100, seed=1)
     for options in ({"method": "pc-ac"}, {"method": "fci-ac"}):
         found = cc.discover(table, "soil", test="partial-correlation", max_given=10**30, **options)
-        assert found.graphs == cc.discover(table, "soil", test="partial-correlation", **options).graphs
+        same = cc.discover(table, "soil", test="partial-correlation", **options)
+        assert found.graphs == same.graphs
+        assert str(found.diagnose()) == str(same.diagnose())
 
 
 def test_the_largest_penalty_leaves_no_link_and_a_larger_one_is_refused():

@@ -18,6 +18,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics import other_methods
 from causalcontext.progress import Watch, nobody
+from causalcontext.score import judgement
 from causalcontext.search.level_search import RememberedAnswers
 from causalcontext.simulate import random_model
 from causalcontext.views import CIQuery, Outcomes, Reason
@@ -194,4 +195,29 @@ def test_a_search_that_a_limit_cut_is_not_complete_and_its_file_says_so(method, 
     assert again == result
     if result.final:
         assert "INCOMPLETE" not in str(result)
-        assert not result.mechanisms().empty
+        assert result.mechanisms().empty == (not result.union.edges)  # under load nothing may have been fitted
+
+
+@pytest.mark.parametrize(("overdue", "most"), [(False, 2 * 6), (True, 0)])
+def test_links_from_many_contexts_are_judged_by_what_was_found_when_the_time_is_up(overdue, most, monkeypatch):
+    """Every context apart is a fit of its own: with 20 levels and 20 contexts those took ten seconds."""
+    asked: list[int] = []
+    fit = judgement.FitWorkspace.fit
+
+    def counted(self, tasks, candidates):
+        asked.append(len(tasks))
+        return fit(self, tasks, candidates)
+
+    class Counted(judgement.FitWorkspace):
+        pass
+
+    Counted.fit = counted
+    monkeypatch.setattr(judgement, "FitWorkspace", Counted)
+    monkeypatch.setattr(judgement.Clock, "is_overdue", overdue)
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(np.cumsum(generator.standard_normal((400, 6)), axis=1)).add_prefix("V")
+    result = cc.discover(table.assign(R=np.arange(400) % 10), "R", method="score-ac", time_limit=1e-9)
+    assert not result.complete
+    assert sum(asked) <= most
+    assert result.explain("V0", "R")
+    assert len(result.edges())

@@ -37,6 +37,7 @@ from ugly import (
     in_some_library,
     much_table,
     ordinary_table,
+    question_table,
     some_options,
     ugly_table,
 )
@@ -121,6 +122,37 @@ def much_asked(random: Random) -> str:
     assert time.process_time() - began < SLOW, f"one pair took {time.process_time() - began:.1f} s"
     for write in (cc.export.to_mark_table, cc.export.to_gml, cc.export.to_graphml, cc.export.to_dot):
         write(result.union)
+    return "result" if result.complete else "cut"
+
+
+def questions(random: Random) -> str:
+    """Contexts that are looked for, cuts with lags, holes in all columns, hidden causes over time in several contexts;
+    and effects with every kind of interval, and probabilities."""
+    what = str(random.choice(["draws", "contexts", "cut", "holes", "hidden"], p=[0.35, 0.2, 0.15, 0.2, 0.1]))
+    table, context, options = question_table(what, random)
+    begin = time.process_time()
+    if what == "contexts":
+        found = cc.find_contexts(table, **options)
+        assert time.process_time() - begin < 2 * SLOW, f"finding contexts took {time.process_time() - begin:.1f} s"
+        return "found" if len(found) else "found none"
+    result = cc.discover(table, context, time_limit=20.0, **options)
+    use(result)
+    began, pair = time.process_time(), [str(name) for name in random.choice(result.names, 2, replace=False)]
+    probable = result.probabilities()
+    assert probable[["edge", "cause", "ancestor"]].stack().between(0.0, 1.0).all()
+    more: list[dict[str, Any]] = [
+        {"intervals": "mixture"},
+        {"intervals": "graph", "errors": "classical"},
+        {"by_path": True},
+    ]
+    more += [{"level": 0.5}, {"samples": 3}, {"steps": 3}]
+    for one in ({}, more[int(random.integers(len(more)))]):
+        with suppress(cc.CausalContextError):  # no draws of graphs, or no slopes
+            found = result.effects(*pair, **one)
+            assert not (found["low"] > found["high"]).any(), "an interval is upside down"
+    assert time.process_time() - began < SLOW, f"one pair took {time.process_time() - began:.1f} s"
+    if random.random() < 0.2:
+        look(result, table)
     return "result" if result.complete else "cut"
 
 
@@ -287,10 +319,10 @@ def _damaged(content: bytes, random: Random) -> bytes:
 
 
 KINDS: tuple[tuple[Callable[[Random], str], float], ...] = (
-    (any_table, 0.2), (hard_table_well_asked, 0.2), (ordinary_columns, 0.2), (cut_short, 0.1), (unchanged, 0.15),
-    (damaged_file, 0.07), (much_asked, 0.08),
+    (any_table, 0.1), (questions, 0.1), (hard_table_well_asked, 0.2), (ordinary_columns, 0.2), (cut_short, 0.1),
+    (unchanged, 0.15), (damaged_file, 0.07), (much_asked, 0.08),
 )  # fmt: skip
-"""Shares; a further kind takes its share from the last one, so that the other cases keep their numbers."""
+"""Shares; a further kind takes its share from its neighbour, so that the other cases keep their numbers."""
 
 
 class Took(Exception):

@@ -156,6 +156,36 @@ def much_table(random: Random) -> tuple[pd.DataFrame, Any, dict[str, Any]]:
     return table, cc.threshold(names[0], "best") if what == "cut" else "R", options
 
 
+def question_table(what: str, random: Random) -> tuple[pd.DataFrame, Any, dict[str, Any]]:
+    """A table about which `what` can be asked, its context, and options."""
+    table, context = ordinary_table(random)
+    names, options = [name for name in table.columns if name not in ("R", "S")], {}
+    if what == "draws" or (what != "draws" and random.random() < 0.3):  # straight lines, whose graphs can be drawn
+        links = np.triu(random.uniform(-1.5, 1.5, (len(names),) * 2) * (random.random((len(names),) * 2) < 0.6), 1)
+        values = random.standard_normal((len(table), len(names))) @ np.linalg.inv(np.eye(len(names)) - links)
+        table[names] = values
+        context = ["R", "S", None, ["R", "S"]][int(random.choice(4, p=[0.4, 0.3, 0.2, 0.1]))]
+    methods = {"draws": ["auto", "score-ac"], "cut": ["auto", "score-ac", "pc-ac"], "hidden": ["fci-ac"],
+               "holes": ["auto", "score-ac", "pc-ac", "pc-m", "pc-b", "fci-ac"]}.get(what)  # fmt: skip
+    if methods is not None:
+        options["method"] = str(random.choice(methods))
+    if what == "hidden" or (what != "draws" and random.random() < 0.3):
+        options["lags"] = int(random.integers(1, 3))
+        if options.get("method") == "fci-ac":
+            options["max_given"] = 2
+    if what == "holes" or (what == "contexts" and random.random() < 0.3):
+        for name in names:
+            table[name] = table[name].where(random.random(len(table)) > random.choice([0.0, 0.1, 0.4]))
+        options["missing"] = "model"
+    if what == "cut":
+        numbers = [name for name in names if table[name].dtype.kind in "fi"]
+        best = cc.threshold(str(random.choice(numbers)), "best")
+        context = best if random.random() < 0.8 else ["S", best]
+    if what == "contexts" and random.random() < 0.3:
+        options["knowledge"] = cc.Knowledge(roots=[names[0]])
+    return table, context, options
+
+
 SHAPES: dict[str, Callable[[Any, Random], Any]] = {
     "smooth": lambda values, random: values,
     "0/1": lambda values, random: (values > 0.3).astype(float),

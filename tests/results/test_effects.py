@@ -294,3 +294,13 @@ def test_one_pair_in_many_open_contexts_takes_its_share_of_the_work(monkeypatch)
     monkeypatch.setattr(dags._Turning, "_copies", lambda *given: looks.append(1) or copies(*given))
     assert not result.effects("X0", "X1")["identified"].any()
     assert len(looks) * contexts < dags.MOST_LOCAL_STEPS // 5
+
+
+def test_open_edges_that_no_directed_graph_has_are_refused_where_there_are_too_many_to_list(monkeypatch):
+    """In large graphs that a time limit cut, every direction at a variable may make a cycle or a new collider."""
+    table = pd.DataFrame(np.cumsum(np.random.default_rng(0).normal(size=(200, 4)), axis=1)).add_prefix("X")
+    result = cc.discover(table.assign(R=np.arange(200) % 2), "R", method="pc-m", time_limit=1e-9)
+    monkeypatch.setattr(dags.OpenGraphs, "families", lambda *_: None)
+    monkeypatch.setattr(dags.OpenGraphs, "local", lambda *_: ())
+    for found in (result.effects("X0", "X1"), result.mechanisms()):
+        assert found["note"].str.contains("no directed acyclic graph").all()

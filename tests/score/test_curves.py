@@ -239,10 +239,29 @@ def test_the_lead_of_a_product_is_that_of_naive_regressions(groups):
         rest = b - design @ np.linalg.lstsq(design, b, rcond=None)[0]
         return 150.0 * np.log(rest @ rest) + 3.0 * len(columns)
 
-    expected = max(min(loss(y), loss(y, *shifts, *(a * shift for shift in shifts))) - loss(y, a * y) for y in (z, c))
+    slopes = [a * shift for shift in shifts]
+    all_slopes = [*slopes, *(other * shift for shift in shifts)]
+    expected = max(
+        min(loss(y), loss(y, *shifts, *slopes), loss(y, *shifts, *all_slopes)) - loss(y, a * y) for y in (z, c)
+    )
     found = product_lead(b, a, other[None], np.stack([z, c]), shifts, 3.0)
     assert found == pytest.approx(expected, rel=1e-9)
     assert found > 20.0
+
+
+def test_slopes_of_several_causes_by_context_are_no_product():
+    """The slope of A changes with a context that follows Z: the product of both is ahead of slopes of Z by context."""
+    generator = np.random.default_rng(3)
+    a, z, noise = generator.normal(size=(3, 2000))
+    high = (z + 0.3 * generator.normal(size=2000) > 0.0).astype(float)
+    b = (1.0 + 2.0 * high) * a + (1.0 - 0.3 * high) * z + 0.5 * noise
+
+    def left(*columns):
+        design = np.column_stack([np.ones(2000), a, z, *columns])
+        return float(np.sum((b - design @ np.linalg.lstsq(design, b, rcond=None)[0]) ** 2))
+
+    assert left(a * z) < 0.8 * left(high, high * z)
+    assert product_lead(b, z, a[None], a[None], [high], 4.0) < 0.0
 
 
 def test_a_product_that_a_context_hides_is_found():

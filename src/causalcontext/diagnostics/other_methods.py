@@ -173,7 +173,7 @@ def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
 def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
     """The adjacencies of PC-M, of several context variables inside every combination; shape (contexts, N, N)."""
     settings, variables = result.settings, len(result.names)
-    limit = variables if settings.max_given is None else settings.max_given
+    limit = variables if settings.max_given is None else min(settings.max_given, variables)
     links = settings.knowledge.links(result.names)
     plan = Plan(variables, result.cells, masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
     found = algorithm_1(SplitSearch(prepared), plan, 1, nobody)

@@ -52,6 +52,11 @@ class Clock:
             self.flag[0] = 1
         return bool(self.flag[0])
 
+    @property
+    def is_overdue(self) -> bool:
+        """Whether even what belongs to any model is to stop."""
+        return self._deadline is not None and time.monotonic() >= self._deadline + GRACE
+
     def skips(self, what: str) -> bool:
         """Whether there is no time left for something, which is written down then."""
         if self.late and what not in self.cut:

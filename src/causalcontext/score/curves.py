@@ -14,7 +14,7 @@ effect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from math import log
 
@@ -176,32 +176,65 @@ def _for_contexts(design: ScoreDesign, model: FittedModel) -> bool:
                 third = [z for z in numbers.tolist() if z not in (effect, other)]
                 lead = product_lead(data.values[effect], data.values[other], data.values[beside], data.values[third],
                                     shifts, design.price(data.total))  # fmt: skip
+                if effect == cause and lead > log(len(third)):  # the link would have to turn round
+                    own = [j for j in numbers.tolist() if parents[node, j]]
+                    lead = min(lead, _lead_of_turning(data, node, cause, own, beside, third, shifts))
                 if lead > log(len(third)):
                     return True
     return False
 
 
-def product_lead(y: Floats, x: Floats, others: Floats, third: Floats, shifts: Sequence[Floats], price: float) -> float:
-    """How much better a product of x and another number explains y than a line, and than slopes of x by context.
+def _lead_of_turning(data: ScoreData, node: int, cause: int, parents: list[int], above: list[int], third: list[int],
+                     shifts: Sequence[Floats]) -> float:  # fmt: skip
+    """How much better node and cause are explained if the link turns round and the cause has a product of the node.
 
-    In nats, every column at its price; `others` and the number itself are beside it in all of them. `shifts` are the
-    indicators of all contexts but one.
+    In nats; the node has slopes by context of its `parents`, the cause of those `above` it.
+    """
+
+    def left(y: int, columns: Iterable[Floats]) -> float:
+        """The log of what regression leaves of the squares of a number."""
+        basis = np.linalg.qr(np.column_stack([np.ones(len(data.values[y])), *columns]))[0]
+        rest = data.values[y] - basis @ (basis.T @ data.values[y])
+        return log(max(float(rest @ rest), SMALLEST_SCATTER))
+
+    def by_context(causes: list[int]) -> list[Floats]:
+        """Shifts, lines and slopes by context."""
+        return [*shifts, *(data.values[j] * weight for j in causes for weight in (1.0, *shifts))]
+
+    x, gains = data.values[node], []
+    for z in third:
+        beside = [*by_context(above), *data.values[[z] if z not in above else []]]
+        gains.append(left(cause, beside) - left(cause, [*beside, x, x * data.values[z]]))
+    lost = left(node, by_context([j for j in parents if j != cause])) - left(node, by_context(parents))
+    return 0.5 * len(x) * (max(gains) - lost)
+
+
+def product_lead(y: Floats, x: Floats, others: Floats, third: Floats, shifts: Sequence[Floats], price: float) -> float:
+    """How much better a product of x and another number explains y than lines, and than slopes by context.
+
+    In nats, every column at its price; `others` and the number itself are beside it in all of them. Slopes by context
+    are those of x alone, or of `others` as well. `shifts` are the indicators of all contexts but one.
     """
     n, floor = len(y), SMALLEST_SCATTER
-    basis = np.linalg.qr(np.column_stack([np.ones(n), x, *others]))[0]
+    plain = np.column_stack([np.ones(n), x, *others])
+    basis = np.linalg.qr(plain)[0]
     rest, products = third - (third @ basis) @ basis.T, third * x
     products -= (products @ basis) @ basis.T
-    left = y - basis @ (basis.T @ y)
-    line, own = _beside(left, rest, floor)
+    line, own = _beside(y - basis @ (basis.T @ y), rest, floor)
     products -= ((products * rest).sum(axis=1) / np.maximum((rest * rest).sum(axis=1), floor))[:, None] * rest
     bent = np.maximum(
         line - (products * own).sum(axis=1) ** 2 / np.maximum((products * products).sum(axis=1), floor), floor
     )
-    split = np.linalg.qr(np.column_stack([basis, *shifts, *(x * shift for shift in shifts)]))[0]
-    apart, _ = _beside(y - split @ (split.T @ y), third - (third @ split) @ split.T, floor)
-    over_line = 0.5 * n * np.log(line / bent) - price
-    over_contexts = 0.5 * n * np.log(apart / bent) + price * (2 * len(shifts) - 1)
-    return float(np.minimum(over_line, over_contexts).max())
+    lead = 0.5 * n * np.log(line / bent) - price
+    for changing in (2, plain.shape[1])[: 1 + bool(len(others))]:
+        if lead.max() <= 0.0:  # the columns are many, and straight lines the rule
+            break
+        changes = [plain[:, :changing] * shift[:, None] for shift in shifts]
+        split = np.linalg.qr(np.column_stack([plain, *changes]))[0]
+        apart, _ = _beside(y - split @ (split.T @ y), third - (third @ split) @ split.T, floor)
+        over_contexts = 0.5 * n * np.log(apart / bent) + price * (changing * len(shifts) - 1)
+        lead = np.minimum(lead, over_contexts)
+    return float(lead.max())
 
 
 def _beside(left: Floats, columns: Floats, floor: float) -> tuple[Floats, Floats]:

@@ -91,7 +91,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     }  # fmt: skip
     findings = not_coarse(chosen, findings)  # claims are held back by all of them
     marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number], bool(facts["contradicted"]))
-    evidence = judge(directed, explored.curved, facts)
+    evidence = judge(directed, explored.curved, facts, clock)
     if (np.diff(number) < 0).any():
         evidence = evidence.renumbered(number)
     evidence = replace(evidence, undecided=tuple(sorted(marks.undecided)))

@@ -167,7 +167,7 @@ def _may_read(design: ScoreDesign, node: int, context: int) -> bool:
     return bool((design.may[node, 1:] & (design.needs == context).any(axis=1)).any())
 
 
-def judge(directed: Directed, curves: bool, facts: dict[str, object]) -> ScoreEvidence:
+def judge(directed: Directed, curves: bool, facts: dict[str, object], clock: Clock) -> ScoreEvidence:
     """The evidence, with variables in the order of the table; `facts` are the fields that describe the search.
 
     Scores are differences with and without a link, `[context, effect, cause]`, NaN where nothing was judged.
@@ -178,7 +178,7 @@ def judge(directed: Directed, curves: bool, facts: dict[str, object]) -> ScoreEv
     difference, strength = (np.full((k, data.variables, data.variables), np.nan) for _ in range(2))
     _judge_causes(model, workspace, difference, strength)
     if k > 1:
-        _judge_context_effects(model, curves, difference)
+        _judge_context_effects(model, curves, difference, clock)
         at_context = np.sqrt(-np.expm1(-2.0 * np.maximum(difference, 0.0) / data.total))
         strength[:, contexts, :], strength[:, :, contexts] = at_context[:, contexts, :], at_context[:, :, contexts]
     return _arranged(directed, difference, strength, facts)
@@ -241,29 +241,27 @@ def _sign(model: FittedModel, part: Part, cause: int, slopes: Floats) -> float:
     return float(np.sign(slopes[mine[0]]) or 1.0) if straight else 1.0
 
 
-def _judge_context_effects(model: FittedModel, curves: bool, difference: Floats) -> None:
+def _judge_context_effects(model: FittedModel, curves: bool, difference: Floats, clock: Clock) -> None:
     """Links from context variables: the best model of a node that changes with one against the best that does not.
 
-    With many contexts a changing model has the partition that was found, or all contexts apart.
+    With many contexts a changing model has the partition that was found, or all contexts apart. When the time is up,
+    it has the partition that was found, and a little later nothing is judged any more.
     """
-    design, place, p = model.design, np.argsort(model.orders, axis=1)[0], model.design.data.responses
-    slots, nodes = lattice(design), []
-    for node in range(p):
+    design, place = model.design, np.argsort(model.orders, axis=1)[0]
+    slots, workspace = lattice(design), FitWorkspace(design, curves)
+    for node in range(design.data.responses):
         usable = readers_in_reach(slots.needs, place, node) & slots.may[node, 1:]
-        nodes += [(node, usable)] if usable.any() else []
-    tasks: list[Task] = []
-    for node, usable in nodes:
-        tasks += [(block, node) for block, q in zip(slots.block[node].tolist(), slots.owner.tolist(), strict=True)
-                  if q < 0 or usable[q]]  # fmt: skip
+        if clock.is_overdue or not usable.any():
+            continue
+        tasks: list[Task] = [(block, node) for block, q in zip(slots.block[node].tolist(), slots.owner.tolist(),
+                                                               strict=True)
+                             if q < 0 or (usable[q] and not clock.late)]  # fmt: skip
         tasks += [(part.block, node) for part in model.parts[node]]
-    if not tasks:
-        return
-    candidates = [model.before(node, design.key(block)[1]) & design.allowed[node] for block, node in tasks]
-    scores, _, _ = FitWorkspace(design, curves).fit(tasks, candidates)
-    found = dict(zip(tasks, scores.tolist(), strict=True))
-    for node, usable in nodes:
-        own = np.array([found.get((block, node), -np.inf) for block in slots.block[node].tolist()])
-        reads, whole = model.reads(node), sum(found[part.block, node] for part in model.parts[node])
+        candidates = [model.before(node, design.key(block)[1]) & design.allowed[node] for block, _ in tasks]
+        scores, _, _ = workspace.fit(tasks, candidates)
+        found = dict(zip((block for block, _ in tasks), scores.tolist(), strict=True))
+        own = np.array([found.get(block, -np.inf) for block in slots.block[node].tolist()])
+        reads, whole = model.reads(node), sum(found[part.block] for part in model.parts[node])
         for context in design.data.context_variables:
             reading = np.array([context in reader.variables for reader in design.data.readers])
             with_it = best_score(_only(slots, reading, False), node, own, usable)

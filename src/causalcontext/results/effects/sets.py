@@ -106,7 +106,7 @@ def _local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> Iterator[Est
 
 
 def local_families(mechanics: Mechanics, edges: Sequence[OpenEdge], variables: Sequence[int]) -> Sequence[Family]:
-    """The ways to direct the open edges at some variables; `NoAnswer` if they are too many to ask them all.
+    """The ways to direct the open edges at some variables; `NoAnswer` if there are none, or too many to ask them all.
 
     What is too many depends on the sizes of the open graphs alone, not on the order of columns or of questions.
     """
@@ -116,6 +116,9 @@ def local_families(mechanics: Mechanics, edges: Sequence[OpenEdge], variables: S
     if found is None:
         raise NoAnswer(f"open edges leave too many choices of the causes of "
                        f"{listed(map(mechanics.name, variables), 3)} to ask them all; add knowledge")  # fmt: skip
+    if not found:
+        raise NoAnswer(f"no directed acyclic graphs have the directions that were found and any of the open edges at "
+                       f"{listed(map(mechanics.name, variables), 3)}")  # fmt: skip
     return found
 
 
