@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
@@ -43,7 +44,7 @@ from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, eager_frame, read_table, take_columns
 from causalcontext.diagnostics.best_cut import best_cuts, places_to_try
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
+from causalcontext.errors import DataError, FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Knowledge
@@ -268,8 +269,11 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
     by_scores = kept | {"method": "score-ac"} | rows
     base = discover(table, rest, names=names, progress=progress, **by_scores)
     cuts = best_cuts(base, wanted)
-    tried = [discover(table, _in_place(context, wanted.at(places)), names=names, progress=progress, **by_scores)
-             for places in places_to_try(cuts)]  # fmt: skip
+    tried = []
+    for places in places_to_try(cuts):
+        with suppress(DataError):  # a cut that only this asks about; what was found is searched below
+            asked = _in_place(context, wanted.at(places))
+            tried.append(discover(table, asked, names=names, progress=progress, **by_scores))
     better = max((base, *tried), key=lambda one: one.evidence.score if one.evidence is not None else -np.inf)
     cuts = cuts if better is base else best_cuts(better, wanted)
     found = [cut.value for cut in cuts if cut.verdict == CUT]

@@ -444,7 +444,7 @@
     }
     parts.push(line(`M${places.map((value, k) => `${x(value).toFixed(1)} ${y(scores[k]).toFixed(1)}`).join("L")}`, "var(--ink)", 2));
     const here = line(profile.low === null ? "" : `M${x(profile.value)} ${T}V${H - B}`, "var(--c1)", 2); here.setAttribute("class", "here"); Object.assign(here.dataset, { profile: turn, top: T, bottom: H - B }); parts.push(here);
-    const ticks = [low, 0, Math.max(...scores)].filter((value, k, all) => all.indexOf(value) === k);
+    const ticks = [low, 0, Math.max(...scores)].filter((value, k, all) => all.findIndex((other) => Math.round(other) === Math.round(value)) === k);
     parts.push(...ticks.map((value) => text(L - 6, y(value) + 4, "end", String(Math.round(value)))), text(L, H - B + 16, "start", number(left)), text(W - R, H - B + 16, "end", number(right)), text((L + W - R) / 2, H - 6, "middle", `cut of ${short(data.cut.column, 40)}`));
     const svg = shape("svg", { viewBox: `0 0 ${W} ${H}`, width: "100%", role: "img", "aria-label": `Log score over the place of the cut, above that without a change, in nats: at most ${number(Math.max(...scores))}; best smooth change ${number(smooth)}` }, ...parts);
     const swatch = (words, shade, dash = "", height = 2) => { const made = shape("svg", { width: 34, height: 16, "aria-hidden": "true" }, line("M2 8 H32", shade, height, dash)); if (height > 2) made.style.opacity = ".3"; return element("li", {}, made, words); };
