@@ -273,6 +273,15 @@ def test_a_cause_that_is_an_effect_in_the_other_context_does_not_bend_slopes():
     assert [slope.value for slope in slopes] == pytest.approx([1.0, 1.0], abs=0.1)
 
 
+def test_equations_differ_between_the_contexts_that_do_not_share_them():
+    rng = np.random.default_rng(14)
+    r, (x, y) = rng.integers(0, 3, 900), rng.standard_normal((2, 900))
+    result = cc.discover(pd.DataFrame({"X": x, "Y": y + (r == 2) * x, "R": r}), "R", method="score-ac")
+    model, (x, y) = result.evidence.mechanisms, (result.position(name) for name in "XY")
+    assert [model.differs(y, a, b) for a, b in ((0, 1), (0, 2), (2, 1))] == [False, True, True]
+    assert not any(model.differs(x, a, b) for a, b in ((0, 1), (0, 2)))
+
+
 def claimed_links(table):
     """What is claimed about edges and slopes, by the names of the ends."""
     found = cc.discover(table, "R").changes(0, 1)

@@ -16,7 +16,7 @@ from causalcontext.data.indicators import short_cut
 from causalcontext.data.windows import lagged_table
 from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of, searched_rows
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.errors import CausalContextError, listed
+from causalcontext.errors import CausalContextError, NotYetError, listed
 from causalcontext.graphs.endpoints import Endpoints, adjacent
 from causalcontext.kernels.arrays import Bools, Codes, Floats
 from causalcontext.methods.registry import run_method
@@ -82,9 +82,13 @@ def _chosen(codes: Codes, values: Floats) -> float:
 
 
 def _best(result: ContextGraphs, name: str) -> Cut | None:
+    """The cut that mechanisms want; None where none can be looked for."""
     table = Table(searched_rows(result), ranks=False)
     position = table.data.position(name)
-    values, responses = table.values(position), asked_responses(result, table, name)
+    try:
+        values, responses = table.values(position), asked_responses(result, table, name)
+    except NotYetError:
+        return None
     if not responses or table.in_groups(position) or not grid_of(values).size:
         return None
     return cut_of(name, profile_of(responses, values), values)

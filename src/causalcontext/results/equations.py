@@ -188,6 +188,15 @@ class Mechanisms:
         """The equation of an effect in a context."""
         return next(one for one in self.equations if one.effect == effect and context in one.contexts)
 
+    def differs(self, effect: int, a: int, b: int) -> bool:
+        """Whether the equation of an effect differs between two contexts, in its intercept, a term or its spread."""
+        own = self.equation(effect, a)
+        if b not in own.contexts:
+            return True
+        lives = [*(term.contexts for term in own.terms), *(term.contexts for term in own.spread)]
+        first, second = (own.intercepts[own.contexts.index(r)] for r in (a, b))
+        return first != second or any((a in contexts) != (b in contexts) for contexts in lives)
+
     def partial_curve(self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int) -> Floats:
         """What an effect does as one cause takes some values, in the units of the table, all else being at its average.
 

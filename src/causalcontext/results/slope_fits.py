@@ -137,12 +137,10 @@ class RowFits:
         endpoints, apart = _endpoints(result, present), list(result.cells.differing(present, absent))
         found = bool(directed(endpoints)[x, y]) and result.union.kind is GraphKind.CPDAG
         settled = found and may_cause(endpoints)[apart, y].any() and not endpoints[apart, x].any()
-        p_values = [
-            heterogeneity(slopes)[1]
-            for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))
-            for given in self._sets(cause, effect, two)
-            for slopes in (self.slopes(cause, effect, given, two), *self._turned(cause, effect, given, two))
-        ]
+        asked = [(cause, effect, given) for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))
+                 for given in self._sets(cause, effect, two)]  # fmt: skip
+        p_values = [heterogeneity(self.slopes(*one, two))[1] for one in asked]
+        p_values += [heterogeneity(slopes)[1] for one in asked for slopes in self._turned(*one, two)]
         here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
         doubt = SHOWN if there.p < STILL_THERE and not both else ""
         tested = found and result.evidence is None  # a score has weighed the other direction itself
@@ -187,12 +185,13 @@ class RowFits:
         Also without an effect of both that may be drawn as their cause: given it, they are linked where they are not.
         """
         result, apart = self.result, list(self.result.cells.differing(*two))
-        if result.evidence is None:
+        model = None if result.evidence is None else result.evidence.mechanisms
+        if model is None:
             return
         moments, kept = self._kept(effect, given, two)
         for place, r in enumerate(two):
             endpoints = _endpoints(result, r)
-            turns = {int(z) for z in np.nonzero(directed(endpoints)[apart])[1]}
+            turns = {int(z) for z in np.nonzero(directed(endpoints)[apart])[1] if model.differs(int(z), *two)}
             if effect not in turns:
                 continue
             if place == 0 and cause in turns:

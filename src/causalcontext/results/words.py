@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.errors import OptionError, did_you_mean, shortly
@@ -60,7 +60,7 @@ def fixed_words(fixed: Mapping[str, Any], made_of: Mapping[str, str]) -> str:
 def context_place(contexts: Sequence[Any], value: Any) -> int:
     """The place of a context value, or an error that suggests one."""
     for place, known in enumerate(contexts):
-        if known == value and isinstance(known, bool) == isinstance(value, bool):
+        if isinstance(value, Hashable) and known == value and isinstance(known, bool) == isinstance(value, bool):
             return place
     expected = ", ".join(repr(known) for known in contexts[:8])
     raise OptionError(

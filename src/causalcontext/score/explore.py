@@ -103,6 +103,10 @@ def price_of_class(data: ScoreData, curved: bool, scales: bool) -> float:
     return (CURVES_COST * dearer * curved + SCALES_COST * scales) * float(np.log(data.total))
 
 
+LARGEST_UNEVEN = 200_000
+"""Rows times contexts squared: in larger tables a climb with an uneven spread takes minutes."""
+
+
 def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues] = ()
             ) -> tuple[Explored, str, str]:  # fmt: skip
     """The best model, the scale of the columns it is made for, "none" or "ranks", and what is done with coarse ones."""
@@ -121,7 +125,13 @@ def explore_uneven(even: Explored, effort: Effort) -> Explored:
 
 
 def asks_for_scales(even: Explored) -> bool:
-    """Whether residuals contradict the model, or those of straight lines have an uneven spread."""
+    """Whether residuals contradict the model, or those of straight lines have an uneven spread, and the table is small.
+
+    In large ones the residual checks still say that the spread is uneven.
+    """
+    data = even.design.data
+    if data.total * data.contexts**2 > LARGEST_UNEVEN:
+        return False
     told, before = (not_coarse(each.design.data, each.findings) for each in (even, even.straight or even))
     return even.design.options.densities and bool(told or any(each.kind == SPREAD for each in before))
 

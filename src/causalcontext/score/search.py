@@ -70,20 +70,22 @@ def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[I
     """The best model that can be found, with curves or without; `orders` are further places to start from.
 
     If the climb from the first of them ends below `needed`, there are no others. If it ends far below, and it is not
-    `sure` that the search pays, or if the spread of noise may be uneven, which takes an exact search seconds, that is
-    run only where the options ask for one.
+    `sure` that the search pays, an exact search is run only where the options ask for one. Where the spread of noise
+    may be uneven, a climb takes seconds: without options there is only the one from the first order.
     """
     options, data = design.options, design.data
     size = data.orders, data.responses, data.nodes - data.responses
-    quick = options.search == "auto" and options.starts is None and is_quick(*size)
+    free = options.search == "auto" and options.starts is None
+    if free and design.scales and not sure:
+        return OrderSearch(design, curves, effort, orders, 0).search(-np.inf)
     if options.search == "exact":
         check_size(*size)
-    elif not quick:
+    elif not (free and is_quick(*size)):
         starts = options.number_of_starts(data.responses, data.contexts, curves)
         return OrderSearch(design, curves, effort, orders, starts).search(needed)
     elif not sure:
         first = OrderSearch(design, curves, effort, orders, 0).search(-np.inf)
-        if design.scales or first.best.score < needed - FAR_BELOW:
+        if first.best.score < needed - FAR_BELOW:
             return first
     scores = ExactScores(design, curves)
     effort.advance(-1, 1, 1)
