@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from time import monotonic
 from typing import Any, Unpack
 
 import numpy as np
@@ -70,6 +71,8 @@ from causalcontext.timeseries.windows import (
 )
 from causalcontext.version import __version__
 
+SHORTEST = 0.01
+"""Seconds that a search has where a limit is over."""
 SCORE_METHODS = ("score-ac", "auto")
 """Those that search by scores, or may."""
 RANKS = ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are in "
@@ -267,22 +270,32 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
     kept: Any = {name: value for name, value in options.items() if name not in (*unused, "alpha")}
     rows = {"missing": "listwise"} if chosen.missing == "testwise" else {}
     by_scores = kept | {"method": "score-ac"} | rows
-    base = discover(table, rest, names=names, progress=progress, **by_scores)
+    limit, begin = chosen.time_limit, monotonic()
+
+    def search(asked: Any, given: Keywords) -> ContextGraphs:
+        """A search in the time that is left."""
+        left: Any = {} if limit is None else {"time_limit": max(limit - (monotonic() - begin), SHORTEST)}
+        return discover(table, asked, names=names, progress=progress, **(given | left))
+
+    base = search(rest, by_scores)
     cuts = best_cuts(base, wanted)
     tried = []
     for places in places_to_try(cuts):
+        if limit is not None and monotonic() - begin > limit:
+            break
         with suppress(DataError):  # a cut that only this asks about; what was found is searched below
-            asked = _in_place(context, wanted.at(places))
-            tried.append(discover(table, asked, names=names, progress=progress, **by_scores))
+            tried.append(search(_in_place(context, wanted.at(places)), by_scores))
     better = max((base, *tried), key=lambda one: one.evidence.score if one.evidence is not None else -np.inf)
     cuts = cuts if better is base else best_cuts(better, wanted)
     found = [cut.value for cut in cuts if cut.verdict == CUT]
     if found:
-        result = discover(table, _in_place(context, wanted.at(found)), names=names, progress=progress, **options)
+        result = search(_in_place(context, wanted.at(found)), options)
     else:
         same = chosen.method == "score-ac" and by_scores == options
-        result = base if same else discover(table, rest, names=names, progress=progress, **options)
-    return replace(result, cuts=cuts, notes=(*map(str, cuts), *result.notes))
+        result = base if same else search(rest, options)
+    asked = result.settings.score if limit is None else {**result.settings.score, "time_limit": limit}
+    settings = replace(result.settings, score=asked)
+    return replace(result, settings=settings, cuts=cuts, notes=(*map(str, cuts), *result.notes))
 
 
 def _in_place(context: Any, found: Indicator) -> Any:

@@ -4,6 +4,7 @@ import json
 import sys
 from dataclasses import replace
 from inspect import signature
+from itertools import count, pairwise
 
 import numpy as np
 import pandas as pd
@@ -330,3 +331,15 @@ def test_a_search_with_the_cut_that_was_found_is_the_result_itself(lags):
     again = cc.discover(drawn(500, 1) if lags is None else followed(500), cc.threshold("X", min(tried)), lags=lags,
                         method="score-ac")  # fmt: skip
     assert (tried[min(tried)] == np.stack([graph.endpoints for graph in again.graphs.values()])).all()
+
+
+def test_the_searches_for_a_cut_share_one_time_limit(monkeypatch):
+    module, seconds, limits = sys.modules["causalcontext.discover"], count(0.0, 5.0), []
+    watching = module.watching
+    monkeypatch.setattr(module, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(module, "watching", lambda progress, limit: limits.append(limit) or watching(progress, limit))
+    result = cc.discover(drawn(300, 1), cc.threshold("X", "best"), time_limit=100.0)
+    assert limits[0] == 95.0
+    assert len(limits) > 2
+    assert all(later <= earlier - 5.0 for earlier, later in pairwise(limits))
+    assert result.settings.score["time_limit"] == 100.0
