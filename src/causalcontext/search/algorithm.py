@@ -21,7 +21,7 @@ import scipy
 
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed, endpoints_of_arcs
 from causalcontext.graphs.paths import ancestors, blocks
-from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.levels.neighbours import Edges, graphs_of
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
 from causalcontext.search.colliders import MOST_SETS, Triples, judge_triples
@@ -210,13 +210,14 @@ def queries_ahead(plan: Plan, graphs: Bools, phase: int, quick: Sequence[int] = 
 
 def _levels(plan: Plan, edges: Bools, serving: Floats, inside: Floats, size: int) -> dict[int, float]:
     """Queries about edges, by the size of the sets among those that serve either end, the other end not counted."""
-    own = serving.sum(axis=2)[:, :, None] - serving
-    common = serving @ serving.swapaxes(1, 2)
-    last = min(int(np.where(edges, own, 0.0).max(initial=0.0)) + 1, plan.max_given)
-    found = {}
+    own = (serving.sum(axis=2)[:, :, None] - serving).astype(np.int64)
+    common = (serving @ serving.swapaxes(1, 2)).astype(np.int64)
+    last = min(int(np.where(edges, own, 0).max(initial=0)) + 1, plan.max_given)
+    found, fewer = {}, _sets(own, common, size - 1)
     for s in range(size, last + 1):
-        without, within = _sets(own, common, s), inside * _sets(own, common, s - 1)
-        found[s] = _count(plan, np.where(edges, without, 0.0), np.where(edges, within, 0.0))
+        sets = _sets(own, common, s)
+        found[s] = _count(plan, np.where(edges, sets, 0.0), np.where(edges, inside * fewer, 0.0))
+        fewer = sets
     return found
 
 
@@ -230,12 +231,13 @@ def _votes(plan: Plan, graphs: Bools, slow: Bools, serving: Floats, inside: Floa
     return _count(plan, np.where(asked, sets, 0.0), np.where(asked, inside * sets, 0.0))
 
 
-def _sets(own: Floats, common: Floats, size: int) -> Floats:
+def _sets(own: Ints, common: Ints, size: int) -> Floats:
     """Sets of a size among those that serve one end or the other, by numbers, shape (graphs, N, N)."""
     if size < 0:
-        return np.zeros_like(common)
-    found = np.asarray(scipy.special.comb(own, size))
-    return np.asarray(np.maximum(found + found.swapaxes(1, 2) - scipy.special.comb(common, size), 0.0))
+        return np.zeros(common.shape)
+    sets_of = scipy.special.comb(np.arange(common.shape[1] + 1), size)
+    found = sets_of[own]
+    return np.asarray(np.maximum(found + found.swapaxes(1, 2) - sets_of[common], 0.0))
 
 
 def _count(plan: Plan, everywhere: Floats, inside: Floats) -> float:

@@ -97,9 +97,11 @@ def _verdicts(plan: Plan, sepsets: SepsetRecords, triples: OpenTriples, votes: t
     """`COLLIDER`, `PASSES` or `OPEN` for every triple; around a context the vote is conservative."""
     at_context = plan.among(plan.contexts.positions)[triples.w]
     verdicts = _counted(votes, at_context | (plan.collider_rule == "conservative"))
+    ends, known = (-1, -1, -1), None
     for k in np.flatnonzero(~at_context).tolist() if plan.collider_rule == "first" else ():
         g, x, y, w = (int(column[k]) for column in triples)
-        known = sepsets.separating_set(g, x, y)
+        if (g, x, y) != ends:  # triples with the same ends follow each other
+            ends, known = (g, x, y), sepsets.separating_set(g, x, y)
         if known is not None:
             verdicts[k] = PASSES if w in (*known[0], *plan.masks[known[1]].triggers) else COLLIDER
     return verdicts
