@@ -22,7 +22,7 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers
 from causalcontext.results.series import context_nodes
 from causalcontext.results.shared_bends import shared_bend
-from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of
+from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of, possible_causes
 from causalcontext.results.violations import graded, has_levels, is_curved, scored, slopes_mislead, spiked
 from causalcontext.results.words import context_place
 
@@ -33,7 +33,8 @@ LARGEST_NEGLIGIBLE = 0.15
 """A partial correlation below this counts as no edge."""
 ONE_SIDED_95 = 1.645
 STRONG_DIRECTION = 10.0
-"""A level is claimed if the best model in which the variable is no effect of the context loses as many nats."""
+"""Of a variable without other causes a level is claimed if the best model in which it is no effect of the context
+loses as many nats."""
 
 
 CLAIMED, CANDIDATE = "claimed", "candidate"
@@ -318,9 +319,13 @@ def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> I
 
 
 def _weak_direction(result: ContextGraphs, source: int, target: int, places: tuple[int, int]) -> str:
-    """A doubt where a score hardly prefers that the context causes the variable: both ways its level would differ."""
+    """A doubt where a score hardly prefers that the context causes the variable: both ways its level would differ.
+
+    Of a variable with other causes these tell the direction; without any it rests on the shape of the noise alone.
+    """
     evidence = result.evidence
-    if evidence is None or not evidence.margin.size:
+    if evidence is None or not evidence.margin.size or not context_nodes(result).issuperset(
+        possible_causes(result, target, source, places)):  # fmt: skip
         return ""
     margin = np.nanmin([np.inf, *evidence.margin[list(places), evidence.slot(source, target)]])
     return "" if margin >= STRONG_DIRECTION else f"{result.names[target]} may be a cause of {result.names[source]}"
