@@ -9,9 +9,9 @@
 import sys
 
 if sys.argv[:1] == ["-m"]:  # `python -m causalcontext` imports this file before it can catch anything
-    from causalcontext_command import say_that_it_was_interrupted
+    from causalcontext_command import leave_on_interrupt
 
-    sys.excepthook = say_that_it_was_interrupted
+    leave_on_interrupt()
 
 from causalcontext import interop as export
 from causalcontext.data.indicators import bins, threshold
