@@ -168,3 +168,17 @@ def test_weighted_fits_cover_the_truth_with_narrower_intervals() -> None:
         narrower.append(row["se"] / plain["se"])
     assert np.mean(covered) >= 0.88  # .95 of 60 is less in one of 100 cases
     assert np.median(narrower) < 0.8
+
+
+@pytest.mark.parametrize(("size", "climbs"), [(0.6, True), (0.0, False)])
+def test_a_spread_that_curves_explain_is_not_searched(monkeypatch, size: float, climbs: bool) -> None:
+    x, z, e, f, g = np.random.default_rng(11).normal(size=(5, 400))
+    y = 40.0 + (0.0 if climbs else 1.5) * x**2 + z + np.exp(size * z) * e
+    table = pd.DataFrame({"X": x + 7.0, "Z": z, "Y": y, "W": -0.8 * y + 3.0 * f, "R": (x + 0.5 * g > 0.0).astype(str)})
+    searched, search = [], explore.search
+    monkeypatch.setattr("causalcontext.score.engine.asks_for_scales", lambda even: True)
+    monkeypatch.setattr(explore, "asks_for_scales", lambda even: True)
+    monkeypatch.setattr(explore, "search", lambda *own: searched.append(own[0].scales) or search(*own))
+    cc.discover(table, "R", method="score-ac")
+    assert any(searched) == climbs
+    assert searched

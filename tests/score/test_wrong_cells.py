@@ -24,7 +24,6 @@ from causalcontext.score.wrong_cells import (
     cost_of_names,
     dependence,
     flag_cells,
-    node_scores,
     wide_density,
 )
 
@@ -127,7 +126,7 @@ def test_scores_of_nodes_add_up_and_descriptions_do_not_depend_on_units(monkeypa
         changed = table.assign(B=table["B"] * units)
         scored, found, effort = explored(changed)
         best = found[0]
-        assert node_scores(best).sum() == pytest.approx(best.score, abs=1e-2)
+        assert best.found.best.node_scores(best.curved).sum() == pytest.approx(best.score, abs=1e-2)
         enough = wrong_cells._log_density(flags_of(changed), scored, np.array([best.score]), best.charge)
         assert wrong_cells.without_wrong_cells(scored, found, (), effort) is not None
         lengths.append(enough)

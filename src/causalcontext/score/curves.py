@@ -28,7 +28,7 @@ from causalcontext.kernels.linear import weighted_products
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER
 from causalcontext.score.columns import OWN_STEP, PRODUCT, BasisFunction
 from causalcontext.score.data import ScoreData, members
-from causalcontext.score.design import POOLED, ScoreDesign
+from causalcontext.score.design import POOLED, SHIFTED, ScoreDesign
 from causalcontext.score.model import FittedModel, Part, translated
 from causalcontext.score.workspace import ColumnTask, FitWorkspace
 
@@ -66,7 +66,21 @@ def _gains(design: ScoreDesign, model: FittedModel) -> tuple[Floats, Bools]:
     eligible = [_eligible(design, model, node, part, unrelated) for node, part in model.regressions()]
     earlier = [model.before(node, part.mask) for node, part in model.regressions()]
     same = [(part.block, node, part.columns) for node, part in translated(model, design).regressions()]
-    return np.where(np.array(eligible), _of_one_curve(design, same), -np.inf), np.array(earlier)
+    gains = np.where(np.array(eligible), _of_one_curve(design, same), -np.inf)
+    later = np.flatnonzero(((gains > 0.0) & ~np.array(earlier)).any(axis=1))
+    return _within_contexts(design, gains, same, later.tolist()), np.array(earlier)
+
+
+def _within_contexts(design: ScoreDesign, gains: Floats, tasks: list[ColumnTask], some: list[int]) -> Floats:
+    """The same, less where some regressions for all contexts gain less beside a level for every context.
+
+    What comes before a context may differ by its values, and so do curves of all that follows it.
+    """
+    pooled = [i for i in some if design.key(tasks[i][0])[0] == POOLED and design.data.kind[tasks[i][1]] == NUMBER]
+    for reader in range(len(design.data.readers)) if pooled else ():
+        beside = design.block(SHIFTED, design.everything, reader)
+        gains[pooled] = np.minimum(gains[pooled], _of_one_curve(design, [(beside, *tasks[i][1:]) for i in pooled]))
+    return gains
 
 
 def _of_one_curve(design: ScoreDesign, tasks: list[ColumnTask]) -> Floats:
@@ -77,7 +91,8 @@ def _of_one_curve(design: ScoreDesign, tasks: list[ColumnTask]) -> Floats:
 def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float:
     """What turning a link round would gain at most, if it may be a curve then: all rows, the same other parents.
 
-    Pairs in which no curve of the effect would pay beside lines are passed over.
+    That is the least of what it gains with one line for all contexts and with levels and slopes of their own, which
+    look like curves where there is none. Pairs in which no curve of the effect would pay beside lines are passed over.
     """
     data, block = design.data, design.block(POOLED, design.everything)
     links = np.asarray(model.links[:, : data.candidates, : data.nodes].any(axis=0))
@@ -89,10 +104,14 @@ def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float
         wanted += [(cause, above), (effect, beside), (cause, above | that), (effect, beside & ~this)]
     if not wanted:
         return 0.0
-    tasks = [(block, node) for node, _ in wanted]
-    scores, _, _ = FitWorkspace(design, curves=True).fit(tasks, [candidates for _, candidates in wanted])
-    by_pair = scores.reshape(-1, 4)
-    return float((by_pair[:, 2] + by_pair[:, 3] - by_pair[:, 0] - by_pair[:, 1]).max())
+    workspace, candidates = FitWorkspace(design, curves=True), [candidates for _, candidates in wanted]
+    gain = np.full(len(wanted) // 4, np.inf)
+    for way in (block, *(way for reader in range(len(data.readers)) for way in design.changing(reader)[:2])):
+        by_pair = workspace.fit([(way, node) for node, _ in wanted], candidates)[0].reshape(-1, 4)
+        gain = np.minimum(gain, by_pair[:, 2] + by_pair[:, 3] - by_pair[:, 0] - by_pair[:, 1])
+        if gain.max() <= need:
+            break
+    return float(gain.max())
 
 
 def _bent_backwards(design: ScoreDesign, links: Bools, need: float) -> list[tuple[int, int]]:

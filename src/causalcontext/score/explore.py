@@ -51,7 +51,12 @@ COARSE_CURVES = 2.0
 SCALES_COST = 3.0
 """What mechanisms whose noise has an uneven spread must earn, in log n."""
 PROMISE = 0.5
-"""Curves are searched if single ones would gain this share of what is asked for in the best linear model."""
+"""Curves are searched if single ones would gain this share of what is asked for in the best linear model.
+
+An uneven spread is searched if it gains this share at the orders of the best model with an even one.
+"""
+NEAR_ENOUGH = 0.2
+"""And if at these orders it lacks at most so much, in nats a row: other orders hardly ever make up for more."""
 FEW_VARIABLES = 12
 """Up to so many variables one set of moments serves straight lines and curves; beyond, that is slow for the former."""
 FAR = 4.0
@@ -168,6 +173,10 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
     for plain in (straight, even) if even.curved else (straight,):
         design = plain.design.with_scales()
         needed = best.score - best.paid(best.design.scales) + plain.paid(scales=True)
+        gain = float(_at_orders(design, plain.found.best, plain.curved).sum()) - plain.score
+        lacking = needed - plain.score - NEAR_ENOUGH * design.data.total
+        if gain < max(lacking, PROMISE * price_of_class(design.data, curved=False, scales=True)):
+            continue
         found = search(design, plain.curved, effort, [plain.found.best.orders[0]], needed, False)
         if found.best.score > needed:
             gain = found.best.score - plain.score
@@ -337,7 +346,12 @@ def charge_for_ranks(data: ScoreData, options: ScoreOptions) -> float:
 
 def scores_at_orders(data: ScoreData, options: ScoreOptions, model: FittedModel, curves: bool) -> Floats:
     """The scores of all nodes with the orders and the blocks of a model of other values of the same columns."""
-    design = ScoreDesign(data, options, curves, scales=model.design.scales)
+    return _at_orders(ScoreDesign(data, options, curves, scales=model.design.scales), model, curves)
+
+
+def _at_orders(design: ScoreDesign, model: FittedModel, curves: bool) -> Floats:
+    """The same in a design of these columns."""
+    data = design.data
     number = np.argsort(data.position)[np.argsort(np.argsort(model.design.data.position))]
     place = np.argsort(number[model.orders], axis=1)
     tasks, candidates = [], []

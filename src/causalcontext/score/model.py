@@ -70,6 +70,12 @@ class FittedModel:
         lives = self.design.about(part.block)[CONTEXTS, part.columns]
         return MIXED if (lives != (1 << self.design.bits(part.block)) - 1).any() else SHIFTED
 
+    def node_scores(self, curves: bool) -> Floats:
+        """The scores of all nodes, whose sum is that of the model."""
+        tasks = [(part.block, node, part.everything) for node, part in self.regressions()]
+        scores = FitWorkspace(self.design, curves).score(tasks)[:, 0]
+        return np.asarray(np.bincount([node for _, node, _ in tasks], scores, self.design.data.nodes), dtype=np.float64)
+
     def regressions(self) -> Iterator[tuple[int, Part]]:
         """All nodes with their regressions."""
         return ((node, part) for node, parts in enumerate(self.parts) for part in parts)

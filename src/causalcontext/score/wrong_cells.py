@@ -37,7 +37,6 @@ from causalcontext.score.explore import (
     scores_at_orders,
 )
 from causalcontext.score.search import Effort
-from causalcontext.score.workspace import FitWorkspace
 
 FAR, FITS = 0.001, 0.01
 """Rows with a d² beyond the first tail of its distribution have wrong cells, until d² is within the second one."""
@@ -132,7 +131,7 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
     other = (explore_even if even else explore)(cleaned, options, effort, few)
     if even and asks_for_scales(other[0]):
         return None
-    scores = node_scores(other[0])[_order(other[0].design.data, cleaned)]
+    scores = other[0].found.best.node_scores(other[0].curved)[_order(other[0].design.data, cleaned)]
     if _description(flags, cleaned, scores, other[0].charge) < enough:
         return None
     some = np.asarray(found.wrong.any(axis=1))
@@ -146,14 +145,6 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
 def _without(data: ScoreData, flags: Flags, out: Bools) -> ScoreData:
     table = cleaned_table(data.table, flags, out)
     return score_data(table, gather_statistics(table, "listwise"), data.links, data.is_window)
-
-
-def node_scores(explored: Explored) -> Floats:
-    """The scores of all nodes in the best model; their sum is its score."""
-    model, design = explored.found.best, explored.design
-    tasks = [(part.block, node, part.everything) for node, part in model.regressions()]
-    scores = FitWorkspace(design, explored.curved).score(tasks)[:, 0]
-    return np.asarray(np.bincount([node for _, node, _ in tasks], scores, design.data.nodes), dtype=np.float64)
 
 
 def cleaned_table(table: Dataset, flags: Flags, out: Bools) -> Dataset:
