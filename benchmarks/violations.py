@@ -125,9 +125,12 @@ CELLS: dict[str, Cell] = {
 for name in COARSE:
     CELLS[f"coarse: {name}"] = Cell(Design(LINEAR, coarse=(name,)))
 CELLS["coarse: mixture"] = Cell(Design(LINEAR, coarse=MIXTURE))
+CELLS["coarse: both zeros"] = Cell(Design(LINEAR, coarse=("zeros", "structural zeros")))
+HEAPED = ("heaped", "counts 2", "rounded", "cigarettes")
+CELLS["coarse: mixture, exponential"] = Cell(Design(LINEAR, "exponential", coarse=HEAPED))
 for name in ("0/1", "3 levels", "5 levels", "cigarettes", "zeros", "structural zeros"):
     CELLS[f"coarse acts: {name}"] = Cell(Design(LINEAR, coarse=(name,), acts=True))
-for name in ("heaped", "rounded"):
+for name in ("heaped", "rounded", "zeros", "structural zeros"):
     CELLS[f"coarse: {name}, exponential"] = Cell(Design(LINEAR, "exponential", coarse=(name,)))
 KEPT = "score-ac, cells kept"
 METHODS = ("pc-ac", "score-ac", KEPT, PLAIN, THIRDS, "auto", *PEERS)

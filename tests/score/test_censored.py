@@ -1,4 +1,4 @@
-"""Numbers beyond a limit: what is drawn there, its density, the Tobit regression, and when a search takes either."""
+"""Numbers in whose place one value is written: draws, their density, what is written instead, what a search takes."""
 
 import numpy as np
 import pandas as pd
@@ -7,17 +7,20 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm
 
 import causalcontext as cc
-from causalcontext.data.coarse import CENSORED, SCORES, few_valued
+from causalcontext.data.coarse import CENSORED, REPLACED, SCORES, few_valued
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.censored import (
     Limit,
     Normal,
+    Unwritten,
     drawn_columns,
+    hurdle,
     limits_of,
     log_density_beyond,
     log_probability_below,
+    probit,
     tobit,
 )
 from causalcontext.score.data import score_data
@@ -38,6 +41,18 @@ def rain(rows, seed, acts, sign=1.0):
     return table, np.stack([x, v]), generator.integers(2, size=rows)
 
 
+def sales(rows, seed, acts):
+    """The same, but X and V are -1, a value like others, where nothing is counted, mostly low ones."""
+    generator = np.random.default_rng([seed, rows, 1])
+    z, w, *noise = generator.normal(size=(5, rows))
+    x, v = 1.2 * z - w + 0.7 * noise[0], 1.2 * z + 0.8 * noise[1]
+    written = [np.where(generator.normal(size=rows) < -0.4 - 0.6 * one, -1.0, one + 1.0) for one in (x, v)]
+    mine = written if acts else (x, v)
+    y = 1.5 * mine[0] + mine[1] + 0.8 * noise[2]
+    table = pd.DataFrame({"Z": z, "W": w, "X": written[0], "V": written[1], "Y": y})
+    return table, np.stack([x, v]), generator.integers(2, size=rows)
+
+
 def told(result):
     (note,) = [note for note in result.notes if "numbers of few values" in note]
     return note
@@ -53,23 +68,50 @@ def test_probabilities_of_several_limits_are_those_of_normal_variables(k):
     assert found.mean() == pytest.approx(np.mean(naive), abs=0.06)
 
 
-def test_density_of_draws_is_that_of_truncated_normal_variables():
-    """Row by row: the conditional density over the conditional probability of all cells below their ends."""
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_density_of_draws_is_that_of_selected_normal_variables(noise):
+    """Row by row: the conditional density over the conditional probability that nothing was written."""
     generator = np.random.default_rng(4)
-    x, mean = generator.normal(size=(30, 3)), np.array([0.2, -0.1, 0.3])
-    beyond = generator.random((30, 3)) < 0.4
-    ends = np.where(beyond, x + generator.exponential(size=x.shape), np.inf)
+    x, mean, slopes = generator.normal(size=(30, 3)), np.array([0.2, -0.1, 0.3]), np.array([1.0, 1.0, 1.0])
+    slopes = slopes if noise == 0.0 else np.array([0.8, -1.1, 0.4])
+    beyond, ends = generator.random((30, 3)) < 0.4, np.array([2.5, 3.0, 2.0])
     naive = 0.0
-    for row, own, end in zip(x, beyond, ends, strict=True):
+    for row, own in zip(x, beyond, strict=True):
         if own.any():
-            other = ~own
+            other, slope = ~own, slopes[own]
             gain = COVARIANCE[np.ix_(own, other)] @ np.linalg.inv(COVARIANCE[np.ix_(other, other)])
-            law = multivariate_normal(mean[own] + gain @ (row - mean)[other],
-                                      COVARIANCE[np.ix_(own, own)] - gain @ COVARIANCE[np.ix_(other, own)])  # fmt: skip
-            naive += law.logpdf(row[own]) - np.log(law.cdf(end[own]))
-    normal = Normal(np.arange(30), mean, COVARIANCE)
-    assert log_density_beyond(x, beyond, ends, [normal], generator) == pytest.approx(naive, abs=0.5)
-    assert log_density_beyond(x, np.zeros_like(beyond), ends, [normal], generator) == 0.0
+            expected = mean[own] + gain @ (row - mean)[other]
+            spread = COVARIANCE[np.ix_(own, own)] - gain @ COVARIANCE[np.ix_(other, own)]
+            away = np.outer(slope, slope) * spread + noise * np.eye(len(slope))
+            naive += multivariate_normal(expected, spread).logpdf(row[own])
+            naive -= np.log(multivariate_normal(slope * expected, away).cdf(ends[own]))
+    normal, unwritten = Normal(np.arange(30), mean, COVARIANCE), Unwritten(ends, slopes, np.full(3, noise))
+    assert log_density_beyond(x, beyond, unwritten, [normal], generator) == pytest.approx(naive, abs=0.5)
+    assert log_density_beyond(x, np.zeros_like(beyond), unwritten, [normal], generator) == 0.0
+
+
+def test_probit_and_hurdle_are_the_largest_likelihoods():
+    generator = np.random.default_rng(6)
+    x = generator.normal(size=(2, 400))
+    chosen = 0.8 * x[0] + generator.normal(size=400) < -0.3
+    y = np.where(chosen, 0.0, 3.0 + x[0] - x[1] + 0.5 * generator.normal(size=400))
+
+    def ridged(theta):
+        away = np.where(chosen, 1.0, -1.0) * (theta[0] - theta[1] * x[0])
+        return -norm.logcdf(away).sum() + 0.5 * theta[1] ** 2
+
+    assert probit(x[0], chosen, steps=20) == pytest.approx(minimize(ridged, np.zeros(2)).x, abs=1e-3)
+    everywhere = generator.normal(size=400) < x[0]
+    assert np.isfinite(probit(x[0], x[0] < 0.0, steps=60)).all()
+    assert probit(x[0], everywhere, steps=20)[1] < 0.0
+    design = np.stack([np.ones(400), *x])
+
+    def loss(theta):
+        logit, expected = theta[:3] @ design, theta[3:6] @ design
+        inside = norm.logpdf(y, expected, np.exp(theta[6]))[~chosen].sum()
+        return -inside + np.logaddexp(0.0, np.where(chosen, -logit, logit)).sum()
+
+    assert hurdle(design, y, chosen) == pytest.approx(-minimize(loss, np.zeros(7)).fun, abs=0.1)
 
 
 def test_tobit_is_the_largest_likelihood():
@@ -104,6 +146,45 @@ def test_what_is_drawn_has_the_moments_of_what_is_behind(sign):
     truth = np.vstack([latent, table[["Z", "W", "Y"]].T])
     assert np.corrcoef(everything) == pytest.approx(np.corrcoef(truth), abs=0.05)
     assert everything.std(axis=1) == pytest.approx(truth.std(axis=1), rel=0.06)
+
+
+def test_numbers_in_whose_place_a_value_is_written_are_drawn_anywhere():
+    """Their moments are those of what is behind, on either side of the value; it may lie in the middle of others."""
+    table, latent, code = sales(1500, 1, False)
+    data = read_table(table.assign(R=code), "R")
+    scored = score_data(data, gather_statistics(data, "listwise"), Knowledge().links(data.names))
+    assert limits_of(scored, few_valued(data)) == {}
+    limits = limits_of(scored, few_valued(data), anywhere=True)
+    assert limits == {data.names.index(name): Limit(-1.0, 0.0) for name in ("X", "V")}
+    columns, _ = drawn_columns(scored, limits, 0)
+    found = np.stack([columns[data.names.index(name)] for name in ("X", "V")])
+    replaced = table[["X", "V"]].to_numpy().T == -1.0
+    assert found[~replaced] == pytest.approx(1.0 + latent[~replaced])
+    assert (found[replaced] > -1.0).any()
+    everything = np.vstack([found, table[["Z", "W", "Y"]].T])
+    truth = np.vstack([1.0 + latent, table[["Z", "W", "Y"]].T])
+    assert np.corrcoef(everything) == pytest.approx(np.corrcoef(truth), abs=0.05)
+    assert everything.std(axis=1) == pytest.approx(truth.std(axis=1), rel=0.08)
+    assert everything.mean(axis=1) == pytest.approx(truth.mean(axis=1), abs=0.12)
+
+
+@pytest.mark.parametrize("acts", [False, True])
+def test_structural_values_are_told_from_written_ones(acts, tmp_path):
+    table, _, code = sales(600, 3, acts)
+    result = cc.discover(table.assign(R=code), "R", method="score-ac")
+    assert (REPLACED in told(result)) == (not acts)
+    if acts:
+        return
+    found = {frozenset((edge.source, edge.target)) for edge in result.union.edges}
+    assert {pair for pair in found if "R" not in pair} == {frozenset(pair) for pair in ("ZX", "WX", "ZV", "XY", "VY")}
+    scale = result.evidence.mechanisms.scales[result.names.index("X")]
+    assert scale.own(scale.standard(np.array([-1.0, 0.5, 2.0]))) == pytest.approx([-1.0, 0.5, 2.0])
+    y, x = result.names.index("Y"), result.names.index("X")
+    assert result.union.mark("X", "Y") == "-->"
+    low, high = result.evidence.mechanisms.partial_curve(y, x, [1.0, 2.0], 0)
+    assert high - low == pytest.approx(1.5, abs=0.2)
+    result.save(tmp_path / "result.json")
+    assert cc.load(tmp_path / "result.json").evidence.mechanisms.scales == result.evidence.mechanisms.scales
 
 
 @pytest.mark.parametrize("acts", [False, True])

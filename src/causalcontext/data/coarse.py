@@ -29,7 +29,7 @@ ATOM = 0.1
 `COARSE_BELOW` effective values are left."""
 MANY_IN_A_LOOK = 1.5 / ATOM**2
 AS_THEY_ARE, SCORES, HEAPS = "as they are", "by normal scores", "spread around their values"
-CENSORED = "as numbers beyond it (censored)"
+CENSORED, REPLACED = "as numbers beyond it (censored)", "as numbers in whose place it is written (structural)"
 """What is done with coarse columns."""
 
 
@@ -153,7 +153,8 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
         "{} (three to five values) as steps of a finer number": [few.name for few in found if few.finer],
     }
     for few in (few for few in found if not few.is_graded):
-        own = SCORES if treatment == CENSORED and not few.at_limit else treatment
+        drawn = {CENSORED: few.at_limit, REPLACED: few.spike >= 0}.get(treatment, True)
+        own = treatment if drawn else SCORES
         kinds.setdefault(f"{{}} is one value: {own}", []).append(f"{100.0 * few.shares.max():.0f} % of {few.name}")
     parts = [words.format(listed(own)) for words, own in kinds.items() if own]
     if not parts:

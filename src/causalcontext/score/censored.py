@@ -1,10 +1,12 @@
-"""Numbers that are written at a limit where they lie beyond it: zeros of rain, the highest amount that was recorded.
+"""Numbers in whose place one value is written: zeros of rain, the highest amount that was recorded, days without sales.
 
-If the number behind the limit acts, its cells are drawn given all other columns of their rows, by normal variables with
-the means and covariances of a context, and searched like plain numbers. The score of the drawn table less the log
-density q of the draws is at most the log probability of what was written (the evidence lower bound), by which it is
-compared with other treatments. If what is written acts, its children see no more than the table has, and the column
-itself is a Tobit regression; `tobit_score` is what that explains at the parents that a model has.
+That value is written for all numbers beyond a limit (censored), or in place of some numbers anywhere, the more often
+the lower or the higher these are, by a probit (structural). If the number behind it acts, its cells are drawn given all
+other columns of their rows, by normal variables with the means and covariances of a context, and searched like plain
+numbers. The score of the drawn table less the log density q of the draws is at most the log probability of what was
+written (the evidence lower bound), by which it is compared with other treatments. If what is written acts, its children
+see no more than the table has, and the column itself is a Tobit regression or a hurdle: a logit of whether there is a
+number, and a regression of the number. `written_score` is what these explain at the parents that a model has.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from causalcontext.data.coarse import FewValues
 from causalcontext.data.dataset import complete_rows
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, SOURCE
+from causalcontext.kernels.rows.class_choice import TOLERANCE
+from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
+from causalcontext.kernels.rows.likelihoods import ORDINAL
 from causalcontext.score.columns import evaluated
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.model import FittedModel
@@ -27,6 +32,9 @@ MOST_DRAWN = 12
 """With more columns at limits, lags included, none is drawn: probabilities of so many at once are slow."""
 ROUNDS, SWEEPS = 15, 5
 """How often moments are taken of drawn cells, and how often cells are drawn with the last ones."""
+ROUNDS_ANYWHERE = 40
+"""The former, where numbers lie anywhere: a probit is fitted as well."""
+RIDGE_OF_SLOPES = 1.0
 ROWS_OF_MOMENTS, ROWS_AT_A_TIME = 5000, 4096
 DRAWS = 32
 """By so many draws the probability that several numbers of a row lie beyond their limits is estimated."""
@@ -36,10 +44,22 @@ FARTHEST = -30.0
 
 
 class Limit(NamedTuple):
-    """A limit in the units of the table; numbers lie below it (`side` 1) or above it (-1)."""
+    """A limit in the units of the table; numbers lie below it (`side` 1), above it (-1) or anywhere (0)."""
 
     value: float
     side: float
+
+
+class Unwritten(NamedTuple):
+    """Which numbers x are not written: where slope x + noise lies below an end.
+
+    The noise is normal; without it the end is a limit.
+    """
+
+    # `ends`, `slopes`, `noise`: shape (columns,); `noise` is a variance, 0 or 1
+    ends: Floats
+    slopes: Floats
+    noise: Floats
 
 
 class Normal(NamedTuple):
@@ -50,10 +70,13 @@ class Normal(NamedTuple):
     covariance: Floats
 
 
-def limits_of(data: ScoreData, coarse: Sequence[FewValues]) -> dict[int, Limit]:
-    """The limits by position: values that stand out at an end of a column's range; none if all rows are not at hand."""
-    found = {place: Limit(float(few.values[few.spike]), 1.0 if few.spike == 0 else -1.0)
-             for few in coarse if few.at_limit for place in few.columns}  # fmt: skip
+def limits_of(data: ScoreData, coarse: Sequence[FewValues], anywhere: bool = False) -> dict[int, Limit]:
+    """By position, values that stand out at an end of a column's range, or anywhere in place of numbers anywhere.
+
+    None if all rows are not at hand.
+    """
+    found = {place: Limit(float(few.values[few.spike]), 0.0 if anywhere else 1.0 if few.spike == 0 else -1.0)
+             for few in coarse if few.at_limit or (anywhere and few.spike >= 0) for place in few.columns}  # fmt: skip
     return found if len(found) <= MOST_DRAWN and data.weight == 1.0 else {}
 
 
@@ -61,26 +84,33 @@ def drawn_columns(data: ScoreData, limits: Mapping[int, Limit], seed: int) -> tu
     """Columns by position whose cells at a limit are drawn, in units of the table, and what draws add to the score.
 
     That is minus their log density given everything else; causes without a mechanism have one given each other instead,
-    which is added. In standard units. Rows are taken in an order that depends on what they hold alone.
+    which is added. So are the log probabilities that numbers are written, or not, where these are estimated, less the
+    price of two parameters. In standard units. Rows are taken in an order that depends on what they hold alone.
     """
     used = np.flatnonzero(data.is_system)
     values = np.where(data.kind[used, None] == CLASS, data.codes[used], data.values[used]).T
     order = np.lexsort(values.T)
     x, cells = values[order], data.cells[order]
-    beyond, sides = np.zeros(x.shape, dtype=bool), np.ones(len(used))
+    beyond, sides, ends = np.zeros(x.shape, dtype=bool), np.ones(len(used)), np.full(len(used), np.inf)
     for column, j in enumerate(used.tolist()):
         own = limits.get(int(data.position[j]))
         if own is not None:
-            beyond[:, column] = np.isclose(x[:, column], (own.value - data.centre[j]) / data.scale[j], 0.0, 1e-9)
+            ends[column] = (own.value - data.centre[j]) / data.scale[j]
+            beyond[:, column] = np.isclose(x[:, column], ends[column], 0.0, 1e-9)
             sides[column] = own.side
-    random = np.random.default_rng([seed % 2**32, len(x)])
-    x, normals = _drawn(x * sides, beyond, cells, random)
-    ends = np.where(beyond, values[order] * sides, np.inf)
-    added = -log_density_beyond(x, beyond, ends, normals, random)
+    random, anywhere = np.random.default_rng([seed % 2**32, len(x)]), sides == 0.0
+    sides[anywhere] = 1.0
+    unwritten = Unwritten(ends * sides, np.ones(len(used)), anywhere.astype(np.float64))
+    x, normals, unwritten = _drawn(x * sides, beyond, cells, unwritten, random)
+    added = -log_density_beyond(x, beyond, unwritten, normals, random)
     given = used >= data.nodes
+    for column in np.flatnonzero(anywhere & ~given).tolist():
+        away = unwritten.slopes[column] * x[~beyond[:, column], column] - unwritten.ends[column]
+        added += float(scipy.special.log_ndtr(away).sum() - np.log(data.total))
     if beyond[:, given].any():
         some = [Normal(rows, mean[given], covariance[np.ix_(given, given)]) for rows, mean, covariance in normals]
-        added += log_density_beyond(x[:, given], beyond[:, given], ends[:, given], some, random)
+        causes = Unwritten(*(one[given] for one in unwritten))
+        added += log_density_beyond(x[:, given], beyond[:, given], causes, some, random)
     written = np.flatnonzero(complete_rows(data.table))
     written = written[np.argsort(data.table.codes[written], kind="stable")][order]
     found = {}
@@ -92,18 +122,47 @@ def drawn_columns(data: ScoreData, limits: Mapping[int, Limit], seed: int) -> tu
     return found, added
 
 
-def _drawn(x: Floats, beyond: Bools, cells: Ints, random: np.random.Generator) -> tuple[Floats, list[Normal]]:
-    """Rows whose cells at limits are drawn below them, and the normal variables that they were drawn by."""
-    ends, x = x, x.copy()
-    x -= 0.5 * beyond * x.std(axis=0)
+def _drawn(x: Floats, beyond: Bools, cells: Ints, unwritten: Unwritten, random: np.random.Generator
+           ) -> tuple[Floats, list[Normal], Unwritten]:  # fmt: skip
+    """Rows whose cells are drawn where nothing was written, the normal variables that draw them, and what was not."""
+    x, anywhere = x - 0.5 * beyond * x.std(axis=0), np.flatnonzero(unwritten.noise).tolist()
+    ends, slopes = unwritten.ends.copy(), unwritten.slopes.copy()
+    for j in anywhere:
+        rest = x[~beyond[:, j], j]
+        x[beyond[:, j], j] = rest.mean() + rest.std() * random.standard_normal(len(x) - len(rest))
+        ends[j], slopes[j] = scipy.special.ndtri(beyond[:, j].mean()), 0.0
+    found = Unwritten(ends, slopes, unwritten.noise)
     some = np.arange(0, len(x), max(1, len(x) // ROWS_OF_MOMENTS))
     part = x[some]
-    for _ in range(ROUNDS):
-        _draw_once(part, beyond[some], ends[some], _normals(part, cells[some], cells[some]), random)
+    for _ in range(ROUNDS_ANYWHERE if anywhere else ROUNDS):
+        _draw_once(part, beyond[some], found, _normals(part, cells[some], cells[some]), random)
+        for j in anywhere:
+            ends[j], slopes[j] = probit(part[:, j], beyond[some, j], ends[j], slopes[j])
     x[some], normals = part, _normals(part, cells[some], cells)
     for _ in range(SWEEPS):
-        _draw_once(x, beyond, ends, normals, random)
-    return x, normals
+        _draw_once(x, beyond, found, normals, random)
+    return x, normals, found
+
+
+def probit(x: Floats, chosen: Bools, end: float = 0.0, slope: float = 0.0, steps: int = 4) -> tuple[float, float]:
+    """The end and the slope by which slope x + noise < end chooses, a few Newton steps on from others.
+
+    A ridge keeps the slope finite where x tells all.
+    """
+    design, sign, theta = np.stack([np.ones(len(x)), -x]), np.where(chosen, 1.0, -1.0), np.array([end, slope])
+    ridge = np.array([0.0, RIDGE_OF_SLOPES])
+    for _ in range(steps):
+        away = sign * (theta @ design)
+        ratio = _inverse_mills(away)
+        curvature = (design * (ratio * (ratio + away))) @ design.T + np.diag(ridge + 1e-6)
+        step = np.linalg.solve(curvature, design @ (sign * ratio) - ridge * theta)
+        theta = theta + step / max(1.0, float(np.abs(step).max()))
+    return float(theta[0]), float(theta[1])
+
+
+def _inverse_mills(away: Floats) -> Floats:
+    """The density of a standard normal variable over the probability that it lies below."""
+    return np.asarray(np.exp(-0.5 * away**2 - scipy.special.log_ndtr(away)) / np.sqrt(2.0 * np.pi))
 
 
 def _normals(x: Floats, cells: Ints, where: Ints) -> list[Normal]:
@@ -116,15 +175,23 @@ def _normals(x: Floats, cells: Ints, where: Ints) -> list[Normal]:
             for cell, part, own in zip(np.unique(cells), parts, scatters, strict=True)]  # fmt: skip
 
 
-def _draw_once(x: Floats, beyond: Bools, ends: Floats, normals: Sequence[Normal], random: np.random.Generator) -> None:
-    """Draw every cell at a limit once, given all others of its row (Gibbs), in place."""
+def _draw_once(x: Floats, beyond: Bools, unwritten: Unwritten, normals: Sequence[Normal],
+               random: np.random.Generator) -> None:  # fmt: skip
+    """Draw every cell in whose place a value was written, given all others of its row (Gibbs), in place.
+
+    Slope x + noise comes first, below its end, then x given it.
+    """
     for own, mean, covariance in normals:
         precision = np.linalg.inv(covariance)
         for j in np.flatnonzero(beyond[own].any(axis=0)).tolist():
-            rows = own[beyond[own, j]]
-            spread = precision[j, j] ** -0.5
-            expected = x[rows, j] - (x[rows] - mean) @ precision[j] * spread**2
-            x[rows, j] = expected + spread * below((ends[rows, j] - expected) / spread, random.random(len(rows)))
+            rows, slope, noise = own[beyond[own, j]], unwritten.slopes[j], unwritten.noise[j]
+            variance = 1.0 / precision[j, j]
+            expected = x[rows, j] - (x[rows] - mean) @ precision[j] * variance
+            spread = np.sqrt(slope**2 * variance + noise)
+            away = below((unwritten.ends[j] - slope * expected) / spread, random.random(len(rows)))
+            x[rows, j] = expected + slope * variance / spread * away
+            if noise:
+                x[rows, j] += np.sqrt(variance * noise) / spread * random.standard_normal(len(rows))
 
 
 def below(end: Floats, uniform: Floats) -> Floats:
@@ -139,9 +206,12 @@ def below(end: Floats, uniform: Floats) -> Floats:
     return np.where(end < FARTHEST, end + 1.0 / np.minimum(end, FARTHEST), z)
 
 
-def log_density_beyond(x: Floats, beyond: Bools, ends: Floats, normals: Sequence[Normal],
+def log_density_beyond(x: Floats, beyond: Bools, unwritten: Unwritten, normals: Sequence[Normal],
                        random: np.random.Generator) -> float:  # fmt: skip
-    """The log density of cells below their ends, given the other cells of their rows."""
+    """The log density of numbers that were not written, given the other cells of their rows.
+
+    Of numbers anywhere that is less the log probability that such a number is not written.
+    """
     total, count = 0.0, beyond.sum(axis=1)
     for rows, mean, covariance in normals:
         precision = np.linalg.inv(covariance)
@@ -153,10 +223,12 @@ def log_density_beyond(x: Floats, beyond: Bools, ends: Floats, normals: Sequence
                 inner, pull = precision[cell[:, :, None], cell[:, None, :]], np.take_along_axis(pulls[some], cell, 1)
                 spread = np.linalg.inv(inner)
                 away = np.einsum("rij,rj->ri", spread, pull)
-                own = rows[some][:, None]
-                room = ends[own, cell] - x[own, cell] + away
+                slope = unwritten.slopes[cell]
+                room = unwritten.ends[cell] - slope * (x[rows[some][:, None], cell] - away)
                 size = np.linalg.slogdet(inner)[1] - k * np.log(2.0 * np.pi)
                 total += float(0.5 * (size - (pull * away).sum(axis=1)).sum())
+                spread = slope[:, :, None] * spread * slope[:, None, :]
+                spread[:, np.arange(k), np.arange(k)] += unwritten.noise[cell]
                 total -= float(log_probability_below(room, spread, random).sum())
     return total
 
@@ -180,7 +252,7 @@ def log_probability_below(ends: Floats, covariance: Floats, random: np.random.Ge
     return np.asarray(scipy.special.logsumexp(weight, axis=1) - np.log(draws))
 
 
-def tobit_score(model: FittedModel, raw: ScoreData, limits: Mapping[int, Limit]) -> float:
+def written_score(model: FittedModel, raw: ScoreData, limits: Mapping[int, Limit]) -> float:
     """The score of all mechanisms of numbers at limits, of written causes, at the parents that they have in a model.
 
     `raw` has the columns as they are, in whose units the score is.
@@ -203,9 +275,21 @@ def tobit_score(model: FittedModel, raw: ScoreData, limits: Mapping[int, Limit])
         matrix = np.stack([*(groups == np.unique(groups)[:, None]).astype(np.float64), *columns])
         end = (limit.value - raw.centre[own]) / raw.scale[own]
         y = raw.values[own, rows]
-        fit = tobit(matrix, limit.side * y, np.isclose(y, end, 0.0, 1e-9))
-        total += fit - design.price(float(rows.sum())) * (len(matrix) + 1)
+        at_limit, price = np.isclose(y, end, 0.0, 1e-9), design.price(float(rows.sum()))
+        if limit.side:
+            total += tobit(matrix, limit.side * y, at_limit) - price * (len(matrix) + 1)
+        else:
+            total += hurdle(matrix, y, at_limit) - price * (2 * len(matrix) + 1)
     return total
+
+
+def hurdle(design: Floats, response: Floats, away: Bools) -> float:
+    """The largest log likelihood of a logit of whether there is a number, and of a normal number where there is."""
+    codes, rest, y = away.astype(np.int64), design[:, ~away], response[~away]
+    shifts = np.vstack([np.ones(len(away)), design[1:]])
+    total = fit_glm(ORDINAL, shifts, codes, 2, first_slopes(ORDINAL, codes, 2, len(design)), RIDGE, TOLERANCE)
+    left = float(np.sum((y - np.linalg.lstsq(rest.T, y, rcond=None)[0] @ rest) ** 2)) / max(len(y), 1)
+    return total - 0.5 * len(y) * float(np.log(2.0 * np.pi * max(left, 1e-12)) + 1.0)
 
 
 def tobit(design: Floats, response: Floats, censored: Bools) -> float:
@@ -219,7 +303,7 @@ def tobit(design: Floats, response: Floats, censored: Bools) -> float:
     for _ in range(STEPS):
         expected = slopes @ design[:, censored]
         away = (end - expected) / spread
-        ratio = np.exp(-0.5 * away**2 - scipy.special.log_ndtr(away)) / np.sqrt(2.0 * np.pi)
+        ratio = _inverse_mills(away)
         z[censored] = expected - spread * ratio
         slopes = z @ inverse
         left = np.sum((z - slopes @ design) ** 2) + spread**2 * np.sum(np.maximum(1.0 - away * ratio - ratio**2, 0.0))

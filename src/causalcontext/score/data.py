@@ -31,12 +31,14 @@ KINDS = {Kind.CONTINUOUS: NUMBER, Kind.COUNT: NUMBER, Kind.ORDERED: ORDERED, Kin
 class Treated(NamedTuple):
     """How a coarse column is scored: its values in the table of the search, and the width that each stands for.
 
-    Without widths it has no noise density. If cells at a limit were drawn beyond it, `limit` has the limit.
+    Without widths it has no noise density. If cells at a limit were drawn, `limit` has the limit, beyond which they lie
+    unless they lie `anywhere`.
     """
 
     values: Floats
     widths: Floats
     limit: float = np.nan
+    anywhere: bool = False
 
 
 class Reader(NamedTuple):

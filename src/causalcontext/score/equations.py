@@ -70,7 +70,10 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
         steps = tuple(float(data.values[node][values == value][0]) for value in seen)
         return Scale(plain.NUMBER, 0.0, 1.0, tuple(seen.tolist()), steps)
     if position in data.treated and np.isfinite(limit := data.treated[position].limit):
-        return _censored(data, node, values, limit, count)
+        if not data.treated[position].anywhere:
+            return _censored(data, node, values, limit, count)
+        places = even_quantiles(values[~np.isclose(values, limit, 0.0, 1e-9 * raw.scale[own])], count)
+        return Scale(plain.NUMBER, float(data.centre[node]), float(data.scale[node]), tuple(places.tolist()))
     if raw.gap[own] > 0.0 and own in small_counts(raw):
         return Scale(plain.COUNT, float(raw.centre[own]), float(raw.scale[own]), tuple(places.tolist()))
     if raw.table.columns[position] is data.table.columns[position]:

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, FewValues
+from causalcontext.data.coarse import AS_THEY_ARE, FewValues
 from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -26,7 +26,7 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.violations import SPREAD, Violation
 from causalcontext.score.bends import AS_GOOD, propose_bends
-from causalcontext.score.censored import tobit_score
+from causalcontext.score.censored import written_score
 from causalcontext.score.columns import SQUARE, BasisFunction
 from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
@@ -187,14 +187,21 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
 def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) -> tuple[Explored, str, str]:
     """The treatment of coarse columns whose model gives the written values the highest probability.
 
-    Normal scores of the other columns are tried beside it, or beside those of coarse columns if these stay as they are.
+    Of those that draw numbers the likelier one competes, if such numbers act. Normal scores of the other columns are
+    tried beside the best, or beside those of coarse columns if these stay as they are.
     """
-    tried = [(ways[0], straight, _bent(straight, effort))]
+    tried, drawn = [(ways[0], straight, _bent(straight, effort))], []
     for way in ways[1:]:
         if effort.clock.skips("normal scores"):
             break
         plain = _straight(way.data, straight.design.options, effort)
-        if way.name != CENSORED or _numbers_act(way, plain, tried[1][1].found.best):
+        if way.limits:
+            drawn.append((way, plain))
+        else:
+            tried.append((way, plain, _bent(plain, effort)))
+    if drawn:
+        way, plain = max(drawn, key=lambda one: one[1].score + one[0].charge)
+        if _numbers_act(way, plain, tried[1][1].found.best):
             tried.append((way, plain, _bent(plain, effort)))
     way, plain, bent = max(tried, key=lambda one: one[2].score + one[0].charge)
     beside = ways[1] if way is ways[0] else way
@@ -211,7 +218,7 @@ def _numbers_act(way: Treatment, drawn: Explored, scored: FittedModel) -> bool:
     assert way.written is not None
     elsewhere = ~np.isin(way.written.position[: way.written.nodes], list(way.limits))
     written = (float(scores_at_orders(way.written, drawn.design.options, model, False)[elsewhere].sum())
-               + tobit_score(model, way.written, way.limits) for model in (drawn.found.best, scored))  # fmt: skip
+               + written_score(model, way.written, way.limits) for model in (drawn.found.best, scored))  # fmt: skip
     return drawn.score + way.drawn > max(written)
 
 

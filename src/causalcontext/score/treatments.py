@@ -3,8 +3,8 @@
 A noise density fits the spikes of a coarse column rather than its noise, and a parent smears them: links vanish. The
 treatments are models of the same table once each is the probability of the values that were written: a density times
 the width of what a value stands for, or the share of a value times what the normal scores gain by their parents. Shares
-of m values are counted in the same rows, which costs m - 1 nats (AIC). Values at a limit may stand for numbers beyond
-it (`censored`).
+of m values are counted in the same rows, which costs m - 1 nats (AIC). A value that stands out may be written in place
+of numbers (`censored`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy
 
-from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, SCORES, FewValues
+from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, REPLACED, SCORES, FewValues
 from causalcontext.data.dataset import stable_order
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -72,9 +72,10 @@ def treatments(data: ScoreData, coarse: Sequence[FewValues], seed: int = 0) -> l
                   and all(data.gap[j] > 0.0 for j in responses_of(data, few))]  # fmt: skip
         if heaped:
             found.append(_treated(HEAPS, data, [few for few in coarse if few not in heaped], heaped))
-        limits = limits_of(data, coarse)
-        if limits:
-            found.append(_censored(data, coarse, limits, found[1], seed))
+        for name in (CENSORED, REPLACED):
+            limits = limits_of(data, coarse, anywhere=name == REPLACED)
+            if limits:
+                found.append(_drawn(name, data, coarse, limits, found[1], seed))
     return found
 
 
@@ -161,26 +162,26 @@ def _treated(name: str, data: ScoreData, scored: Sequence[FewValues], heaped: Se
     return Treatment(name, _with_columns(data, dict(enumerate(columns)), treated), charge)
 
 
-def _censored(data: ScoreData, coarse: Sequence[FewValues], limits: Mapping[int, Limit], scores: Treatment,
-              seed: int) -> Treatment:  # fmt: skip
-    """Cells at limits drawn beyond them, other coarse columns by normal scores.
+def _drawn(name: str, data: ScoreData, coarse: Sequence[FewValues], limits: Mapping[int, Limit], scores: Treatment,
+           seed: int) -> Treatment:  # fmt: skip
+    """Cells at limits drawn beyond them or anywhere, other coarse columns by normal scores.
 
     What makes its score comparable is what makes that of normal scores so, where these are a density of what is not at
     the limit, estimated in the same rows: shares of single values say nothing about measurements.
     """
     columns, added = drawn_columns(data, limits, seed)
-    treated = {place: own._replace(limit=limits[place].value) if place in limits else own
+    treated = {place: own._replace(limit=limits[place].value, anywhere=name == REPLACED) if place in limits else own
                for place, own in scores.data.treated.items()}  # fmt: skip
     found = _with_columns(scores.data, columns, treated)
     scale, charge = dict(zip(found.position.tolist(), found.scale.tolist(), strict=False)), scores.charge
-    for few in (few for few in coarse if few.at_limit):
+    for few in (few for few in coarse if few.columns[0] in limits):
         for j in responses_of(data, few):
             at_limit = np.isclose(data.values[j], (few.values[few.spike] - data.centre[j]) / data.scale[j], 0.0, 1e-9)
             added -= data.total * float(np.log(scale[int(data.position[j])] / data.scale[j]))
             charge -= _density_of_scores(data.values[j][~at_limit], data.total)
     plain = {place: data.table.columns[place] for place in limits}
     written = _with_columns(scores.data, plain, {place: own for place, own in treated.items() if place not in limits})
-    return Treatment(CENSORED, found, charge + added, limits, added, written)
+    return Treatment(name, found, charge + added, limits, added, written)
 
 
 def _with_columns(data: ScoreData, columns: Mapping[int, Values], treated: Mapping[int, Treated]) -> ScoreData:
