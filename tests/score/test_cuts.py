@@ -218,6 +218,8 @@ def test_options_of_searches_by_scores_are_used_and_others_are_refused():
             cc.find_contexts(panel, **{name: value})
     with pytest.raises(cc.OptionError, match="did you mean 'lags'"):
         cc.find_contexts(panel, lag=1)
+    with pytest.raises(cc.OptionError, match="pass missing='model' or missing='listwise'"):
+        cc.find_contexts(panel, missing="testwise")
     assert {"units", "na_values", "covariates"} <= set(signature(cc.find_contexts).parameters)
 
 

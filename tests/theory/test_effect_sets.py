@@ -137,3 +137,10 @@ def test_every_model_has_its_truth_among_the_values_of_its_pattern(classes):
                 assert min(abs(e.value - of_context[y]) for e in answer.estimates) < 1e-8
     assert asked == 2553 * 12
     assert single > 0.5 * asked
+
+
+def test_how_many_graphs_are_asked_depends_on_sizes_alone(some, monkeypatch):
+    mechanics = mechanics_of(some[0][0], some[0][2].moments)
+    assert sets.most_families(mechanics) == sets.MOST_FAMILIES
+    monkeypatch.setattr(sets, "MOST_ANSWERS", 0)
+    assert sets.most_families(mechanics) == sets.FEWEST_FAMILIES

@@ -578,3 +578,38 @@ def test_curves_that_change_over_time_are_compared_by_shares(tmp_path):
     result.save(tmp_path / "curves.json")
     again = cc.load(tmp_path / "curves.json").changes(0, 1).set_index(["source", "target"])
     assert again.loc[("x(t-1)", "y"), "claimed"]
+
+
+def test_a_cut_search_that_leaves_everything_open_can_be_asked(tmp_path):
+    """The local method asks for the causes of x, of which those of X(t-1) lie before the window; it ended in an
+    IndexError."""
+    random = np.random.default_rng(0)
+    values = random.normal(size=(400, 3)) + random.normal(size=(400, 1))
+    table = pd.DataFrame(values, columns=list("XYZ")).assign(R=np.arange(400) % 3)
+    result = cc.discover(table, "R", lags=1, method="pc-ac", time_limit=1e-6)
+    assert not result.complete
+    found = result.effects()
+    assert set(found["lag"]) == {0, 1}
+    assert not found.query("lag == 1 and y != 'R'")["identified"].any()
+    result.report(tmp_path / "open.html")
+
+
+def test_the_local_method_adjusts_for_the_past_of_a_cause_and_refuses_causes_of_the_past(monkeypatch):
+    monkeypatch.setattr("causalcontext.results.effects.sets.MOST_FAMILIES", 0)
+    random = np.random.default_rng(1)
+    z, x, y = random.normal(size=(3, 2000))
+    z = z + random.normal(size=2000)
+    x[1:] += z[:-1]
+    y[1:] += 0.5 * x[1:] + 2.0 * z[:-1]
+    table = pd.DataFrame({"z": z, "x": x, "y": y, "R": np.arange(2000) // 7 % 2})
+    result = cc.discover(table, "R", lags=1, method="pc-ac", time_limit=20)
+    edges = [("z(t-1)", "x", "-->"), ("z(t-1)", "y", "-->"), ("x", "y", "-->"), ("z", "x", "o-o")]
+    given = result.with_graphs(dict.fromkeys(result.contexts, Graph.from_edges(result.names, edges)))
+    found = given.effects("x", "y").query("versus.isna()").set_index(["lag", "context"])
+    for value in (0, 1):
+        low, high = found.loc[(0, value), ["low", "high"]]
+        assert low < 0.5 < high
+        assert high - low < 0.4  # without z(t-1) it would be 1.5
+    past = given.effects("z", "y").query("lag == 1 and versus.isna()")
+    assert not past["identified"].any()
+    assert past["note"].str.contains("directed graphs are possible").all()

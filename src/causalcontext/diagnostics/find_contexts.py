@@ -103,6 +103,9 @@ def find_contexts(
     for name in options:
         if name in UNUSED:
             raise OptionError(f"find_contexts has no option {name!r}: it searches by scores; leave {name} out")
+    if options.get("missing") == "testwise" and options.get("lags") is None:
+        raise OptionError("missing is 'testwise', which is for methods that test, and find_contexts searches by "
+                          "scores; pass missing='model' or missing='listwise'")  # fmt: skip
     found = suggested(table, most, {**options, "names": names, "method": "score-ac"})
     given = named_options(options).items()
     asked = "".join(f", {name}={name if name == 'knowledge' else repr(value)}" for name, value in given)

@@ -39,13 +39,14 @@ from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.levels import Contrast
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
 from causalcontext.results.effects.sets import (
-    MOST_FAMILIES,
     Place,
     Possible,
     edge_text,
     local_effects,
     local_families,
+    most_families,
     possible,
+    too_many_families,
 )
 from causalcontext.results.effects.standardise import standardised_context_effect, standardised_effect
 
@@ -134,9 +135,9 @@ def by_path(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> d
     if mechanics.is_pag:
         raise NoAnswer("a PAG leaves room for hidden variables, so it has no effects by path")
     whole, asked = effect_in(mechanics, g, x, y, levels), places(mechanics, g, x, y)
-    families = mechanics.graphs.families(mechanics.graphs.touching(asked), MOST_FAMILIES)
+    families = mechanics.graphs.families(mechanics.graphs.touching(asked), most_families(mechanics))
     if not whole.estimates or families is None:
-        raise NoAnswer(whole.note or f"more than {MOST_FAMILIES} directed graphs are possible; add knowledge")
+        raise NoAnswer(whole.note) if whole.note else too_many_families(mechanics)
     found: dict[tuple[int, ...], Possible] = {}
     for path in (path for family in families for path in paths_between(mechanics, family, g, x, y)):
         if path not in found:
@@ -183,7 +184,7 @@ def _followed(mechanics: Mechanics, g: int, effects: Sequence[int]) -> Iterator[
     if mechanics.result.windowed is None:
         return
     for v in effects:
-        families = mechanics.graphs.families(mechanics.graphs.touching([(g, v)]), MOST_FAMILIES)
+        families = mechanics.graphs.families(mechanics.graphs.touching([(g, v)]), most_families(mechanics))
         try:
             correlation = mechanics.follows(mechanics.fit(families[0], g, v)) if families else 0.0
         except NoAnswer:

@@ -8,6 +8,7 @@ effect moves with the slope of cause -> v by t(cause) s(v).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from itertools import pairwise
 
 import numpy as np
@@ -25,22 +26,36 @@ Use = tuple[MechanismFit, tuple[int, ...]]
 
 def total_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Estimate:
     """How much y changes with x in a context: the sum over all directed paths."""
-    order = causes_first(mechanics, family, g, y, {x: 0.0})
-    if x not in order:
-        return Estimate(0.0)
     reached: dict[int, float] = {x: 1.0}
     uses: dict[int, Use] = {}
-    for v in order:
+    for v in _on_the_way(mechanics, family, g, x, y):
         if v != x and any(cause in reached for cause in mechanics.parents(family, g, v)):
             fit = mechanics.fit(family, g, v)
             uses[v] = fit, mechanics.earlier(fit.causes, v)
             reached[v] = sum(b * reached.get(cause, 0.0) for cause, b in _slopes(uses[v]))
+    if y not in reached:
+        return Estimate(0.0)
     onward = _onward(uses, y)
     parts = [Estimate(reached[y])]
     for v, (fit, causes) in uses.items():
         moving = fit.moving([onward[v] * reached.get(cause, 0.0) for cause in causes])
         parts.append(Estimate(0.0, {fit.block: moving}))
     return total(parts)
+
+
+def _on_the_way(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> list[int]:
+    """What lies between x and y in a context, causes before effects; perhaps with other causes of y."""
+    if mechanics.window.lags or mechanics.cyclic[g].any():
+        return causes_first(mechanics, family, g, y, {x: 0.0})
+    if (family, g) not in mechanics.orders:
+        links = {v: mechanics.parents(family, g, v) for v in range(len(mechanics.endpoints[g]))}
+        mechanics.orders[family, g] = {v: place for place, v in enumerate(TopologicalSorter(links).static_order())}
+    between, found, stack = mechanics.between(g, x, y), {y}, [y]
+    while stack:
+        more = [cause for cause in mechanics.parents(family, g, stack.pop()) if cause in between and cause not in found]
+        found.update(more)
+        stack += more
+    return sorted(found, key=mechanics.orders[family, g].__getitem__)
 
 
 def paths_between(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Iterator[tuple[int, ...]]:

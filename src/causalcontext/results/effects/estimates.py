@@ -94,12 +94,16 @@ def total(parts: Iterable[Estimate]) -> Estimate:
     for part in found:
         for block, derivative in part.gradient.items():
             by_block.setdefault(block, []).append(derivative)
-    gradient = {block: _sum(np.array(derivatives)) for block, derivatives in by_block.items()}
-    value = _sum(np.array([[part.value] for part in found]))
-    return Estimate(float(value[0]), {block: part for block, part in gradient.items() if part.any()})
+    gradient = {block: _sum(derivatives) for block, derivatives in by_block.items()}
+    value, size = sum(part.value for part in found), sum(abs(part.value) for part in found)
+    return Estimate(0.0 if abs(value) <= ROUNDING * size else float(value),
+                    {block: part for block, part in gradient.items() if part.any()})  # fmt: skip
 
 
-def _sum(rows: Floats) -> Floats:
+def _sum(derivatives: list[Floats]) -> Floats:
+    if len(derivatives) == 1:
+        return derivatives[0]
+    rows = np.array(derivatives)
     added: Floats = rows.sum(axis=0)
     return np.where(np.abs(added) <= ROUNDING * np.abs(rows).sum(axis=0), 0.0, added)
 

@@ -124,6 +124,7 @@ class Mechanics(UnrolledGraphs):
             raise OptionError(f"errors is 'sandwich', which needs the {what} of the table; this result has none")
         self._robust = errors != "classical" and result.table is not None
         self._fits: dict[tuple[object, ...], MechanismFit] = {}
+        self._in_families: dict[tuple[Family, int, int], MechanismFit] = {}
         self._joint: dict[tuple[object, ...], tuple[SharedFit, ...] | str] = {}
         self._means: dict[tuple[int, ...], Means] = {}
         self._agreeing: dict[View, tuple[int, ...]] = {}
@@ -131,6 +132,7 @@ class Mechanics(UnrolledGraphs):
         self._longer: dict[int, CompleteRows] = {}
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[object, ...], Estimate] = {}
+        self.orders: dict[tuple[Family, int], dict[int, int]] = {}
         self.local: dict[tuple[int, int, int], list[Estimate] | NoAnswer] = {}
         self.edge_texts: dict[tuple[int, int, int], str] = {}
         self.contested = _contested(self.endpoints)
@@ -170,11 +172,13 @@ class Mechanics(UnrolledGraphs):
     def fit(self, family: Family, g: int, node: int) -> MechanismFit:
         """The mechanism of a variable in a context of a family of graphs: that of its value at time t."""
         variable = self.now(node)
-        choice, causes = self.rows_for(family, g, variable), self.parents(family, g, variable)
-        self.check_linear(variable, causes)
-        if choice.together:
-            return self._shared(family, g, variable, choice)
-        return self.regression(variable, causes, choice.groups, choice.graphs)
+        key = (family, g, variable)
+        if key not in self._in_families:
+            choice, causes = self.rows_for(family, g, variable), self.parents(family, g, variable)
+            self.check_linear(variable, causes)
+            self._in_families[key] = (self._shared(family, g, variable, choice) if choice.together
+                                      else self.regression(variable, causes, choice.groups, choice.graphs))  # fmt: skip
+        return self._in_families[key]
 
     def regression(self, effect: int, causes: tuple[int, ...], groups: Groups, graphs: Groups = ()) -> MechanismFit:
         """Least squares of one variable on others, on the rows of some groups of cells.

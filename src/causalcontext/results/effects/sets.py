@@ -19,8 +19,11 @@ from causalcontext.graphs.endpoints import mark_of
 from causalcontext.results.effects.estimates import Estimate, total
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
 
-MOST_FAMILIES = 256
-"""More families than this are not listed; the local method takes over."""
+MOST_FAMILIES, FEWEST_FAMILIES = 256, 16
+"""More families than the first number are not listed, of large open graphs fewer, but the second; the local method
+takes over."""
+MOST_ANSWERS = 120_000
+"""Answers of families to all pairs of a result, in all contexts and of all differences between two."""
 MOST_LOCAL, FEWEST_LOCAL = 256, 16
 """The local method asks no more choices of causes than the first number; of large open graphs fewer, but the second."""
 MOST_FITS = 32_768
@@ -65,11 +68,11 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
     if blamed:
         return Possible((), f"not identified, because of {blamed}")
     components = mechanics.graphs.touching(places)
-    families = mechanics.graphs.families(components, MOST_FAMILIES)
+    families = mechanics.graphs.families(components, most_families(mechanics))
     try:
         if families is None:
             if local is None:
-                raise NoAnswer(f"more than {MOST_FAMILIES} directed graphs are possible; add knowledge")
+                raise too_many_families(mechanics)
             return collected(local(), lambda: f"(local method) {_open_edges(mechanics, components, places)}")
         if not families:
             raise NoAnswer("no directed acyclic graphs have the directions that were found and any of "
@@ -77,6 +80,19 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
         return collected(map(ask, families), lambda: _open_edges(mechanics, components, places))
     except NoAnswer as reason:
         return Possible((), reason.note)
+
+
+def most_families(mechanics: Mechanics) -> int:
+    """How many families are asked: by the sizes of the open graphs alone, not by the order of columns or questions."""
+    contexts, variables = len(mechanics.cells), mechanics.graphs.endpoints.shape[1]
+    open_variables = len({v for _, v in mechanics.graphs.open_places})
+    share = MOST_ANSWERS // max(open_variables * variables * contexts * (contexts + 1) // 2, 1)
+    return min(MOST_FAMILIES, max(FEWEST_FAMILIES, share))
+
+
+def too_many_families(mechanics: Mechanics) -> NoAnswer:
+    """The reason why there is no answer where not even the local method has one."""
+    return NoAnswer(f"more than {most_families(mechanics)} directed graphs are possible; add knowledge")
 
 
 def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> list[Estimate]:
@@ -94,6 +110,8 @@ def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> list[Estimate
 
 
 def _local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> Iterator[Estimate]:
+    if mechanics.lag(x):  # its own causes lie partly before the window
+        raise too_many_families(mechanics)
     near = {x, *mechanics.contexts}
     edges = [edge for part in mechanics.graphs.components for edge in part if edge[0] == g and near & {*edge[1:]}]
     seen = set[tuple[tuple[int, ...], ...]]()
@@ -128,7 +146,7 @@ def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[in
     if y in causes:
         return Estimate(0.0)
     here, everywhere = (mechanics.rows_of(g),), (mechanics.everyone,)
-    if not mechanics.into_contexts[g, x]:
+    if not mechanics.into_contexts[g, mechanics.place(x)[0]]:
         return mechanics.regression(y, (x, *causes), here).slope(x)
     if len(mechanics.contexts) > 1:
         raise NoAnswer(f"{mechanics.name(x)} may lead to a context, and too many directed graphs are possible")

@@ -30,7 +30,15 @@ from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit, SharedFit
 from causalcontext.results.effects.levels import Contrast, contrasts, level_words, named_levels
 from causalcontext.results.effects.mechanics import GIVEN, Mechanics, NoAnswer, Refused, RowChoice
-from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, local_families, possible
+from causalcontext.results.effects.sets import (
+    MOST_FAMILIES,
+    Place,
+    Possible,
+    edge_text,
+    local_families,
+    most_families,
+    possible,
+)
 from causalcontext.results.words import context_place
 
 LEVEL_COLUMNS = ["x_level", "reference", "of_level"]
@@ -235,7 +243,7 @@ def _direct(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> f
         return np.nan
     if not mechanics.leads(g, x, y):
         return 0.0
-    families = mechanics.graphs.families(mechanics.graphs.touching([(g, y)])) or ()
+    families = mechanics.graphs.families(mechanics.graphs.touching([(g, y)]), most_families(mechanics)) or ()
     try:
         values = {levels.signed(mechanics.fit(family, g, y).slope(x)).value
                   if x in mechanics.parents(family, g, y) else 0.0 for family in families}  # fmt: skip

@@ -34,6 +34,8 @@ class UnrolledGraphs:
         self.endpoints, self.window, self.contexts = endpoints, window, contexts
         self._places = [self._place(node) for node in range(window.nodes)]
         self._nodes_now = [*window.now, *window.extra]
+        self._parents: dict[tuple[Family, int, int], tuple[int, ...]] = {}
+        self._between: dict[tuple[int, int, int], list[int]] = {}
         self._reached: Bools = np.zeros((len(endpoints), 0, 0, 0), dtype=bool)
         self.context_variables = tuple(sorted({self.place(node)[0] for node in contexts}))
 
@@ -112,6 +114,11 @@ class UnrolledGraphs:
 
     def between(self, g: int, x: int, y: int) -> list[int]:
         """What may lie on a directed path from x to y, y included and x not, as nodes of time t."""
+        if (g, x, y) not in self._between:
+            self._between[g, x, y] = self._find_between(g, x, y)
+        return self._between[g, x, y]
+
+    def _find_between(self, g: int, x: int, y: int) -> list[int]:
         (v, lag), (w, later) = self.place(x), self.place(y)
         if lag < later:
             return []
@@ -156,5 +163,8 @@ class UnrolledGraphs:
 
     def parents(self, family: Family, g: int, node: int) -> tuple[int, ...]:
         """The causes of a node at any time that are no contexts."""
-        own = (cause for cause in family.parents(g, self.now(node)) if cause not in self.contexts)
-        return self.earlier(own, node)
+        key = (family, g, node)
+        if key not in self._parents:
+            own = (cause for cause in family.parents(g, self.now(node)) if cause not in self.contexts)
+            self._parents[key] = self.earlier(own, node)
+        return self._parents[key]
