@@ -19,6 +19,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.diagnostics import other_methods
 from causalcontext.progress import Watch, nobody
 from causalcontext.score import judgement
+from causalcontext.search.algorithm import triples_of
 from causalcontext.search.level_search import RememberedAnswers
 from causalcontext.simulate import random_model
 from causalcontext.views import CIQuery, Outcomes, Reason
@@ -221,3 +222,24 @@ def test_links_from_many_contexts_are_judged_by_what_was_found_when_the_time_is_
     assert sum(asked) <= most
     assert result.explain("V0", "R")
     assert len(result.edges())
+
+
+def test_graphs_that_take_long_to_orient_are_not_oriented_when_the_time_is_over(monkeypatch):
+    """150 variables in 25 contexts have millions of unshielded triples: a limit of 3 s took 12 s."""
+    monkeypatch.setattr("causalcontext.search.algorithm.MOST_LATE", 0)
+    whole = search()
+    cut = search(time_limit=100)
+    assert not cut.complete
+    assert not cut.final
+    assert cut.notes[-1] == "the time limit ended the search; nothing is oriented"
+    assert {edge.mark for edge in cut.union.edges} == {"o-o"}
+    assert len(cut.union.edges) >= len(whole.union.edges)
+
+
+def test_triples_are_counted():
+    random = np.random.default_rng(0)
+    graphs = np.triu(random.random((3, 7, 7)) < 0.5, 1)
+    graphs |= graphs.swapaxes(1, 2)
+    triples = [(g, *ends, w) for g in range(3) for ends in itertools.combinations(range(7), 2) for w in range(7)]
+    shielded = [graphs[g, x, y] for g, x, y, w in triples if graphs[g, x, w] and graphs[g, y, w]]
+    assert triples_of(graphs) == (shielded.count(False), shielded.count(True))

@@ -138,7 +138,8 @@ def level_tasks(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
         chosen = np.flatnonzero(most >= size)
         if chosen.size:
             asked = Pairs(*(column[chosen] for column in pairs))
-            found.append(LevelTask(group, size, asked, len(plan.masks) * comb(int(most[chosen].max()), size)))
+            sets = len(plan.masks) * comb(int(most[chosen].max()), size)
+            found.append(LevelTask(group, size, asked, sets * (share.end - share.begin)))
     return found
 
 
