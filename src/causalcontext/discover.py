@@ -80,8 +80,8 @@ RANKS = ("every continuous column was replaced by the normal scores of its ranks
 TESTWISE = ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
             "tests()); leaving rows out is itself a selection, which can create or hide edges if it depends on the "
             "values")  # fmt: skip
-DRAWN = ("single missing cells were drawn once, from a model of their row and of the rows beside it; intervals and "
-         "p-values take them for measured values")  # fmt: skip
+DRAWN = ("single missing cells were drawn several times from a model of their row and of the rows beside it, and "
+         "windows count for what is left of them; effects and their intervals are those of one draw")  # fmt: skip
 """What must be said where columns were replaced, where tests left rows out, and where cells were drawn."""
 
 

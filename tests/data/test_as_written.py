@@ -82,9 +82,30 @@ def test_words_among_numbers_are_named_and_taken_out():
 def test_half_hours_across_a_month_are_regular_however_they_are_written(written):
     frame = tower().assign(TIMESTAMP=written(pd.date_range("2014-01-30", periods=480, freq="30min")))
     result = cc.discover(frame, lags=1, time="TIMESTAMP", na_values=[-9999], missing="windows", method="pc-p")
-    numbers = frame["TIMESTAMP"].dtype.kind in "if"
-    assert any("it begins at 2014-01-30 00:00:00, a step is 00:30:00" in note for note in result.notes) == numbers
+    assert any("it begins at 2014-01-30 00:00:00, a step is 00:30:00" in note for note in result.notes)
     assert result.windows.gaps == 0
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        (
+            pd.date_range("2001-01-31", periods=200, freq="ME"),
+            "dates: it begins at 2001-01-31 00:00:00, a step is a month",
+        ),
+        (
+            pd.date_range("1960-01-01", periods=200, freq="QS"),
+            "dates: it begins at 1960-01-01 00:00:00, a step is 3 months",
+        ),
+        (np.arange(200) * 5 - 40, "numbers: it begins at -40, a step is 5"),
+        (1950.0 + np.arange(200) / 12.0, "begins at 1950"),
+    ],
+)
+def test_a_note_says_what_was_understood_of_any_clock(times, words):
+    random = np.random.default_rng(2)
+    frame = pd.DataFrame({"when": times, "X": random.normal(size=200), "Y": random.normal(size=200)})
+    notes = cc.discover(frame, lags=1, time="when", method="pc-p", max_given=0).notes
+    assert sum("time column 'when' was read as" in note and words in note for note in notes) == 1
 
 
 def test_a_second_clock_is_named():
@@ -96,8 +117,8 @@ def test_a_second_clock_is_named():
 
 def test_single_cells_that_are_drawn_over_time_are_told():
     options = {"lags": 1, "time": "TIMESTAMP", "method": "pc-p", "na_values": -9999, "max_given": 0}
-    assert any("drawn once" in note for note in cc.discover(tower(), missing="model", **options).notes)
-    assert not any("drawn once" in note for note in cc.discover(tower(), missing="windows", **options).notes)
+    assert any("drawn several times" in note for note in cc.discover(tower(), missing="model", **options).notes)
+    assert not any("drawn several times" in note for note in cc.discover(tower(), missing="windows", **options).notes)
 
 
 def test_numbers_that_are_no_dates_stay_numbers():

@@ -217,3 +217,23 @@ def test_rare_combinations_of_contexts_are_one_sentence():
     table.loc[0, ["R", "S"]] = "wet", 1
     with pytest.raises(cc.CausalContextError, match=r"contexts R, S are \('wet', 1\) in 0 whole windows, expected at"):
         windows_of(table, ["R", "S"]).check()
+
+
+def test_windows_of_several_draws_count_for_what_is_left():
+    random = np.random.default_rng(4)
+    values = random.normal(loc=5.0, size=(300, 3)).cumsum(axis=0) * 0.05 - random.normal(size=(300, 3))
+    values[random.random(values.shape) < 0.08] = np.nan
+    frame = pd.DataFrame(values, columns=["X", "Y", "Z"]).assign(R=random.choice(["a", "b"], size=300))
+    windows = read_with_lags(frame, "R", Options(lags=1, missing="model"), None, find_test("auto", 0))
+    assert len(windows.drawn) == 4
+    whole, searched, single = windows.table.values.shape[0], windows.searched, windows.scored
+    assert searched.n_rows == 5 * single.n_rows == 5 * whole
+    assert single.share < 5.0 * searched.share < 1.0
+    parts = [windows._dataset(windows.all_windows.row, 1, (0, 1), own) for own in (windows.series, *windows.drawn)]
+    x = searched.names.index("X")
+    assert searched.columns[x].tolist() == np.concatenate([part.columns[x] for part in parts]).tolist()
+    seen = np.isfinite(frame["X"].to_numpy())[windows.all_windows.row]
+    assert all((part.columns[x][seen] == parts[0].columns[x][seen]).all() for part in parts)
+    assert not all((part.columns[x] == parts[0].columns[x]).all() for part in parts)
+    moments = windows.statistics.moments
+    assert moments.rows.sum() == pytest.approx(windows.columns.n_rows * 5.0 * searched.share, abs=2.0)

@@ -131,11 +131,17 @@ class Completed:
     def stacked(self) -> Dataset:
         """All completed tables as one, in which every row counts for less than one."""
         tables = self.tables(STACKED)
-        columns = tuple(np.concatenate(parts) for parts in zip(*(own.columns for own in tables), strict=True))
-        codes, count = np.concatenate([own.codes for own in tables]), len(tables)
-        # completions add to the variance what they differ by, divided by their number
-        left = 1.0 / (1.0 / self.share + (1.0 / self.share - 1.0) / count)
-        return replace(self.given, columns=columns, codes=codes, share=left / count)
+        return replace(stacked(tables), share=self.worth(len(tables)) / len(tables))
+
+    def worth(self, count: int) -> float:
+        """What a row of so many completed tables counts for: these add what they differ by, divided by their number."""
+        return 1.0 / (1.0 / self.share + (1.0 / self.share - 1.0) / count)
+
+
+def stacked(tables: Sequence[Dataset]) -> Dataset:
+    """Tables of the same columns as one."""
+    columns = tuple(np.concatenate(parts) for parts in zip(*(own.columns for own in tables), strict=True))
+    return replace(tables[0], columns=columns, codes=np.concatenate([own.codes for own in tables]))
 
 
 def complete(data: Dataset, seed: int, most: int = POOLED) -> Completed:

@@ -346,7 +346,8 @@ class WindowAccumulator:
             own[:] = levels.placed(own, data.categories[data.position(name)])
         series = Series(self.system, measured - rest[:, :system], place[rows[:, -1].astype(np.int64)],
                         self.options.covariates, rest[:, system:], np.repeat(np.arange(windows), long),
-                        np.tile(np.arange(long), windows), ends=ends)  # fmt: skip
+                        np.tile(np.arange(long), windows), ends=ends,
+                        clock="" if self._steps is None else self._steps.words)  # fmt: skip
         return series, measured
 
 

@@ -43,6 +43,7 @@ class Series:
     units: Ints  # shape (T,)
     steps: Ints  # shape (T,); the time of every row in steps
     interpolated: int = 0  # cells that were filled in
+    share: float = 1.0  # what a row counts for: less than 1 where cells were drawn
     ends: Bools | None = None  # shape (T,), or None; the rows that may end a window; None: all of them
     # shape (T,), or None; the rows of the table that these are; None of a table that was read in batches
     rows: Ints | None = None
@@ -219,6 +220,13 @@ class StepCounter:
 
     def __init__(self, name: str, step: Any) -> None:
         self._name, self._step, self._length, self._monthly, self._origin = name, step, 0.0, False, 0.0
+        self._first, self._first_part = np.inf, np.zeros(0)
+
+    @property
+    def words(self) -> str:
+        """What was understood of the times, in a sentence."""
+        first = int(np.argmin(stamps_of(self._name, self._first_part)[0]))
+        return _clock(self._name, self._first_part, first, self._length, self._monthly)
 
     def waits(self, rows: int) -> bool:
         """Whether more rows than these are needed to know the length of a step."""
@@ -244,6 +252,8 @@ class StepCounter:
     def numbers(self, values: Values, units: Ints) -> Ints:
         """The step of every row; rows of a unit stand together, in the order of time."""
         stamps, dated, differences = self._differences(values, units)
+        if stamps.min(initial=np.inf) < self._first:
+            self._first, self._first_part = float(stamps.min()), values
         months = _months(values) if self._monthly else None
         if months is not None:
             return np.asarray(months // int(self._length), dtype=np.int64)
@@ -284,18 +294,27 @@ def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
 
 
 def clock_words(name: str, values: Values, steps: Ints, units: Ints) -> str:
-    """What was understood of a time column that looks like numbers, in a sentence; else empty."""
-    numbers = values.dtype.kind in "iuf"
-    written, years = (written_dates(values), decimal_years(values)) if numbers else (None, None)
+    """What was understood of a time column, in a sentence."""
     stamps, dated = stamps_of(name, values)
-    first = str(pd.Timestamp(float(stamps.min()), unit="s")) if dated else f"{values[np.argmin(stamps)]:g}"
-    if written is None:
-        return "" if years is None else f"time column {name!r} was read as {years[1]}: it begins at {first}"
     order = np.lexsort((steps, units))
-    follow = (np.diff(steps[order]) == 1) & (np.diff(units[order]) == 0)
-    length = np.diff(stamps[order])[follow]
-    step = f", a step is {_shown(_mode(length), dated)}" if length.size else ""
-    return f"time column {name!r} was read as {written[1]}: it begins at {first}{step}"
+    count, later = np.diff(steps[order]), np.flatnonzero(np.diff(units[order]) == 0)
+    length, months = (np.diff(stamps[order]) / np.maximum(count, 1))[later], None
+    if dated and not _whole(length / length[0]):
+        months = _months(values[order])
+    one = length[0] if months is None else (np.diff(months) / np.maximum(count, 1))[later[0]]
+    return _clock(name, values, int(np.argmin(stamps)), float(one), months is not None)
+
+
+def _clock(name: str, values: Values, first: int, length: float, monthly: bool) -> str:
+    """The sentence about times, whose first one is at a place; a step is so many seconds or numbers, or months."""
+    stamps, dated = stamps_of(name, values)
+    begin = str(pd.Timestamp(float(stamps[first]), unit="s")) if dated else f"{values[first]:g}"
+    written, years = (written_dates(values), decimal_years(values)) if values.dtype.kind in "iuf" else (None, None)
+    kind = written[1] if written else years[1] if years else "dates" if dated else "numbers"
+    step = "" if years else f", a step is {_shown(length, dated)}"
+    if monthly:
+        step = ", a step is a month" if length == 1.0 else f", a step is {length:g} months"
+    return f"time column {name!r} was read as {kind}: it begins at {begin}{step}"
 
 
 def _dates(values: Values) -> pd.Series[Any]:

@@ -234,6 +234,7 @@ def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[s
         codes=codes,
         categories=categories,
         declared=frozenset(name for name, (variable, _) in columns.items() if variable in data.declared),
+        share=series.share,
     )
 
 

@@ -43,8 +43,10 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     windows.check(tested=False)
     table, lags, names = windows.scored, windows.options.lags, windows.series.names
     statistics, searched = gather_statistics(table, "listwise"), windows.without_other_context_lags(links)
-    score = score if windows.scanned is None else replace(score, wrong_cells="keep")
-    found, _, in_time = run_score(table, statistics, searched, score, seed, n_jobs, watch, windows.table.row)
+    score = replace(score, wrong_cells="keep") if windows.drawn or windows.scanned is not None else score
+    asked = windows.searched
+    known = gather_statistics(asked, "listwise") if windows.drawn else statistics
+    found, _, in_time = run_score(asked, known, searched, score, seed, n_jobs, watch, windows.table.row)
     assert found.evidence is not None
     cells = cells_of_now(table, windows.cells)
     endpoints, evidence = found.endpoints[cells], found.evidence.renumbered(cells)

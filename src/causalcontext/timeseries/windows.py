@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
-from causalcontext.data.completion import FEWEST_OBSERVED, complete
+from causalcontext.data.completion import FEWEST_OBSERVED, STACKED, complete, stacked
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.scan import Scan
@@ -29,7 +29,7 @@ from causalcontext.data.series import (
     without_unit_means,
 )
 from causalcontext.data.series_options import SeriesOptions
-from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.windows import (
     MERGE,
     LaggedTable,
@@ -126,6 +126,7 @@ class SeriesWindows:
     sample: tuple[int, int] | None = None
     # what one pass over a table that is larger than memory kept; the series are then windows one after the other
     scanned: ScannedWindows | None = None
+    drawn: tuple[Series, ...] = ()  # the series with other draws of cells that are missing
 
     @property
     def of_all(self) -> ScannedWindows | None:
@@ -240,12 +241,15 @@ class SeriesWindows:
 
     @property
     def statistics(self) -> SufficientStatistics | None:
-        """Of all windows that tests see, where `columns` are some of them."""
+        """Of all windows that tests see, or of all draws of missing cells, where `columns` are some of them."""
         return self._tested[1]
 
     @cached_property
     def _tested(self) -> tuple[Dataset, SufficientStatistics | None]:
-        found = self._dataset(self._ends[0], self.window.depth, told_apart(self.options.context_lags))
+        asked = self._ends[0], self.window.depth, told_apart(self.options.context_lags)
+        found = self._dataset(*asked)
+        if self.drawn:
+            return found, gather_statistics(self._stacked(*asked), "listwise")
         return (found, None) if self.of_all is None else self.of_all.of_all(self.window.depth, found)
 
     @cached_property
@@ -257,17 +261,30 @@ class SeriesWindows:
         """
         return self._dataset(self.all_windows.row, self.options.lags, sorted({0, *self.options.context_lags}))
 
+    @property
+    def searched(self) -> Dataset:
+        """The same, of all draws of missing cells."""
+        if not self.drawn:
+            return self.scored
+        return self._stacked(self.all_windows.row, self.options.lags, sorted({0, *self.options.context_lags}))
+
     def back_to(self, lag: int) -> Dataset:
         """The same with the past beyond the window up to a lag, on the windows that are as long."""
         return self._dataset(window_ends(self.series, lag)[0], lag, sorted({0, *self.options.context_lags}))
 
-    def _dataset(self, ends: Ints, depth: int, copies: Sequence[int]) -> Dataset:
+    def _stacked(self, ends: Ints, depth: int, copies: Sequence[int]) -> Dataset:
+        """The same windows of all draws as one table, in which every row counts for less."""
+        found = [self._dataset(ends, depth, copies, own) for own in (self.series, *self.drawn)]
+        return replace(stacked(found), share=found[-1].share / len(found))
+
+    def _dataset(self, ends: Ints, depth: int, copies: Sequence[int], series: Series | None = None) -> Dataset:
         """The nodes, then the past beyond the window up to a lag; of a sample half of the windows."""
+        series = self.series if series is None else series
         columns = window_columns(self.names, self.series.covariate_names, self.options.lags, depth)
         named = {at(*column): column for column in columns}
         ends = ends if self.sample is None else ends[self._half(ends)]
-        found = lagged_dataset(self.data, self.series, ends, named, copies)
-        return replace(found, share=self._left(ends)) if self.options.time_effects == "means" else found
+        found = lagged_dataset(self.data, series, ends, named, copies)
+        return replace(found, share=found.share * self._left(ends)) if self.options.time_effects == "means" else found
 
     def _left(self, ends: Ints) -> float:
         """The share of windows that is left once means of times, and of units, have been taken away."""
@@ -345,8 +362,9 @@ def read_windows(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     check_plain(data.names)
     if len(data.system) - len(options.covariates) < 1:
         raise OptionError("covariates names every column; at least one must be left to be an effect")
-    series = _read_series(data, taken, options)
-    return SeriesWindows(data, options, test, series, lagged_table(series, options.lags, max(len(data.values), 1)))
+    series, *drawn = _read_series(data, taken, options)
+    table = lagged_table(series, options.lags, max(len(data.values), 1))
+    return SeriesWindows(data, options, test, series, table, drawn=tuple(drawn))
 
 
 def windows_of_scan(scan: Scan, data: Dataset, options: SeriesOptions, test: IndependenceTest) -> SeriesWindows:
@@ -359,8 +377,11 @@ def windows_of_scan(scan: Scan, data: Dataset, options: SeriesOptions, test: Ind
     return SeriesWindows(data, options, test, series, replace(table, counts=found.counts[lags]), scanned=found)
 
 
-def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions) -> Series:
-    """The rows in the order of time, gaps found, missing cells and unit means treated as asked."""
+def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions) -> list[Series]:
+    """The rows in the order of time, gaps found, missing cells and unit means treated as asked.
+
+    Where cells are drawn, one series for every draw; the first is that of a single draw.
+    """
     time = None if options.time is None else (options.time, taken[options.time])
     units = None if options.units is None else (options.units, taken[options.units])
     series = as_series(data, options.covariates, time, units, options.step)
@@ -369,25 +390,24 @@ def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     means = np.array([data.kinds[data.position(name)] is Kind.CONTINUOUS for name in series.names], dtype=bool)
     if options.missing == "interpolate":
         series = with_single_cells_filled(series, means)
-    if options.missing == "model":
-        series = _with_single_cells_drawn(data, series, options.lags)
+    drawn = _with_single_cells_drawn(data, series, options.lags) if options.missing == "model" else [series]
     by_unit, by_time = options.units is not None and options.unit_effects == "means", options.time_effects == "means"
     if by_unit:
         check_varies(data, series.codes, series.units, f"in every unit of {options.units!r}", "unit_effects")
     if by_time:
         check_varies(data, series.codes, series.steps, f"at every time of {options.time!r}", "time_effects")
-        return without_time_means(series, means, by_unit)
-    return without_unit_means(series, means) if by_unit else series
+        return [without_time_means(own, means, by_unit) for own in drawn]
+    return [without_unit_means(own, means) for own in drawn] if by_unit else drawn
 
 
-def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> Series:
-    """The series with single missing cells drawn once from a model of their row, the rows before it and the next one.
+def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[Series]:
+    """The series with single missing cells drawn from a model of their row, the rows before it and the next one.
 
     Longer holes stay: they are gaps. The context is never filled in.
     """
     single = single_cells(series)
     if not single.any():
-        return series
+        return [series]
     places = [data.position(name) for name in series.names]
     steps = (0, 1, *range(-1, -min(lags, MOST_STEPS_BACK) - 1, -1))
     columns = [beside(series, series.values, step) if step else series.values for step in steps]
@@ -405,13 +425,16 @@ def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> Series
         (tuple(range(len(data.values))),), series.codes[usable].astype(np.int32),
         {place: categories[j % count] for place, j in enumerate(enough) if j % count in categories},
     )  # fmt: skip
-    drawn = complete(rows, 0).table(0)
-    values = series.values.copy()
-    for place, j in enumerate(enough):
-        if j < count:
-            own = single[usable, j]
-            values[usable[own], j] = np.asarray(drawn.columns[place])[own]
-    return replace(series, values=values, interpolated=int(single[usable].sum()))
+    completed, found = complete(rows, 0), []
+    for number, drawn in enumerate(completed.tables(STACKED)):
+        values = series.values.copy()
+        for place, j in enumerate(enough):
+            if j < count:
+                own = single[usable, j]
+                values[usable[own], j] = np.asarray(drawn.columns[place])[own]
+        found.append(replace(series, values=values, interpolated=int(single[usable].sum()),
+                             share=completed.worth(STACKED if number else 1)))  # fmt: skip
+    return found
 
 
 def check_complete(lost: int) -> None:
