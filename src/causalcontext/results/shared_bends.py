@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
     from causalcontext.results.contexts import ContextGraphs
 
-PRICE_OF_A_CLAIM = 2.0
+PRICE_OF_A_CLAIM = 3.0
 """How much better slopes by context must be than a shared bend, in nats.
 
 Kinks hardly ever reach it, however little noise is in the context (docs/decisions/kinks.md)."""
