@@ -15,6 +15,7 @@ their direction and against it.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -81,15 +82,19 @@ def measure(table: pd.DataFrame, options: dict[str, Any]) -> tuple[str | int, ..
 def alone(table: pd.DataFrame) -> None:
     """Print what score-ac finds of the network in every condition by itself."""
     known, lines = [(cause, effect) for cause, effects in NETWORK.items() for effect in effects], []
+    found: Counter[tuple[str, str, str]] = Counter()
     for condition, rows in table.groupby("condition"):
         result = cc.discover(rows.drop(columns="condition"), method="score-ac")
         marks, evidence = [result.union.mark(*arrow) for arrow in known], result.evidence
         assert evidence is not None
         spread = "even" if np.isnan(evidence.scales_gain) else "modelled"
+        found.update((*arrow, mark) for arrow, mark in zip(known, marks, strict=True))
         lines.append((str(condition), marks.count("-->"), marks.count("<--"), spread, evidence.wrong_cells))
     head = ("condition", "arrows as in the network", "against it", "spread of the noise", "wrong cells")
     print(markdown_table(head, lines))
-    print(f"\nin all {sum(line[1] for line in lines)} : {sum(line[2] for line in lines)}")
+    print(f"\nin all {sum(line[1] for line in lines)} : {sum(line[2] for line in lines)}; arrow by arrow", end=" ")
+    counts = ((arrow, found[*arrow, "-->"], found[*arrow, "<--"]) for arrow in known)
+    print(", ".join(f"{' --> '.join(arrow)} {right} : {wrong}" for arrow, right, wrong in counts if right or wrong))
 
 
 def main() -> None:

@@ -8,11 +8,12 @@ context graphs, R among them; "arrows" is the share of directed links found that
 of `changes()` that may be claimed: its false discovery rate, and the share of true changes that are claimed. "warned"
 is the share of tables on which a model check or a note of the engine speaks of the model, "findings" on how many tables
 which of them do, and on how many the spread of the noise was modelled, "cleaned" of how many tables cells were taken
-for wrong; "seconds" is the median processor time of a search with its claims, "longest" the longest. "score-ac, plain
-numbers" is told that all columns are continuous; "zeros and thirds" sees columns with zeros as categories of zero and
-the thirds of the rest. The methods of causal-learn see the pooled rows, R as a number; their graph counts for every
-context. A peer that takes more than `--limit` seconds of processor time on a table did not end there, and the table
-does not count for it (PC with KCI: use `--rows 100`).
+for wrong, "coarse" on how many tables numbers of few values were searched in which way; "seconds" is the median
+processor time of a search with its claims, "longest" the longest. "score-ac, plain numbers" is told that all columns
+are continuous; "zeros and thirds" sees columns with zeros as categories of zero and the thirds of the rest. The methods
+of causal-learn see the pooled rows, R as a number; their graph counts for every context. A peer that takes more than
+`--limit` seconds of processor time on a table did not end there, and the table does not count for it (PC with KCI: use
+`--rows 100`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
+from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, REPLACED, SCORES
 from causalcontext.graphs.endpoints import Endpoint
 from curved_models import COARSE, MIXTURE, Counts, CurvedModel, Design, count_endpoints, draw_model
 from measuring import machine, markdown_table
@@ -40,6 +42,8 @@ Damage = Callable[[pd.DataFrame, np.random.Generator], pd.DataFrame]
 LINEAR = ("linear",)
 PLAIN = "score-ac, plain numbers"
 THIRDS = "score-ac, zeros and thirds"
+WAYS = (CENSORED, REPLACED, HEAPS, SCORES, AS_THEY_ARE)
+"""Of two that a table has, the first counts: with numbers drawn or spread, other columns have normal scores."""
 PEERS = ("causal-learn PC", "causal-learn BOSS", "causal-learn PC, KCI")
 
 
@@ -149,6 +153,7 @@ class Facts:
     cleaned: bool = False
     chosen: str = ""
     findings: frozenset[str] = frozenset()
+    coarse: str = ""
     seconds: float = np.nan
 
 
@@ -177,6 +182,7 @@ def main() -> None:
         "cleaned",
         "chose",
         "findings",
+        "coarse",
         "seconds",
         "longest",
         "ended",
@@ -226,7 +232,8 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     warned = bool(result.violations or said)
     return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(false),
                  len(claimed & changed), len(changed), warned, result.wrong_cells is not None, result.settings.method,
-                 findings, seconds)  # fmt: skip
+                 findings, next((way for way in WAYS if any(way in note for note in result.notes)), ""),
+                 seconds)  # fmt: skip
 
 
 def other_slopes(model: CurvedModel, names: list[str]) -> set[frozenset[str]]:
@@ -262,12 +269,14 @@ def _entries(found: list[Facts]) -> list[str]:
                                     for name in ("claims", "false_claims", "found_changes", "changes"))  # fmt: skip
     chosen = Counter(facts.chosen for facts in found)
     findings = Counter(kind for facts in found for kind in sorted(facts.findings))
+    coarse = Counter(facts.coarse for facts in found)
     seconds = [facts.seconds for facts in found] or [np.nan]
     return [_share(hits, links), _share(extra, pairs), _share(right, right + wrong), str(claims), str(false),
             _share(false, claims), _share(good, changes), _share(sum(facts.warned for facts in found), len(found)),
             str(sum(facts.cleaned for facts in found)),
             *(", ".join(f"{name} {number}" for name, number in counted.most_common() if name)
-              for counted in (chosen, findings)), f"{np.median(seconds):.2f}", f"{max(seconds):.2f}"]  # fmt: skip
+              for counted in (chosen, findings, coarse)),
+            f"{np.median(seconds):.2f}", f"{max(seconds):.2f}"]  # fmt: skip
 
 
 def _share(part: int, whole: int) -> str:
