@@ -228,3 +228,43 @@ def test_level_and_power_with_a_third_of_the_cells_missing():
         rejected = (np.array(p) < 0.05).sum(axis=0)
         assert rejected[:2].max() <= scipy.stats.binom.ppf(0.999, 80, 0.05)
         assert rejected[2:].min() > 72
+
+
+CONTEXTS = {
+    "none": None,
+    "one": "R",
+    "two": ["R", "S"],
+    "threshold": cc.threshold("X", 0.0),
+    "bins": cc.bins("X", [0.0]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lags", [None, 1])
+@pytest.mark.parametrize("context", CONTEXTS)
+@pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "auto"])
+def test_modelled_cells_go_with_every_method_context_and_question(method, context, lags, tmp_path):
+    """Kinds of all sorts, a tenth of the cells missing: what a result answers without holes it answers with them."""
+    random = np.random.default_rng(9)
+    x, y, z = random.normal(size=(3, 400))
+    table = pd.DataFrame({"X": x - 0.5, "Y": 4.0 - x + y, "Z": np.where(y + z > 0.0, "high", "low").astype(object)})
+    table["W"] = random.poisson(np.exp(0.4 * y))
+    holes = random.random((400, 4)) < 0.1
+    holes[:, 0] &= context not in ("threshold", "bins")
+    table = table.astype({"W": float}).mask(holes)
+    table = table.assign(R=np.where(y + random.normal(size=400) > 0.0, "r", "q"), S=random.choice(["s", "t"], size=400))
+    if context != "two":
+        table = table.drop(columns=["S"] if context == "one" else ["R", "S"])
+    options = {} if lags is None else {"lags": lags}
+    result = cc.discover(table, CONTEXTS[context], method=method, missing="model", kinds={"W": "count"}, **options)
+    assert result.complete
+    assert not result.edges().empty
+    assert str(result.explain("X", "Y"))
+    assert {"x", "y", "effect"} <= set(result.effects("X", "Y").columns)
+    assert result.diagnose() is not None
+    if len(result.contexts) > 1:
+        assert result.changes(*result.contexts[:2]) is not None
+    assert result.stability(samples=2, progress=False) is not None
+    result.report(tmp_path / "report.html")
+    result.save(tmp_path / "result.json")
+    assert cc.load(tmp_path / "result.json") == result

@@ -386,3 +386,18 @@ def test_missing_values_are_answered_with_what_the_method_takes():
         with pytest.raises(DataError, match='missing="model" to use every observed cell of all 40 rows') as caught:
             cc.discover(holes, "R", method=method)
         assert ("testwise" in str(caught.value)) == (method != "score-ac")
+
+
+class Grid(dict):
+    """What xarray's Dataset is to us: a mapping with dimensions that can become a table."""
+
+    dims = ("time", "station")
+
+    def to_dataframe(self):
+        raise AssertionError("nobody asked for it")
+
+
+@pytest.mark.parametrize("ask", [cc.discover, cc.check])
+def test_data_sets_of_xarray_are_told_how_to_become_a_table(ask):
+    with pytest.raises(cc.DataError, match=r"pass table.to_dataframe\(\).reset_index\(\), whose dim"):
+        ask(Grid(x=1.0))

@@ -100,6 +100,9 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
         table = frame_of(*_named_array(table, names))
     elif names is not None:
         raise OptionError(NAMES_OF_ARRAYS)
+    elif hasattr(table, "to_dataframe") and hasattr(table, "dims"):
+        raise DataError(f"the table is a {type(table).__name__} of xarray; pass table.to_dataframe().reset_index(), "
+                        "whose dimensions are columns: name them by time= and units=, or drop them")  # fmt: skip
     elif isinstance(table, Mapping):
         table = _frame_of_mapping(table)
     _check_unique(_native_names(table))

@@ -30,7 +30,7 @@ from causalcontext.data.frames import pd
 from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
-from causalcontext.data.tables import cells_of, context_levels, context_places
+from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame
 from causalcontext.diagnostics.rows import overlap
 from causalcontext.errors import CausalContextError, DataError, did_you_mean, listed
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
@@ -317,14 +317,7 @@ def check(
 
 def _frame(table: Any) -> pd.DataFrame:
     """Any kind of table as one of pandas."""
-    if is_pandas_dataframe(table):
-        return table
-    try:
-        frame = nw.from_native(table)
-    except TypeError as error:
-        found = type(table).__name__
-        raise DataError(f"the table is of type {found}, expected a pandas, polars or pyarrow table") from error
-    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_pandas()
+    return table if is_pandas_dataframe(table) else eager_frame(table, None).to_pandas()
 
 
 def _misleading(data: Dataset) -> Iterator[str]:
