@@ -231,6 +231,10 @@ def test_lags_and_several_contexts_go_with_limits():
     result = cc.discover(table, "R", method="score-ac", lags=1)
     assert CENSORED in told(result)
     assert result.union.mark("X(t-1)", "Y") == "-->"
+    coded = table.assign(X=np.where(generator.normal(size=500) < -0.3 - 0.7 * x, 9.0, x))
+    result = cc.discover(coded, "R", method="score-ac", lags=1)
+    assert REPLACED in told(result)
+    assert {("X(t-1)", "X"), ("X(t-1)", "Y")} <= {(edge.source, edge.target) for edge in result.union.edges}
     table, _, code = rain(600, 4, False)
     both = table.assign(R=code, S=generator.integers(3, size=600), K=np.where(table["Z"] > 0.3, "a", "b"))
     result = cc.discover(both, ["R", "S"], method="score-ac")
