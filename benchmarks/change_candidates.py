@@ -14,17 +14,6 @@ import numpy as np
 from numba import njit
 
 from causalcontext.kernels.linear import sweep
-from causalcontext.kernels.rows.change_parts import (
-    bartlett,
-    brown_forsythe,
-    combine,
-    common_terms,
-    context_needs,
-    curvature,
-    likelihood_ratio,
-    nested_f,
-    uneven_spread,
-)
 from causalcontext.kernels.rows.fits_by_context import (
     ContextFits,
     Groups,
@@ -35,6 +24,17 @@ from causalcontext.kernels.rows.fits_by_context import (
 )
 from causalcontext.kernels.rows.glm import RIDGE, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT
+from causalcontext.kernels.rows.robust_change import (
+    bartlett,
+    brown_forsythe,
+    combine,
+    common_terms,
+    context_needs,
+    curvature,
+    likelihood_ratio,
+    nested_f,
+    uneven_spread,
+)
 from causalcontext.kernels.special import chi2_upper
 
 NAMES = ("A: LR*", "B: Chow + BF", "C: B, gated", "D: max(A, C)", "E: gate at .05", "F: robust-change", "mean only")

@@ -17,7 +17,7 @@ import pandas as pd
 import causalcontext as cc
 from causalcontext.ci_tests.cmi_knn import CmiKnn
 from causalcontext.ci_tests.rows import Variable, as_variable
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.kernels.cuda.card import obstacle
 from causalcontext.search import level_search
 from workloads import wide_table

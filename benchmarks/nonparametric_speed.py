@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from causalcontext.ci_tests.cmi_knn import CmiKnn
 from causalcontext.ci_tests.rcot import Rcot
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from measuring import Duration, machine, markdown_table, median, median_duration, spoken_time, timed
 from peers import tigramite_information, tigramite_mixed_information
 

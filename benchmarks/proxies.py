@@ -3,7 +3,8 @@
     python benchmarks/proxies.py --models 40
 
 Cells are those of `violations.py`. A link of score-ac counts once for all contexts; it is false if its endpoints are
-linked in none of them. "named" are links that explain nothing beside the curves of a neighbour (`results/proxies.py`).
+linked in none of them. "named" are links that explain nothing beside the curves of a neighbour
+(`results/curve_difference.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import directed
-from causalcontext.results.proxies import replaceable_links
+from causalcontext.results.curve_difference import replaceable_links
 from curved_models import draw_model
 from measuring import machine, markdown_table
 from violations import CELLS

@@ -25,10 +25,9 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import directed as directed_endpoints
 from causalcontext.knowledge import Knowledge
-from causalcontext.score.clock import Clock
 from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
-from causalcontext.score.options import ScoreOptions
+from causalcontext.score.options import Clock, ScoreOptions
 from causalcontext.score.search import Effort, search
 from causalcontext.simulate import ContextSCM, random_model
 from measuring import machine, markdown_table

@@ -27,7 +27,7 @@ import causalcontext as cc
 from causalcontext.graphs.lag_names import at
 from causalcontext.progress import Watch, nobody
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.lagged.revisions import LEVEL
+from causalcontext.search.lagged.algorithm import LEVEL
 from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
 from causalcontext.simulate.examples import land_surface_model
 from causalcontext.timeseries.scored import score_windows

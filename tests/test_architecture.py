@@ -33,8 +33,10 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(PACKAGE.rglob("*.py"))
 MODULES = {".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in FILES}
 UPWARDS = {
-    ("graphs.graph", "drawing"): "a graph draws itself: plot, and its picture in a notebook",
-    ("graphs.union", "drawing"): "a labeled union is a table in a notebook",
+    (
+        "graphs.graph",
+        "drawing",
+    ): "a graph draws itself: plot, and its picture in a notebook, a labeled union its table",
 }
 """Imports of a higher part, inside a method and in no cycle, and the reasons."""
 

@@ -16,7 +16,7 @@ import causalcontext as cc
 import naive_calibration as naive
 from causalcontext.ci_tests.partial_correlation import PartialCorrelation
 from causalcontext.ci_tests.rows import Comparison, RowTest, untestable
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.calibration.report import QUANTILE, compatible, wilson
 from causalcontext.diagnostics.calibration.tables import (

@@ -14,7 +14,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.report.payload import payload
-from causalcontext.results.verdicts import WithinContexts, why_inside_only
+from causalcontext.results.changes import WithinContexts, why_inside_only
 from causalcontext.simulate import random_model
 from causalcontext.simulate.examples import proteins
 from marks import rest_slow

@@ -31,8 +31,7 @@ from causalcontext.errors import (
     NotYetError,
     OptionError,
 )
-from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.union import LabeledUnion
+from causalcontext.graphs.graph import Graph, LabeledUnion
 from causalcontext.interop.estimator import PCAC
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs, LaggedGraphs

@@ -58,8 +58,7 @@ from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
 from causalcontext.results.notes import About, Note, was_cut
-from causalcontext.results.outcome import Outcome
-from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import (

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 from typer.testing import CliRunner
 
-from causalcontext.app.serving import listening
+from causalcontext.app.server import listening
 from causalcontext.cli import app_command
 from causalcontext.cli.app import app
 from causalcontext.errors import OptionError

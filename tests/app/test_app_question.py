@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.app.comparison import compared
 from causalcontext.app.question import OPTIONS, Question, run_title
+from causalcontext.app.session import compared
 
 NASTY = 'it\'s "A" $(x) `y` \\ é'
 QUESTIONS = {

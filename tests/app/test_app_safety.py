@@ -7,7 +7,7 @@ import pytest
 
 import hostile
 from causalcontext.app import server
-from causalcontext.app.guard import PAGE_POLICY
+from causalcontext.app.server import PAGE_POLICY
 
 ADDRESSES = ["/", "/page/app.js", "/api/state", "/api/columns", "/api/runs", "/runs/1/report", "/project",
              "/runs/1/download/json"]  # fmt: skip

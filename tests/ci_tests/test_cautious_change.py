@@ -8,7 +8,7 @@ import causalcontext as cc
 import naive_change
 from causalcontext.ci_tests.change import CautiousChange, RobustChange
 from causalcontext.ci_tests.rows import Variable
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 
 RANDOM = np.random.default_rng(0)
 

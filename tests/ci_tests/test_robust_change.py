@@ -13,7 +13,7 @@ import naive_change
 from causalcontext.ci_tests.change import ContextChange, RobustChange, change_parts
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.ci_tests.rows import as_variable
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.rows.robust_change import GATE_LEVEL

@@ -17,7 +17,7 @@ from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import Declared
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.search.level_search import BatchedSearch, SplitSearch

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind, plain_values, value_families
+from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, plain_values, value_families
 from causalcontext.errors import DataError, OptionError
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError, OptionError
 

@@ -12,7 +12,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.data import streams, table_files, totals
+from causalcontext.data import streams, table_files
 from causalcontext.data.accumulate import Accumulator, BatchColumns
 from causalcontext.data.scan import accumulator_of, columns_of, finished
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -125,7 +125,7 @@ def test_means_far_from_0_cost_no_digits(cut, parts, order):
 @pytest.mark.parametrize("most", [0, 2**23])
 @pytest.mark.parametrize("p", rest_slow([2, 5, 66, 3, 4, 6, 63, 65, 68, 129, 130], fast=3))
 def test_any_number_of_columns_is_multiplied(monkeypatch, most, p):
-    monkeypatch.setattr(totals, "MOST_NUMBERS", most)
+    monkeypatch.setattr("causalcontext.data.moments.MOST_NUMBERS", most)
     rng = np.random.default_rng(p)
     x, cells = 3.0 - rng.standard_normal((600, p)) @ rng.standard_normal((p, p)), rng.integers(0, 3, 600)
     table = pd.DataFrame(x, columns=[f"X{j}" for j in range(p)]).assign(R=cells)
@@ -140,7 +140,7 @@ def test_any_number_of_columns_is_multiplied(monkeypatch, most, p):
 @pytest.mark.parametrize("most", [0, 2**23])
 @pytest.mark.parametrize("order", ["mixed", "sorted"])
 def test_many_columns_and_long_stretches(monkeypatch, most, order):
-    monkeypatch.setattr(totals, "MOST_NUMBERS", most)
+    monkeypatch.setattr("causalcontext.data.moments.MOST_NUMBERS", most)
     rng = np.random.default_rng(2)
     x, cells = rng.standard_normal((1700, 71)) + 5.0, rng.integers(0, 2, 1700)
     x[:, 9], x[3, 20], x[4, 21] = np.where(cells == 1, -0.0, 7.0), np.nan, -np.inf

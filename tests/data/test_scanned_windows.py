@@ -9,7 +9,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.data.accumulate import Accumulator
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.data.scanned_windows import WindowAccumulator
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import gather_statistics

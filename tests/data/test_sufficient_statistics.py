@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from causalcontext.data.checks import check_size
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import (
     SufficientStatistics,
     drop_empty_cells,

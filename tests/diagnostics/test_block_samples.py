@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.moments import Moments
-from causalcontext.data.totals import BLOCKS
+from causalcontext.data.moments import BLOCKS, Moments
 from causalcontext.diagnostics.stability import drawn_moments
 from causalcontext.kernels.draws import GOLDEN, ONE, splitmix64
 

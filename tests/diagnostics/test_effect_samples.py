@@ -6,7 +6,7 @@ import pytest
 
 import causalcontext as cc
 import naive_effects as naive
-from causalcontext.diagnostics.effect_samples import EffectSampler
+from causalcontext.diagnostics.stability import EffectSampler
 from marks import rest_slow
 
 GRAPH = {r: {"X": [], "R": ["X"], "B": ["X", "R"], "Y": ["B"]} for r in (0, 1)}

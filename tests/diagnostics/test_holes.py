@@ -6,7 +6,7 @@ import pytest
 import scipy
 
 import causalcontext as cc
-from causalcontext.diagnostics.holes import _likelihood
+from causalcontext.diagnostics.rows import _likelihood
 
 
 def holey(seed, slope, rows=300):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from causalcontext.graphs.adjustment import adjustment, connection, is_visible
 from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.paths import possible_descendants
+from causalcontext.graphs.paths import adjustment, connection, is_visible, possible_descendants
 from causalcontext.interop import from_causal_learn
 
 NAMES = "ABCDE"

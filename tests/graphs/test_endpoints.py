@@ -24,8 +24,7 @@ from causalcontext.graphs.endpoints import (
     marked,
     may_cause,
 )
-from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.union import LabeledEdge, LabeledUnion, union_graph
+from causalcontext.graphs.graph import Graph, LabeledEdge, LabeledUnion, union_graph
 from pags import soil_pags
 
 MARKS = [mark for mark in ENDPOINTS_OF_MARK if mark]

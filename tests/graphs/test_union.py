@@ -8,8 +8,7 @@ import pytest
 import naive
 from causalcontext.errors import DataError
 from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.union import LabeledEdge, LabeledUnion, union_graph
+from causalcontext.graphs.graph import Graph, LabeledEdge, LabeledUnion, union_graph
 
 MARKS = ["", "-->", "<--", "o-o", "x-x"]
 

@@ -10,8 +10,7 @@ import pytest
 import hostile
 from causalcontext import export
 from causalcontext.errors import CausalContextError
-from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.union import LabeledUnion
+from causalcontext.graphs.graph import Graph, LabeledUnion
 
 ALL_MARKS = Graph.from_edges(
     "ABCDE", [("A", "B", "-->"), ("C", "B", "-->"), ("C", "D", "o-o"), ("D", "E", "x-x"), ("A", "E", "<->")]

@@ -8,7 +8,7 @@ import pandas as pd
 import causalcontext as cc
 from causalcontext.ci_tests.cmi_knn import CmiKnn, exchange_of, rank_space
 from causalcontext.ci_tests.rows import as_variable
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.kernels.cuda import levels
 from causalcontext.kernels.cuda import neighbours as on_card
 from causalcontext.search import level_search

@@ -11,8 +11,15 @@ from scipy import stats
 
 import causalcontext as cc
 from causalcontext.data.tables import read_table
-from causalcontext.model_checks.linear_fits import RUN, fits, numeric_rows
-from causalcontext.model_checks.residuals import Residuals, check_residuals, lag_one, statistics
+from causalcontext.model_checks.residuals import (
+    RUN,
+    Residuals,
+    check_residuals,
+    fits,
+    lag_one,
+    numeric_rows,
+    statistics,
+)
 from causalcontext.model_checks.violations import (
     CURVES,
     INTERACTIONS,

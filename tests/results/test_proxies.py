@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 import causalcontext as cc
+from causalcontext.results.curve_difference import ContextRows, extra_columns, replaceable_links
 from causalcontext.results.equations import Term
-from causalcontext.results.proxies import ContextRows, extra_columns, replaceable_links
 
 
 def naive_p(effect, asked, given):

@@ -6,10 +6,9 @@ import pandas as pd
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge
-from causalcontext.score.clock import Clock
 from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
-from causalcontext.score.options import ScoreOptions
+from causalcontext.score.options import Clock, ScoreOptions
 from causalcontext.score.search import Effort, search
 from causalcontext.score.workspace import FitWorkspace
 from causalcontext.simulate import random_model

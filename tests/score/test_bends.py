@@ -8,8 +8,8 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.kernels.rows.bends import LINE, Held, bends, orthonormal
+from causalcontext.results.levels_and_spreads import losses, shared_level
 from causalcontext.results.notes import About, about
-from causalcontext.results.shared_bends import losses, shared_level
 from causalcontext.simulate import random_model
 from marks import rest_slow
 

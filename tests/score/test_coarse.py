@@ -11,7 +11,7 @@ from score_tables import model_table
 
 import causalcontext as cc
 from causalcontext.data.coarse import AS_THEY_ARE, HEAPS, SCORES, few_valued
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.diagnostics.nearby_cuts import endpoints_at
-from causalcontext.report.cut_card import tried_cuts
+from causalcontext.diagnostics.best_cut import endpoints_at
+from causalcontext.report.html import tried_cuts
 from causalcontext.score.cuts import CutColumns, CutResponse, columns_of, cut_profile, grid_of, group_gains, products_at
 
 discover = sys.modules["causalcontext.discover"]

@@ -10,7 +10,7 @@ from causalcontext.score.equations import even_quantiles
 from causalcontext.score.explore import log_slope, normal_scores
 from causalcontext.score.treatments import log_density
 from causalcontext.simulate import random_model
-from causalcontext.simulate.noise import exponential
+from causalcontext.simulate.linear import exponential
 
 
 def test_normal_scores_share_ranks_of_equal_values():

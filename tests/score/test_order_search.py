@@ -12,11 +12,11 @@ import causalcontext as cc
 from causalcontext.graphs.endpoints import marked
 from causalcontext.kernels.orders.fit_arrays import no_kept
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
-from causalcontext.score.clock import Clock
 from causalcontext.score.columns import OWN_STEP, PRODUCT, BasisFunction
 from causalcontext.score.design import POOLED
 from causalcontext.score.judgement import direct
 from causalcontext.score.merging import Merger, lattice
+from causalcontext.score.options import Clock
 from causalcontext.score.search import Climber, Effort, best_first, climb_from, random_order, search, sweeps
 from causalcontext.score.workspace import FitWorkspace
 from marks import rest_slow

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.diagnostics.other_methods import second_opinion
-from causalcontext.score import clock, explore
+from causalcontext.score import explore, options
 from causalcontext.simulate import random_model
-from causalcontext.simulate.noise import exponential, student_t5
+from causalcontext.simulate.linear import exponential, student_t5
 from marks import rest_slow
 
 
@@ -184,7 +184,7 @@ def test_ctrl_c_in_the_first_climb_keeps_where_it_stands(method, monkeypatch):
     def never(_):
         raise AssertionError("another search was begun")
 
-    monkeypatch.setattr(clock, "wait", interrupting(1))
+    monkeypatch.setattr(options, "wait", interrupting(1))
     monkeypatch.setattr("causalcontext.methods.auto.pc_ac", never)
     with pytest.raises(cc.InterruptedSearch) as caught:
         cc.discover(model_table(300, 2, nodes=12), "R", method=method, search="order")
@@ -197,7 +197,7 @@ def test_ctrl_c_in_the_first_climb_keeps_where_it_stands(method, monkeypatch):
 
 
 def test_a_second_ctrl_c_does_not_wait(monkeypatch):
-    monkeypatch.setattr(clock, "wait", interrupting(2))
+    monkeypatch.setattr(options, "wait", interrupting(2))
     with pytest.raises(KeyboardInterrupt) as caught:
         cc.discover(model_table(300, 2, nodes=12), "R", method="score-ac", search="order")
     assert not isinstance(caught.value, cc.InterruptedSearch)
@@ -210,7 +210,7 @@ def test_ctrl_c_while_directions_are_asked_leaves_them_open(monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("causalcontext.score.exact_search.ExactScores.without", stop)
+    monkeypatch.setattr("causalcontext.score.search.ExactScores.without", stop)
     with pytest.raises(cc.InterruptedSearch) as caught:
         cc.discover(rows, "R", method="score-ac")
     graphs = caught.value.result.graphs
@@ -222,7 +222,7 @@ def test_ctrl_c_while_directions_are_asked_leaves_them_open(monkeypatch):
 
 def test_ctrl_c_in_a_second_opinion_is_heard(monkeypatch):
     result = cc.discover(model_table(300, 2, nodes=12), "R", test="partial-correlation")
-    monkeypatch.setattr(clock, "wait", interrupting(1))
+    monkeypatch.setattr(options, "wait", interrupting(1))
     with pytest.raises(KeyboardInterrupt):
         second_opinion(result)
 

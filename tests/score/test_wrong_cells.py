@@ -14,10 +14,9 @@ from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import nobody
 from causalcontext.score import wrong_cells
-from causalcontext.score.clock import Clock
 from causalcontext.score.data import score_data
 from causalcontext.score.explore import explore
-from causalcontext.score.options import ScoreOptions
+from causalcontext.score.options import Clock, ScoreOptions
 from causalcontext.score.search import Effort
 from causalcontext.score.wrong_cells import (
     cleaned_table,

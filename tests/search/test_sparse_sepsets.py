@@ -9,8 +9,7 @@ from causalcontext import Knowledge, discover
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.results.entries import Decision
-from causalcontext.results.log import CITestLog
+from causalcontext.results.log import CITestLog, Decision
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.level_search import Marginal, SplitSearch
 from causalcontext.search.plan import Plan

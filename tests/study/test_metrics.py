@@ -7,7 +7,7 @@ import pytest
 
 import naive
 from causalcontext.graphs.endpoints import directed, endpoints_of_arcs, endpoints_of_mark
-from causalcontext.graphs.union import union_endpoints
+from causalcontext.graphs.graph import union_endpoints
 from causalcontext.study.metrics import graph_metrics, label_metrics, rounded
 from causalcontext.study.reports import bootstrap_std, resampling_weights
 

@@ -16,8 +16,7 @@ from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent
 from causalcontext.graphs.paths import is_acyclic, mag_adjacency, open_paths, reach
 from causalcontext.knowledge import Links
 from causalcontext.search.fci import Caution, fci
-from causalcontext.search.lagged.hidden import WindowPlan, pairs_now, repeated_links
-from causalcontext.search.lagged.plan import Window
+from causalcontext.search.lagged.plan import Window, WindowPlan, pairs_now, repeated_links
 from causalcontext.search.level_search import BatchedSearch
 from causalcontext.simulate.hidden import PreparedOracle
 from causalcontext.simulate.testing.discrete import DiscreteModel

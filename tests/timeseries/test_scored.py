@@ -10,8 +10,8 @@ from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
-from causalcontext.score.exact_search import ExactScores
 from causalcontext.score.options import ScoreOptions
+from causalcontext.score.search import ExactScores
 from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.timeseries.scored import cells_of_now
 from causalcontext.views import Contexts

@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 
 from causalcontext.app.question import Question
+from causalcontext.data.columns import Column
 from causalcontext.data.frames import pd
-from causalcontext.data.kinds import Column
 from causalcontext.data.table_files import words_for_missing
 from causalcontext.diagnostics.check import SystemReading, check, level_text, read_system_column
 from causalcontext.errors import listed

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from causalcontext.ci_tests.protocol import grouped, no_outcomes, put
 from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.basis import SAME_CURVE, Basis, answer_basis

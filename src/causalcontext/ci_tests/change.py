@@ -24,13 +24,12 @@ import numpy as np
 import scipy
 
 from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, thinned
-from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.linear import sweep
-from causalcontext.kernels.rows.change_parts import combine
 from causalcontext.kernels.rows.glm import RIDGE, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.kernels.rows.robust_change import (
@@ -41,6 +40,7 @@ from causalcontext.kernels.rows.robust_change import (
     bound_from_moments,
     bound_of_logit,
     change_on_rows,
+    combine,
     most_lost,
     robust_change,
 )

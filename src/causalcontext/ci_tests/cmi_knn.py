@@ -19,8 +19,8 @@ import scipy
 from causalcontext.ci_tests.permutation import check_permutations, permutation_p
 from causalcontext.ci_tests.protocol import Strength
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import mean_ranks
-from causalcontext.data.kinds import Kind
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 from causalcontext.kernels.rows import neighbours

@@ -12,11 +12,10 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.designs import columns_of
 from causalcontext.ci_tests.permutation import check_permutations, permutation_p
 from causalcontext.ci_tests.protocol import Strength
-from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
-from causalcontext.data.kinds import Kind
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, columns_of, untestable
+from causalcontext.data.columns import Kind
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.permutations import dispersion_within

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.designs import parts_of, strata_of
 from causalcontext.ci_tests.permutation import sequential_p
-from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
-from causalcontext.data.kinds import Kind
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, parts_of, strata_of, untestable
+from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.permutations import cell_sum, permuted_exceedances
 from causalcontext.views import Reason

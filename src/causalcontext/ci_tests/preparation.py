@@ -35,9 +35,9 @@ from causalcontext.ci_tests.protocol import (
 from causalcontext.ci_tests.registry import PreparedComposite
 from causalcontext.ci_tests.rows import Comparison
 from causalcontext.data.checks import check_none_infinite, check_statistics
+from causalcontext.data.columns import Kind
 from causalcontext.data.completion import POOLED, Completed, complete
 from causalcontext.data.dataset import Dataset, missing_rows, some_rows, with_placeholders
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS

@@ -35,8 +35,8 @@ from causalcontext.ci_tests.protocol import (
 from causalcontext.ci_tests.rcot import Rcot
 from causalcontext.ci_tests.regression_legacy import RegressionLegacy
 from causalcontext.ci_tests.tsagris import Tsagris
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import OptionError, check_choice, shortly
 from causalcontext.views import CIQuery, Outcomes

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from causalcontext.ci_tests.protocol import Declared, Label, Strength, grouped
 from causalcontext.ci_tests.rows import standardised
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import NotYetError
 from causalcontext.kernels.arrays import Bools, Floats, Ints

@@ -26,10 +26,19 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of
 from causalcontext.ci_tests.permutation import sequential_p
-from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
-from causalcontext.data.kinds import Kind
+from causalcontext.ci_tests.rows import (
+    FEWEST_DF,
+    Comparison,
+    RowTest,
+    Variable,
+    added_to,
+    association,
+    base_of,
+    columns_of,
+    untestable,
+)
+from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.glm import drawn_exceedances, first_slopes, fit_glm, probabilities
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISSON, call_pass

@@ -27,6 +27,6 @@ def app_command(
     """The app in the browser, on this machine alone: look at a table, ask, say what is known, run, compare."""
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise OptionError("the app needs starlette and uvicorn: pip install 'causalcontext[app]'")
-    from causalcontext.app.serving import serve
+    from causalcontext.app.server import serve
 
     serve(file, project, port, browser, say)

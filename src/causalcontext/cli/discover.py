@@ -24,8 +24,8 @@ from causalcontext.cli.inputs import (
     with_options,
 )
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
+from causalcontext.data.columns import Column
 from causalcontext.data.frames import pd
-from causalcontext.data.kinds import Column
 from causalcontext.data.scan import Scan
 from causalcontext.discover import discover as search
 from causalcontext.errors import InterruptedSearch, listed

@@ -10,7 +10,7 @@ import typer
 from causalcontext.cli.terminal import say, show_page
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.errors import FileError, OptionError
-from causalcontext.graphs.union import LabeledUnion
+from causalcontext.graphs.graph import LabeledUnion
 from causalcontext.simulate.linear import random_model
 
 

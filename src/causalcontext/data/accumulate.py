@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.checks import MOST_CELLS, check_products
+from causalcontext.data.columns import Kind
 from causalcontext.data.frames import pa
 from causalcontext.data.indicators import Indicator
-from causalcontext.data.kinds import Kind
-from causalcontext.data.levels import StreamLevels, dictionary_of_batch, note_order
-from causalcontext.data.moments import Moments
+from causalcontext.data.moments import Moments, block_moments, blocks_for, both_triangles, no_totals, without_blocks
 from causalcontext.data.sample import DrawnRows, RowSample
+from causalcontext.data.streams import StreamLevels, dictionary_of_batch, note_order
 from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
-from causalcontext.data.totals import block_moments, blocks_for, both_triangles, no_totals, without_blocks
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
 from causalcontext.kernels.rows.batches import digest_codes, look_up

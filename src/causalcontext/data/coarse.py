@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows
-from causalcontext.data.kinds import Kind
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Floats, Values
 

@@ -17,8 +17,8 @@ from functools import cached_property
 import numpy as np
 import scipy
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Bools, Floats, Ints

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.errors import DataError, check_are_columns
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
 from causalcontext.views import Contexts

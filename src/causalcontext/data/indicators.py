@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.columns import number_text
+from causalcontext.data.columns import Kind, number_text
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import cells_of, read_table
 from causalcontext.errors import LARGEST, DataError, NotYetError, OptionError, check_are_columns, check_whole, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Values

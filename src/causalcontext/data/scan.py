@@ -11,20 +11,28 @@ import numpy as np
 from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
+from causalcontext.data.columns import Kind, declared_kinds, for_dates
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import is_index, pa
 from causalcontext.data.indicators import Indicator, contexts_of, split_context
-from causalcontext.data.kinds import Kind, declared_kinds, for_dates
-from causalcontext.data.levels import StreamLevels, family_of, in_dictionaries
-from causalcontext.data.moments import Moments
+from causalcontext.data.moments import Moments, both_triangles, some_cells
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scanned_windows import ScannedWindows, WindowAccumulator
 from causalcontext.data.series import check_cycle, stamps_of
 from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, series_options
-from causalcontext.data.streams import Stream, gathered, is_number, is_text, open_stream, rows_per_batch
+from causalcontext.data.streams import (
+    Stream,
+    StreamLevels,
+    family_of,
+    gathered,
+    in_dictionaries,
+    is_number,
+    is_text,
+    open_stream,
+    rows_per_batch,
+)
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
 from causalcontext.data.tables import check_two_variables, context_places
-from causalcontext.data.totals import both_triangles, some_cells
 from causalcontext.errors import (
     DataError,
     NotYetError,

@@ -16,14 +16,14 @@ import numpy as np
 
 from causalcontext.data.accumulate import Accumulator, widened
 from causalcontext.data.checks import MOST_CELLS, check_products
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import pa
-from causalcontext.data.kinds import Kind
+from causalcontext.data.moments import add_batch, no_totals, some_cells
 from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.series import Series, StepCounter, check_numbers, unit_means, with_single_cells_filled
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
-from causalcontext.data.totals import add_batch, no_totals, some_cells
 from causalcontext.data.windows import (
     WindowCounts,
     beyond,

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.as_written import decimal_years, written_dates
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import is_missing, numbered, pd
-from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, OptionError, check_whole
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import LARGEST_SCATTER

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.checks import check_missing_option, check_size
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, only_cells
-from causalcontext.data.kinds import Kind
-from causalcontext.data.moments import Moments
-from causalcontext.data.totals import add_batch, no_totals, settle
+from causalcontext.data.moments import Moments, add_batch, no_totals, settle
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.rows.scan import digest_rows
 from causalcontext.kernels.rows.stretches import ScanTotals

@@ -11,10 +11,9 @@ import numpy as np
 from narwhals.dependencies import is_pandas_dataframe, is_pandas_index
 
 from causalcontext.data.checks import MOST_CELLS
-from causalcontext.data.columns import read_levels, read_system
+from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_levels, read_system
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of, is_index, pd
-from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.errors import DataError, OptionError, check_are_columns, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.views import Contexts

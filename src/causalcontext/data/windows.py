@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.series import Series
 from causalcontext.errors import DataError

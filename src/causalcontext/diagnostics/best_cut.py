@@ -1,21 +1,34 @@
-"""Where the mechanisms of a result want a column to be cut: `cc.threshold("X", "best")`."""
+"""Where mechanisms want a column to be cut (`cc.threshold("X", "best")`), and what depends on where the cut lies.
+
+For the latter the same search is run with the cut a little lower and higher.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from causalcontext.ci_tests.protocol import prepared_test
+from causalcontext.ci_tests.registry import TESTS, find_test
+from causalcontext.data.columns import number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import Indicator, short_cut
-from causalcontext.errors import DataError, NotYetError
-from causalcontext.graphs.endpoints import directed
-from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.results.cut import CUT, UNDECIDED, Cut
+from causalcontext.data.windows import lagged_table
+from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.errors import CausalContextError, DataError, NotYetError, listed
+from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
+from causalcontext.kernels.arrays import Bools, Codes, Floats
+from causalcontext.methods.registry import run_method
+from causalcontext.methods.task import Task, rows_task, windows_task
+from causalcontext.progress import Watch, nobody
+from causalcontext.results.cut import CUT, SMOOTH, UNDECIDED, Cut
 from causalcontext.score.changing import Table, responses_of
 from causalcontext.score.cuts import COARSER, DEMAND, CutProfile, CutResponse, beside, cut_profile, grid_of
+from causalcontext.score.options import ScoreOptions
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -127,3 +140,134 @@ def cut_of(column: str, profile: CutProfile, values: Floats) -> Cut:
                placed(profile.high) if is_cut else None, profile.verdict, profile.gain, profile.demand, profile.smooth,
                profile.responses, tuple((profile.places * scale + centre).tolist()),
                tuple(profile.scores.tolist()))  # fmt: skip
+
+
+TOPIC = "threshold"
+MOST_VARIABLES = 40
+"""Beyond so many two more searches would take longer than a question should."""
+TIME_LIMIT = 30.0
+"""Seconds for each of them."""
+SHIFT = 0.05
+"""Where there is no interval, a cut is moved past this share of the rows."""
+MOST_NAMED = 3
+
+
+def nearby_cuts(result: ContextGraphs) -> Iterator[Finding]:
+    """Whether mechanisms want the cut that was chosen, and whether graphs change with nearby ones."""
+    contexts, rows = result.cells, _rows(result)
+    if len(contexts.positions) != 1 or len(contexts.made) != 1 or len(result.contexts) != 2 or not result.complete:
+        return
+    if rows is None or len(result.names) > MOST_VARIABLES or result.settings.missing == "testwise":
+        return
+    source = rows.contexts.made[0][1]
+    name, values = rows.names[source], np.asarray(rows.columns[source], dtype=np.float64)
+    chosen, best = _chosen(rows.codes, values), result.cut or _best(result, name)
+    if best is not None and result.cut is None:
+        yield from _elsewhere(best, chosen)
+    reach = (best.high - best.low) / 2.0 if best is not None and best.low is not None and best.high is not None else 0.0
+    places = [chosen - reach, chosen + reach] if reach else _by_rows(values[np.isfinite(values)], chosen)
+    moved = {place: told for place in places if (told := _differences(result, place)) is not None}
+    told = [f"at {place:.4g} {listed(edges, MOST_NAMED)}" for place, edges in moved.items() if edges]
+    if told:
+        message = f"the graphs depend on the cut of {name} at {number_text(chosen)}: {' and '.join(told)} differ"
+        advice = f'do not rest a claim on these edges; cc.threshold("{name}", "best") looks for the cut'
+        yield Finding(
+            TOPIC, Severity.CAUTION, message, advice, {"edges": tuple(sorted({e for m in moved.values() for e in m}))}
+        )
+    elif moved:
+        where = " and ".join(f"{place:.4g}" for place in moved)
+        yield Finding(TOPIC, Severity.NOTE, f"the graphs are the same with the cut of {name} at {where}")
+
+
+def _rows(result: ContextGraphs) -> Dataset | None:
+    """The rows of a result, not windows of them; None where they are not in memory."""
+    windows = result.windowed
+    if windows is None:
+        return result.rows
+    return None if windows.series.rows is None else windows.data
+
+
+def _chosen(codes: Codes, values: Floats) -> float:
+    """The cut, as far as the rows know it."""
+    below, above = (values[codes == code] for code in (0, 1))
+    return short_cut(float(below.max()), float(above.min()))
+
+
+def _best(result: ContextGraphs, name: str) -> Cut | None:
+    """The cut that mechanisms want; None where none can be looked for."""
+    table = Table(searched_rows(result), ranks=False)
+    position = table.data.position(name)
+    try:
+        values, responses = table.values(position), asked_responses(result, table, name)
+    except NotYetError:
+        return None
+    if not responses or table.in_groups(position) or not grid_of(values).size:
+        return None
+    return cut_of(name, profile_of(responses, values), values)
+
+
+def _elsewhere(best: Cut, chosen: float) -> Iterator[Finding]:
+    """What mechanisms say about a cut that was chosen by hand."""
+    if best.verdict == SMOOTH:
+        message = f"{best}; the threshold at {number_text(chosen)} splits what changes smoothly"
+        yield Finding(
+            TOPIC, Severity.CAUTION, message, "read the two graphs as ranges of one mechanism, not as regimes"
+        )
+    elif best.verdict == CUT and best.low is not None and best.high is not None and not best.low <= chosen <= best.high:
+        message = f"{best}; the threshold is at {number_text(chosen)}"
+        yield Finding(TOPIC, Severity.CAUTION, message, f'compare with cc.threshold("{best.column}", "best")')
+
+
+def _by_rows(values: Floats, chosen: float) -> list[float]:
+    """Cuts with a few more rows on one side, and on the other."""
+    share = float(np.mean(values <= chosen))
+    return [float(np.quantile(values, at)) for at in (share - SHIFT, share + SHIFT) if SHIFT <= at <= 1.0 - SHIFT]
+
+
+def _differences(result: ContextGraphs, cut: float) -> list[str] | None:
+    """The edges between system variables that differ with the cut elsewhere; None if that cannot be searched."""
+    found = endpoints_at(result, cut)
+    return None if found is None else _named(result, adjacent(found))
+
+
+def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
+    """The endpoints of both contexts with the cut elsewhere; None if that cannot be searched, or takes too long."""
+    rows = _rows(result)
+    if rows is None:
+        return None
+    position, source = rows.contexts.made[0]
+    values = np.asarray(rows.columns[source], dtype=np.float64)
+    codes = np.where(rows.codes >= 0, values > cut, -1).astype(rows.codes.dtype)
+    if min(np.sum(codes == 0), np.sum(codes == 1)) < 2 * len(result.names):
+        return None
+    data = replace(rows, codes=codes, columns=(*rows.columns[:position], codes, *rows.columns[position + 1 :]))
+    watch = Watch(nobody, TIME_LIMIT)
+    try:
+        found = run_method(result.settings.method, _task(result, data, watch))
+    except CausalContextError:
+        return None
+    return None if watch.over or not found.complete else found.endpoints
+
+
+def _task(result: ContextGraphs, data: Dataset, watch: Watch) -> Task:
+    """The search of a result with other contexts; with lags, of windows of the same rows."""
+    settings, windows = result.settings, result.windowed
+    options = ScoreOptions(transform="none" if result.evidence is None else result.evidence.transform,
+                           time_limit=TIME_LIMIT, wrong_cells="keep")  # fmt: skip
+    if windows is not None:
+        series = replace(windows.series, codes=data.codes[windows.series.rows].astype(np.int64))
+        table = lagged_table(series, windows.options.lags, len(data.values))
+        return windows_task(replace(windows, data=data, series=series, all_windows=table), settings, options, 1, watch)
+    task = rows_task(data, None, settings, options, watch)
+    if settings.test not in ("auto", *TESTS):
+        return task
+    return replace(task, prepared=prepared_test(find_test(settings.test, settings.seed), data, task.statistics))
+
+
+def _named(result: ContextGraphs, present: Bools) -> list[str]:
+    """Edges between system variables with a presence of their own in some context."""
+    ours = np.stack([graph.adjacency for graph in result.graphs.values()])
+    differ = np.triu((ours != present).any(axis=0), 1)
+    own = [result.position(name) for name in result.made_of]
+    differ[own], differ[:, own] = False, False
+    return [f"{result.names[i]} - {result.names[j]}" for i, j in np.argwhere(differ).tolist()]

@@ -24,11 +24,10 @@ from causalcontext.data.as_written import (
 )
 from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.coarse import few_valued, words_for
-from causalcontext.data.columns import read_system
+from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
 from causalcontext.data.dataset import Dataset, cell_values
 from causalcontext.data.frames import pd
 from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
-from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame
 from causalcontext.diagnostics.rows import overlap
@@ -36,7 +35,7 @@ from causalcontext.errors import CausalContextError, DataError, did_you_mean, li
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS
 from causalcontext.methods.auto import choose_by_call, choose_by_table
-from causalcontext.model_checks.linear_fits import check_table
+from causalcontext.model_checks.residuals import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
 from causalcontext.views import Contexts
 

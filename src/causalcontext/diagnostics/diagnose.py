@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.diagnostics.best_cut import nearby_cuts
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
-from causalcontext.diagnostics.holes import deciding_columns
-from causalcontext.diagnostics.nearby_cuts import nearby_cuts
 from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
 from causalcontext.diagnostics.rows import (
+    deciding_columns,
     determinism,
     near_misses,
     ranked_overlap,
@@ -26,8 +26,8 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.model_checks.violations import WORDS, advice, danger
+from causalcontext.results.curve_difference import replaceable_links
 from causalcontext.results.notes import About, Note, about
-from causalcontext.results.proxies import replaceable_links
 from causalcontext.search.algorithm import possible_cycles
 from causalcontext.search.rules import suspect
 

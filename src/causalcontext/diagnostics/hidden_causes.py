@@ -24,8 +24,7 @@ from causalcontext.diagnostics.hidden_drivers import suspected_drivers
 from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.equations import NUMBER, Equation, Mechanisms
-from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.hidden_suspicion import HiddenSuspicion
+from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
 from causalcontext.score.options import ScoreOptions
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW
 from causalcontext.model_checks.violations import CURVES, INTERACTIONS
 from causalcontext.results.equations import NUMBER
-from causalcontext.results.hidden_suspicion import HiddenSuspicion
+from causalcontext.results.evidence import HiddenSuspicion
 from causalcontext.score.options import ScoreOptions
 from causalcontext.timeseries.tested import cells_read
 

@@ -27,7 +27,7 @@ from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import rows_task, windows_task
 from causalcontext.progress import COLLIDERS, Watch, nobody
-from causalcontext.results.verdicts import WithinContexts, inside_words, why_inside_only
+from causalcontext.results.changes import WithinContexts, inside_words, why_inside_only
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import algorithm_1, queries_ahead
 from causalcontext.search.level_search import SplitSearch

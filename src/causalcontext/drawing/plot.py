@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from causalcontext.graphs.graph import Graph
-    from causalcontext.graphs.union import LabeledUnion
+    from causalcontext.graphs.graph import Graph, LabeledUnion
     from causalcontext.results.contexts import ContextGraphs
 
 POINTS = 9.0

@@ -17,7 +17,7 @@ from causalcontext.data.files import check_writable
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, GraphKind, endpoints_of_mark, mark_of
-from causalcontext.results.entries import Decision
+from causalcontext.results.log import Decision
 from causalcontext.results.words import context_place, fixed_words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import times
 
 if TYPE_CHECKING:
-    from causalcontext.graphs.union import LabeledUnion
+    from causalcontext.graphs.graph import LabeledUnion
 
 _HEADS = {
     Endpoint.TAIL: "none",

@@ -16,7 +16,7 @@ from causalcontext.interop.formats import refuse_letters
 if TYPE_CHECKING:
     import networkx as nx
 
-    from causalcontext.graphs.union import LabeledUnion
+    from causalcontext.graphs.graph import LabeledUnion
 else:
     nx = Later("networkx")
 _NOT_XML = "".join(map(chr, [*range(9), 11, 12, *range(13, 32), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)]))

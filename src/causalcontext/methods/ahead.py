@@ -26,14 +26,14 @@ from subprocess import DEVNULL, PIPE
 import llvmlite.binding
 import numba
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.kernels import compiling
 from causalcontext.kernels.compiling import code_folder, logger, settings
 from causalcontext.methods.auto import choose_by_columns, choose_for_windows
 from causalcontext.progress import bar
 from causalcontext.score.data import orders_of
-from causalcontext.score.exact_search import is_quick
+from causalcontext.score.search import is_quick
 
 WHERE = "causalcontext.warmup.parts"
 PARTS: dict[str, tuple[str, ...]] = {

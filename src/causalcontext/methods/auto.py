@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from causalcontext.data.coarse import few_valued
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats

@@ -14,13 +14,11 @@ from causalcontext.ci_tests.preparation import prepare
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, directed, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Task
-from causalcontext.results.entries import Decision
-from causalcontext.results.log import CITestLog
+from causalcontext.results.log import CITestLog, Decision
 from causalcontext.results.outcome import Outcome
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.indicator import with_indicators
-from causalcontext.timeseries.hidden import pags_of_windows
-from causalcontext.timeseries.tested import facts_of
+from causalcontext.timeseries.tested import facts_of, pags_of_windows
 from causalcontext.views import adaptive, masked, pooled
 
 

@@ -16,8 +16,7 @@ from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import About, Note
-from causalcontext.results.outcome import Outcome
-from causalcontext.results.provenance import Settings
+from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import algorithm_1, queries_ahead
 from causalcontext.search.indicator import links_without_functions

@@ -23,8 +23,8 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.report.text import notes, remarks
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
-from causalcontext.results.entries import Decision
 from causalcontext.results.equations import partial_curves
+from causalcontext.results.log import Decision
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import context_nodes
 from causalcontext.results.words import context_words, view_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING
 
-from causalcontext.results.entries import Decision
+from causalcontext.results.log import Decision
 from causalcontext.results.words import context_words
 
 if TYPE_CHECKING:

@@ -131,7 +131,7 @@ class EffectMethods:
             return (effects_by_path if by_path else effects)(mechanics, x, y, level, steps, levels)
         if result.series is not None:
             raise NotYetError("not yet: effects with samples of a search with lags; leave samples and graph out")
-        from causalcontext.diagnostics.effect_samples import sampled_effects
+        from causalcontext.diagnostics.stability import sampled_effects
 
         if by_path:
             raise OptionError("by_path has intervals by the delta method only; leave samples and graph out")

@@ -4,11 +4,16 @@ An edge that is missing in a small context may be lack of power, and a correlati
 though the mechanism does not. So a change is claimed only where the edge is found in one context and not in the other,
 the slopes differ too, after false-discovery control over all such claims, and nothing else explains the difference
 (`results.slope_fits`). A link that both contexts have may change its slope: that needs the same evidence.
+
+What is said about a pair is decided here, once: `explain`, `diagnose` and the report ask for these verdicts. A pair may
+be dependent inside contexts and not on all rows, for the context selects rows, or the dependences of the contexts
+cancel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +21,11 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import CausalContextError, OptionError
-from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
+from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of, may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers
+from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers, shared_bend
 from causalcontext.results.series import context_nodes
-from causalcontext.results.shared_bends import shared_bend
 from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of, possible_causes
 from causalcontext.results.violations import graded, has_levels, is_curved, scored, slopes_mislead, spiked
 from causalcontext.results.words import context_place
@@ -383,3 +387,60 @@ def _union_edges(result: ContextGraphs) -> Iterator[tuple[int, int, str, str, st
         if x not in contexts and y not in contexts:
             source, target = as_written(union, int(x), int(y))
             yield source, target, result.names[source], result.names[target], mark_of(union, source, target)
+
+
+class WithinContexts(StrEnum):
+    """Why a pair is dependent inside contexts and independent on all rows."""
+
+    SELECTION = "selection bias"
+    CANCELLATION = "cancellation"
+
+
+INSIDE_WORDS = {
+    WithinContexts.SELECTION: "conditioning on {context}, a common effect, can induce this",
+    WithinContexts.CANCELLATION: "nothing causes {context}, so this is not selection: the dependence cancels when "
+    "contexts are pooled (Simpson's paradox)",
+}
+
+
+def why_inside_only(result: ContextGraphs) -> WithinContexts:
+    """Selection needs a context that something may cause; what is known about it counts."""
+    may = may_cause(result.union.endpoints)[:, list(result.cells.positions)]
+    return WithinContexts.SELECTION if may.any() else WithinContexts.CANCELLATION
+
+
+def inside_words(result: ContextGraphs) -> str:
+    """The same in a sentence."""
+    return INSIDE_WORDS[why_inside_only(result)].format(context=result.context)
+
+
+class ChangeVerdict(NamedTuple):
+    """What `changes` says about an edge of two contexts: whether it is claimed, what it doubts, and what changes."""
+
+    claimed: bool
+    doubt: str
+    kind: str = "edge"
+
+
+def verdict_on(x: str, y: str, changes: Sequence[Change]) -> ChangeVerdict | None:
+    """What the changes between two contexts say about a pair; None where there is nothing to go by."""
+    said = (change for change in changes if {change.source, change.target} == {x, y})
+    return next((ChangeVerdict(change.claimed, change.reason, change.kind) for change in said), None)
+
+
+class ChangeVerdicts:
+    """What `changes` says about edges and slopes of two contexts; every two contexts are compared once."""
+
+    def __init__(self, result: ContextGraphs) -> None:
+        self._result = result
+        self._known: dict[tuple[int, int], list[Change]] = {}
+
+    def between(self, one: int, other: int) -> list[Change]:
+        """The edges and slopes that differ between two contexts; none where there is nothing to go by."""
+        result, places = self._result, (min(one, other), max(one, other))
+        if result.moments is None or result.context is None:
+            return []
+        if places not in self._known:
+            found = found_changes(result, *(result.contexts[place] for place in places))
+            self._known[places] = [change for change in found if change.kind in ("edge", "slope")]
+        return self._known[places]

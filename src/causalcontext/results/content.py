@@ -27,13 +27,11 @@ from causalcontext.model_checks.violations import Violation
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import OrderDraws
-from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.equations import tuples
-from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.hidden_suspicion import HiddenSuspicion
-from causalcontext.results.log import CITestLog
+from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
+from causalcontext.results.log import CITestLog, Decision, Entries
 from causalcontext.results.notes import marked, with_marks
-from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
 from causalcontext.results.wrong_cells import WrongCells

@@ -20,18 +20,17 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
+from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
 from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities, with_probabilities
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
-from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
-from causalcontext.results.hidden_suspicion import HiddenSuspicion
+from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
-from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
 from causalcontext.results.violations import by_ranks, find_violations
 from causalcontext.results.words import view_words
@@ -449,7 +448,7 @@ class ContextGraphs(EffectMethods):
         -------
         tuple of matplotlib Axes, one for each panel
         """
-        from causalcontext.drawing.cut import plot_cut
+        from causalcontext.drawing.mechanism import plot_cut
         from causalcontext.drawing.plot import painted, result_picture
 
         if kind == "cut":

@@ -13,14 +13,12 @@ from causalcontext.data.frames import frame_of, pd
 from causalcontext.graphs.dags import UndecidedTriple
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.results.entries import Decision
 from causalcontext.results.equations import Mechanisms, tuples
-from causalcontext.results.log import CITestLog
+from causalcontext.results.log import CITestLog, Decision
 from causalcontext.search.sepsets import slot as slot_of
 
 if TYPE_CHECKING:
-    from causalcontext.graphs.graph import Graph
-    from causalcontext.graphs.union import LabeledUnion
+    from causalcontext.graphs.graph import Graph, LabeledUnion
 
 MOST_IN_A_WORD = 62
 """Contexts whose bit masks are 64-bit numbers."""
@@ -220,3 +218,22 @@ def _rows_in_words(shared: tuple[Any, ...], contexts: Sequence[Any], context: st
 
 def _plain(value: Any) -> Any:
     return None if value != value else value
+
+
+SUSPECTED, NOT_SEEN, NOT_ASKED = "suspected", "not seen", "not asked"
+"""The words for a link in `edges()`."""
+
+
+@dataclass(frozen=True)
+class HiddenSuspicion:
+    """Pairs of variables by name, each sorted."""
+
+    # links that another model with a hidden common cause does not need, or needs the other way round
+    suspected: tuple[tuple[str, str], ...] = ()
+    asked: tuple[tuple[str, str], ...] = ()  # links about which the table could be asked, these among them
+    why_not: str = ""  # why nothing could be asked, or not of all links; "" if all were asked
+
+    def word(self, x: str, y: str) -> str:
+        """What is known of a link."""
+        pair = (min(x, y), max(x, y))
+        return SUSPECTED if pair in self.suspected else NOT_SEEN if pair in self.asked else NOT_ASKED

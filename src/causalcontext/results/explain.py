@@ -11,12 +11,11 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.results.changes import MOST_CONTEXTS, found_changes, moved_words
-from causalcontext.results.entries import Decision, Entries
+from causalcontext.results.changes import MOST_CONTEXTS, found_changes, inside_words, moved_words
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS
+from causalcontext.results.log import Decision, Entries
 from causalcontext.results.series import context_nodes, copies_in, series_of
-from causalcontext.results.verdicts import inside_words
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
 from causalcontext.search.rules import Scope, rule_named

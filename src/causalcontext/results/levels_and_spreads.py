@@ -5,30 +5,161 @@ with slopes that both contexts share. The spread differs if, after a regression 
 residuals from their median do (Brown and Forsythe 1974), beside causes and their distances too: a spread that grows
 with a cause differs wherever contexts hold other values of it. Errors are the larger of White's (HC3) and the usual
 ones.
+
+And does a bend that all contexts share explain what looks like a slope, or a level, that changes between them? Where
+two contexts hold other values of a cause, a line in each of them describes a kink or a curve of it. So a claim needs
+more: slopes by context must be better than any bend for both contexts by so much that kinks are hardly ever claimed.
+Where a context is made out of the very cause, a slope that changes with it is a kink, and nothing is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, with_normal_scores
-from causalcontext.data.kinds import Kind
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
-from causalcontext.results.curve_difference import robust_slope, rows_in_units, rows_inside
+from causalcontext.kernels.rows.bends import LINE, bends, left_by, orthonormal, with_column
+from causalcontext.results.curve_difference import (
+    Compared,
+    compared_rows,
+    other_terms,
+    robust_slope,
+    rows_in_units,
+    rows_inside,
+)
 from causalcontext.results.equations import NUMBER, Mechanisms, Term
 from causalcontext.results.series import context_nodes
-from causalcontext.results.shared_bends import columns_of, shared_level
 from causalcontext.results.slope_fits import UNCHANGED, possible_causes
 from causalcontext.results.violations import by_ranks, is_curved
 
 if TYPE_CHECKING:
+    from causalcontext.data.dataset import Dataset
     from causalcontext.results.contexts import ContextGraphs
+
+PRICE_OF_A_CLAIM = 3.0
+"""How much better slopes by context must be than a shared bend, in nats.
+
+Kinks hardly ever reach it, however little noise is in the context (docs/decisions/kinks.md)."""
+CURVES = 10
+"""A smooth bend is chosen among so many curves."""
+STEPS = np.linspace(0.05, 0.95, 37)
+"""Quantiles of a cause at which steps are held against levels that change."""
+SHARED = "a bend of {} that all contexts share explains it as well"
+OTHER = "{} explains it as well"
+
+
+def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
+    """Why a change of x - y may be a bend that both contexts share, in words; empty if not, or without rows."""
+    table = result.table
+    if table is None or not all(table.kinds[end].is_number for end in (x, y)):
+        return ""
+    table = with_normal_scores(table) if by_ranks(result) else table
+    forward = directed(result.graphs[result.contexts[present]].endpoints)
+    for cause, effect in ((x, y), (y, x)):
+        known = forward[x, y] or forward[y, x]
+        if (not known or forward[cause, effect]) and _as_good(result, table, cause, effect, (present, absent)):
+            return SHARED.format(result.names[cause])
+    return ""
+
+
+def _as_good(result: ContextGraphs, table: Dataset, cause: int, effect: int, places: tuple[int, int]) -> bool:
+    """Whether a bend of the cause is better than a line, and no worse than slopes by context, or hardly."""
+    own = table.contexts
+    if cause in [own.source_of(position) for position in own.positions]:
+        return False
+    first, second = (rows_inside(result, effect, place) for place in places)
+    rows = complete_rows(table) & (first ^ second)
+    first = first[rows]
+    if first.all() or not first.any():
+        return False
+    curved = compared_rows(result, cause, effect, *places) if is_curved(result) else None
+    if curved is None:
+        x, y = (np.asarray(table.columns[end], dtype=np.float64)[rows] for end in (cause, effect))
+        given = [z for z in possible_causes(result, effect, cause, places) if z not in context_nodes(result)]
+        others, terms = [column for z in given for column in columns_of(table, z, rows)], []
+    else:
+        seen = curved.inside[0] ^ curved.inside[1]
+        values = {column: every[seen] for column, every in curved.values.items()}
+        x, y, others = values[cause], values[effect], [term.values(values) for term in other_terms(curved)]
+        terms = [term.values(values) * here for term, here in _by_context(curved, curved.inside[0][seen])]
+    line, bend, split = losses(x, y, others, first, terms)
+    return bend < line and bend < split + PRICE_OF_A_CLAIM
+
+
+def _by_context(rows: Compared, first: Bools) -> Iterator[tuple[Term, Bools]]:
+    """The terms of a cause in either context, and where they live."""
+    for equation, place, here in zip((rows.here, rows.there), rows.places, (first, ~first), strict=True):
+        yield from ((term, here) for term in equation.terms if rows.cause in term.causes and place in term.contexts)
+
+
+def losses(x: Floats, y: Floats, others: Sequence[Floats], first: Bools, terms: Sequence[Floats] = ()
+           ) -> tuple[float, float, float]:  # fmt: skip
+    """Minus the penalised log-likelihoods of a line, of the best bend and of slopes by context, beside other columns.
+
+    Other columns have the same slopes in both contexts, or all of them their own. `terms` are curves by context, which
+    may take the place of slopes.
+    """
+    n, here = len(y), first.astype(np.float64)
+    price = log(n)
+    inside = [log(max(float(part.sum()), 2.0)) for part in (here, 1.0 - here)]
+    apart = [here, *others, *(here * column for column in others)]
+    line, bend, split = np.inf, np.inf, np.inf
+    for columns in (others, apart):
+        for found in bends(x, y, orthonormal(columns, n)):
+            cost = sum(price + column.cost(x, n, price, CURVES) for column in found.columns)
+            loss = 0.5 * n * log(max(found.left, 1e-300)) + cost + price * len(columns)
+            line, bend = (min(line, loss), bend) if found.columns == (LINE,) else (line, min(bend, loss))
+    slopes = [([here * x], inside[0]), ([x - here * x], inside[1]), ([x, here * x], sum(inside))]
+    slopes += [(list(terms), len(terms) * (price + log(CURVES)))] if terms else []
+    for columns in ([here, *others], apart):
+        for own, cost in slopes:
+            left = left_by(y, orthonormal(columns, n), own)
+            split = min(split, 0.5 * n * log(max(left, 1e-300)) + cost + price * len(columns))
+    return line, bend, split
+
+
+def shared_level(result: ContextGraphs, y: Floats, others: Sequence[Floats], numbers: Mapping[int, Floats],
+                 there: Bools) -> str:  # fmt: skip
+    """Why a level that changes with a context may be a bend of a cause, or another cause, in words; empty if not.
+
+    `others` are columns that both contexts share, `numbers` causes and what may be one, `there` the rows of one
+    context. A line counts where it is not among the columns.
+    """
+    n, price, basis = len(y), log(len(y)), orthonormal(others, len(y))
+
+    def loss(left: float, cost: float) -> float:
+        return 0.5 * n * log(max(left, 1e-300)) + cost
+
+    enough = loss(left_by(y, basis, [there.astype(np.float64)]), price) + PRICE_OF_A_CLAIM
+    enough = min(enough, loss(left_by(y, basis, []), 0.0))
+    for cause, x in numbers.items():
+        line = price * (with_column(basis, x).shape[1] - basis.shape[1])
+        steps = [np.asarray(x > at, dtype=np.float64) for at in np.unique(np.quantile(x, STEPS)).tolist()]
+        found = [loss(left_by(y, basis, [step]), 2.0 * price) for step in steps]
+        for bend in bends(x, y, basis):
+            costs = (line if column == LINE else price + column.cost(x, n, price, CURVES) for column in bend.columns)
+            found.append(loss(bend.left, sum(costs)))
+        if min(found) < enough:
+            return (OTHER if line else SHARED).format(result.names[cause])
+    return ""
+
+
+def columns_of(table: Dataset, place: int, rows: Bools) -> Iterator[Floats]:
+    """A number, or indicators of the levels of a category but one."""
+    own = np.asarray(table.columns[place])[rows]
+    if table.kinds[place].is_number:
+        yield own.astype(np.float64)
+    else:
+        yield from ((own == level).astype(np.float64) for level in np.unique(own)[1:])
+
 
 LEVEL, SPREAD = KINDS = ("level", "spread")
 CURVED = "beside curves a change of level cannot be distinguished from a curve that is not fitted well"

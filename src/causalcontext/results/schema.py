@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.graphs.lag_names import window_names
 from causalcontext.kernels.arrays import Values

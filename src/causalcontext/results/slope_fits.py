@@ -25,10 +25,9 @@ from causalcontext.graphs.endpoints import Endpoints, GraphKind, directed, may_c
 from causalcontext.graphs.lag_names import window_names
 from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.levels.gaussian import STUDENT
-from causalcontext.results.curve_difference import UNKNOWN, compared_rows, curve_shares, scale_doubt
+from causalcontext.results.curve_difference import UNKNOWN, compared_rows, curve_shares, proxy, scale_doubt
 from causalcontext.results.effects.fits import stacked
 from causalcontext.results.effects.mechanics import Mechanics
-from causalcontext.results.proxies import proxy
 from causalcontext.results.series import SlopeRow, context_nodes, series_of
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 from causalcontext.results.violations import by_ranks, has_levels, is_curved

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from causalcontext.data.coarse import MOST_ORDERED
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, with_normal_scores
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
-from causalcontext.model_checks.linear_fits import check_table
+from causalcontext.model_checks.residuals import check_table
 from causalcontext.model_checks.violations import CURVES, KINDS, OUTLIERS, ROWS, TAILS, UNEXPLAINED, Violation
 from causalcontext.results.equations import CATEGORY, Scale
 from causalcontext.results.series import context_nodes, series_of

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, ORDERED
 from causalcontext.kernels.rows.scales import SHAPES

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats, Ints

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from causalcontext.data.coarse import FewValues, few_valued, with_levels, words_for
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.errors import NotYetError, listed
 from causalcontext.graphs.endpoints import Endpoints
@@ -22,12 +22,11 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import About, Note, residual_notes
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
-from causalcontext.score.clock import Clock
 from causalcontext.score.data import ScoreData, by_name, score_data
 from causalcontext.score.equations import mechanisms_of
 from causalcontext.score.explore import Explored, asks_for_scales, explore_even, explore_uneven, price_of_class
 from causalcontext.score.judgement import Directed, direct, in_table, judge
-from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
+from causalcontext.score.options import MOST_CURVED_VARIABLES, Clock, ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.treatments import with_steps

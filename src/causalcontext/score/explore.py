@@ -19,8 +19,8 @@ import scipy
 from numpy.typing import NDArray
 
 from causalcontext.data.coarse import AS_THEY_ARE, FewValues
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER

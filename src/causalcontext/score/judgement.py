@@ -29,14 +29,14 @@ from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CURVED, NUMBER, OWNER, PARTNER
 from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in_reach
 from causalcontext.kernels.rows.scales import SHAPES
-from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.explain import CLEAR
-from causalcontext.score.clock import Clock
+from causalcontext.results.log import Decision
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice
 from causalcontext.score.model import FittedModel, Part, owners
+from causalcontext.score.options import Clock
 from causalcontext.score.search import FoundModels, Rival
 from causalcontext.score.workspace import FitWorkspace, Task
 from causalcontext.search.colliders import Triple, Triples

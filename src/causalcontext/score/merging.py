@@ -16,9 +16,9 @@ import numpy as np
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import Memory
 from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NO_BLOCK, NodeSlots, best_partition
-from causalcontext.score.clock import Clock
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import before
+from causalcontext.score.options import Clock
 from causalcontext.score.workspace import FitWorkspace
 
 AT_ONCE = 2000

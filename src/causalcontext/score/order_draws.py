@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import complete_rows
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.orders.exact_orders import all_scores, draw_orders

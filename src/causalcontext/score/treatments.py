@@ -16,8 +16,8 @@ import numpy as np
 import scipy
 
 from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, REPLACED, SCORES, FewValues
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import stable_order
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats, Ints, Values
 from causalcontext.kernels.orders.fit_arrays import NUMBER

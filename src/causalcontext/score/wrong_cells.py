@@ -21,8 +21,8 @@ import numpy as np
 import scipy
 
 from causalcontext.data.coarse import FewValues
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks, some_rows
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats, Ints

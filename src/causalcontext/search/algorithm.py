@@ -26,8 +26,7 @@ from causalcontext.kernels.levels.neighbours import Edges, graphs_of
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
 from causalcontext.search.colliders import MOST_SETS, Triples, judge_triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin
-from causalcontext.search.levels import LevelSearch, first_sepsets, level_tasks, run_level
-from causalcontext.search.plan import Physical, Plan, Trusted
+from causalcontext.search.plan import LevelSearch, Physical, Plan, Trusted, first_sepsets, level_tasks, run_level
 from causalcontext.search.rules import orient_edges
 from causalcontext.search.sepsets import NO_PAIRS, SepsetRecords
 from causalcontext.views import masked

@@ -18,9 +18,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.neighbours import Edges, widest_pools
-from causalcontext.kernels.levels.votes import Ballots
-from causalcontext.search.levels import LevelSearch, PairGroup, group_of
-from causalcontext.search.plan import Plan
+from causalcontext.kernels.levels.skeleton import Ballots
+from causalcontext.search.plan import LevelSearch, PairGroup, Plan, group_of
 from causalcontext.search.sepsets import SepsetRecords
 
 Triple = tuple[int, int, int]

@@ -23,8 +23,7 @@ from causalcontext.search.algorithm import FoundGraphs, physical_by
 from causalcontext.search.colliders import Triple, judge_centre, judge_triples
 from causalcontext.search.family import Evidence, GraphFamily, SeparatingSet, always_physical
 from causalcontext.search.indicator import with_indicators_of_pags
-from causalcontext.search.levels import LevelSearch, LevelTask, level_tasks, run_level
-from causalcontext.search.plan import Plan
+from causalcontext.search.plan import LevelSearch, LevelTask, Plan, level_tasks, run_level
 from causalcontext.search.rules import orient_edges
 from causalcontext.search.sepsets import SepsetRecords, slots
 

@@ -34,19 +34,22 @@ from causalcontext.kernels.levels.skeleton import (
     SIZE,
     STATISTIC,
     UNTESTED,
+    Ballots,
     Decisions,
     Level,
     Masks,
     P,
+    Sizes,
+    count_votes,
     no_decisions,
+    part_of,
     search_pairs,
+    with_sets_of,
 )
-from causalcontext.kernels.levels.votes import Ballots, Sizes, count_votes, part_of, with_sets_of
 from causalcontext.kernels.limits import TIED
 from causalcontext.kernels.threads import in_threads
 from causalcontext.progress import Watch
-from causalcontext.search.levels import GroupSearch, LevelTask, PairGroup
-from causalcontext.search.plan import Plan
+from causalcontext.search.plan import GroupSearch, LevelTask, PairGroup, Plan
 from causalcontext.views import CIQuery
 
 NEVER = 1 << 20

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from causalcontext.graphs.endpoints import Endpoint, endpoints_of_arcs
-from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.graph import Graph, LabeledUnion
 from causalcontext.graphs.paths import ancestors, is_acyclic
-from causalcontext.graphs.union import LabeledUnion
 from causalcontext.kernels.arrays import Bools, Ints
 
 

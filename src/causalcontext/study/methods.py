@@ -28,7 +28,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.discover import discover
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
-from causalcontext.graphs.union import union_endpoints
+from causalcontext.graphs.graph import union_endpoints
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.pc import intersect

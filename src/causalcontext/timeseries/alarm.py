@@ -1,6 +1,6 @@
 """The lag alarm of a model with lags, and its sentence: does the past beyond the lags still tell something?
 
-The statistic and its level are those of a search by tests (`search/lagged/revisions.py`): a variable is regressed on
+The statistic and its level are those of a search by tests (`search/lagged/algorithm.py`): a variable is regressed on
 its causes and its own past, on the rows of every value of the context lag that its mechanism changes with, and partial
 correlations say whether a column beyond the lags adds to that.
 """
@@ -18,8 +18,8 @@ from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.results.series import Copy, copies_in
 from causalcontext.results.words import p_words
+from causalcontext.search.lagged.algorithm import LEVEL, LagAlarm, combined
 from causalcontext.search.lagged.plan import fisher
-from causalcontext.search.lagged.revisions import LEVEL, LagAlarm, combined
 from causalcontext.timeseries.windows import SeriesWindows
 
 WINDOWS_A_COLUMN = 5

@@ -16,15 +16,15 @@ from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
-from causalcontext.results.entries import Decision
 from causalcontext.results.equations import KINDS, NUMBER, Equation
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.log import Decision
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, read_of
 from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.lagged.revisions import LagAlarm
+from causalcontext.search.lagged.algorithm import LagAlarm
 from causalcontext.timeseries.alarm import lag_warnings, past_beyond_lags
 from causalcontext.timeseries.tested import slope_rows
 from causalcontext.timeseries.windows import SeriesWindows

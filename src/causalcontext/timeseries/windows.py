@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.data.columns import Kind
 from causalcontext.data.completion import FEWEST_OBSERVED, STACKED, complete, stacked
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.scan import Scan
 from causalcontext.data.scanned_windows import ScannedWindows
 from causalcontext.data.series import (

@@ -13,9 +13,9 @@ from causalcontext.ci_tests.change import PreparedChange, RobustChange, SharedFi
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.ci_tests.rows import PreparedRows, Variable
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.discover import discover

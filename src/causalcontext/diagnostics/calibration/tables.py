@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm, probabilities

@@ -16,8 +16,7 @@ from causalcontext.kernels.compiling import settings
 from causalcontext.kernels.cuda.card import free_bytes
 from causalcontext.kernels.levels.gaussian import PairFit, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
-from causalcontext.kernels.levels.skeleton import Decisions, Level, search_pairs
-from causalcontext.kernels.levels.votes import Ballots, Sizes, count_votes
+from causalcontext.kernels.levels.skeleton import Ballots, Decisions, Level, Sizes, count_votes, search_pairs
 from causalcontext.kernels.threads import in_threads
 
 THREADS = 64

@@ -13,8 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer
-from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.handles import FunctionPointer, Note, fetch
 from causalcontext.kernels.orders.fit_arrays import (
     DESIGN,
     END,

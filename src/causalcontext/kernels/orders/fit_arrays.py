@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer
-from causalcontext.kernels.handles import Note, empty_note, fetch
+from causalcontext.kernels.handles import FunctionPointer, Note, empty_note, fetch
 from causalcontext.kernels.rows.class_choice import ClassRows
 from causalcontext.kernels.rows.noise_densities import DensityTable, density_table
 

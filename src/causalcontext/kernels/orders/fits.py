@@ -15,8 +15,16 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo, kind_of, no_function
-from causalcontext.kernels.handles import Note, empty_note, fetch, note_of
+from causalcontext.kernels.handles import (
+    FunctionPointer,
+    Note,
+    PointerTo,
+    empty_note,
+    fetch,
+    kind_of,
+    no_function,
+    note_of,
+)
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.fit_arrays import (
     BASIC,

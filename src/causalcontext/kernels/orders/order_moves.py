@@ -17,8 +17,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, kind_of
-from causalcontext.kernels.handles import Note, fetch, note_of
+from causalcontext.kernels.handles import FunctionPointer, Note, fetch, kind_of, note_of
 from causalcontext.kernels.orders.fit_arrays import FIT_ARRAYS, BlockTables
 from causalcontext.kernels.orders.fits import fit_pointer
 from causalcontext.kernels.orders.selection import copy_pointer

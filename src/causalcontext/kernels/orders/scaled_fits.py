@@ -13,8 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
-from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.handles import FunctionPointer, Note, PointerTo, fetch
 from causalcontext.kernels.linear import weighted_products
 from causalcontext.kernels.orders.fit_arrays import (
     BITS,
@@ -70,7 +69,8 @@ def scaled(arrays: Note, weighted: Note, select: FunctionPointer, fit_scale: Fun
     """
     plain, fits = fetch(arrays, FIT_ARRAYS, FitRows).facts[CURVES] == 0.0, fetch(arrays, FIT_ARRAYS, Fits)
     whole, candidates = fits.whole[node, slot], fetch(arrays, FIT_ARRAYS, Scratch).candidates
-    offered = np.zeros(_offers(arrays, block), dtype=np.bool_)
+    groups = fetch(arrays, FIT_ARRAYS, BlockTables).groups[block]
+    offered = np.zeros(SHAPES * candidates.size + groups.max(), dtype=np.bool_)  # of candidates, and all groups but one
     calls = ScaleCalls(fit_scale, density_gain, fetch(arrays, FIT_ARRAYS, DensityTable))
     if given[0] >= 0:
         return _as_given(arrays, calls, block, node, offered, given)
@@ -104,13 +104,6 @@ def scaled(arrays: Note, weighted: Note, select: FunctionPointer, fit_scale: Fun
 scaled_pointer = PointerTo(scaled, lambda: (
     NO_FIT_ARRAYS, NO_FIT_ARRAYS, select_pointer.kind, scale_pointer.kind, density_pointer.kind, 0, 0, 0,
     np.zeros(1, dtype=np.int64)))  # fmt: skip
-
-
-@kernel
-def _offers(arrays: Note, block: int) -> int:
-    """How many columns a scale may have in a block: those of candidates, then an indicator of every group but one."""
-    groups = fetch(arrays, FIT_ARRAYS, BlockTables).groups[block]
-    return int(SHAPES * fetch(arrays, FIT_ARRAYS, Scratch).candidates.size + groups.max())
 
 
 @kernel

@@ -17,8 +17,7 @@ import math
 
 from causalcontext.kernels.arrays import NOBODY, NOTHING, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import PointerTo
-from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.handles import Note, PointerTo, fetch
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.fit_arrays import (
     BASIC,

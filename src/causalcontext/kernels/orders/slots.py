@@ -48,18 +48,11 @@ def best_score(slots: NodeSlots, node: int, scores: Floats, usable: Bools) -> fl
     best = scores[0] if slots.may[node, 0] else -math.inf
     for q in range(slots.reader.shape[0]):
         if usable[q] and slots.may[node, 1 + q]:
-            best = max(best, _best_of_reader(slots.reader[q], slots.joins[:, node], scores))
+            first, cells, blocks, end = slots.reader[q]
+            best = max(best, best_partition(cells, blocks, slots.joins[:, node, first:end], scores[first:end]))
+            for slot in range(first + blocks, end):
+                best = max(best, scores[slot])
     return float(best)
-
-
-@kernel
-def _best_of_reader(reader: Ints, joins: Ints, scores: Floats) -> float:
-    """The best model that changes with a reader."""
-    first, end = reader[FIRST], reader[END]
-    best = best_partition(reader[CELLS], reader[BLOCKS], joins[:, first:end], scores[first:end])
-    for slot in range(first + reader[BLOCKS], end):
-        best = max(best, scores[slot])
-    return best
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.limits import SPARE_ROWS
-from causalcontext.kernels.linear import factorise, solve_half
+from causalcontext.kernels.linear import factorise, solve_half, solve_rest
 
 ROWS, LEVELS, PRICE = range(3)
 """Columns of the facts about blocks: rows, intercepts, and what a parameter costs."""
@@ -132,12 +132,9 @@ def draw_slopes(scatter: Floats, facts: Floats, readers: Ints, kinds: Ints, sets
                 spread = math.sqrt(left / chi)
                 for k in range(count):
                     own[k] += spread * normal[draw, v, source, 1 + chosen[k]]
-                for i in range(count - 1, -1, -1):
-                    value = own[i]
-                    for a in range(i + 1, count):
-                        value -= factor[a, i] * own[a]
-                    own[i] = value / factor[i, i]
-                    slopes[draw, cell, chosen[i], v] = own[i]
+                solve_rest(factor, own)
+                for k in range(count):
+                    slopes[draw, cell, chosen[k], v] = own[k]
 
 
 @kernel

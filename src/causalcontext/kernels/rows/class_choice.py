@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
+from causalcontext.kernels.handles import FunctionPointer, PointerTo
 from causalcontext.kernels.linear import factorise, invert, solve_half
 from causalcontext.kernels.rows.glm import RIDGE, is_out_of_reach, maximise, write_ridge, write_start
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES
@@ -162,7 +162,7 @@ def _thin_out(
     width = design.shape[0]
     slopes = np.zeros(rows.classes - 1 + width - 1 if rows.ordered else (rows.classes - 1) * width)
     write_start(codes, rows.classes, rows.ordered, width, slopes)
-    far = is_much_work(codes.size, slopes.size)
+    far = codes.size * slopes.size * slopes.size > MUCH_WORK
     if far and known_slopes.size > 0:
         _carry_over(rows, known, known_slopes, chosen, before, slopes)
     inverse = np.empty((slopes.size, slopes.size))
@@ -346,12 +346,6 @@ def class_fit(one_pass: FunctionPointer, design: Floats, codes: Ints, classes: i
 
 
 class_pointer = PointerTo(class_fit, _fit_samples)
-
-
-@kernel
-def is_much_work(rows: int, slopes: int) -> bool:
-    """Whether a fit takes long enough to look for a good start."""
-    return rows * slopes * slopes > MUCH_WORK
 
 
 @kernel

@@ -15,7 +15,7 @@ import scipy
 
 from causalcontext.kernels.arrays import NOBODY, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer
+from causalcontext.kernels.handles import FunctionPointer
 from causalcontext.kernels.linear import factorise, solve_half, solve_rest
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISSON
 

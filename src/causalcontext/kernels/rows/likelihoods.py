@@ -18,7 +18,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
+from causalcontext.kernels.handles import FunctionPointer, PointerTo
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
 from causalcontext.kernels.special import logistic, softplus
 

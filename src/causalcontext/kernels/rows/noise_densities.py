@@ -20,7 +20,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
+from causalcontext.kernels.handles import FunctionPointer, PointerTo
 from causalcontext.kernels.linear import factorise, solve_half, solve_rest
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, exponentials
 
@@ -126,7 +126,7 @@ def density_gain(residual: Floats, count: int, rows: float, table: DensityTable,
     best = 0.0
     for level in range(2 if second >= CHANCE * (MANY - 2.0) * price else 1):
         features, low_end, high_end, ends = FEW if level == 0 else MANY, -REACH, REACH, 0.0
-        _fill_line(grid, table.line)
+        grid[:] = table.line
         for cut in range(2):
             if cut == 1:
                 outside = _outside(grid, slopes, low - margin, high + margin)
@@ -240,15 +240,8 @@ def _score_tests(mean: Floats, rows: float, table: DensityTable) -> tuple[float,
 
 
 @kernel
-def _fill_line(grid: Floats, line: Floats) -> None:
-    for j in range(MANY + 2):
-        for g in range(POINTS):
-            grid[j, g] = line[j, g]
-
-
-@kernel
 def _fill_interval(grid: Floats, low: float, high: float) -> None:
-    """The same for an interval, by Simpson's rule; the end points are in, or the means may lie outside the hull."""
+    """The features on an interval, by Simpson's rule; the end points are in, or the means may lie outside the hull."""
     step = (high - low) / (POINTS - 1)
     for g in range(POINTS):
         u = low + g * step

@@ -8,7 +8,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
+from causalcontext.kernels.handles import FunctionPointer, PointerTo
 from causalcontext.kernels.orders.fit_arrays import PIECES, RESPONSE
 from causalcontext.kernels.rows.noise_densities import MANY, DensityTable, density_pointer, density_table
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import FunctionPointer, PointerTo
+from causalcontext.kernels.handles import FunctionPointer, PointerTo
 from causalcontext.kernels.limits import SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.linear import factorise, solve_half, solve_rest, weighted_products
 from causalcontext.kernels.rows.noise_densities import (

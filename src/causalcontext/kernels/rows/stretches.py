@@ -105,7 +105,7 @@ def add_rows(
     first_row : int
         Place of the batch in the table.
     blocks : int
-        Rows that stand together are in the same block, whose number is a hash; see `data/totals.py`.
+        Rows that stand together are in the same block, whose number is a hash; see `data/moments.py`.
     sums : ScanTotals
         Changed. Block b of cell k is its cell `k * blocks + b`.
     workspace : ScanWorkspace

@@ -20,23 +20,24 @@ from functools import partial
 
 import numpy as np
 
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.errors import OptionError, did_you_mean, shortly
-from causalcontext.graphs.adjustment import adjustment
 from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, may_cause
 from causalcontext.graphs.lag_names import split
-from causalcontext.graphs.paths import ancestors, possible_descendants
+from causalcontext.graphs.paths import adjustment, ancestors, possible_descendants
 from causalcontext.results.effects.composition import (
     MOST_PATHS,
+    Contrast,
     mean_under,
     path_effect,
     paths_between,
+    standardised_context_effect,
+    standardised_effect,
     standardised_mean,
     total_effect,
 )
 from causalcontext.results.effects.estimates import Estimate
-from causalcontext.results.effects.levels import Contrast
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
 from causalcontext.results.effects.sets import (
     Place,
@@ -48,7 +49,6 @@ from causalcontext.results.effects.sets import (
     possible,
     too_many_families,
 )
-from causalcontext.results.effects.standardise import standardised_context_effect, standardised_effect
 
 MOST_STEPS = 200
 NUMBERS = Contrast()

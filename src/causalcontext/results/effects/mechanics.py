@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.kinds import Kind
+from causalcontext.data.columns import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs.dags import Family, OpenGraphs
@@ -31,7 +31,7 @@ from causalcontext.results.curve_difference import rows_in_units
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, SharedFit, fit, shared_fits
 from causalcontext.results.effects.unrolled import UnrolledGraphs
-from causalcontext.results.entries import Decision
+from causalcontext.results.log import Decision
 from causalcontext.results.series import context_nodes, copies_in, series_of
 from causalcontext.search.lagged.plan import Window
 from causalcontext.views import Contexts, View, adaptive, described

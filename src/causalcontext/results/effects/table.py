@@ -25,10 +25,9 @@ from causalcontext.results.effects.asking import (
     downstream,
     effect_in,
 )
-from causalcontext.results.effects.composition import mean_under
+from causalcontext.results.effects.composition import Contrast, contrasts, level_words, mean_under, named_levels
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit, SharedFit
-from causalcontext.results.effects.levels import Contrast, contrasts, level_words, named_levels
 from causalcontext.results.effects.mechanics import GIVEN, Mechanics, NoAnswer, Refused, RowChoice
 from causalcontext.results.effects.sets import (
     MOST_FAMILIES,
