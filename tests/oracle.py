@@ -13,7 +13,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.search.algorithm import FoundGraphs, algorithm_1
 from causalcontext.search.level_search import BatchedSearch
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.testing.discrete import DiscreteModel, OracleTest
+from causalcontext.simulate.testing import DiscreteModel, OracleTest
 from causalcontext.views import ViewRule, adaptive
 
 

@@ -21,7 +21,7 @@ from causalcontext.search.indicator import with_indicators
 from causalcontext.search.level_search import BatchedSearch
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.hidden import PreparedOracle
-from causalcontext.simulate.testing.discrete import DiscreteModel
+from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts, adaptive
 from oracle import always_trusted
 

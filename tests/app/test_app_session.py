@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 import causalcontext as cc
 from causalcontext.app.columns import described_columns
-from causalcontext.app.project import file_for, open_project
+from causalcontext.app.question import file_for, open_project
 from causalcontext.app.session import Session
 from causalcontext.errors import FileError
 

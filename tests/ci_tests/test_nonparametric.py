@@ -11,10 +11,9 @@ import causalcontext as cc
 import naive_knn
 from causalcontext.ci_tests.cmi_knn import CmiKnn, exchange_of, rank_space
 from causalcontext.ci_tests.energy import EnergyDistance
-from causalcontext.ci_tests.permutation import permutation_p
 from causalcontext.ci_tests.rcot import Rcot, features_of_conditions, fourier_features, weighted_chi2_upper
 from causalcontext.ci_tests.registry import find_test
-from causalcontext.ci_tests.rows import Variable, as_variable
+from causalcontext.ci_tests.rows import Variable, as_variable, permutation_p
 from causalcontext.data.columns import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table

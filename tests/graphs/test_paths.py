@@ -20,7 +20,7 @@ from causalcontext.graphs.paths import (
     shortest_cycle,
     shortest_path,
 )
-from causalcontext.simulate.testing.enumerate import random_models
+from causalcontext.simulate.testing import random_models
 
 NODES = 6
 

@@ -6,11 +6,11 @@ from scipy.stats import norm, rankdata
 
 import causalcontext as cc
 from causalcontext.data.dataset import gaussian_ranks, mean_ranks, stable_order
-from causalcontext.score.equations import even_quantiles
 from causalcontext.score.explore import log_slope, normal_scores
+from causalcontext.score.model import even_quantiles
 from causalcontext.score.treatments import log_density
 from causalcontext.simulate import random_model
-from causalcontext.simulate.linear import exponential
+from causalcontext.simulate.noise import exponential
 
 
 def test_normal_scores_share_ranks_of_equal_values():

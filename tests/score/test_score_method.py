@@ -11,7 +11,7 @@ from causalcontext.cli.app import app
 from causalcontext.diagnostics.other_methods import second_opinion
 from causalcontext.score import explore, options
 from causalcontext.simulate import random_model
-from causalcontext.simulate.linear import exponential, student_t5
+from causalcontext.simulate.noise import exponential, student_t5
 from marks import rest_slow
 
 

@@ -8,8 +8,14 @@ import naive_hidden as naive
 from causalcontext.graphs.endpoints import Endpoint, GraphKind
 from causalcontext.simulate import HiddenVariables, SeparationTest, random_hidden_model, random_model
 from causalcontext.simulate.hidden import separated
-from causalcontext.simulate.testing import every_model, random_discrete_model, random_models, with_hidden_cause
-from causalcontext.simulate.testing.enumerate import is_strongly_acyclic, is_weakly_sufficient
+from causalcontext.simulate.testing import (
+    every_model,
+    is_strongly_acyclic,
+    is_weakly_sufficient,
+    random_discrete_model,
+    random_models,
+    with_hidden_cause,
+)
 from causalcontext.views import CIQuery, Contexts
 from hidden_models import questions, written
 from marks import rest_slow

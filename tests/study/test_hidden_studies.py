@@ -9,7 +9,7 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.simulate import ContextSCM, HiddenVariables, random_hidden_model
 from causalcontext.study import Design, Setting, grid, run_study, run_table, summary_table
 from causalcontext.study.methods import StudyTask, fci_m, fci_p
-from causalcontext.study.metrics import RATES, ancestral_counts, ancestral_rates, knowable_endpoints
+from causalcontext.study.runner import RATES, ancestral_counts, ancestral_rates, knowable_endpoints
 from hidden_models import written
 
 

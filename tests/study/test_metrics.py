@@ -8,8 +8,8 @@ import pytest
 import naive
 from causalcontext.graphs.endpoints import directed, endpoints_of_arcs, endpoints_of_mark
 from causalcontext.graphs.graph import union_endpoints
-from causalcontext.study.metrics import graph_metrics, label_metrics, rounded
 from causalcontext.study.reports import bootstrap_std, resampling_weights
+from causalcontext.study.runner import graph_metrics, label_metrics, rounded
 
 NODES, CONTEXTS, R = 6, 3, 2
 

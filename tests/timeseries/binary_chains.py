@@ -13,7 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.simulate.hidden import PreparedOracle
-from causalcontext.simulate.testing.discrete import DiscreteModel
+from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts
 
 NO_COPY = -1

@@ -19,7 +19,7 @@ from causalcontext.search.fci import Caution, fci
 from causalcontext.search.lagged.plan import Window, WindowPlan, pairs_now, repeated_links
 from causalcontext.search.level_search import BatchedSearch
 from causalcontext.simulate.hidden import PreparedOracle
-from causalcontext.simulate.testing.discrete import DiscreteModel
+from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts, Outcomes, adaptive
 from oracle import always_trusted
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from causalcontext.simulate.hidden import PreparedOracle
-from causalcontext.simulate.testing.discrete import DiscreteModel
+from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts
 
 

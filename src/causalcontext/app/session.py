@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from causalcontext.app.columns import checked, described_columns, option_fields
 from causalcontext.app.jobs import Job
-from causalcontext.app.project import Project, Run, file_for, fingerprint, open_project, result_file
-from causalcontext.app.question import OPTIONS, Question, run_title
+from causalcontext.app.question import (
+    OPTIONS,
+    Project,
+    Question,
+    Run,
+    file_for,
+    fingerprint,
+    open_project,
+    result_file,
+    run_title,
+)
 from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.columns import Kind
 from causalcontext.data.files import check_writable

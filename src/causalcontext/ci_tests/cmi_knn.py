@@ -16,9 +16,16 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.permutation import check_permutations, permutation_p
 from causalcontext.ci_tests.protocol import Strength
-from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
+from causalcontext.ci_tests.rows import (
+    Comparison,
+    RowTest,
+    Variable,
+    as_variable,
+    check_permutations,
+    permutation_p,
+    untestable,
+)
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import mean_ranks
 from causalcontext.errors import OptionError

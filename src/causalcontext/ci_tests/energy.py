@@ -12,9 +12,16 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.permutation import check_permutations, permutation_p
 from causalcontext.ci_tests.protocol import Strength
-from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, columns_of, untestable
+from causalcontext.ci_tests.rows import (
+    Comparison,
+    RowTest,
+    Variable,
+    check_permutations,
+    columns_of,
+    permutation_p,
+    untestable,
+)
 from causalcontext.data.columns import Kind
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats, Ints

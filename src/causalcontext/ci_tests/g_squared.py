@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.permutation import sequential_p
-from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, parts_of, strata_of, untestable
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, parts_of, sequential_p, strata_of, untestable
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.permutations import cell_sum, permuted_exceedances

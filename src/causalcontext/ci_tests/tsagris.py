@@ -26,7 +26,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.permutation import sequential_p
 from causalcontext.ci_tests.rows import (
     FEWEST_DF,
     Comparison,
@@ -36,6 +35,7 @@ from causalcontext.ci_tests.rows import (
     association,
     base_of,
     columns_of,
+    sequential_p,
     untestable,
 )
 from causalcontext.data.columns import Kind

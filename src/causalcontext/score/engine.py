@@ -23,9 +23,9 @@ from causalcontext.results.notes import About, Note, residual_notes
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
 from causalcontext.score.data import ScoreData, by_name, score_data
-from causalcontext.score.equations import mechanisms_of
 from causalcontext.score.explore import Explored, asks_for_scales, explore_even, explore_uneven, price_of_class
 from causalcontext.score.judgement import Directed, direct, in_table, judge
+from causalcontext.score.model import mechanisms_of
 from causalcontext.score.options import MOST_CURVED_VARIABLES, Clock, ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import SAME_SCORE, Effort

@@ -31,7 +31,7 @@ from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.simulate.testing.discrete import DiscreteModel
+    from causalcontext.simulate.testing import DiscreteModel
 
 
 Where = tuple[tuple[int, int], ...]

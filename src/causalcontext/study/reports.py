@@ -19,8 +19,7 @@ from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError
 from causalcontext.kernels.arrays import Floats
 from causalcontext.study.designs import Design
-from causalcontext.study.metrics import METRICS_OF
-from causalcontext.study.runner import SETTING_COLUMNS, Record, runs_of, setting_columns
+from causalcontext.study.runner import METRICS_OF, SETTING_COLUMNS, Record, runs_of, setting_columns
 
 
 def summary_table(design: Design, records: Sequence[Record]) -> pd.DataFrame:

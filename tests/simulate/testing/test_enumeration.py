@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from causalcontext.errors import OptionError
-from causalcontext.simulate.testing.enumerate import acyclic_graphs, every_model, random_models
+from causalcontext.simulate.testing import acyclic_graphs, every_model, random_models
 from causalcontext.simulate.truth import (
     has_long_union_cycle,
     is_strongly_acyclic,

@@ -12,8 +12,7 @@ import pytest
 from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.paths import is_acyclic
-from causalcontext.simulate.testing.discrete import OracleTest, random_discrete_model
-from causalcontext.simulate.testing.enumerate import every_model, random_models
+from causalcontext.simulate.testing import OracleTest, every_model, random_discrete_model, random_models
 from causalcontext.views import CIQuery, Contexts, Reason
 
 
