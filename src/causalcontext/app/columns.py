@@ -88,13 +88,14 @@ def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
     found = check(table, question.asked_context(), kinds=kinds, missing=missing)
     rows = [[level_text(level), int(count)] for level, count in zip(found.context.levels, found.rows, strict=True)]
     holes = bool(table.isna().to_numpy().any())
-    return {"problems": [_for_the_page(text) for text in found.problems], "notes": list(found.notes),
-            "advice": list(found.advice), "rows": rows, "holes": holes}  # fmt: skip
-
-
-def _for_the_page(sentence: str) -> str:
-    """A sentence that names an option of the command line, with its name on the page."""
-    return sentence.replace("--missing ", "missing: ")
+    problems = [text.replace("--missing ", "missing: ") for text in found.problems]  # as the page calls it
+    return {
+        "problems": problems,
+        "notes": list(found.notes),
+        "advice": list(found.advice),
+        "rows": rows,
+        "holes": holes,
+    }
 
 
 def option_fields(options: Mapping[str, Any]) -> list[dict[str, Any]]:

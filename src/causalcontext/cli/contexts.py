@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -51,9 +50,5 @@ def contexts(
         named.append(row["column"] if row["kind"] == "category" else f"{row['column']} > {number_text(row['cut'])}")
     show_table("contexts", ["column", "cut (95 %)", "evidence", "required", "changed mechanisms"], rows)
     same = ", with the same options" if knowledge or kind or named_options(options) else ""
-    show_page(f"next: {_command(data, named)}{same}")
-
-
-def _command(data: list[Path], named: list[str]) -> str:
-    contexts = [part for name in named for part in ("--context", name)]
-    return shlex.join(["causalcontext", "discover", *map(str, data), *contexts])
+    asked = [part for name in named for part in ("--context", name)]
+    show_page(f"next: {shlex.join(['causalcontext', 'discover', *map(str, data), *asked])}{same}")

@@ -335,11 +335,9 @@ class Information:
         """What is left for the partial correlation of two system variables given others, on the rows of some cells."""
         key = (x, y, tuple(given), tuple(cells))
         if key not in self._known:
-            self._known[key] = self._share(*key) if self._errors else self._seen_together(x, y)
+            together = self.columns.seen[:, self.first[x]] & self.columns.seen[:, self.first[y]]
+            self._known[key] = self._share(*key) if self._errors else float(together.mean())
         return self._known[key]
-
-    def _seen_together(self, x: int, y: int) -> float:
-        return float((self.columns.seen[:, self.first[x]] & self.columns.seen[:, self.first[y]]).mean())
 
     def _share(self, x: int, y: int, given: tuple[int, ...], cells: tuple[int, ...]) -> float:
         model, chosen = self.model, list(cells)
@@ -347,7 +345,9 @@ class Information:
         mean = rows @ model.mean[chosen] / rows.sum()
         away = model.mean[chosen] - mean
         pooled = (np.tensordot(rows, model.covariance[chosen], 1) + (away.T * rows) @ away) / rows.sum()
-        conditions = np.concatenate([self._all_of(z) for z in given]) if given else np.empty(0, dtype=np.int64)
+        owner = self.columns.owner
+        parts = [np.flatnonzero(owner == owner[self.first[z]]) for z in given]  # all columns of every condition
+        conditions = np.concatenate([np.empty(0, dtype=np.int64), *parts])
         first, second = (self._residual(pooled, int(self.first[end]), conditions) for end in (x, y))
         a, b = self._pairs
         gradient = np.where(a == b, first[a] * second[a], first[a] * second[b] + first[b] * second[a])
@@ -360,9 +360,6 @@ class Information:
             whole += n * variance
             left += n * n * float(gradient @ self._errors[cell] @ gradient)
         return float(np.clip(whole / max(left, 1e-300), 0.01, 1.0))
-
-    def _all_of(self, place: int) -> Ints:
-        return np.flatnonzero(self.columns.owner == self.columns.owner[self.first[place]])
 
     def _residual(self, covariance: Floats, column: int, given: Ints) -> Floats:
         """What is left of a column given others, as weights of all columns."""

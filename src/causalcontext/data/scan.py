@@ -11,7 +11,7 @@ import numpy as np
 from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
-from causalcontext.data.columns import Kind, declared_kinds, for_dates
+from causalcontext.data.columns import Kind, check_levels_repeat, declared_kinds, for_dates
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import is_index, pa
 from causalcontext.data.indicators import Indicator, contexts_of, split_context
@@ -477,9 +477,7 @@ def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[A
         if len(values) < 2:
             had = f"1 level ({shortly(values[0])})" if values else "no value in any row"
             raise DataError(f"context {name!r} has {had}; at least 2 are needed")
-        if 2 * len(values) > found.rows:
-            raise DataError(f"context {name!r} has {len(values)} levels in {found.rows} rows, which looks like an "
-                            "identifier or a continuous column; its values must repeat")  # fmt: skip
+        check_levels_repeat(name, "context", found.rows, values)
     coded = {tuple(levels[j].index(value) for j, value in enumerate(cell)): k for cell, k in found.cells.items()}
     cells = sorted(coded)
     return levels, Contexts(columns.places, tuple(cells), columns.sources), [coded[cell] for cell in cells]

@@ -131,7 +131,9 @@ def suggested(table: Any, most: int, options: Mapping[str, Any]) -> list[Suggest
     """The columns by which mechanisms change, one after the other."""
     result, found = discover(table, None, **options), list[Suggestion]()
     while len(found) < most:
-        asked = _all_asked(result, found)
+        columns = result.names if result.series is None else result.series.variables
+        left = [name for name in columns if name not in {*(one.column for one in found), *result.made_of}]
+        asked = [one for name in left if (one := _asked(result, name, found, len(left))) is not None]
         best = max(asked, key=lambda one: one.evidence - one.required, default=None)
         if best is None or best.evidence <= best.required:
             break
@@ -140,14 +142,6 @@ def suggested(table: Any, most: int, options: Mapping[str, Any]) -> list[Suggest
         # what changes is told by the search that knows the context, unless it does not see the change any more
         found.append(best if again is None or again.evidence < best.evidence else again)
     return found
-
-
-def _all_asked(result: ContextGraphs, known: Sequence[Suggestion]) -> list[Suggestion]:
-    """What every column would change that is not known to be a context."""
-    columns = result.names if result.series is None else result.series.variables
-    taken = {*(one.column for one in known), *result.made_of}
-    left = [name for name in columns if name not in taken]
-    return [one for name in left if (one := _asked(result, name, known, len(left))) is not None]
 
 
 def _asked(result: ContextGraphs, name: str, known: Sequence[Suggestion], columns: int) -> Suggestion | None:

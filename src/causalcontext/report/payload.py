@@ -59,6 +59,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
     ends = (stroke.endpoints for panel in panels for stroke in panel.strokes)
     titles = [context_words(shown.context, value, shown.settings.indicator) for value in shown.contexts]
     titles = ["all rows"] if shown.context is None else titles
+    suspected = () if result.evidence is None else result.suspicion.suspected
     return {
         "names": list(shown.names),
         "columns": [printable(name) for name in shown.columns],
@@ -77,7 +78,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "log": _logs(shown, pairs),
         "stories": [stories(shown, *pair) for pair in pairs],
         "edges": _edges(result),
-        "suspected": ["{},{}".format(*sorted(map(result.position, pair))) for pair in _suspected(result)],
+        "suspected": ["{},{}".format(*sorted(map(result.position, pair))) for pair in suspected],
         "hiddenAsked": result.evidence is not None,
         "effects": effects_panel(shown),
         "curves": curves_panel(shown),
@@ -178,11 +179,6 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
         }
         for row in result.edges().to_dict("records")
     ]
-
-
-def _suspected(result: ContextGraphs) -> tuple[tuple[str, str], ...]:
-    """The links behind which a hidden common cause may stand."""
-    return () if result.evidence is None else result.suspicion.suspected
 
 
 def _notes(result: ContextGraphs) -> list[str]:

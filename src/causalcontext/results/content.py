@@ -69,7 +69,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
     """A result as plain lists, mappings, numbers and text."""
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
     claims, marks = claims_to_keep(result), [list(mark) for mark in marked(result.notes)]
-    cells = result.cells
+    cells, drawn = result.cells, None if result.evidence is None else result.order_draws
     return (
         {
             "complete": result.complete,
@@ -103,7 +103,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "moments": moments_to_dict(result.moments),
         }
         | ({"notes_about": marks} if marks else {})
-        | _orders_to_dict(result)
+        | ({} if drawn is None else {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()})
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
         | _series_to_dict(result)
@@ -128,7 +128,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     statistic = FISHER if settings.test == "fisher-z" else STUDENT
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
-    columns = len(names) if series is None else len(series.columns(names))
+    columns, drawn = len(names) if series is None else len(series.columns(names)), content.get("order_draws")
     return dict(
         names=names,
         cells=cells,
@@ -151,25 +151,12 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         moments=moments,
         known_claims=tuples(content["claims"]),
         known_suspicion=HiddenSuspicion(**{name: tuples(value) for name, value in content["suspicion"].items()}),
-        known_orders=_orders_from_dict(content, cells),
+        known_orders=OrderDraws.from_dict(drawn, len(names), len(cells.positions))
+        if isinstance(drawn, dict)
+        else drawn,
         known_violations=tuple(Violation(*tuples(violation)) for violation in content["violations"]),
         **more,
     )
-
-
-def _orders_to_dict(result: ContextGraphs) -> dict[str, Any]:
-    """After score-ac the orders that were drawn, or why there are none."""
-    if result.evidence is None:
-        return {}
-    drawn = result.order_draws
-    return {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()}
-
-
-def _orders_from_dict(content: dict[str, Any], cells: Contexts) -> OrderDraws | str | None:
-    stored = content.get("order_draws")
-    if not isinstance(stored, dict):
-        return stored
-    return OrderDraws.from_dict(stored, len(content["names"]), len(cells.positions))
 
 
 def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:

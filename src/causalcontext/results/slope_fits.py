@@ -173,7 +173,8 @@ class RowFits:
         moments, system = self._given(given, two)
         if self.result.evidence is None:
             return moments, (system, system)
-        first, second = (_not_caused(self.result, effect, system, r) for r in two)
+        below = [descendants(directed(_endpoints(self.result, r)), effect) for r in two]
+        first, second = (tuple(z for z in system if not found[z]) for found in below)
         return moments, (first, second)
 
     def _turned(
@@ -330,12 +331,6 @@ def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequ
         possible |= may_cause(_endpoints(result, place))[:, effect]
     possible[[cause, effect]] = False
     return tuple(np.flatnonzero(possible).tolist())
-
-
-def _not_caused(result: ContextGraphs, effect: int, some: Sequence[int], place: int) -> tuple[int, ...]:
-    """Those of some variables that are no descendants of another one in a context."""
-    below = descendants(directed(_endpoints(result, place)), effect)
-    return tuple(z for z in some if not below[z])
 
 
 def _same_regression(two: Moments, context: int, effect: int, given: tuple[int, ...]) -> float:

@@ -126,12 +126,13 @@ class Window:
         assert place is not None
         return self.contexts.index(place[0])
 
-    def shifted(self, column: int, steps: int) -> int | None:
-        """The same variable so many steps earlier, None beyond all columns; a covariate stays where it is."""
+    def shifted(self, column: int, steps: int, longest: int | None = None) -> int | None:
+        """The same variable so many steps earlier, None beyond all columns, or the longest lag; a covariate stays."""
         place = self.place(column)
         if place is None:
             return column
-        return None if place[1] + steps > self.depth else self.at(place[0], place[1] + steps)
+        lag = place[1] + steps
+        return self.at(place[0], lag) if 0 <= lag <= (self.depth if longest is None else longest) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,12 +367,7 @@ class WindowPlan(Plan):
                 yield h
 
     def _moved(self, node: int, steps: int) -> int | None:
-        """The same variable so many steps earlier, None outside of the window; a covariate stays where it is."""
-        place = self.window.place(node)
-        if place is None:
-            return node
-        lag = place[1] + steps
-        return self.window.at(place[0], lag) if 0 <= lag <= self.window.lags else None
+        return self.window.shifted(node, steps, self.window.lags)
 
 
 def pairs_now(window: Window) -> Bools:
