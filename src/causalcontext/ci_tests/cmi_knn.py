@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import ClassVar, NamedTuple
@@ -31,6 +30,7 @@ from causalcontext.data.dataset import mean_ranks
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 from causalcontext.kernels.rows import neighbours
+from causalcontext.kernels.threads import in_threads
 from causalcontext.views import Reason
 
 FEWEST_ROWS = 10
@@ -183,10 +183,7 @@ class Permutable(NamedTuple):
             return neighbours.local_shuffles(*self, part[0], part.size, seed)
 
         parts = [part for part in np.array_split(np.arange(first, first + count), threads) if part.size]
-        if len(parts) == 1:
-            return draw(parts[0])
-        with ThreadPoolExecutor(threads) as pool:
-            return np.concatenate(list(pool.map(draw, parts)))
+        return np.concatenate(list(in_threads(draw, parts, threads)))
 
     def obstacle(self, space: RankSpace) -> Reason:
         """Why permutations say nothing: next to no row has another to exchange with, or x or y is the same in all."""
