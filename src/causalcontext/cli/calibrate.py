@@ -46,8 +46,7 @@ def calibrate(
 ) -> None:
     """How often a test rejects on tables like this one: without a dependence (size), and with one (power)."""
     options |= {"given": given or None, "kinds": parsed_kinds(kind)}
-    if picture is not None:
-        check_picture_path(picture)
+    check_picture_path(picture)
     check_outputs({"--json": output, "--plot": picture}, inputs=[data])
     made(CalibrationOptions, options, "calibrate")  # refused before the table is read
     try:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.paint import writable
-from causalcontext.drawing.plot import axes_for, figure_of, save_picture
+from causalcontext.drawing.plot import axes_for, save_picture
 from causalcontext.drawing.strokes import INK, check_picture_path, context_colour, contexts_title
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Floats
@@ -36,8 +36,7 @@ def plot_mechanism(
     path: str | FilePath | None = None, dpi: float = 150,
 ) -> tuple[Axes, ...]:  # fmt: skip
     """The picture; see `ContextGraphs.plot_mechanism`."""
-    if path is not None:
-        check_picture_path(path)
+    check_picture_path(path)
     causes = causes_of(result, effect)
     if not causes:
         raise OptionError(f"{effect!r} has no causes among the system variables, so there is no curve to draw")
@@ -51,8 +50,7 @@ def plot_mechanism(
         _paint(one, result, cause, effect, [curve for curve in curves if curve.cause == cause])
         if rows is not None and mechanisms_of(result).scales[result.position(effect)].is_number:
             _paint_rows(one, result, cause, effect, rows)
-    if path is not None:
-        save_picture(figure_of(chosen), path, dpi)
+    save_picture(chosen, path, dpi)
     return chosen
 
 
@@ -146,13 +144,11 @@ def plot_cut(
     """One panel for every cut that was looked for; see `ContextGraphs.plot`."""
     if not result.cuts:
         raise OptionError('there is no cut to show: pass context=cc.threshold("X", "best") to discover')
-    if path is not None:
-        check_picture_path(path)
+    check_picture_path(path)
     chosen = axes_for(len(result.cuts), "cuts", axes, SIZE)
     for cut, one in zip(result.cuts, chosen, strict=True):
         paint_cut(one, cut)
-    if path is not None:
-        save_picture(figure_of(chosen), path, dpi)
+    save_picture(chosen, path, dpi)
     return chosen
 
 

@@ -104,16 +104,14 @@ def painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | Fi
     """The picture on new axes or on those given, the legend below the last one, and in a file if there is a path."""
     from matplotlib import pyplot
 
-    if path is not None:
-        check_picture_path(path)
+    check_picture_path(path)
     if axes is None:
         chosen = paint_figure(picture, pyplot.figure)
     else:
         chosen = given_axes(axes, len(picture.panels), "panels")
         for panel, one in zip(picture.panels, chosen, strict=True):
             _paint_panel(one, panel, picture.layout, picture.contexts, picture.samples if one is chosen[-1] else ())
-    if path is not None:
-        save_picture(figure_of(chosen), path, dpi)
+    save_picture(chosen, path, dpi)
     return chosen
 
 
@@ -203,15 +201,17 @@ def figure_of(axes: Sequence[Axes]) -> Figure:
     return figure
 
 
-def save_picture(figure: Figure, path: str | FilePath, dpi: float) -> None:
-    """Write the figure to a file, whole or not at all; the same picture gives the same file."""
+def save_picture(axes: Sequence[Axes], path: str | FilePath | None, dpi: float) -> None:
+    """Write the figure to a file, if there is a path, whole or not at all; the same picture gives the same file."""
+    if path is None:
+        return
     import matplotlib
 
     ending = FilePath(path).suffix.lower().removeprefix(".")
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
     content = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "causalcontext", "pdf.fonttype": 42}):
-        figure.savefig(content, format=ending, dpi=dpi, metadata=metadata)
+        figure_of(axes).savefig(content, format=ending, dpi=dpi, metadata=metadata)
     write_whole(path, content.getvalue())
 
 

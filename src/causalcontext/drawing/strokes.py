@@ -174,8 +174,10 @@ def share_colour(count: int, total: int) -> str:
     return _FEW_TO_MANY[min(int(len(_FEW_TO_MANY) * count / total), len(_FEW_TO_MANY) - 1)]
 
 
-def check_picture_path(path: str | FilePath) -> None:
-    """Return if a picture can be written there."""
+def check_picture_path(path: str | FilePath | None) -> None:
+    """Return if a picture can be written there, or is not to be written."""
+    if path is None:
+        return
     ending = FilePath(path).suffix.lower().removeprefix(".")
     if ending not in ENDINGS:
         raise OptionError(f"cannot save a picture as {str(path)!r}: its name must end with .png, .svg or .pdf")

@@ -135,8 +135,7 @@ class Calibration:
         from causalcontext.drawing.paint import writable
         from causalcontext.drawing.plot import save_picture
 
-        if path is not None:
-            check_picture_path(path)
+        check_picture_path(path)
         rows = len(self.table)
         figure = pyplot.figure(figsize=(WIDTH, ROW_HEIGHT * rows + MARGIN), layout="constrained")
         sizes, powers = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
@@ -150,8 +149,7 @@ class Calibration:
             axes.set_axisbelow(True)
             axes.spines[["top", "right", "left"]].set_visible(False)
         powers.tick_params(left=False, labelleft=False)
-        if path is not None:
-            save_picture(figure, path, dpi)
+        save_picture((sizes, powers), path, dpi)
         return sizes, powers
 
     def to_dict(self) -> dict[str, Any]:
