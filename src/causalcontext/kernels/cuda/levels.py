@@ -79,7 +79,7 @@ class Card:
             tests += run
 
     def count_votes(self, level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints) -> None:
-        """As `votes.count_votes` with sets of one size, which gets the pairs with very many sets."""
+        """As `skeleton.count_votes` with sets of one size, which gets the pairs with very many sets."""
         sizes = Sizes(level.size, level.size, most)
         heavy = _heavy(level, ballots.first, ballots.second)
         (light, centres), (there, more) = _some(ballots, ~heavy), _some(ballots, heavy)
