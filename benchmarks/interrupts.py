@@ -177,17 +177,21 @@ def interrupted_in_turn(signals: int, seed: int, longest: float) -> Counter[str]
                 time.sleep(draw.uniform(0.0, longest))
                 process.send_signal(signal.SIGINT)
                 error = process.communicate()[1].decode()
-            fine = process.returncode in (0, 130, -signal.SIGINT) and "Traceback" not in error
-            ended = {0: "finished", 130: "ended", -signal.SIGINT: "ended before Python could listen"}
-            found[
-                ended[process.returncode] if fine else f"FAILED {words[3:5]} {process.returncode}: {error[-300:]}"
-            ] += 1
+            found[_ending(process.returncode, error) or f"FAILED {words[3:5]} {process.returncode}: {error}"] += 1
         for cache in caches:
             result.unlink(missing_ok=True)
             _run(search, cache)
             same = result.exists() and cc.load(result).graphs == expected
             found["the next search finds the same marks" if same else "FAILED: the next search differs"] += 1
     return found
+
+
+def _ending(code: int, error: str) -> str:
+    """How a command ended; empty if it should not have."""
+    if "Traceback" not in error:
+        return {0: "finished", 130: "ended", -signal.SIGINT: "ended before Python could listen"}.get(code, "")
+    own = [line for line in error.splitlines() if line.startswith("  File ") and '"<frozen ' not in line]
+    return "" if own else "ended before Python had imported a line of the package"
 
 
 def _run(words: list[str], environment: dict[str, str]) -> None:

@@ -286,3 +286,10 @@ def test_level_and_power_over_time(context):
     driven = [cc.discover(series(200 + s, True, 300, context), key, lags=2).suspicion for s in names]
     assert sum(bool(one.suspected) for one in clean) <= 2
     assert sum(bool(between(one, "X", "Y")) for one in driven) >= 12
+
+
+def test_over_time_many_contexts_are_not_compared(monkeypatch):
+    """Nine columns in 16 contexts took more than a minute."""
+    monkeypatch.setattr("causalcontext.diagnostics.hidden_drivers.MOST_PRODUCTS", 0)
+    result = cc.discover(series(1), method="pc-ac", lags=2)
+    assert "combinations of contexts are not compared" in result.suspicion.why_not

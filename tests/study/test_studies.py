@@ -251,6 +251,12 @@ def test_tables_can_be_parquet(uninterrupted, tmp_path):
         save_table(table, tmp_path / "t.xlsx")
 
 
+def test_no_cell_of_a_table_is_a_formula(tmp_path):
+    pd = pytest.importorskip("pandas")
+    save_table(pd.DataFrame({"design": ["=1+1", "small"], "size": [-1.0, None]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "design,size\n'=1+1,-1\nsmall,\n"
+
+
 def test_a_test_that_remembers_answers_as_before_and_asks_once():
     asked = []
 

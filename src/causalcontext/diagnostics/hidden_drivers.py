@@ -45,6 +45,8 @@ MOST_STEPS, MOST_CLIMBS, CONVERGED = 12, 6, 0.02
 SMALLEST = 1e-6
 MOST_PROCESSES, MOST_ROWS = 12, 5000
 """With more columns models take long; of longer series the last rows are compared."""
+MOST_PRODUCTS = 15_000_000
+"""Products of columns, of all contexts at all lags, for one step from every pair: more take longer than some 5 s."""
 
 BENT = (CURVES, INTERACTIONS)
 STRAIGHT_TESTS = ("auto", "partial-correlation", "fisher-z")
@@ -336,6 +338,8 @@ def _series_equations(result: ContextGraphs, windows: SeriesWindows) -> SeriesEq
     straight = {v: own for v in window.now if v in numbers and (own := _terms(result, v)) is not None
                 and all(cause in numbers for cause, _ in own[0])}  # fmt: skip
     place, k, p = {v: i for i, v in enumerate(numbers)}, len(table.contexts.cells), len(numbers) + 2
+    if len(straight) * (len(straight) - 1) // 2 * k * ((k + 1) * p) ** 2 > MOST_PRODUCTS:
+        return f"with lags models of {len(window.now)} columns in {k} combinations of contexts are not compared"
     columns: list[Columns] = [frozenset()] * (p + 1)
     free, links = np.zeros(p + 1, dtype=bool), np.zeros((k, p + 1, p + 1), dtype=bool)
     may, must = np.zeros((p + 1, p + 1), dtype=bool), np.zeros((p + 1, p + 1), dtype=bool)

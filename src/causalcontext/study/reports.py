@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from causalcontext.data.files import write_whole
+from causalcontext.data.files import harmless, write_whole
 from causalcontext.errors import FileError
 from causalcontext.kernels.arrays import Floats
 from causalcontext.study.designs import Design
@@ -93,7 +93,7 @@ def save_table(table: pd.DataFrame, path: str | Path) -> None:
     if path.suffix == ".parquet":
         table.to_parquet(path, index=False)
     elif path.suffix == ".csv":
-        write_whole(path, table.to_csv(index=False, float_format="%.8g", lineterminator="\n"))
+        write_whole(path, table.map(harmless).to_csv(index=False, float_format="%.8g", lineterminator="\n"))
     else:
         raise FileError(f"table {str(path)!r} has an unknown ending; expected .csv or .parquet")
 
