@@ -11,8 +11,9 @@ from scipy import stats
 
 import naive
 import naive_mixed
+from causalcontext.ci_tests.designs import added_to, association, base_of, columns_of
 from causalcontext.ci_tests.registry import TESTS
-from causalcontext.ci_tests.rows import added_to, as_variable, association, base_of, columns_of
+from causalcontext.ci_tests.rows import as_variable
 from causalcontext.ci_tests.tsagris import combined, compare_fits, regression, response_of
 from causalcontext.data.columns import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics

@@ -10,20 +10,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.rows import (
-    FEWEST_DF,
-    Comparison,
-    RowTest,
-    Variable,
-    added_to,
-    as_variable,
-    association,
-    base_of,
-    columns_of,
-    parts_of,
-    strata_of,
-    untestable,
-)
+from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of, parts_of, strata_of
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats
 from causalcontext.views import Reason

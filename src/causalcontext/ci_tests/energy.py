@@ -12,16 +12,9 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
+from causalcontext.ci_tests.designs import columns_of
 from causalcontext.ci_tests.protocol import Strength
-from causalcontext.ci_tests.rows import (
-    Comparison,
-    RowTest,
-    Variable,
-    check_permutations,
-    columns_of,
-    permutation_p,
-    untestable,
-)
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, check_permutations, permutation_p, untestable
 from causalcontext.data.columns import Kind
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats, Ints

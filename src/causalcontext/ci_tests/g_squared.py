@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, parts_of, sequential_p, strata_of, untestable
+from causalcontext.ci_tests.designs import parts_of, strata_of
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, sequential_p, untestable
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.permutations import cell_sum, permuted_exceedances

@@ -15,19 +15,10 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
+from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of
 from causalcontext.ci_tests.gaussian import FISHER_LABEL, OTHER_LABELS, STUDENT_LABEL, PreparedGaussian
 from causalcontext.ci_tests.protocol import Label, Needs, Strength
-from causalcontext.ci_tests.rows import (
-    FEWEST_DF,
-    Comparison,
-    RowTest,
-    Variable,
-    added_to,
-    association,
-    base_of,
-    columns_of,
-    untestable,
-)
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, gaussian_ranks
 from causalcontext.data.sufficient_statistics import SufficientStatistics

@@ -26,18 +26,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.rows import (
-    FEWEST_DF,
-    Comparison,
-    RowTest,
-    Variable,
-    added_to,
-    association,
-    base_of,
-    columns_of,
-    sequential_p,
-    untestable,
-)
+from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, sequential_p, untestable
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.glm import drawn_exceedances, first_slopes, fit_glm, probabilities

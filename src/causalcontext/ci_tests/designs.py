@@ -1,0 +1,119 @@
+"""Columns of a query as the design of a regression, reduced to full rank, and the linear association of two designs.
+
+Numbers enter as one column, categorical and ordered columns as indicators, counts as a condition also by their
+logarithm. What a variable adds to the conditions is an orthogonal basis of the part of its columns that the conditions
+do not explain, so that collinear columns, repeated conditions and levels that determine each other lower the rank and
+do no harm.
+
+Association is measured by Wilks' lambda and Rao's F. One formula serves several tests: Student's t of the partial
+correlation where both sets have one column, the F test of adding columns to a linear regression where one has one. It
+is symmetric, and exact in both cases for Gaussian noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from causalcontext.ci_tests.rows import Comparison, Variable, untestable
+from causalcontext.data.columns import Kind
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.views import Reason
+
+SMALLEST_SHARE = 1e-5
+"""A column whose unexplained part is shorter than this share of it adds nothing."""
+FEWEST_DF = 5
+
+
+def columns_of(variable: Variable) -> Floats:
+    """A number less its mean, at most 1 in size; a column of 0 and 1 less its mean for every level of other variables.
+
+    Shape (rows, 1) or (rows, levels).
+    """
+    if variable.is_number:
+        centred = variable.values - variable.values.mean()
+        return np.asarray((centred / np.abs(centred).max())[:, None])
+    indicators = np.asarray(variable.values[:, None] == np.arange(variable.levels), dtype=np.float64)
+    return np.asarray(indicators - indicators.mean(axis=0))
+
+
+def base_of(given: Sequence[Variable], rows: int) -> Floats:
+    """An orthogonal basis of 1 and the conditions, whose first column is 1 and whose columns have mean square 1."""
+    one = np.ones((rows, 1))
+    if not given:
+        return one
+    return np.hstack([one, added_to(one, np.hstack([condition_columns(variable) for variable in given]))])
+
+
+def condition_columns(variable: Variable) -> Floats:
+    """The columns of a condition: those of the variable, and log(1 + count) beside a count.
+
+    Effects of counts are often proportional to them, and often to their logarithm; a condition that misses its own
+    effect leaves a dependence behind.
+    """
+    own = columns_of(variable)
+    if variable.kind is not Kind.COUNT or variable.values.min() < 0.0:
+        return own
+    return np.hstack([own, columns_of(Variable(np.log1p(variable.values), Kind.CONTINUOUS))])
+
+
+def added_to(base: Floats, columns: Floats) -> Floats:
+    """An orthogonal basis of what the columns add to `base`, with mean squares 1; shape (rows, added rank)."""
+    rows = len(base)
+    length = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    scaled = columns / np.where(length > 0.0, length, 1.0)
+    for _ in range(2):  # once more for what rounding left
+        scaled = scaled - base @ (base.T @ scaled / rows)
+    left, spread, _ = np.linalg.svd(scaled, full_matrices=False)
+    return np.asarray(left[:, spread > SMALLEST_SHARE] * np.sqrt(rows))
+
+
+def strata_of(given: Sequence[Variable], rows: int) -> Ints:
+    """A number 0, 1, ... for every row: the combination of values that the conditions have there."""
+    strata = np.zeros(rows, dtype=np.int64)
+    for variable in given:
+        _, own = np.unique(variable.values, return_inverse=True)
+        _, strata = np.unique(strata * (own.max() + 1) + own, return_inverse=True)
+    return strata
+
+
+def parts_of(strata: Ints) -> list[NDArray[np.intp]]:
+    """The rows of every stratum, in order."""
+    order = np.argsort(strata, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(strata))[:-1])
+
+
+def association(x: Floats, y: Floats, base: Floats) -> Comparison:
+    """Whether x and y, bases of what two variables add to `base` (from `added_to`), are uncorrelated.
+
+    From shapes (rows, p), (rows, q) and (rows, rank): correlation and n - rank - 1 for p = q = 1, else Rao's F and its
+    first degrees of freedom, pq.
+    """
+    (rows, p), q, rank = x.shape, y.shape[1], base.shape[1]
+    if p == 0 or q == 0:
+        return untestable(Reason.COLLINEAR)
+    if rows - rank - max(p, q) < FEWEST_DF or rows - rank - p - q < 1:
+        return untestable(Reason.FEW_ROWS)
+    if p == q == 1:
+        df = rows - rank - 1
+        bounded = float(np.clip(float(x[:, 0] @ y[:, 0]) / rows, -1.0, 1.0))
+        unexplained = (1.0 - bounded) * (1.0 + bounded)
+        t = abs(bounded) * math.sqrt(df / unexplained) if unexplained > 0.0 else math.inf
+        return Comparison(bounded, df, float(2.0 * scipy.special.stdtr(df, -t)))
+    canonical = np.clip(np.linalg.svd(x.T @ y / rows, compute_uv=False), 0.0, 1.0)
+    unexplained = float(np.prod((1.0 - canonical) * (1.0 + canonical)))
+    return _rao(unexplained, p, q, rows - rank)
+
+
+def _rao(unexplained: float, p: int, q: int, spare: int) -> Comparison:
+    """Rao's F of Wilks' lambda; `spare` is the number of rows less the rank of the conditions."""
+    below = p * p + q * q - 5
+    root = math.sqrt((p * p * q * q - 4) / below) if below > 0 else 1.0
+    df = (spare - (p + q + 1) / 2) * root - (p * q - 2) / 2
+    share = unexplained ** (1.0 / root)
+    ratio = (1.0 - share) / share * df / (p * q) if share > 0.0 else math.inf
+    return Comparison(ratio, float(p * q), float(scipy.special.fdtrc(p * q, df, ratio)))
