@@ -360,6 +360,8 @@ def _mean_difference(
 ) -> Estimate:
     """Every row is asked twice, with the first of the variables moved and without."""
     values, _ = rows.values([y, *variables], (cells,))
+    if not len(values):
+        raise NoAnswer(f"no complete row there has {mechanics.name(y)} and {mechanics.name(variables[0])}")
     seen = values[:, 1:]
     by_level = levels.after >= 0
     model = _model(mechanics, y, values[:, 0], design(mechanics, variables, seen, seen, by_level), levels)
