@@ -141,8 +141,8 @@ def discover(
         Overrides what the dtypes say.
     missing : {"raise", "model", "listwise", "testwise", "windows", "interpolate"}
         Stop at missing values, use every observed cell by a model of the columns, drop the rows that have some, or use
-        in every test the rows that are complete in its columns. With lags: leave out the windows that have some, or
-        fill in single cells.
+        in every test the rows that are complete in its columns. With lags: draw single cells from a model, leave
+        out the windows that have some, or fill in single cells.
     na_values : number, text or sequence of them, optional
         What means a missing value in the table, such as [-9999, "."].
     names : sequence of str, optional

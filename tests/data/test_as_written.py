@@ -184,3 +184,18 @@ def test_the_command_line_reads_a_file_of_the_field(tmp_path):
 def test_what_is_not_understood_is_one_sentence(options, sentence):
     with pytest.raises(cc.CausalContextError, match=sentence):
         cc.discover(tower(), **options)
+
+
+def test_times_inside_one_day_are_no_months():
+    random = np.random.default_rng(3)
+    times = pd.Timestamp("2020-05-04") + pd.to_timedelta(np.sort(random.integers(0, 80_000, 200)) + np.arange(200), "s")
+    frame = pd.DataFrame({"when": times, "X": random.normal(size=200), "Y": random.normal(size=200)})
+    with pytest.raises(cc.DataError, match="irregular steps"):
+        cc.discover(frame, lags=1, time="when")
+
+
+def test_a_large_number_of_a_clock_is_written_out():
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame(random.normal(size=(200, 2)), columns=["X", "Y"]).assign(when=1_234_567 + 10 * np.arange(200))
+    notes = cc.discover(frame, lags=1, time="when", method="pc-p", max_given=0).notes
+    assert any("begins at 1234567, a step is 10" in note for note in notes)

@@ -237,3 +237,34 @@ def test_windows_of_several_draws_count_for_what_is_left():
     assert not all((part.columns[x] == parts[0].columns[x]).all() for part in parts)
     moments = windows.statistics.moments
     assert moments.rows.sum() == pytest.approx(windows.columns.n_rows * 5.0 * searched.share, abs=2.0)
+
+
+@pytest.mark.parametrize("holes", ["", "rows", "column", "units"])
+def test_windows_count_for_less_by_single_cells_alone(holes):
+    """Long holes and the ends of units cost windows, not what the others are worth."""
+    random = np.random.default_rng(6)
+    frame = pd.DataFrame(random.normal(size=(400, 3)), columns=["X", "Y", "Z"]).assign(time=np.arange(400))
+    if holes:
+        frame.loc[100:199, {"rows": ["X", "Y", "Z"], "column": ["Y"], "units": []}[holes]] = np.nan
+    frame.loc[300, "X"] = np.nan
+    options = {"unit": np.repeat(np.arange(50), 8)} if holes == "units" else {}
+    chosen = Options(lags=2, missing="model", time="time", units="unit" if options else None)
+    windows = read_with_lags(frame.assign(**options), None, chosen, None, find_test("auto", 0))
+    assert windows.scored.share > 0.97
+
+
+def test_weights_and_fallbacks_are_there_beside_drawn_cells():
+    random = np.random.default_rng(8)
+    x, e, z = random.normal(size=(3, 600))
+    table = pd.DataFrame({"X": x, "Y": np.r_[0.0, 0.8 * x[:-1]] + np.exp(0.8 * np.r_[0.0, x[:-1]]) * e, "Z": z})
+    table.loc[::40, "Z"] = np.nan
+    errors = [
+        cc.discover(table, lags=1, method="score-ac", missing=missing).effects("X(t-1)", "Y", intervals="graph")["se"][
+            0
+        ]
+        for missing in ("windows", "model")
+    ]
+    assert errors[1] < 2.0 * errors[0]
+    turns = table.assign(R=np.where(np.arange(600) % 2, "a", "b"))
+    found = cc.discover(turns, "R", lags=1, method="fci-ac", missing="model", max_given=1)
+    assert any(note.startswith("the context at time t alone chooses rows") for note in found.notes)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.as_written import decimal_years, written_dates
-from causalcontext.data.columns import Kind
+from causalcontext.data.columns import Kind, number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import is_missing, numbered, pd
 from causalcontext.errors import DataError, OptionError, check_whole
@@ -193,7 +193,7 @@ def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
     length = _mode(differences) if step is None else step_length("step", step, dated)
     if not _whole(differences / length) and step is None and dated:
         months = _months(values)
-        if months is not None:
+        if months is not None and (np.diff(months[order])[same] >= 1).all():
             return months // int(_mode(np.diff(months[order])[same]))
     check_regular(name, differences, length, dated)
     return np.asarray(np.round((stamps - stamps.min()) / length), dtype=np.int64)
@@ -246,7 +246,7 @@ class StepCounter:
         self._length = _mode(differences) if self._step is None else step_length("step", self._step, dated)
         if not _whole(differences / self._length) and self._step is None and dated:
             months = _months(values)
-            if months is not None:
+            if months is not None and (np.diff(months)[np.diff(units) == 0] >= 1).all():
                 self._monthly, self._length = True, _mode(np.diff(months)[np.diff(units) == 0])
 
     def numbers(self, values: Values, units: Ints) -> Ints:
@@ -299,16 +299,17 @@ def clock_words(name: str, values: Values, steps: Ints, units: Ints) -> str:
     order = np.lexsort((steps, units))
     count, later = np.diff(steps[order]), np.flatnonzero(np.diff(units[order]) == 0)
     length, months = (np.diff(stamps[order]) / np.maximum(count, 1))[later], None
-    if dated and not _whole(length / length[0]):
+    if dated and not _whole(length / _mode(length)):
         months = _months(values[order])
-    one = length[0] if months is None else (np.diff(months) / np.maximum(count, 1))[later[0]]
-    return _clock(name, values, int(np.argmin(stamps)), float(one), months is not None)
+    grown = None if months is None else (np.diff(months) / np.maximum(count, 1))[later]
+    grown = grown if grown is not None and (grown >= 1.0).all() else None
+    return _clock(name, values, int(np.argmin(stamps)), _mode(length if grown is None else grown), grown is not None)
 
 
 def _clock(name: str, values: Values, first: int, length: float, monthly: bool) -> str:
     """The sentence about times, whose first one is at a place; a step is so many seconds or numbers, or months."""
     stamps, dated = stamps_of(name, values)
-    begin = str(pd.Timestamp(float(stamps[first]), unit="s")) if dated else f"{values[first]:g}"
+    begin = str(pd.Timestamp(float(stamps[first]), unit="s")) if dated else number_text(float(values[first]))
     written, years = (written_dates(values), decimal_years(values)) if values.dtype.kind in "iuf" else (None, None)
     kind = written[1] if written else years[1] if years else "dates" if dated else "numbers"
     step = "" if years else f", a step is {_shown(length, dated)}"

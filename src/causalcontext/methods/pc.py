@@ -84,7 +84,7 @@ def pc_b(task: Task) -> Outcome:
     found = Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
     if task.windows is None or everywhere.series is None:
         return found
-    data, statistics, _ = prepare(task.windows.columns, task.windows.test, "raise")
+    data, statistics, _ = prepare(task.windows.columns, task.windows.test, "raise", task.windows.statistics)
     facts = facts_of(task.windows, data, statistics.of_columns(data), endpoints)
     facts = replace(facts, beyond_lags=everywhere.series.beyond_lags)
     return replace(found, warnings=everywhere.warnings, series=facts)

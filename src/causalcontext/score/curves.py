@@ -72,7 +72,7 @@ def _gains(design: ScoreDesign, model: FittedModel) -> tuple[Floats, Bools]:
 
 
 def _within_contexts(design: ScoreDesign, gains: Floats, tasks: list[ColumnTask], some: list[int]) -> Floats:
-    """The same, less where some regressions for all contexts gain less beside a level for every context.
+    """Gains of curves; of some regressions for all contexts, no more than beside a level for every context.
 
     What comes before a context may differ by its values, and so do curves of all that follows it.
     """

@@ -199,8 +199,8 @@ def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_
     windows.check()
     told, statistics, notes = windows.columns, windows.statistics, [str(windows.counts)]
     shown = _constant(windows, told)
-    if shown is None and statistics is None:
-        told, notes = windows.with_contexts_now, [*notes, ONLY_NOW]
+    if shown is None and windows.of_all is None:
+        told, statistics, notes = windows.with_contexts_now, None, [*notes, ONLY_NOW]
         shown = _constant(windows, told)
     if shown is None:
         raise DataError("no window of the sample has every value of the context at all of its lags; pass a larger "

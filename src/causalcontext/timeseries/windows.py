@@ -15,7 +15,7 @@ import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data.columns import Kind
-from causalcontext.data.completion import FEWEST_OBSERVED, STACKED, complete, stacked
+from causalcontext.data.completion import FEWEST_OBSERVED, STACKED, Completed, complete, stacked
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.scan import Scan
 from causalcontext.data.scanned_windows import ScannedWindows
@@ -269,7 +269,7 @@ class SeriesWindows:
         return self._stacked(self.all_windows.row, self.options.lags, sorted({0, *self.options.context_lags}))
 
     def back_to(self, lag: int) -> Dataset:
-        """The same with the past beyond the window up to a lag, on the windows that are as long."""
+        """The windows of `scored` with the past beyond them up to a lag, those that are as long."""
         return self._dataset(window_ends(self.series, lag)[0], lag, sorted({0, *self.options.context_lags}))
 
     def _stacked(self, ends: Ints, depth: int, copies: Sequence[int]) -> Dataset:
@@ -426,6 +426,9 @@ def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[S
         {place: categories[j % count] for place, j in enumerate(enough) if j % count in categories},
     )  # fmt: skip
     completed, found = complete(rows, 0), []
+    known = (np.isfinite(series.values) | single).astype(np.float64)
+    near = np.hstack([known, *(np.nan_to_num(beside(series, known, step)) for step in steps[1:])])[usable]
+    counted = _worth_counting(rows, np.asarray(near.all(axis=1)), completed)
     for number, drawn in enumerate(completed.tables(STACKED)):
         values = series.values.copy()
         for place, j in enumerate(enough):
@@ -433,8 +436,15 @@ def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[S
                 own = single[usable, j]
                 values[usable[own], j] = np.asarray(drawn.columns[place])[own]
         found.append(replace(series, values=values, interpolated=int(single[usable].sum()),
-                             share=completed.worth(STACKED if number else 1)))  # fmt: skip
+                             share=counted.worth(STACKED if number else 1)))  # fmt: skip
     return found
+
+
+def _worth_counting(rows: Dataset, whole: Bools, completed: Completed) -> Completed:
+    """The model of rows that lack single cells alone, if there are enough: what else is missing costs whole windows."""
+    some = replace(rows, columns=tuple(column[whole] for column in rows.columns), codes=rows.codes[whole])
+    seen = [np.isfinite(np.asarray(some.columns[place])).sum() for place in rows.system]
+    return complete(some, 0) if min(seen) >= FEWEST_OBSERVED else completed
 
 
 def check_complete(lost: int) -> None:
