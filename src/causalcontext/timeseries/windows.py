@@ -54,6 +54,8 @@ from causalcontext.views import Contexts
 
 FEWEST_UNITS = 10
 """Errors by units need so many of them."""
+MOST_DRAWN = 4_000_000
+"""Products that a step of the model of missing cells takes: with more, cells are drawn once, which takes seconds."""
 MOST_STEPS_BACK = 2
 """A missing cell is modelled by its row, the next one, and at most so many before it."""
 
@@ -428,8 +430,10 @@ def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[S
     completed, found = complete(rows, 0), []
     known = (np.isfinite(series.values) | single).astype(np.float64)
     near = np.hstack([known, *(np.nan_to_num(beside(series, known, step)) for step in steps[1:])])[usable]
-    counted = _worth_counting(rows, np.asarray(near.all(axis=1)), completed)
-    for number, drawn in enumerate(completed.tables(STACKED)):
+    patterns, width = completed.columns.patterns.shape
+    quick = patterns * width**3 * len(data.values) <= MOST_DRAWN
+    counted = _worth_counting(rows, np.asarray(near.all(axis=1)), completed) if quick else completed
+    for number, drawn in enumerate(completed.tables(STACKED if quick else 1)):
         values = series.values.copy()
         for place, j in enumerate(enough):
             if j < count:
