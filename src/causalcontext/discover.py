@@ -79,7 +79,7 @@ RANKS = ("every continuous column was replaced by the normal scores of its ranks
 TESTWISE = ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
             "tests()); leaving rows out is itself a selection, which can create or hide edges if it depends on the "
             "values")  # fmt: skip
-DRAWN = ("single missing cells were drawn several times from a model of their row and of the rows beside it, and "
+DRAWN = ("single missing cells were drawn {} from a model of their row and of the rows beside it, and "
          "windows count for what is left of them; effects and their intervals are those of one draw")  # fmt: skip
 """What must be said where columns were replaced, where tests left rows out, and where cells were drawn."""
 
@@ -515,7 +515,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     if windows is not None and windows.series.clock:
         notes = (*notes, windows.series.clock)
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
-        notes = (DRAWN, *notes)
+        notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
     misread = words_about_codes(codes_for_missing(data)), words_about_clocks(data)
     warnings = (*(words for words in misread if words), *warnings)
     return ContextGraphs(
