@@ -28,6 +28,7 @@ from causalcontext.data.as_written import (
 )
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
+from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import (
     Indicator,
     contexts_of,
@@ -516,7 +517,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         notes = (*notes, windows.series.clock)
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
-    misread = words_about_codes(codes_for_missing(data)), words_about_clocks(data)
+    misread = words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data)
     warnings = (*(words for words in misread if words), *warnings)
     return ContextGraphs(
         names=names,

@@ -166,7 +166,7 @@ def test_links_of_coarse_columns_are_found_and_told():
     (note,) = [note for note in result.notes if "numbers of few values" in note]
     share = 100.0 * rows["daily"].value_counts(normalize=True).max()
     assert "smoker (two values) as a category; grade (three to five values) as ordered; " in note
-    assert f"{share:.0f} % of daily is one value: by normal scores" in note
+    assert f"daily ({share:.0f} % is one value) by normal scores" in note
     (words,) = [words for words in cc.check(rows).notes if "numbers of few values" in words]
     assert "smoker (two values) as a category; grade (three to five values) as ordered, or as steps" in words
     shuffled = cc.discover(rows[rows.columns[::-1]], method="score-ac")

@@ -155,7 +155,7 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
     for few in (few for few in found if not few.is_graded):
         drawn = {CENSORED: few.at_limit, REPLACED: few.spike >= 0}.get(treatment, True)
         own = treatment if drawn else SCORES
-        kinds.setdefault(f"{{}} is one value: {own}", []).append(f"{100.0 * few.shares.max():.0f} % of {few.name}")
+        kinds.setdefault(f"{{}} {own}", []).append(f"{few.name} ({100.0 * few.shares.max():.0f} % is one value)")
     parts = [words.format(listed(own)) for words, own in kinds.items() if own]
     if not parts:
         return []

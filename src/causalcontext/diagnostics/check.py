@@ -27,6 +27,7 @@ from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
 from causalcontext.data.dataset import Dataset, cell_values
 from causalcontext.data.frames import pd
+from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame
@@ -327,8 +328,7 @@ def _misleading(data: Dataset) -> Iterator[str]:
         columns = [np.where(np.isin(column, list(codes[name])), np.nan, column) if name in codes else column
                    for name, column in zip(data.names, data.columns, strict=True)]  # fmt: skip
         data = replace(data, columns=tuple(columns))
-    if clocks := words_about_clocks(data):
-        yield clocks
+    yield from filter(None, (words_about_clocks(data), words_about_functions(data)))
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"
