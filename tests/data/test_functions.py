@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.functions import functions_of_columns, words_about_functions
+from causalcontext.data.functions import functions_of_columns, products_of_columns, words_about_functions
 from causalcontext.data.tables import read_table
 
 
@@ -56,6 +56,19 @@ def test_trends_are_no_functions_of_each_other() -> None:
     table = pd.DataFrame({"rain so far": random.exponential(size=200).cumsum(), "year": 1900 + np.arange(200) // 12,
                           "y": random.normal(size=200)})  # fmt: skip
     assert found(table) == set()
+
+
+def test_products_and_squares() -> None:
+    random = np.random.default_rng(6)
+    x, y = random.normal(size=300) + 3.0, random.normal(size=300)
+    table = pd.DataFrame({"x": x, "y": y, "share": x * y, "y2": y**2, "near": x * y + 0.01 * random.normal(size=300),
+                          "days": random.integers(0, 5, 300)})  # fmt: skip
+    table.loc[3, "x"] = np.nan
+    data = read_table(table[::-1], None)
+    assert sorted(products_of_columns(data)) == [("share", "x", "y"), ("y2", "y", "y")]
+    words = words_about_functions(data)
+    assert words.startswith("share is the product of x and y and y2 is the square of y in every row: ")
+    assert not list(products_of_columns(read_table(table[["x", "y", "near", "days"]], None)))
 
 
 def test_a_search_and_a_check_name_them() -> None:

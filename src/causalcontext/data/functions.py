@@ -1,7 +1,8 @@
-"""Which columns are functions of each other? A logarithm beside its number, an age group beside the age.
+"""Which columns are functions of others? A logarithm beside its number, an age group beside the age, a product.
 
-Given the one, the other carries no information, so no method can tell whose links are whose. Columns that rise or fall
-from the first row to the last, as trends do, have the same order without being functions of each other.
+Given the others, such a column carries no information, so no method can tell whose links are whose. Columns that rise
+or fall from the first row to the last, as trends do, have the same order without being functions of each other. (Of
+columns that are linear functions of each other `methods/auto.py` says so.)
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ FEWEST_OF_A_VALUE = 5
 CLEAR = 30.0
 """In nats: how improbable it is, by the number of ways to arrange the rows, that unrelated columns look like this."""
 MOST_NAMED = 3
+MOST_MULTIPLIED, FEWEST_MULTIPLIED = 60, 20
+"""Columns of which products are looked for, and complete rows of a glance that this needs."""
+PRODUCT = 1.0 - 1e-9
+"""A correlation above this is one of a column and the same column, rounded when it was written."""
 
 
 def words_about_functions(data: Dataset) -> str:
@@ -36,9 +41,12 @@ def words_about_functions(data: Dataset) -> str:
     one_way = sorted(pair for pair in found if pair[::-1] not in found)
     said = [f"{a} and {b} are functions of each other" for a, b in both]
     said += [f"{value} is a function of {of}" for value, of in one_way]
+    known = {frozenset(pair) for pair in found}
+    said += [f"{value} is the {'square of ' + a if a == b else f'product of {a} and {b}'}"
+             for value, a, b in products_of_columns(data) if frozenset((value, a)) not in known or a != b]  # fmt: skip
     if not said:
         return ""
-    return (f"{listed(said, MOST_NAMED, 'such pair')} in every row: no method can tell their links apart; leave one of "
+    return (f"{listed(said, MOST_NAMED, 'such case')} in every row: no method can tell their links apart; leave one of "
             "them out")  # fmt: skip
 
 
@@ -51,6 +59,32 @@ def functions_of_columns(data: Dataset) -> Iterator[tuple[str, str]]:
             value = data.system[place]
             if value != of and _is_function(np.asarray(data.columns[value]), np.asarray(data.columns[of])):
                 yield data.names[value], data.names[of]
+
+
+def products_of_columns(data: Dataset) -> Iterator[tuple[str, str, str]]:
+    """System variables (value, a, b): in every row that has all three, the value is a line in a times b."""
+    numbers = [place for place in data.system if data.kinds[place].is_number]
+    rows = slice(None, None, max(1, data.n_rows // ROWS_OF_A_GLANCE))
+    few = np.array([data.columns[place][rows] for place in numbers], dtype=np.float64).reshape(len(numbers), -1)
+    few = few[:, np.isfinite(few).all(axis=0)]
+    if len(numbers) > MOST_MULTIPLIED or few.shape[1] < FEWEST_MULTIPLIED:
+        return
+    values = _standardised(few)
+    for a in range(len(numbers)):
+        for b, value in np.argwhere(np.abs(_standardised(few[a] * few[a:]) @ values.T) > PRODUCT).tolist():
+            three = np.array([data.columns[numbers[k]] for k in (value, a, a + b)], dtype=np.float64)
+            three = three[:, np.isfinite(three).all(axis=0)]
+            whole = _standardised(np.array([three[0], three[1] * three[2], three[1], three[2]]))
+            is_line = np.abs(whole[0] @ whole[2:].T) > PRODUCT  # a factor that hardly varies, or a copy of one
+            if value not in (a, a + b) and abs(whole[0] @ whole[1]) > PRODUCT and not is_line.any():
+                yield data.names[numbers[value]], data.names[numbers[a]], data.names[numbers[a + b]]
+
+
+def _standardised(values: Floats) -> Floats:
+    """Rows with mean 0 and length 1; of constants 0."""
+    centred = values - values.mean(axis=1, keepdims=True)
+    length = np.sqrt((centred**2).sum(axis=1, keepdims=True))
+    return np.asarray(np.where(length > 0.0, centred / np.where(length > 0.0, length, 1.0), 0.0))
 
 
 def _may_be_functions(values: Floats, k: int) -> Bools:

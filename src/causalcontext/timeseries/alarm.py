@@ -116,6 +116,7 @@ def lag_warnings(alarm: LagAlarm | None, names: Sequence[str], lags: int) -> tup
     if alarm is None or alarm.p > LEVEL:
         return ()
     what = f"{names[alarm.column]} still tells something about {names[alarm.y]} ({p_words(alarm.p)})"
-    return (f"lag alarm: given all that was found, {what}, so {lags} lags are too few, or a driver that persists is "
-            "not in the table, or columns that persist are measured with noise; links may be false: pass more lags, "
-            "and if the alarm stays, do not trust weak links",)  # fmt: skip
+    few = f"{lags} {'lag is' if lags == 1 else 'lags are'} too few"
+    return (f"lag alarm: given all that was found, {what}, so {few}, or a driver that persists is not in the table, or "
+            "columns that persist are measured with noise; links may be false: pass more lags, and if the alarm stays, "
+            "do not trust weak links",)  # fmt: skip
