@@ -29,7 +29,7 @@ from causalcontext.errors import InterruptedSearch
 from causalcontext.options import made
 
 
-@with_options(CalibrationOptions)
+@with_options(CalibrationOptions, searches=False)
 def calibrate(
     data: TableArgument,
     context: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")] = None,

@@ -7,15 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from causalcontext.cli.inputs import (
-    ColumnsOption,
-    DropOption,
-    KindOption,
-    KnowledgeOption,
-    TablesArgument,
-    opened,
-    with_options,
-)
+from causalcontext.cli.inputs import opened, with_options
 from causalcontext.cli.terminal import print_json, show_page, show_table
 from causalcontext.data.columns import number_text
 from causalcontext.diagnostics.find_contexts import UNUSED, find_contexts, named_options
@@ -23,18 +15,13 @@ from causalcontext.errors import listed
 from causalcontext.options import Options
 
 
-@with_options(Options, without=UNUSED)
+@with_options(Options, without=("context", *UNUSED))
 def contexts(
-    data: TablesArgument,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    knowledge: KnowledgeOption = None,
-    kind: KindOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the columns as JSON.")] = False,
-    **options: Any,
+    **asked: Any,
 ) -> None:
     """Columns and cuts by which mechanisms change, the clearest first, and the command to run next."""
-    table, _, chosen = opened(data, (None, columns, drop), (knowledge, kind), {}, options, progress=False)
+    table, _, chosen = opened(asked, {}, progress=False)
     found = find_contexts(table, **chosen)
     if as_json:
         print_json(found)
@@ -49,6 +36,6 @@ def contexts(
         rows.append([str(row["column"]), cut, *told])
         named.append(row["column"] if row["kind"] == "category" else f"{row['column']} > {number_text(row['cut'])}")
     show_table("contexts", ["column", "cut (95 %)", "evidence", "required", "changed mechanisms"], rows)
-    same = ", with the same options" if knowledge or kind or named_options(options) else ""
-    asked = [part for name in named for part in ("--context", name)]
-    show_page(f"next: {shlex.join(['causalcontext', 'discover', *map(str, data), *asked])}{same}")
+    same = ", with the same options" if named_options(chosen) else ""
+    options = [part for name in named for part in ("--context", name)]
+    show_page(f"next: {shlex.join(['causalcontext', 'discover', *map(str, asked['data']), *options])}{same}")

@@ -10,19 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import narwhals as nw
 import typer
 
-from causalcontext.cli.inputs import (
-    ColumnsOption,
-    ContextOption,
-    DropOption,
-    KindOption,
-    KnowledgeOption,
-    OutputOption,
-    ProgressOption,
-    ReportOption,
-    TablesArgument,
-    opened,
-    with_options,
-)
+from causalcontext.cli.inputs import OutputOption, ProgressOption, ReportOption, opened, with_options
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.data.columns import Column
 from causalcontext.data.frames import pd
@@ -39,23 +27,17 @@ if TYPE_CHECKING:
 
 @with_options(Options)
 def discover(
-    data: TablesArgument,
-    context: ContextOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    knowledge: KnowledgeOption = None,
-    kind: KindOption = None,
     output: OutputOption = None,
     report: ReportOption = None,
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="Also print the diagnosis: how far to trust the result.")
     ] = False,
     progress: ProgressOption = True,
-    **options: Any,
+    **asked: Any,
 ) -> None:
     """One causal graph per value of the context; without --context, one graph for all rows."""
     outputs, shown = {"--json": output, "--report": report}, progress and sys.stderr.isatty()
-    table, read_context, chosen = opened(data, (context, columns, drop), (knowledge, kind), outputs, options, shown)
+    table, read_context, chosen = opened(asked, outputs, shown)
     try:
         result = search(table, read_context, progress=shown, **chosen)
     except InterruptedSearch as stop:

@@ -68,14 +68,26 @@ ReportOption = Annotated[
 ProgressOption = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
 
 
-def with_options(kind: type[Any], without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a command take every field of a dataclass of options that has a text for `--help`, after its own."""
+def _searched(data: TablesArgument, context: ContextOption = None, columns: ColumnsOption = None,
+              drop: DropOption = None, knowledge: KnowledgeOption = None, kind: KindOption = None) -> None:  # fmt: skip
+    """What every search of a table takes, as `opened` reads it."""
+
+
+def with_options(kind: type[Any], without: Sequence[str] = (), searches: bool = True
+                 ) -> Callable[[Callable[..., None]], Callable[..., None]]:  # fmt: skip
+    """Let a command take every field of a dataclass of options that has a text for `--help`, after its own.
+
+    One that searches a table takes the table, its columns and what is known about them first.
+    """
     hints = get_type_hints(kind)
     kept = [entry for entry in fields(kind) if entry.metadata.get("text") and entry.name not in without]
     shown = [_parameter(entry, hints[entry.name]) for entry in kept]
+    table = signature(_searched, eval_str=True).parameters.values() if searches else ()
 
     def extended(command: Callable[..., None]) -> Callable[..., None]:
-        parameters = signature(with_parameters(command, shown, eval_str=True)).parameters.values()
+        own = signature(with_parameters(command, shown, eval_str=True))
+        parameters = [*(part for part in table if part.name not in without), *own.parameters.values()]
+        command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
         return command
 
@@ -92,22 +104,17 @@ def _parameter(entry: Field[Any], hint: Any) -> Parameter:
                      annotation=Annotated[annotation, described])  # fmt: skip
 
 
-def opened(
-    paths: Sequence[Path],
-    choice: Sequence[Sequence[str] | None],
-    declared: tuple[Path | None, Sequence[str] | None],
-    outputs: Mapping[str, Path | None],
-    options: dict[str, Any],
-    progress: bool,
-) -> tuple[pd.DataFrame | Scan, Any, dict[str, Any]]:
+def opened(asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progress: bool
+           ) -> tuple[pd.DataFrame | Scan, Any, dict[str, Any]]:  # fmt: skip
     """The table of a command, its context and its options; of what is not read into memory, what one pass found.
 
-    Everything that can be refused is refused before that pass. `choice` has the texts of `--context`, `--columns` and
-    `--drop`, `declared` what `--knowledge` and `--kind` say, `outputs` the files that the command is going to write, by
-    option; `progress` is whether a bar shows the bytes that were read.
+    Everything that can be refused is refused before that pass. `asked` is what the command line says, `outputs` the
+    files that the command is going to write, by option; `progress` is whether a bar shows the bytes that were read.
     """
-    knowledge, kind = declared
-    options = options | {"kinds": parsed_kinds(kind)}
+    options = dict(asked)
+    paths, knowledge, kind = (options.pop(name) for name in ("data", "knowledge", "kind"))
+    choice = [options.pop(name, None) for name in ("context", "columns", "drop")]
+    options["kinds"] = parsed_kinds(kind)
     check_outputs(outputs, inputs=[*paths, knowledge])
     options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
     asked = made(Options, options, "discover")

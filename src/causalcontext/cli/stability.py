@@ -8,18 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from causalcontext.cli.inputs import (
-    ColumnsOption,
-    ContextOption,
-    DropOption,
-    KindOption,
-    KnowledgeOption,
-    ProgressOption,
-    ReportOption,
-    TablesArgument,
-    opened,
-    with_options,
-)
+from causalcontext.cli.inputs import ProgressOption, ReportOption, opened, with_options
 from causalcontext.cli.terminal import show_table
 from causalcontext.data.files import harmless, write_whole
 from causalcontext.discover import discover
@@ -30,24 +19,18 @@ from causalcontext.report.html import write_report
 
 @with_options(Options)
 def stability(
-    data: TablesArgument,
-    context: ContextOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    knowledge: KnowledgeOption = None,
-    kind: KindOption = None,
     samples: Annotated[int, typer.Option(metavar="N", help="Bootstrap samples, drawn in every context.")] = 200,
     output: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Save the table of shares here.")] = None,
     report: ReportOption = None,
     progress: ProgressOption = True,
-    **options: Any,
+    **asked: Any,
 ) -> None:
     """How often each edge and mark is found again in bootstrap samples of the table."""
     check_whole("samples", samples, 1)
     outputs, shown = {"--csv": output, "--report": report}, progress and sys.stderr.isatty()
-    table, read_context, chosen = opened(data, (context, columns, drop), (knowledge, kind), outputs, options, shown)
+    table, read_context, chosen = opened(asked, outputs, shown)
     result = discover(table, read_context, progress=shown, **chosen)
-    stable = result.stability(samples, seed=options.get("seed", 0), progress=shown)
+    stable = result.stability(samples, seed=chosen.get("seed", 0), progress=shown)
     found = stable.edges()
     if report is not None:
         write_report(result, report, stability=stable)
