@@ -118,8 +118,6 @@ class PreparedBasis(PreparedRows):
 def basis_of(variables: Sequence[Floats]) -> Basis:
     """Correlations of the columns that every variable offers; a constant one offers none.
 
-    Examples
-    --------
     >>> basis_of([np.arange(100.0), np.repeat(1.0, 100), np.tile([0.0, 1.0], 50)]).first.tolist()
     [0, 14, 14, 15]
     """

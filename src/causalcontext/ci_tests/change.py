@@ -104,8 +104,6 @@ class RobustChange(ChangeTest):
 def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = (), gate: float = GATE_LEVEL) -> Parts:
     """What has changed: every p-value behind `RobustChange`, the gate's included.
 
-    Examples
-    --------
     >>> generator = np.random.default_rng(0)
     >>> group = Variable(np.repeat([0.0, 1.0], 100), Kind.CATEGORICAL, 2)
     >>> number = Variable(generator.normal(scale=1 + group.values), Kind.CONTINUOUS)

@@ -126,8 +126,6 @@ class CmiKnn(RowTest):
     def statistic(self, x: Variable, y: Variable, given: Sequence[Variable]) -> float:
         """The estimate alone, in nats, on all rows (at most 16,000).
 
-        Examples
-        --------
         >>> x = Variable(np.arange(20.0), Kind.CONTINUOUS)
         >>> y = Variable(np.arange(20.0) // 10, Kind.CATEGORICAL, levels=2)
         >>> round(CmiKnn().statistic(x, y, []), 2)

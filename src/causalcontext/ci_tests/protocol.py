@@ -142,8 +142,6 @@ class Label(NamedTuple):
     def strength_of(self, statistic: float, n: int) -> float:
         """The correlation itself, or that of two Gaussian columns with as much information; NaN for none.
 
-        Examples
-        --------
         >>> round(Label("context-change").strength_of(-100 * math.log(1 - 0.3**2), 100), 6)
         0.3
         """

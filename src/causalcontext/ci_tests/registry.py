@@ -152,8 +152,6 @@ def usable_device(asked: str) -> tuple[str, str]:
 
     Raises `OptionError` if "cuda" is asked for and there is no card that can be used.
 
-    Examples
-    --------
     >>> usable_device("cpu")
     ('cpu', '')
     """
@@ -234,8 +232,6 @@ AUTO: tuple[Member, ...] = (
 def find_test(test: str | IndependenceTest, seed: int = 0) -> IndependenceTest:
     """The test of that name, with `auto` for what it does not take; an object of one's own is treated alike.
 
-    Examples
-    --------
     >>> find_test("auto").name
     'auto'
     """

@@ -214,8 +214,6 @@ def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) ->
     With enough / most > alpha, stopping early changes no decision at level alpha: a stopped p-value is above
     alpha, and so is the one after all draws. Statistics that differ by rounding are equal.
 
-    Examples
-    --------
     >>> permutation_p(1.0, lambda first, count: np.arange(first, first + count) % 2.0, most=100, enough=10)
     0.5
     """

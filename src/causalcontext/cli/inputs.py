@@ -117,11 +117,11 @@ def opened(asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progres
     options["kinds"] = parsed_kinds(kind)
     check_outputs(outputs, inputs=[*paths, knowledge])
     options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
-    asked = made(Options, options, "discover")
+    wanted = made(Options, options, "discover")
     source: Any = paths[0] if len(paths) == 1 else list(paths)
     if not is_out_of_memory(source):
         table, context = chosen_columns(read_file(source), *choice)
-        coded = parsed_codes(asked.na_values)
+        coded = parsed_codes(wanted.na_values)
         alike: dict[tuple[str, ...], list[str]] = {}
         for column, words in words_for_missing(table).items():
             if not set(words) <= set(coded):
@@ -135,11 +135,11 @@ def opened(asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progres
         return table, context, options
     names = [name for name in open_stream(source, choice[0] or ()).schema.names if not is_index(name)]
     kept, context = chosen_names(names, *choice)
-    check_scannable(context, asked)
+    check_scannable(context, wanted)
     files = files_of(source)
     check_apart(tuple(outputs.values()), files)
     say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read once, in batches")
-    return scanned_once(source, context, asked, progress, kept), context, options
+    return scanned_once(source, context, wanted, progress, kept), context, options
 
 
 def read_whole(path: Path) -> pd.DataFrame:

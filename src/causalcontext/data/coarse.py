@@ -114,8 +114,6 @@ def _effective(counts: Values) -> float:
 def spike_of(counts: Values) -> float:
     """The share of the one value that stands out beside measurements, by how often values occur; 0 if none does.
 
-    Examples
-    --------
     >>> spike_of(np.array([40, *[1] * 60])), spike_of(np.array([40, 30, 20, 10])), spike_of(np.ones(100))
     (0.4, 0.0, 0.0)
     """
@@ -139,8 +137,6 @@ def with_levels(data: Dataset, found: Sequence[FewValues]) -> Dataset:
 def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as ordered") -> list[str]:
     """A note on what columns of few values are taken for, if there are any: one sentence a kind.
 
-    Examples
-    --------
     >>> from causalcontext.data.tables import read_table
     >>> data = read_table({"smoker": [0, 1] * 4, "grade": [1, 2, 3, 2] * 2, "weight": np.arange(8.0) ** 2}, None)
     >>> print(words_for(few_valued(data), AS_THEY_ARE)[0])  # doctest: +ELLIPSIS

@@ -21,8 +21,6 @@ _BREAK = re.compile(r"(?<=[\s_\-./])")
 def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """One to three lines for every name, no two names alike.
 
-    Examples
-    --------
     >>> shown_names(["X", "sea surface temperature", "a" * 60])
     (('X',), ('sea surface', 'temperature'), ('aaaaaaaaaaaaa-', 'aaaaaaaaaaaaa-', 'aaaaaaaaaaaaa…'))
     """

@@ -167,8 +167,6 @@ def danger(violation: Violation, context: bool = True, asked: AdviceFacts = ANYT
 def in_words(rates: tuple[float, ...]) -> str:
     """True and false positive rates in words.
 
-    Examples
-    --------
     >>> in_words(CLEAN)
     'finds 83 % of the links and falsely links 2 % of the other pairs (at the context 83 % and 1 %)'
     """

@@ -123,8 +123,6 @@ def farm_model() -> EquationSCM:
 def farm(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     """A table of `farm_model`, without the quality of the soil, which nobody has measured.
 
-    Examples
-    --------
     >>> list(farm(100, seed=1).columns)
     ['price', 'rain', 'water', 'fertiliser', 'uptake', 'yield']
     """
@@ -184,8 +182,6 @@ MODELS: Mapping[str, Callable[[], EquationSCM]] = {
 def named_model(name: str) -> EquationSCM:
     """The model of that name.
 
-    Examples
-    --------
     >>> named_model("orientation-flip").truth().union.mark("Y", "Z")
     '<=>'
     """
@@ -196,8 +192,6 @@ def named_model(name: str) -> EquationSCM:
 def example_i(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     """A table of the paper's Example (i).
 
-    Examples
-    --------
     >>> example_i(3, seed=0).columns.tolist()
     ['X', 'T', 'R', 'Y']
     """
@@ -213,8 +207,6 @@ def example_i_truth() -> Truth:
 def example_ii(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     """A table of the paper's Example (ii).
 
-    Examples
-    --------
     >>> example_ii(3, seed=0).columns.tolist()
     ['X', 'T', 'R', 'Y']
     """
@@ -236,8 +228,6 @@ def clinic(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
         `age`, `pressure` and `dose` are continuous, `smoker` is text, `visits` counts, `complaint` is an ordered
         categorical, and `status` is the context; the equations are those of `clinic_model()`.
 
-    Examples
-    --------
     >>> clinic(50, seed=0)["complaint"].dtype.ordered
     True
     """
@@ -415,8 +405,6 @@ def proteins(seed: int | np.random.Generator = 0, scale: str = "raw", rows: int 
     rows : int, optional
         About how many in all, in the proportions of the measured table; by default all 7,466.
 
-    Examples
-    --------
     >>> proteins(seed=0).shape
     (7466, 12)
     """

@@ -51,8 +51,6 @@ class HiddenVariables:
     hidden : tuple of int
         The positions of those that no table has; the context is not among them.
 
-    Examples
-    --------
     >>> from causalcontext.simulate import random_model
     >>> whole = random_model(nodes=6, seed=1)
     >>> without = HiddenVariables(whole, tuple(v for v in (0, 1) if v != whole.context))
@@ -164,8 +162,6 @@ def random_hidden_model(observed: int = 8, hidden: int = 2, degree: float = 2.2,
     one half, and is 1 above the median of its causes plus noise. Up to three variables behind R are changed in both
     contexts, in either by itself: a link to one of their causes is removed, added or reversed, or they are shifted.
 
-    Examples
-    --------
     >>> model = random_hidden_model(seed=1)
     >>> model.sample(100, seed=2).shape
     (100, 9)
@@ -271,8 +267,6 @@ def separated(stack: Bools, context: int, x: int, y: int, given: Sequence[int], 
     r; if it does not, all open paths run into R, and the graphs of the ancestors are one and the same. That nothing
     else is independent is faithfulness.
 
-    Examples
-    --------
     >>> stack = np.zeros((2, 3, 3), dtype=bool)
     >>> stack[0, 0, 1] = stack[:, 2, 1] = True
     >>> bool(separated(stack, 2, 0, 1, ())), bool(separated(stack, 2, 0, 1, (), level=1))

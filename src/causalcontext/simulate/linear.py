@@ -107,8 +107,6 @@ class ContextSCM(TrueGraphs):
     def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
         """A table of `n` rows; the context's column holds the integers 0 .. contexts - 1.
 
-        Examples
-        --------
         >>> table = random_model(nodes=4, seed=1).sample(6, seed=2)
         >>> table.shape
         (6, 4)
@@ -191,8 +189,6 @@ def random_model(
     edit is proposed up to ten times before a new base graph is drawn. The paper asks every edit for a cycle
     when cycles are enforced; here the finished union must have one.
 
-    Examples
-    --------
     >>> model = random_model(nodes=5, density=0.6, seed=3)
     >>> model.context_graph(0) == model.context_graph(1)
     False

@@ -206,8 +206,6 @@ def random_series_model(design: SeriesDesign, seed: int | np.random.Generator) -
     Every variable depends on its own last value, and on others at random lags; the context has one or two parents;
     some variables lose or flip a link in one context, by the copy of the context that each of them reads.
 
-    Examples
-    --------
     >>> model = random_series_model(SeriesDesign(variables=3), seed=1)
     >>> model.sample(4, seed=0).columns.tolist()
     ['X1', 'X2', 'X3', 'R']

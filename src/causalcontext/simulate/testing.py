@@ -136,8 +136,6 @@ def random_discrete_model(
     A child of R has its own table in every context, even where its parents are the same; any other node has
     one table for all contexts. The joint is the product of the tables, taken separately for every value of R.
 
-    Examples
-    --------
     >>> chain = np.zeros((2, 3, 3), dtype=bool)
     >>> chain[:, 0, 1] = chain[:, 1, 2] = True
     >>> model = random_discrete_model(chain, context=2, seed=0)
@@ -358,8 +356,6 @@ def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> Bool
     -------
     array of bool, shape (models, contexts, variables + 1, variables + 1)
 
-    Examples
-    --------
     >>> len(every_model(variables=3, contexts=2))
     2553
     """
@@ -410,8 +406,6 @@ def with_hidden_cause(models: Bools, varying: bool = False, context: int = 0) ->
     array of bool, shape (more models, contexts, N + 1, N + 1)
         The new node is the last one.
 
-    Examples
-    --------
     >>> len(with_hidden_cause(every_model()))
     28083
     """

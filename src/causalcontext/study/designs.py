@@ -178,8 +178,6 @@ class Design:
         A name of the registry of tests.
     alpha : float
 
-    Examples
-    --------
     >>> design = Design("small", grid(samples=[200, 500], density=[0.3, 0.4]), repeats=10)
     >>> len(design.settings), len(design.jobs())
     (4, 40)
@@ -255,8 +253,6 @@ def grid(**entries: Any) -> tuple[Setting, ...]:
 
     `edits` is a list itself: a list of lists spans the grid.
 
-    Examples
-    --------
     >>> [setting.samples for setting in grid(samples=[200, 500], nodes=6)]
     [200, 500]
     """
@@ -346,8 +342,6 @@ def paper_designs(
 def paper_design(name: str) -> Design:
     """The design of that name.
 
-    Examples
-    --------
     >>> paper_design("nodes-12").settings[0].nodes
     12
     """

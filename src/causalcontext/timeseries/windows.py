@@ -470,8 +470,6 @@ def series_settings(options: SeriesOptions) -> dict[str, Any]:
 def half_of_blocks(rows: int, sample: tuple[int, ...]) -> Bools:
     """True for the rows of half of all blocks, each of 1.5 times the third root of the rows.
 
-    Examples
-    --------
     >>> chosen = half_of_blocks(1000, (0, 0))
     >>> int(chosen.sum()), bool((np.diff(np.flatnonzero(chosen)) == 1).mean() > 0.8)
     (505, True)
