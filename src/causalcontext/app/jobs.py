@@ -14,14 +14,9 @@ from typing import Any
 
 
 class Job:
-    """A process that searches.
+    """A process that does a task of `worker.run`.
 
-    Parameters
-    ----------
-    task : mapping
-        What `worker.run` takes.
-    ended : function
-        Called once, in another thread, with the last message: `{"done": ...}` or `{"error": ...}`.
+    `ended` is called once, in another thread, with the last message: `{"done": ...}` or `{"error": ...}`.
     """
 
     def __init__(self, task: dict[str, Any], ended: Callable[[dict[str, Any]], None]) -> None:

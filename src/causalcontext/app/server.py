@@ -46,14 +46,7 @@ HEADERS = {
 
 
 class Guard:
-    """Lets through what comes from the browser that the first address was opened in, and from pages of this server.
-
-    Parameters
-    ----------
-    app : ASGI application
-    port : int
-        Where the server listens.
-    """
+    """Lets through what comes from the browser that the first address was opened in, and from pages of this server."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self._app = app
@@ -246,18 +239,7 @@ async def _failure(request: Request, error: Exception) -> Response:
 def serve(file: Path | None, project: Path | None, port: int, browser: bool, say: Callable[[str], None]) -> None:
     """Serve the app on the loopback address and open it in the browser; return after Ctrl-C.
 
-    Parameters
-    ----------
-    file : Path or None
-        A table, or the file of a project.
-    project : Path or None
-        Where the project is kept.
-    port : int
-        0 for any that is free.
-    browser : bool
-        Whether to open the address in the browser.
-    say : function
-        Told where the app is.
+    `file` is a table, or the file of a project, which is kept in `project`; a `port` of 0 is any that is free.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does, and leaves nothing behind
     session = Session(file, project)

@@ -52,15 +52,7 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
 
 
 class Session:
-    """One table and what is asked about it.
-
-    Parameters
-    ----------
-    file : Path, optional
-        A table, or the file of a project.
-    project : Path, optional
-        Where the project of a table is kept; by default beside it.
-    """
+    """One table, or the file of a project, and what is asked about it; a project is kept beside its table."""
 
     def __init__(self, file: Path | None = None, project: Path | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="causalcontext-"))  # for this user alone: mode 0700

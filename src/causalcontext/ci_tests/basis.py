@@ -35,22 +35,13 @@ STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
 class ChosenCurves(RowTest):
     """Partial correlation that takes curves of the conditions out, and looks for curves between the two ends.
 
-    Parameters
-    ----------
-    most_rows : int
-        Of longer tables that many rows are asked, drawn from all alike.
-    seed : int
-        Draws them.
-
-    Notes
-    -----
     Conditions that are categories, or a context on all rows, are left to `auto`: slopes may differ between them.
     """
 
     name: str = "basis"
     draws: ClassVar[bool] = False
-    most_rows: int = 50_000
-    seed: int = 0
+    most_rows: int = 50_000  # of longer tables that many are asked, drawn from all alike
+    seed: int = 0  # draws them
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """Two continuous columns given numbers; counts have an uneven spread, which `tsagris` knows."""

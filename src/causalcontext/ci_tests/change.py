@@ -74,22 +74,15 @@ class ChangeTest(RowTest):
 class RobustChange(ChangeTest):
     """Mean, slopes and spread of a number, compared between categories; right in size for heavy and skewed tails.
 
-    Parameters
-    ----------
-    gate : float
-        The level of the two checks that the number given the conditions is linear with an even spread; 0 trusts in
-        both. A search asks many questions and each may open the gate in vain, which costs links where the conditions
-        nearly determine the category.
-    most_rows : int
-        Of longer tables that many rows are asked, equally many of every context; so time ends to grow with rows.
-    seed : int
-        Draws them.
+    `gate` is the level of the two checks that the number given the conditions is linear with an even spread; 0 trusts
+    in both. A search asks many questions and each may open the gate in vain, which costs links where the conditions
+    nearly determine the category.
     """
 
     name: str = "robust-change"
     gate: float = GATE_LEVEL
-    most_rows: int = 20_000
-    seed: int = 0
+    most_rows: int = 20_000  # of longer tables that many are asked, equally many of every context
+    seed: int = 0  # draws them
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedRows:
         """The test for this table, or for some of the rows of a long one; clear cases are told from moments."""

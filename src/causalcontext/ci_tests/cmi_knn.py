@@ -43,24 +43,6 @@ LARGEST_TABLE = 16_000
 class CmiKnn(RowTest):
     """Conditional mutual information by nearest neighbours, tested by local permutations.
 
-    Parameters
-    ----------
-    seed : int
-    neighbours : float
-        The k of the estimator. Below 1: a share of the rows that have the same codes as the row in question (of all
-        rows, where all columns are numbers).
-    permutations : int
-    shuffle_neighbours : int
-        A permutation gives every row the x of one of that many rows with the nearest conditions, itself among them.
-    enough : int or None
-        Stop after that many permutations with a statistic as large as the observed one; None: draw all.
-    device : {"cpu", "cuda"}
-        Where neighbours are counted; the answers are the same. Queries of more than 12,000 rows stay on the CPU.
-    most_rows : int
-        Larger tables are thinned to that many rows, drawn by the seed: time grows with the square of the rows.
-
-    Notes
-    -----
     Numbers and ordered codes are replaced by their ranks (ties: mean ranks), categorical codes are at distance 0 or
     farther than any two ranks, and the distance of two rows is the largest over columns. With r the distance of row i
     to its k-th neighbour in all columns, the estimate is the mean over rows of
@@ -80,12 +62,15 @@ class CmiKnn(RowTest):
     """
 
     seed: int = 0
+    # the k of the estimator; below 1 a share of the rows that have the same codes as the row in question (of all rows,
+    # where all columns are numbers)
     neighbours: float = 0.2
     permutations: int = 100
+    # a permutation gives every row the x of one of that many rows with the nearest conditions, itself among them
     shuffle_neighbours: int = 5
-    enough: int | None = 10
-    most_rows: int = 10_000
-    device: str = "cpu"
+    enough: int | None = 10  # permutations that reach the observed statistic before drawing stops; None: draw all
+    most_rows: int = 10_000  # larger tables are thinned to that many rows: time grows with the square of the rows
+    device: str = "cpu"  # or "cuda", with the same answers; queries of more than 12,000 rows stay on the CPU
     strength: ClassVar[Strength] = Strength.INFORMATION
     name: str = field(default="cmi-knn", init=False, repr=False)
 

@@ -26,15 +26,6 @@ from causalcontext.views import Reason
 class EnergyDistance(RowTest):
     """Energy distance between the levels of a categorical (or ordered) column, tested by permutations.
 
-    Parameters
-    ----------
-    seed : int
-    permutations : int
-    enough : int or None
-        Stop after that many permutations with a statistic as large as the observed one; None: draw all.
-
-    Notes
-    -----
     With d the mean distance |y - y'| over all ordered pairs of a group, the total dispersion T = n d / 2 of all rows
     is that within the levels, W = sum of n_r d_r / 2, plus that between them, T - W: a weighted sum of energy
     distances, which is 0 in the population only if all levels share one distribution. The statistic is
@@ -44,7 +35,7 @@ class EnergyDistance(RowTest):
 
     seed: int = 0
     permutations: int = 999
-    enough: int | None = 50
+    enough: int | None = 50  # permutations that reach the observed statistic before drawing stops; None: draw all
     strength: ClassVar[Strength] = Strength.NONE
     name: str = field(default="energy", init=False, repr=False)
 

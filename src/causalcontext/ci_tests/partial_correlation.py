@@ -74,8 +74,6 @@ class FisherZ(LinearGaussian):
 class GaussianRanks(RowTest):
     """The t-test of the partial correlation after a rank transform of the numbers on the rows used.
 
-    Notes
-    -----
     Harmless for outliers and monotone scales; it bends linear mechanisms, so that given variables may not be fully
     removed. Categories enter by their indicators; with one among the pair the test is Rao's F of Wilks' lambda.
     """
@@ -104,8 +102,6 @@ def scores_of(variable: Variable) -> Variable:
 class Sandwich(RowTest):
     """T = S / sqrt(V - S² / n) with S = Σ e_x e_y and V = Σ e_x² e_y² / (1 - h), by Student's t.
 
-    Notes
-    -----
     e are residuals on the conditions and h the leverages there. Under independence e_y² is on average (1 - h) times
     the variance of its row, whence the division (HC2); S² / n centres the products. Both keep the size at few rows.
     Categories enter by their indicators: products of all pairs of residual columns, and Hotelling's T².

@@ -34,16 +34,6 @@ _VANISHED = 1e-8
 class Rcot(RowTest):
     """The randomized conditional correlation test, for any columns.
 
-    Parameters
-    ----------
-    seed : int
-    features : int
-        Random Fourier features of x, and of y, where these are numbers.
-    features_given : int
-        Random Fourier features of the numbers among the conditions, all together.
-
-    Notes
-    -----
     Numbers are standardised, with the longer tail on the right; features are cos(w z + b) with Gaussian w of the width
     that the median distance of rows gives (of at most 250, drawn by the seed), b uniform, standardised again. Codes are
     one-hot, every level kept, so that no level is singled out. The regression on Z is a ridge regression (penalty 1e-8
@@ -58,8 +48,8 @@ class Rcot(RowTest):
     """
 
     seed: int = 0
-    features: int = 5
-    features_given: int = 25
+    features: int = 5  # random Fourier features of x, and of y, where these are numbers
+    features_given: int = 25  # of the numbers among the conditions, all together
     strength: ClassVar[Strength] = Strength.NONE
     name: str = field(default="rcot", init=False, repr=False)
 

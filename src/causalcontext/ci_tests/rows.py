@@ -32,21 +32,13 @@ _NO_RANDOM = np.random.default_rng(0)
 
 
 class Variable(NamedTuple):
-    """A column on the rows of a query.
+    """A column on the rows of a query."""
 
-    Attributes
-    ----------
-    values : array of float, shape (rows,)
-        Continuous numbers with mean 0 and variance 1; counts; codes 0, 1, ..., `levels` - 1 of a categorical or ordered
-        column, every one of which occurs.
-    kind : Kind
-    levels : int
-        How many values a categorical or ordered column has on these rows; 0 for numbers.
-    """
-
+    # shape (rows,): continuous numbers with mean 0 and variance 1; counts; codes 0, 1, ..., `levels` - 1 of a
+    # categorical or ordered column, every one of which occurs
     values: Floats
     kind: Kind
-    levels: int = 0
+    levels: int = 0  # how many values a categorical or ordered column has on these rows; 0 for numbers
 
     @property
     def is_number(self) -> bool:
@@ -208,8 +200,6 @@ def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) ->
     not happen in `most` draws, p = (reached + 1) / (draws + 1), which is also the p-value without early stopping
     (`enough` None). Drawing many at once changes nothing: the p-value is that of drawing one after the other.
 
-    Notes
-    -----
     Besag and Clifford (1991), "Sequential Monte Carlo p-values". Under independence both kinds of p-value are valid.
     With enough / most > alpha, stopping early changes no decision at level alpha: a stopped p-value is above
     alpha, and so is the one after all draws. Statistics that differ by rounding are equal.

@@ -50,8 +50,6 @@ CONVERGED = 1e-9
 class Tsagris(RowTest):
     """x on the conditions with and without y, and y with and without x, each by the regression of its kind.
 
-    Notes
-    -----
     Tsagris, Borboudakis, Lagani and Tsamardinos (2018): p = min(2 min(p1, p2), max(p1, p2)). Where one regression
     cannot be run, or has no information left beside the conditions, the other answers alone.
     """

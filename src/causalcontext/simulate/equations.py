@@ -43,20 +43,6 @@ NOISE = "noise"
 class EquationSCM:
     """A structural causal model by equations, one of whose variables is the context.
 
-    Parameters
-    ----------
-    context : str
-        The context variable; its equation gives truth values or integers.
-    equations : mapping of name to function
-        Columns of the table in this order. The arguments of a function are the causes of its variable and, if it
-        has one, `noise`.
-    noise : function
-        The law of all noise terms.
-    labels : mapping, optional
-        What the values of the context are called in the table, such as `{0: "dry", 1: "wet"}`.
-
-    Examples
-    --------
     The paper's Example (i): T acts on Y where R = 1 only.
 
     >>> model = EquationSCM("R", {
@@ -71,9 +57,11 @@ class EquationSCM:
     ''
     """
 
-    context: str
+    context: str  # the context variable; its equation gives truth values or integers
+    # columns of the table in this order; the arguments of a function are the causes of its variable, and `noise`
     equations: Mapping[str, Equation]
-    noise: NoiseLaw = normal
+    noise: NoiseLaw = normal  # the law of all noise terms
+    # what the values of the context are called in the table, such as {0: "dry", 1: "wet"}
     labels: Mapping[int, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -111,8 +99,6 @@ class EquationSCM:
     def solve(self, noise: Mapping[str, Values], do: Mapping[str, Any] | None = None) -> dict[str, Values]:
         """The values that satisfy all equations at once, `do` replacing those of some variables by constants.
 
-        Notes
-        -----
         Every sweep makes at least one more step of the causal order of every row right, so that two sweeps per
         variable are enough: one until the context is right, one for the rest in that context.
         """

@@ -397,13 +397,8 @@ CLAMPED = {"cd3cd28+psitect": "PIP2", "pma": "PKC", "b2camp": "PKA"}
 def proteins(seed: int | np.random.Generator = 0, scale: str = "raw", rows: int | None = None) -> pd.DataFrame:
     """A table of 11 proteins and the column `condition`, as large as the one of Sachs et al. unless `rows` are given.
 
-    Parameters
-    ----------
-    seed : int or Generator
-    scale : {"raw", "log"}
-        As measured, where columns are skewed, or their logarithms.
-    rows : int, optional
-        About how many in all, in the proportions of the measured table; by default all 7,466.
+    `scale` is "raw", as measured, where columns are skewed, or "log"; `rows` is about how many there are in all, in the
+    proportions of the measured table.
 
     >>> proteins(seed=0).shape
     (7466, 12)

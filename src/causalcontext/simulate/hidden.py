@@ -44,13 +44,6 @@ TOLERANCE = 1e-10
 class HiddenVariables:
     """A model whose tables lack some columns.
 
-    Attributes
-    ----------
-    model : ContextSCM or DiscreteModel
-        With all variables.
-    hidden : tuple of int
-        The positions of those that no table has; the context is not among them.
-
     >>> from causalcontext.simulate import random_model
     >>> whole = random_model(nodes=6, seed=1)
     >>> without = HiddenVariables(whole, tuple(v for v in (0, 1) if v != whole.context))
@@ -58,8 +51,8 @@ class HiddenVariables:
     True
     """
 
-    model: ContextSCM | DiscreteModel
-    hidden: tuple[int, ...] = ()
+    model: ContextSCM | DiscreteModel  # with all variables
+    hidden: tuple[int, ...] = ()  # the positions of those that no table has; the context is not among them
 
     def __post_init__(self) -> None:
         if self.model.context in self.hidden:
@@ -244,23 +237,11 @@ def _change_once(draft: _Draft, both: Floats, shifts: Floats, where: tuple[int, 
 
 
 def separated(stack: Bools, context: int, x: int, y: int, given: Sequence[int], level: int | None = None) -> Bools:
-    """True where x and y are independent given a set, on all rows or on those of one context.
+    """True where x and y are independent given a set, on all rows or on those of the context `level`.
 
-    Parameters
-    ----------
-    stack : array of bool, shape (..., contexts, N, N)
-        The graph of every context, links at the context variable R and hidden variables included. Leading axes are
-        models.
-    context : int
-        The position of R.
-    x, y : int
-    given : sequence of int
-        On all rows R may be among them.
-    level : int, optional
-        The context whose rows answer.
+    `stack`, shape (..., contexts, N, N), has the graph of every context, links at the context variable R and hidden
+    variables included; leading axes are models. `context` is the position of R, which may be given on all rows.
 
-    Notes
-    -----
     On all rows and without R in S, independence holds if S separates x and y in every graph, and if there are no two
     contexts r and s with a path x ~ R open in r and a path R ~ y open in s such that R is an ancestor of S or one of
     the two paths leaves R along an arrow. If S separates y from R in every graph, P(y | S, R = r) is the same for all

@@ -26,39 +26,19 @@ from causalcontext.simulate.truth import TrueGraphs, is_strongly_acyclic
 class ContextSCM(TrueGraphs):
     """A linear structural causal model per context, and the mechanism that chooses the context.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The nodes, in the order of the table's columns.
-    context : int
-        The position of the context variable R among them.
-    coefficients : array, shape (contexts, nodes, nodes)
-        `coefficients[r, i, j]` is the linear effect of `i` on `j` in context `r`, 0 without a link. R has
-        parents here (the same in all contexts), but no effects: it chooses the mechanisms of its children,
-        which are the nodes whose coefficients, or shifts, differ between contexts.
-    base_order : tuple of int
-        The causal order that the context graphs follow as far as their links allow.
-    balance : float
-        R is cut at the sample quantiles `(i / contexts) ** balance`.
-    context_noise : float
-        The factor of R's noise, where R has parents.
-    noise : function
-        The law of all noise terms.
-    rejections : mapping
-        How many proposals were turned down by reason, if the model was drawn at random.
-    shifts : array, shape (contexts, nodes), optional
-        What is added to every node in every context.
+    The context variable R has parents among the coefficients (the same in all contexts), but no effects: it chooses the
+    mechanisms of its children, which are the nodes whose coefficients, or shifts, differ between contexts.
     """
 
-    names: tuple[str, ...]
-    context: int
-    coefficients: Floats
-    base_order: tuple[int, ...]
-    balance: float = 1.0
-    context_noise: float = 0.2
-    noise: NoiseLaw = normal
-    rejections: Mapping[Rejection, int] = field(default_factory=dict)
-    shifts: Floats | None = None
+    names: tuple[str, ...]  # the nodes, in the order of the table's columns
+    context: int  # the position of R among them
+    coefficients: Floats  # shape (contexts, nodes, nodes): [r, i, j] is the effect of i on j in context r, 0 for none
+    base_order: tuple[int, ...]  # the causal order that the context graphs follow as far as their links allow
+    balance: float = 1.0  # R is cut at the sample quantiles `(i / contexts) ** balance`
+    context_noise: float = 0.2  # the factor of R's noise, where R has parents
+    noise: NoiseLaw = normal  # the law of all noise terms
+    rejections: Mapping[Rejection, int] = field(default_factory=dict)  # proposals that were turned down, by reason
+    shifts: Floats | None = None  # shape (contexts, nodes): what is added to every node in every context
 
     def __post_init__(self) -> None:
         nodes = len(self.names)
@@ -197,16 +177,8 @@ def random_model(
         raise OptionError(f"balance is {balance} and context_noise {context_noise}; expected > 0 and >= 0")
     family = random_family(ModelDesign(nodes, density, **design), np.random.default_rng(seed))
     names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
-    return ContextSCM(
-        names,
-        family.context,
-        family.coefficients,
-        family.order,
-        balance=balance,
-        context_noise=context_noise,
-        noise=noise,
-        rejections=family.rejections,
-    )
+    return ContextSCM(names, family.context, family.coefficients, family.order, balance, context_noise, noise,
+                      family.rejections)  # fmt: skip
 
 
 def cut_at_quantiles(values: Floats, levels: int, balance: float) -> Ints:

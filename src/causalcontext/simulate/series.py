@@ -37,46 +37,21 @@ NO_COPY = -1
 
 @dataclass(frozen=True, eq=False)
 class SeriesModel:
-    """d variables, K contexts, L lags.
+    """d variables, K contexts, L lags."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The system variables.
-    context : str
-    labels : tuple
-        The values of the context.
-    slopes : array, shape (K, d, L + 1, d)
-        `slopes[r, effect, lag, cause]`, for the context that the effect reads.
-    intercepts : array, shape (K, d)
-    reads : array of int, shape (d,)
-        The lag of the copy of the context that a variable reads; -1 for none.
-    order : array of int, shape (d + 1,)
-        The order of the present; d is the context.
-    into_context : array, shape (L + 1, d)
-    centre : array, shape (d,)
-        Taken away from the variables before they act on the context.
-    persistence, context_noise : float
-    cuts : array, shape (K - 1,)
-        Where the context goes from one value to the next.
-    spread : array, shape (d,)
-        Standard deviations of the noise.
-    noise, bend : str
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the system variables
     context: str
-    labels: tuple[Any, ...]
-    slopes: Floats
-    intercepts: Floats
-    reads: Ints
-    order: Ints
-    into_context: Floats
-    centre: Floats
+    labels: tuple[Any, ...]  # the values of the context
+    slopes: Floats  # shape (K, d, L + 1, d): [r, effect, lag, cause], for the context that acts on the effect
+    intercepts: Floats  # shape (K, d)
+    reads: Ints  # shape (d,): the lag at which the context acts on a variable; -1 for none
+    order: Ints  # shape (d + 1,): the order of the present; d is the context
+    into_context: Floats  # shape (L + 1, d)
+    centre: Floats  # shape (d,): taken away from the variables before they act on the context
     persistence: float
     context_noise: float
-    cuts: Floats
-    spread: Floats
+    cuts: Floats  # shape (K - 1,): where the context goes from one value to the next
+    spread: Floats  # shape (d,): standard deviations of the noise
     noise: str = "normal"
     bend: str = "linear"
 

@@ -44,23 +44,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DiscreteModel(TrueGraphs):
-    """A joint distribution over discrete variables, one of which is the context, and the graphs it came from.
-
-    Attributes
-    ----------
-    names : tuple of str
-    context : int
-        The position of the context variable R; it may be anywhere.
-    adjacency : array of bool, shape (contexts, nodes, nodes)
-        `adjacency[r, i, j]`: `i -> j` in context `r`, links at R included.
-    joint : array, one axis per variable
-        The probability of every combination of values.
-    """
+    """A joint distribution over discrete variables, one of which is the context, and the graphs it came from."""
 
     names: tuple[str, ...]
-    context: int
-    adjacency: Bools
-    joint: Floats
+    context: int  # the position of the context variable R; it may be anywhere
+    adjacency: Bools  # shape (contexts, nodes, nodes): [r, i, j] is i -> j in context r, links at R included
+    joint: Floats  # the probability of every combination of values, one axis per variable
     _views: dict[Where, Floats] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -109,30 +98,13 @@ class DiscreteModel(TrueGraphs):
         return self._views[where]
 
 
-def random_discrete_model(
-    adjacency: Bools,
-    context: int,
-    *,
-    seed: int | np.random.Generator,
-    levels: int = 2,
-    names: Sequence[str] | None = None,
-) -> DiscreteModel:
-    """A model with these context graphs and generic probability tables.
+def random_discrete_model(adjacency: Bools, context: int, *, seed: int | np.random.Generator, levels: int = 2,
+                          names: Sequence[str] | None = None) -> DiscreteModel:  # fmt: skip
+    """A model with these context graphs, shape (contexts, nodes, nodes), and generic probability tables.
 
-    Parameters
-    ----------
-    adjacency : array of bool, shape (contexts, nodes, nodes)
-        The graph of every context, links at the context variable included.
-    context : int
-        The position of the context variable; it has as many values as there are contexts.
-    seed : int or numpy Generator
-    levels : int
-        Number of values of the other variables.
-    names : sequence of str, optional
-        `R` for the context and `X0`, `X1`, ... by position for the others, unless given.
+    The context variable, at the position `context`, has as many values as there are contexts, the others `levels`.
+    Names are `R` and `X0`, `X1`, ... by position, unless given.
 
-    Notes
-    -----
     A child of R has its own table in every context, even where its parents are the same; any other node has
     one table for all contexts. The joint is the product of the tables, taken separately for every value of R.
 
@@ -178,10 +150,6 @@ class OracleTest:
 
     Hand it to a search in the place of a test; the table is only asked for the names of its columns, so that
     they may stand in any order.
-
-    Parameters
-    ----------
-    model : DiscreteModel
     """
 
     name: str = "oracle"
@@ -230,12 +198,10 @@ def single_graph_sufficiency(truth: Truth) -> Assumption:
     kinds = {"physical": truth.physical, "descriptive": truth.descriptive, "counterfactual": truth.counterfactual}
     for (one, first), (other, second) in combinations(kinds.items(), 2):
         for level in truth.contexts:
-            for edge in _difference(first[level], second[level]):
-                return Assumption(False, f"for {truth.context} = {level}, {edge} is in the {one} graph and not in the "
-                                      f"{other} graph")  # fmt: skip
-            for edge in _difference(second[level], first[level]):
-                return Assumption(False, f"for {truth.context} = {level}, {edge} is in the {other} graph and not in "
-                                         f"the {one} graph")  # fmt: skip
+            for here, there, a, b in ((one, other, first, second), (other, one, second, first)):
+                for edge in _difference(a[level], b[level]):
+                    return Assumption(False, f"for {truth.context} = {level}, {edge} is in the {here} graph and not in "
+                                             f"the {there} graph")  # fmt: skip
     return Assumption(True, "the descriptive, physical and counterfactual graphs of every context agree")
 
 
@@ -341,20 +307,9 @@ BATCH = 20_000
 
 
 def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> Bools:
-    """Every model with R and `variables` system variables.
+    """Every model with R, at the position `context`, and `variables` system variables.
 
-    Parameters
-    ----------
-    variables : int
-        Number of system variables; the graphs have one node more.
-    contexts : int
-        Number of contexts.
-    context : int
-        The position of R among the nodes.
-
-    Returns
-    -------
-    array of bool, shape (models, contexts, variables + 1, variables + 1)
+    Shape (models, contexts, variables + 1, variables + 1).
 
     >>> len(every_model(variables=3, contexts=2))
     2553
@@ -374,12 +329,7 @@ def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> Bool
 def random_models(
     count: int, variables: int = 4, contexts: int = 2, context: int = 0, *, seed: int | np.random.Generator
 ) -> Bools:
-    """`count` models drawn uniformly, with repetition, from those that `every_model` would list.
-
-    Returns
-    -------
-    array of bool, shape (count, contexts, variables + 1, variables + 1)
-    """
+    """`count` models drawn uniformly, with repetition, from those that `every_model` would list, in its shape."""
     generator = np.random.default_rng(seed)
     graphs = acyclic_graphs(variables)
     found: list[Bools] = []
@@ -391,20 +341,10 @@ def random_models(
 
 
 def with_hidden_cause(models: Bools, varying: bool = False, context: int = 0) -> Bools:
-    """Every model with one more node, a cause of two or more of the others that no table has.
+    """Every model with one more node, the last one: a cause of two or more of the others that no table has.
 
-    Parameters
-    ----------
-    models : array of bool, shape (models, contexts, N, N)
-    varying : bool
-        Whether children of R may be its children in some contexts only.
-    context : int
-        The position of R.
-
-    Returns
-    -------
-    array of bool, shape (more models, contexts, N + 1, N + 1)
-        The new node is the last one.
+    From shape (models, contexts, N, N) to (more models, contexts, N + 1, N + 1). If `varying`, children of R may be
+    its children in some contexts only.
 
     >>> len(with_hidden_cause(every_model()))
     28083
@@ -421,12 +361,7 @@ def with_hidden_cause(models: Bools, varying: bool = False, context: int = 0) ->
 
 
 def _effects(free: Bools, contexts: int) -> Bools:
-    """What a hidden cause may act on in every context, two nodes or more; in some contexts only where `free`.
-
-    Returns
-    -------
-    array of bool, shape (choices, contexts, nodes)
-    """
+    """What a hidden cause may act on, shape (choices, contexts, nodes): two nodes or more, not everywhere if `free`."""
     everywhere = [(False,) * contexts, (True,) * contexts]
     somewhere = list(product((False, True), repeat=contexts))
     choices = np.array(list(product(*(somewhere if is_free else everywhere for is_free in free))))
@@ -449,13 +384,9 @@ def acyclic_graphs(variables: int) -> Bools:
 
 
 def _stacks(links: NDArray[np.integer], graphs: Bools, context: int) -> Bools:
-    """Context graphs with the links at R put in.
+    """Context graphs, shape (models, contexts, variables, variables), with the links at R put in.
 
-    Parameters
-    ----------
-    links : array of int, shape (models, variables)
-        0: no link with R, 1: a parent of R, 2: a child of R.
-    graphs : array of bool, shape (models, contexts, variables, variables)
+    `links`, shape (models, variables), are 0 for no link with R, 1 for a parent of R, 2 for a child.
     """
     models, contexts, variables = graphs.shape[:3]
     system = np.delete(np.arange(variables + 1), context)

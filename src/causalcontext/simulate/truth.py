@@ -21,27 +21,14 @@ from causalcontext.kernels.arrays import Bools, Ints
 
 @dataclass(frozen=True)
 class Truth:
-    """The observable graphs of a system, keyed by the context's values as they stand in the table.
+    """The observable graphs of a system, keyed by the context's values as they stand in the table."""
 
-    Attributes
-    ----------
-    context : str
-        The context variable; links at it are the same in all graphs.
-    union : Graph
-        The links of any context.
-    descriptive : mapping of context value to Graph
-        What the mechanisms do on the values seen together with that context; what Algorithm 1 finds.
-    physical : mapping of context value to Graph
-        What the mechanisms allow in a context, on all values that the system takes.
-    counterfactual : mapping of context value to Graph
-        What would be seen had the context been set to that value under the same noises.
-    """
-
-    context: str
-    union: Graph
+    context: str  # the context variable; links at it are the same in all graphs
+    union: Graph  # the links of any context
+    # what the mechanisms do on the values seen together with a context; what Algorithm 1 finds
     descriptive: Mapping[Any, Graph]
-    physical: Mapping[Any, Graph]
-    counterfactual: Mapping[Any, Graph]
+    physical: Mapping[Any, Graph]  # what the mechanisms allow in a context, on all values that the system takes
+    counterfactual: Mapping[Any, Graph]  # what would be seen had the context been set, under the same noises
 
     @property
     def contexts(self) -> tuple[Any, ...]:
@@ -99,8 +86,6 @@ def is_weakly_sufficient(stack: Bools, context: int) -> Bools:
 def is_strongly_acyclic(stack: Bools, context: int) -> Bools:
     """True where every context graph is acyclic, and no union cycle meets the context or its ancestors.
 
-    Notes
-    -----
     All nodes of a cycle through an ancestor of R are ancestors of R, so it is enough to look at the union
     among R and its ancestors.
     """
@@ -126,8 +111,6 @@ def shortest_union_cycle(stack: Bools) -> Ints:
 def has_long_union_cycle(stack: Bools) -> Bools:
     """True where a directed cycle of the union graph visits three or more nodes once each.
 
-    Notes
-    -----
     Theorem 1 asks for union cycles that are edge flips. A link `a -> b` lies on a longer cycle just if `b`
     reaches `a` without the link `b -> a`. Meant for small graphs: all ordered pairs are tried.
     """

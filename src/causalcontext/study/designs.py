@@ -163,21 +163,6 @@ class Setting:
 class Design:
     """A study: every setting, repeated; every method on the same tables, with every kind of knowledge.
 
-    Attributes
-    ----------
-    name : str
-    settings : tuple of Setting
-    methods : tuple of str
-        Names of `study.methods.METHODS`.
-    knowledge : tuple of "none", "r-children", "r-all"
-        What the methods are told about links at the context.
-    repeats : int
-        Models drawn per setting.
-    seed : int
-    test : str
-        A name of the registry of tests.
-    alpha : float
-
     >>> design = Design("small", grid(samples=[200, 500], density=[0.3, 0.4]), repeats=10)
     >>> len(design.settings), len(design.jobs())
     (4, 40)
@@ -185,11 +170,11 @@ class Design:
 
     name: str
     settings: tuple[Setting, ...] = (Setting(),)
-    methods: tuple[str, ...] = ("pc-ac", "pc-m", "pc-b", "pc-p")
-    knowledge: tuple[str, ...] = KNOWLEDGE
-    repeats: int = 100
+    methods: tuple[str, ...] = ("pc-ac", "pc-m", "pc-b", "pc-p")  # names of `study.methods.METHODS`
+    knowledge: tuple[str, ...] = KNOWLEDGE  # what the methods are told about links at the context
+    repeats: int = 100  # models drawn per setting
     seed: int = 0
-    test: str = "auto"
+    test: str = "auto"  # a name of the registry of tests
     alpha: float = 0.05
 
     def __post_init__(self) -> None:

@@ -283,24 +283,10 @@ JOBS_PER_TASK = 4
 def run_study(
     design: Design, path: str | Path, *, n_jobs: int = 1, client: Any = None, progress: bool = False
 ) -> list[Record]:
-    """Every job of the design is in the records file; those that were there already are not run again.
+    """All records, in the order of the design; jobs that the file at `path` (JSON lines) holds are not run again.
 
-    Parameters
-    ----------
-    design : Design
-    path : str or Path
-        A file of JSON lines, made if it does not exist.
-    n_jobs : int
-        Local processes; -1 for all cores.
-    client : dask.distributed.Client, optional
-        Run on this cluster instead (extra `dask`).
-    progress : bool
-        Show a bar with the time left.
-
-    Returns
-    -------
-    list of dict
-        All records, in the order of the design.
+    `n_jobs` are local processes, -1 for all cores; `client`, a `dask.distributed.Client` (extra `dask`), runs the jobs
+    on its cluster instead. `progress` shows a bar with the time left.
     """
     runs_of(design)
     if n_jobs == 0 or n_jobs < -1:
