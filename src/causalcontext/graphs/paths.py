@@ -12,16 +12,18 @@ that are not forbidden will.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from causalcontext.data.frames import Later
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, may_cause
 from causalcontext.kernels.arrays import Bools
+
+nx: Any = Later("networkx")  # imported when it is first needed: it takes long
 
 
 def ancestors(links: Bools, node: int) -> Bools:
@@ -91,44 +93,20 @@ def shortest_cycle(links: Bools) -> tuple[int, ...]:
 
 def shortest_path(links: Bools, start: int, end: int) -> tuple[int, ...]:
     """The nodes of a shortest directed path, both ends included; empty if there is none."""
-    before: dict[int, int] = {start: start}
-    queue = [start]
-    for node in queue:
-        if node == end:
-            path = [end]
-            while path[-1] != start:
-                path.append(before[path[-1]])
-            return tuple(reversed(path))
-        for child in np.flatnonzero(links[node]).tolist():
-            if child not in before:
-                before[child] = node
-                queue.append(child)
-    return ()
+    return tuple(nx.single_source_shortest_path(nx.DiGraph(links), start).get(end, ()))
 
 
 def causal_order(links: Bools, preferred: Sequence[int]) -> tuple[int, ...]:
     """All nodes of an acyclic graph, causes before effects; otherwise as early as `preferred` has them."""
     rank = {node: place for place, node in enumerate(preferred)}
-    missing = links.sum(axis=0)
-    ready = [rank[node] for node in preferred if missing[node] == 0]
-    order: list[int] = []
-    while ready:
-        node = preferred[heapq.heappop(ready)]
-        order.append(node)
-        for child in np.flatnonzero(links[node]).tolist():
-            missing[child] -= 1
-            if missing[child] == 0:
-                heapq.heappush(ready, rank[child])
-    return tuple(order)
+    return tuple(nx.lexicographical_topological_sort(nx.DiGraph(links), key=rank.__getitem__))
 
 
 def blocks(adjacency: Bools) -> Iterator[list[tuple[int, int]]]:
     """The edges of every biconnected block: two of them lie on a common cycle of the skeleton if they share a block."""
-    import networkx
-
     first, second = np.nonzero(np.triu(adjacency))
-    skeleton = networkx.Graph(zip(first.tolist(), second.tolist(), strict=True))
-    yield from map(list, networkx.biconnected_component_edges(skeleton))
+    skeleton = nx.Graph(zip(first.tolist(), second.tolist(), strict=True))
+    yield from map(list, nx.biconnected_component_edges(skeleton))
 
 
 def open_paths(links: Bools, start: int, given: Bools, leaving: bool = False) -> Bools:

@@ -24,27 +24,8 @@ from causalcontext.interop.tetrad import from_tetrad, to_tetrad
 from causalcontext.interop.tigramite import from_tigramite, to_tigramite
 
 __all__ = [
-    "conflicts_as_undirected",
-    "from_adjacency",
-    "from_causal_learn",
-    "from_dagitty",
-    "from_gml",
-    "from_graphml",
-    "from_mark_table",
-    "from_networkx",
-    "from_tetrad",
-    "from_tigramite",
-    "labeled_to_networkx",
-    "to_adjacency",
-    "to_causal_learn",
-    "to_dag",
-    "to_dagitty",
-    "to_dags",
-    "to_dot",
-    "to_gml",
-    "to_graphml",
-    "to_mark_table",
-    "to_networkx",
-    "to_tetrad",
-    "to_tigramite",
-]
+    "conflicts_as_undirected", "from_adjacency", "from_causal_learn", "from_dagitty", "from_gml", "from_graphml",
+    "from_mark_table", "from_networkx", "from_tetrad", "from_tigramite", "labeled_to_networkx", "to_adjacency",
+    "to_causal_learn", "to_dag", "to_dagitty", "to_dags", "to_dot", "to_gml", "to_graphml", "to_mark_table",
+    "to_networkx", "to_tetrad", "to_tigramite",
+]  # fmt: skip

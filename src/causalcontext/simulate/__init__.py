@@ -20,22 +20,7 @@ from causalcontext.simulate.series import SeriesDesign, SeriesModel, random_seri
 from causalcontext.simulate.truth import Truth
 
 __all__ = [
-    "MODELS",
-    "ContextSCM",
-    "EquationSCM",
-    "HiddenVariables",
-    "SeparationTest",
-    "SeriesDesign",
-    "SeriesModel",
-    "Truth",
-    "clinic",
-    "example_i",
-    "example_ii",
-    "flux_tower",
-    "land_surface",
-    "named_model",
-    "random_hidden_model",
-    "random_model",
-    "random_series_model",
-    "soil_moisture",
-]
+    "MODELS", "ContextSCM", "EquationSCM", "HiddenVariables", "SeparationTest", "SeriesDesign", "SeriesModel",
+    "Truth", "clinic", "example_i", "example_ii", "flux_tower", "land_surface", "named_model", "random_hidden_model",
+    "random_model", "random_series_model", "soil_moisture",
+]  # fmt: skip

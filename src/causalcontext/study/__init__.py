@@ -5,14 +5,6 @@ from causalcontext.study.reports import failure_table, run_table, summary_table,
 from causalcontext.study.runner import run_study
 
 __all__ = [
-    "Design",
-    "Setting",
-    "failure_table",
-    "grid",
-    "paper_design",
-    "paper_designs",
-    "run_study",
-    "run_table",
-    "summary_table",
-    "time_table",
-]
+    "Design", "Setting", "failure_table", "grid", "paper_design", "paper_designs", "run_study", "run_table",
+    "summary_table", "time_table",
+]  # fmt: skip
