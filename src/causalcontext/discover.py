@@ -52,7 +52,7 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.auto import choose_by_call
-from causalcontext.methods.registry import METHODS, SPECIAL, run_method
+from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
@@ -222,7 +222,7 @@ def discover(
     context = scanned.context if context is None and scanned is not None else context
     task = replace(_task(table, context, chosen, names, test, scanned), device=device)
     with watching(progress, chosen.time_limit) as advance:
-        outcome = run_method(chosen.method, replace(task, advance=advance))
+        outcome = METHODS[chosen.method].on(task.data)(replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     read = "" if scanned is None else scanned.note(outcome.evidence is not None, chosen.lags is not None)

@@ -11,7 +11,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.data.accumulate import unpacked
 from causalcontext.data.clusters import merged_all
-from causalcontext.data.scan import accumulator_of, columns_of, finished
+from causalcontext.data.scan import columns_of, finished
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 
@@ -55,7 +55,7 @@ def test_what_travels_is_whole_again():
     columns = columns_of(batch.schema, "R", None)
     parts = []
     for begin in range(0, 900, 200):
-        found = accumulator_of(columns, 300)
+        found = columns.accumulator(300)
         found.sample.expect(900)
         found = unpacked(found.packed())
         found.add(batch.slice(begin, 200), begin)

@@ -14,7 +14,7 @@ import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.data import streams, table_files
 from causalcontext.data.accumulate import Accumulator, BatchColumns
-from causalcontext.data.scan import accumulator_of, columns_of, finished
+from causalcontext.data.scan import columns_of, finished
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.draws import GOLDEN, ONE, splitmix64
@@ -53,7 +53,7 @@ def in_batches(table: pd.DataFrame, sizes, context, sample=500, parts=1):
     """The scan of a table that is cut into batches of some sizes, accumulated in some parts."""
     schema = pa.Schema.from_pandas(table, preserve_index=False)
     columns = columns_of(schema, context, None)
-    accumulators = [accumulator_of(columns, sample) for _ in range(parts)]
+    accumulators = [columns.accumulator(sample) for _ in range(parts)]
     begin, k = 0, 0
     while begin < len(table):
         size = sizes[k % len(sizes)]

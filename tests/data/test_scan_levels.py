@@ -7,7 +7,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.data.accumulate import unpacked
 from causalcontext.data.indicators import read_with_functions
-from causalcontext.data.scan import accumulator_of, columns_of, finished
+from causalcontext.data.scan import columns_of, finished
 from causalcontext.data.sufficient_statistics import gather_statistics
 
 pa = pytest.importorskip("pyarrow")
@@ -40,7 +40,7 @@ def added_up(table, context, sizes, parts, sample=300):
     """The scan of a table in batches of some sizes, in parts that travel and are merged from the last to the first."""
     schema = pa.Schema.from_pandas(table, preserve_index=False)
     columns = columns_of(schema, context, KINDS)
-    found, begin, k = [accumulator_of(columns, sample) for _ in range(parts)], 0, 0
+    found, begin, k = [columns.accumulator(sample) for _ in range(parts)], 0, 0
     while begin < len(table):
         size = sizes[k % len(sizes)]
         batch = pa.RecordBatch.from_pandas(table.iloc[begin : begin + size], schema=schema, preserve_index=False)
@@ -143,7 +143,7 @@ def test_contexts_and_categories_have_the_order_of_their_dictionary_as_in_memory
         for column, other in zip(found.columns, inside.columns, strict=True):
             np.testing.assert_array_equal(column, other)
     columns = columns_of(pa.Schema.from_pandas(table, preserve_index=False), ["S", "R"], {})
-    halves = [accumulator_of(columns, 100) for _ in parts]
+    halves = [columns.accumulator(100) for _ in parts]
     for half, part, first in zip(halves, parts, (0, 10), strict=True):
         half.add(pa.RecordBatch.from_pandas(part, preserve_index=False), first)
     merged = finished(unpacked(halves[1].packed()).merged(unpacked(halves[0].packed())), columns, "a test").data

@@ -83,6 +83,7 @@ class RobustChange(ChangeTest):
     gate: float = GATE_LEVEL
     most_rows: int = 20_000  # of longer tables that many are asked, equally many of every context
     seed: int = 0  # draws them
+    pair: frozenset[Kind] | None = None
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedRows:
         """The test for this table, or for some of the rows of a long one; clear cases are told from moments."""

@@ -29,6 +29,7 @@ class ConditionalGaussian(RowTest):
     """
 
     name: str = "conditional-gaussian"
+    pair: frozenset[Kind] | None = None
     draws: ClassVar[bool] = False
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:

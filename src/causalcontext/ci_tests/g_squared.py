@@ -35,6 +35,7 @@ class GSquared(RowTest):
 
     name: str = "g-squared"
     seed: int = 0
+    pair: frozenset[Kind] | None = None
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """Whether no column is a number."""

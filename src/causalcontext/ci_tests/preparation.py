@@ -13,7 +13,6 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -49,12 +48,8 @@ MOST_PREPARED = 64
 """Sets of incomplete columns whose prepared test is kept."""
 
 
-class Preparation(NamedTuple):
-    """A checked table without empty contexts, its moments, and the test for it."""
-
-    data: Dataset
-    statistics: SufficientStatistics
-    prepared: PreparedTest
+Preparation = tuple[Dataset, SufficientStatistics, PreparedTest]
+"""A checked table without empty contexts, its moments, and the test for it."""
 
 
 def prepare(data: Dataset, test: IndependenceTest, missing: str, statistics: SufficientStatistics | None = None,
@@ -73,7 +68,7 @@ def prepare(data: Dataset, test: IndependenceTest, missing: str, statistics: Suf
         return _prepare_model(data, statistics, test, seed, completions)
     check_statistics(statistics, data, missing, tested)
     data, statistics = drop_empty_cells(data, statistics)
-    return Preparation(data, statistics, prepared_test(test, data, statistics))
+    return data, statistics, prepared_test(test, data, statistics)
 
 
 def _prepare_testwise(
@@ -88,7 +83,7 @@ def _prepare_testwise(
     kept, statistics = drop_empty_cells(data, statistics)
     columns = [kept.columns[i] if i in kept.contexts.positions else c for i, c in enumerate(filled.columns)]
     filled = replace(kept, columns=tuple(columns))
-    return Preparation(kept, statistics, PreparedTestwise(test, filled, statistics, gaps))
+    return kept, statistics, PreparedTestwise(test, filled, statistics, gaps)
 
 
 def _prepare_model(data: Dataset, observed: SufficientStatistics, test: IndependenceTest, seed: int, completions: int
@@ -101,7 +96,7 @@ def _prepare_model(data: Dataset, observed: SufficientStatistics, test: Independ
     check_statistics(statistics, first)
     statistics = replace(statistics, moments=completed.moments, missing=observed.missing,
                          fingerprint=observed.fingerprint)  # fmt: skip
-    return Preparation(first, statistics, PreparedCompletions(test, completed))
+    return first, statistics, PreparedCompletions(test, completed)
 
 
 class PreparedCompletions(Declared):
@@ -259,14 +254,11 @@ class PreparedTestwise(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; `n` says how many rows were complete."""
-        outcomes = no_outcomes(len(queries))
-        for columns, chosen in grouped(queries, self._incomplete).items():
+        outcomes, gaps = no_outcomes(len(queries)), self.missing.keys()
+        incomplete = grouped(queries, lambda query: frozenset(gaps & {query.x, query.y, *query.given}))
+        for columns, chosen in incomplete.items():
             put(outcomes, chosen, self._of(columns).answer([queries[i] for i in chosen]))
         return outcomes
-
-    def _incomplete(self, query: CIQuery) -> frozenset[int]:
-        """The incomplete columns that a query looks at."""
-        return frozenset(column for column in (query.x, query.y, *query.given) if column in self.missing)
 
     def _of(self, columns: frozenset[int]) -> PreparedTest:
         """The test prepared for the rows that are complete in these columns."""

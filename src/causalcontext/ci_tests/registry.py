@@ -196,35 +196,11 @@ them.
 """
 
 
-class ChangeOfContinuous(RobustChange):
-    """`robust-change` for a categorical column, the context among them, and a continuous one."""
-
-    def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """A categorical and a continuous column, given what else there is."""
-        return {x, y} == {Kind.CATEGORICAL, Kind.CONTINUOUS}
-
-
-class GSquaredOfCategories(GSquared):
-    """`g-squared` for two categorical columns."""
-
-    def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """Two categorical columns, and no number among the conditions."""
-        return {x, y} == {Kind.CATEGORICAL} and super().takes(x, y, given)
-
-
-class GaussianOfContinuous(ConditionalGaussian):
-    """`conditional-gaussian` for two continuous columns."""
-
-    def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """Two continuous columns, given what else there is."""
-        return {x, y} == {Kind.CONTINUOUS}
-
-
 AUTO: tuple[Member, ...] = (
     PartialCorrelation(at_context=False),
-    ChangeOfContinuous(),
-    GSquaredOfCategories(),
-    GaussianOfContinuous(),
+    RobustChange(pair=frozenset({Kind.CATEGORICAL, Kind.CONTINUOUS})),  # the context among the categories
+    GSquared(pair=frozenset({Kind.CATEGORICAL})),
+    ConditionalGaussian(pair=frozenset({Kind.CONTINUOUS})),
     Tsagris(),  # whatever is left: ordered columns, counts, and categories given numbers
 )
 

@@ -80,6 +80,8 @@ class RowTest(ABC):
     """What the statistic means as the strength of a dependence."""
     needs: ClassVar[Needs] = Needs.ROWS
     at_context: ClassVar[bool] = True
+    pair: frozenset[Kind] | None = None
+    """The kinds of x and y that it is asked about, if not all that it takes."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -92,7 +94,8 @@ class RowTest(ABC):
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
         """Whether the test is made for the columns of a query."""
-        return self.takes(data.kinds[query.x], data.kinds[query.y], [data.kinds[z] for z in query.given])
+        x, y = data.kinds[query.x], data.kinds[query.y]
+        return self.pair in (None, {x, y}) and self.takes(x, y, [data.kinds[z] for z in query.given])
 
     @abstractmethod
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:

@@ -96,11 +96,6 @@ def infer_kind(column: Column) -> Kind:
     raise _unusable(column, f"dtype {column.dtype_name}")
 
 
-def has_own_order(column: Column) -> bool:
-    """Whether the levels of a column come in an order that means something: numbers, or categories put in order."""
-    return column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or _is_ordered(column)
-
-
 def _is_ordered(column: Column) -> bool:
     """Whether a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars `Enum` does not."""
     if isinstance(column.series, np.ndarray):
@@ -325,7 +320,8 @@ def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
         return _numbers(column), ()
     if kind is Kind.COUNT:
         return _counts(column), ()
-    if kind is Kind.ORDERED and not has_own_order(column):
+    in_order = column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or _is_ordered(column)
+    if kind is Kind.ORDERED and not in_order:
         raise DataError(f"column {column.name!r} is declared ordered, but its values ({column.dtype_name}) have no "
                         "order of their own; make it an ordered categorical, or numbers")  # fmt: skip
     if isinstance(column.dtype, nw.String):

@@ -177,23 +177,13 @@ def scan(
     for name in series:
         if name not in SeriesKeywords.__annotations__:
             raise OptionError(f"scan has no option {name!r}{did_you_mean(name, SeriesKeywords.__annotations__)}")
-    follow = series_options(lags, **series)
-    return scan_checked(
-        source, context, None, columns=columns, kinds=kinds, sample=sample, progress=progress, series=follow
-    )
+    return scan_checked(source, context, None, columns=columns, kinds=kinds, sample=sample, progress=progress,
+                        series=series_options(lags, **series))  # fmt: skip
 
 
-def scan_checked(
-    source: Any,
-    context: str | Indicator | Sequence[str | Indicator] | None,
-    check: Callable[[StreamColumns], None] | None,
-    *,
-    columns: Sequence[str] | None = None,
-    kinds: Mapping[Any, str] | None = None,
-    sample: int = SAMPLE,
-    progress: bool | Watch = False,
-    series: SeriesOptions | None = None,
-) -> Scan:
+def scan_checked(source: Any, context: Any, check: Callable[[StreamColumns], None] | None, *,
+                 columns: Sequence[str] | None = None, kinds: Mapping[Any, str] | None = None, sample: int = SAMPLE,
+                 progress: bool | Watch = False, series: SeriesOptions | None = None) -> Scan:  # fmt: skip
     """The same, once `check` has seen the columns: it may refuse them before the table is read."""
     check_whole("sample", sample, 1)
     levels = [str(name) for name, kind in kinds.items() if kind in _OF_LEVELS] if isinstance(kinds, Mapping) else []
@@ -210,10 +200,7 @@ def scan_checked(
     for name in taken:
         schema = schema.remove(schema.get_field_index(name))
     if columns is not None and series is not None:
-        only = [
-            *(name for name in columns if name not in taken),
-            *(name for one in series.cycles for name in one.names),
-        ]
+        only = [name for name in columns if name not in taken] + [name for one in series.cycles for name in one.names]
     read = columns_of(schema, context, kinds, only)
     for one in read.levels:
         if series is not None and one.name in series.covariates:
@@ -223,7 +210,7 @@ def scan_checked(
     if check is not None:
         check(read)
     if not isinstance(stream, Stream):
-        return finished(stream.accumulated(read.stored, accumulator_of(read, int(sample))), read, stream.source)
+        return finished(stream.accumulated(read.stored, read.accumulator(int(sample))), read, stream.source)
     windows = None
     if series is not None:
         series.check_columns(read.names, read.contexts)
@@ -235,21 +222,17 @@ def scan_checked(
 
 @dataclass(frozen=True)
 class StreamColumns:
-    """The columns of a stream: their names in order, where the context variables are, kinds and dtypes.
-
-    Contexts that are made out of a column come last; `levels` are of columns that hold some,
-    `declared` those whose kind was said.
-    """
+    """The columns of a stream; contexts that are made out of a column come last."""
 
     names: tuple[str, ...]
-    places: tuple[int, ...]
+    places: tuple[int, ...]  # where the context variables are
     kinds: tuple[Kind, ...]
     dtypes: tuple[str, ...]
     context: Any = None
     made: tuple[Indicator, ...] = ()
     sources: tuple[int | None, ...] = ()
-    levels: tuple[StreamLevels, ...] = ()
-    declared: frozenset[str] = frozenset()
+    levels: tuple[StreamLevels, ...] = ()  # of columns that hold some
+    declared: frozenset[str] = frozenset()  # those whose kind was said
 
     @property
     def stored(self) -> tuple[str, ...]:
@@ -265,6 +248,10 @@ class StreamColumns:
     def contexts(self) -> tuple[str, ...]:
         """The context variables, in the order they were given."""
         return tuple(self.names[place] for place in self.places)
+
+    def accumulator(self, sample: int) -> Accumulator:
+        """What is known about the table before its first row."""
+        return Accumulator(self.system, self.contexts, sample, self.levels, self.made)
 
 
 def columns_of(
@@ -371,15 +358,10 @@ def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
     return replace(stream, schema=schema, batches=batches) if made else stream
 
 
-def accumulator_of(columns: StreamColumns, sample: int) -> Accumulator:
-    """What is known about a table before its first row."""
-    return Accumulator(columns.system, columns.contexts, sample, columns.levels, columns.made)
-
-
 def _accumulated(stream: Stream, columns: StreamColumns, sample: int, progress: bool | Watch,
                  windows: WindowAccumulator | None) -> Accumulator:  # fmt: skip
     """What one pass over a stream finds; `progress` is told the bytes that were read, a bar the megabytes."""
-    found = accumulator_of(columns, sample)
+    found = columns.accumulator(sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
     enough = rows_per_batch(columns.stored) // 2  # as many of a text file, whose blocks are small, stay in the cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from causalcontext.data.dataset import Dataset
 from causalcontext.methods.auto import FOR_SCORES, auto
 from causalcontext.methods.pc import fci_ac, pc_ac, pc_b, pc_m, pc_p
 from causalcontext.methods.score_ac import score_ac
@@ -22,6 +23,10 @@ class Method(NamedTuple):
     options: tuple[str, ...] = ()
     static: tuple[str, ...] = ()
     without_context: Callable[[Task], Outcome] | None = None
+
+    def on(self, data: Dataset) -> Callable[[Task], Outcome]:
+        """How a table is searched: without a context, methods that differ in their use of it are plain PC."""
+        return self.run if data.contexts.positions or self.without_context is None else self.without_context
 
 
 FOR_TESTS = ("test", "max_given", "collider_rule", "device")
@@ -52,7 +57,5 @@ SPECIAL = tuple(dict.fromkeys(name for method in METHODS.values() for name in me
 
 
 def run_method(name: str, task: Task) -> Outcome:
-    """What a method finds; without a context methods that differ in their use of it are plain PC."""
-    method = METHODS[name]
-    alone = not task.data.contexts.positions and method.without_context
-    return (alone or method.run)(task)
+    """What a method finds."""
+    return METHODS[name].on(task.data)(task)
