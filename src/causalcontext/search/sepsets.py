@@ -15,18 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Shorts
+from causalcontext.kernels.levels import skeleton
 from causalcontext.kernels.levels.neighbours import Edges, list_edges
-from causalcontext.kernels.levels.skeleton import (
-    CUT,
-    FACTS,
-    MASK,
-    SEPARATED,
-    SIZE,
-    Decisions,
-    P,
-    keep_better,
-    no_decisions,
-)
 
 if TYPE_CHECKING:
     from causalcontext.search.level_search import Marginal
@@ -61,9 +51,9 @@ class SepsetRecords:
         first, second = _pairs(variables) if listed is None else listed
         places = None if listed is None else slots(*listed, variables)
         numbers = np.full((graphs, first.size, 3), np.nan)
-        numbers[:, :, P] = -1.0
-        facts = np.zeros((graphs, first.size, FACTS), dtype=np.int32)
-        facts[:, :, MASK] = -1
+        numbers[:, :, skeleton.P] = -1.0
+        facts = np.zeros((graphs, first.size, skeleton.FACTS), dtype=np.int32)
+        facts[:, :, skeleton.MASK] = -1
         given = np.full((graphs, first.size, 0), -1, dtype=np.int16)
         tests = np.zeros(2, dtype=np.int64)
         return cls(variables, graphs, first, second, places, numbers, facts, given, tests, screened)
@@ -99,18 +89,18 @@ class SepsetRecords:
 
     def separated(self) -> Bools:
         """True for the listed pairs that some set separates, shape (graphs, pairs)."""
-        separated: Bools = self.facts[:, :, SEPARATED] == 1
+        separated: Bools = self.facts[:, :, skeleton.SEPARATED] == 1
         return separated
 
     def are_separated(self, graph: Ints, x: Ints, y: Ints) -> Bools:
         """Whether some set separates these pairs, each in its graph."""
         wanted = slots(x, y, self.variables)
         if self.slots is None:
-            return np.asarray(self.facts[graph, wanted, SEPARATED] == 1)
+            return np.asarray(self.facts[graph, wanted, skeleton.SEPARATED] == 1)
         place = np.minimum(np.searchsorted(self.slots, wanted), max(self.slots.size - 1, 0))
         listed = self.slots[place] == wanted if self.slots.size else np.zeros(wanted.size, dtype=bool)
         found = np.zeros(wanted.size, dtype=bool)
-        found[listed] = self.facts[graph[listed], place[listed], SEPARATED] == 1
+        found[listed] = self.facts[graph[listed], place[listed], skeleton.SEPARATED] == 1
         if self.screened is not None:
             found[~listed] = self.screened.separates(np.minimum(x, y)[~listed], np.maximum(x, y)[~listed])
         return found
@@ -122,11 +112,11 @@ class SepsetRecords:
             pair = np.array([min(x, y)]), np.array([max(x, y)])
             return ((), 0) if self.screened is not None and self.screened.separates(*pair)[0] else None
         facts = self.facts[graph, slot]
-        if facts[SEPARATED] != 1:
+        if facts[skeleton.SEPARATED] != 1:
             return None
-        return tuple(int(z) for z in self.given[graph, slot, : facts[SIZE]]), int(facts[MASK])
+        return tuple(int(z) for z in self.given[graph, slot, : facts[skeleton.SIZE]]), int(facts[skeleton.MASK])
 
-    def take(self, decisions: Decisions, places: Ints, leader: Ints, begin: int) -> None:
+    def take(self, decisions: skeleton.Decisions, places: Ints, leader: Ints, begin: int) -> None:
         """Write decisions on pairs at some places down, for the graphs from `begin` on, and for those that they lead.
 
         `leader` is the graph that answers for every graph; of one that does not lead, decisions say nothing.
@@ -135,8 +125,8 @@ class SepsetRecords:
         for bit in range(decisions.facts.shape[1]):
             if leader[begin + bit] != begin + bit:
                 continue
-            records = Decisions(self.numbers[begin + bit], self.facts[begin + bit], self.given[begin + bit])
-            keep_better(records, places, decisions, bit)
+            records = skeleton.Decisions(self.numbers[begin + bit], self.facts[begin + bit], self.given[begin + bit])
+            skeleton.keep_better(records, places, decisions, bit)
             for g in np.flatnonzero(leader == begin + bit)[1:]:
                 for array in (self.numbers, self.facts, self.given):
                     array[g, places] = array[begin + bit, places]
@@ -147,22 +137,22 @@ class SepsetRecords:
         graphs[g, self.first[pair], self.second[pair]] = False
         graphs[g, self.second[pair], self.first[pair]] = False
 
-    def records(self) -> Decisions:
+    def records(self) -> skeleton.Decisions:
         """What is written down about the listed pairs, shapes (graphs, pairs, ...)."""
-        return Decisions(self.numbers, self.facts, self.given)
+        return skeleton.Decisions(self.numbers, self.facts, self.given)
 
-    def unlisted(self, first: Ints, second: Ints) -> Decisions:
+    def unlisted(self, first: Ints, second: Ints) -> skeleton.Decisions:
         """The records of pairs that are not listed, made again; shapes (graphs, pairs, ...)."""
         if self.screened is None:
-            found = no_decisions(first.size, self.graphs, 0)
+            found = skeleton.no_decisions(first.size, self.graphs, 0)
         else:
             found = self.screened.decisions(first, second)
-        return Decisions(found.numbers.swapaxes(0, 1), found.facts.swapaxes(0, 1), found.given.swapaxes(0, 1))
+        return skeleton.Decisions(found.numbers.swapaxes(0, 1), found.facts.swapaxes(0, 1), found.given.swapaxes(0, 1))
 
     def cut_short(self, pairs: Sequence[tuple[int, int]], size: int) -> None:
         """Note for these pairs that not all sets of `size` variables, and none that are larger, were tried."""
         for slot in (self.slot(x, y) for x, y in pairs):
-            cut = self.facts[:, slot, CUT] if slot >= 0 else np.ones(1, np.int32)
+            cut = self.facts[:, slot, skeleton.CUT] if slot >= 0 else np.ones(1, np.int32)
             cut[cut == 0] = size
 
     def _make_room(self, size: int) -> None:

@@ -20,19 +20,8 @@ from matplotlib.lines import Line2D
 
 from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError
+from causalcontext.study import reports
 from causalcontext.study.designs import Design
-from causalcontext.study.reports import (
-    compare,
-    correction_report,
-    failure_table,
-    ordering_report,
-    replication_report,
-    run_table,
-    runtime_report,
-    save_table,
-    summary_table,
-    time_table,
-)
 from causalcontext.study.runner import run_study
 
 LOOKS: Mapping[str, tuple[str, str, str]] = {
@@ -197,18 +186,20 @@ def run_designs(
 ) -> dict[str, pd.DataFrame]:
     """Every design is run or resumed; its tables "runs", "summary", "times" and "failures" are written and returned."""
     records_folder = _made(folder / "records")
-    parts: dict[str, list[pd.DataFrame]] = {"runs": [], "summary": [], "times": [], "failures": []}
+    tables_of = {"runs": reports.run_table, "summary": reports.summary_table, "times": reports.time_table,
+                 "failures": reports.failure_table}  # fmt: skip
+    parts: dict[str, list[pd.DataFrame]] = {key: [] for key in tables_of}
     for name, design in designs.items():
         begin = time.perf_counter()
         records = run_study(design, records_folder / f"{name}.jsonl", n_jobs=n_jobs, progress=progress)
         failed = sum(record["kind"] == "run" and "reason" in record for record in records)
         tell(f"{name}: {len(design.jobs())} tables in {time.perf_counter() - begin:.1f} s, {failed} failed runs")
-        for key, made in zip(parts, (run_table, summary_table, time_table, failure_table), strict=True):
+        for key, made in tables_of.items():
             parts[key].append(made(design, records))
     tables = {key: pd.concat([part for part in found if len(part)] or found[:1], ignore_index=True)
               for key, found in parts.items()}  # fmt: skip
     for key, table in tables.items():
-        save_table(table, folder / f"{key}.csv")
+        reports.save_table(table, folder / f"{key}.csv")
     return tables
 
 
@@ -222,14 +213,14 @@ def write_paper_pages(
     pages = {}
     with_main = "main" in set(summary["design"])
     if not as_published:
-        pages["ordering.md"] = ordering_report(runs)
+        pages["ordering.md"] = reports.ordering_report(runs)
         if with_main:
-            pages["runtimes.md"] = runtime_report(pd.read_csv(folder / "times.csv"))
+            pages["runtimes.md"] = reports.runtime_report(pd.read_csv(folder / "times.csv"))
     if as_published and published is not None:
-        save_table(compare(summary, published), folder / "comparison.csv")
-        pages["comparison.md"] = replication_report(summary, published)
+        reports.save_table(reports.compare(summary, published), folder / "comparison.csv")
+        pages["comparison.md"] = reports.replication_report(summary, published)
     elif with_main and published is not None:
-        pages["comparison.md"] = correction_report(summary, published)
+        pages["comparison.md"] = reports.correction_report(summary, published)
     for name, page in pages.items():
         write_whole(folder / name, page)
         yield f"page: {folder / name}"
