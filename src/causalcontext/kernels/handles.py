@@ -94,12 +94,8 @@ def note_of(value: Any, kind: Any) -> Note:
     """A note of arrays, given as a named tuple of a numba type."""
     note = empty_note(kind)
     _write(note, value)
-    finalize(note, _let_go, value).atexit = False
+    finalize(note, lambda value: None, value).atexit = False  # until a note is gone, its finalizer holds the arrays
     return note
-
-
-def _let_go(value: Any) -> None:
-    """Nothing: until a note is gone, its finalizer holds the arrays."""
 
 
 @kernel

@@ -29,10 +29,3 @@ def obstacle() -> str:
     except Exception as error:  # a driver may fail in ways that no list of exceptions covers
         return f"the CUDA driver does not work: {(str(error) or type(error).__name__).splitlines()[0]}"
     return ""
-
-
-def free_bytes() -> int:
-    """The memory of the card that is free."""
-    from numba import cuda
-
-    return int(cuda.current_context().get_memory_info()[0])

@@ -13,7 +13,6 @@ from numba import cuda
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import settings
-from causalcontext.kernels.cuda.card import free_bytes
 from causalcontext.kernels.levels.gaussian import PairFit, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Ballots, Decisions, Level, Sizes, count_votes, search_pairs
@@ -98,7 +97,8 @@ class Card:
         """Scratch arrays for so many threads as there are pairs, or as fit into half of the memory that is free."""
         one = _own_room(level)
         arrays = [*one.fit, one.lists, one.weakest]
-        most = MOST_THREADS if settings.ENABLE_CUDASIM else free_bytes() // (2 * sum(array.nbytes for array in arrays))
+        free = 0 if settings.ENABLE_CUDASIM else int(cuda.current_context().get_memory_info()[0])
+        most = free // (2 * sum(array.nbytes for array in arrays)) if free else MOST_THREADS
         threads = max(THREADS, min(-(-pairs // THREADS) * THREADS, most // THREADS * THREADS, MOST_THREADS))
         make = np.zeros if settings.ENABLE_CUDASIM else cuda.device_array
         scratch: list[Any] = [make((threads, *array.shape), array.dtype) for array in arrays]

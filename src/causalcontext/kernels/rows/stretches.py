@@ -84,35 +84,14 @@ def workspace_for(rows: int, cells: int, p: int) -> ScanWorkspace:
 
 
 @kernel
-def add_rows(
-    columns: Words,
-    codes: Codes,
-    first_row: int,
-    blocks: int,
-    sums: ScanTotals,
-    workspace: ScanWorkspace,
-    chosen: Ints,
-    kept: Floats,
-) -> None:
+def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: ScanTotals, workspace: ScanWorkspace,
+             chosen: Ints, kept: Floats) -> None:  # fmt: skip
     """Add a batch to the sums of its levels, and copy some of its rows while they are in the cache.
 
-    Parameters
-    ----------
-    columns : array of uint64, shape (variables,)
-        Where the float64 values of each column begin.
-    codes : array of int32, shape (rows,)
-        Cell of every row, -1 where it is missing.
-    first_row : int
-        Place of the batch in the table.
-    blocks : int
-        Rows that stand together are in the same block, whose number is a hash; see `data/moments.py`.
-    sums : ScanTotals
-        Changed. Block b of cell k is its cell `k * blocks + b`.
-    workspace : ScanWorkspace
-        From `workspace_for`; overwritten.
-    chosen : array of int64
-        The rows to copy, counted from the first one of the batch, in order.
-    kept : array of float64, shape (variables, rows to copy), overwritten
+    `columns` are the addresses of float64 values, `codes` the cell of every row, -1 where it is missing, `first_row` is
+    the place of the batch in the table. Rows that stand together are in the same block, whose number is a hash (see
+    `data/moments.py`): block b of cell k is the cell `k * blocks + b` of the sums. `chosen` are the rows to copy to
+    `kept`, shape (variables, rows to copy), counted from the first one of the batch, in order.
     """
     sums, workspace, chosen, kept = lent(sums), lent(workspace), lent(chosen), lent(kept)
     begin = copied = 0
@@ -133,17 +112,8 @@ def add_rows(
 
 
 @kernel
-def _look(
-    columns: Words,
-    codes: Codes,
-    begin: int,
-    end: int,
-    first_row: int,
-    blocks: int,
-    block: int,
-    sums: ScanTotals,
-    workspace: ScanWorkspace,
-) -> None:
+def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, blocks: int, block: int,
+          sums: ScanTotals, workspace: ScanWorkspace) -> None:  # fmt: skip
     """Add rows to digests and counts; write down the cells of those that are usable, -1 for the others."""
     usable, these, odd = workspace.usable, codes[begin:end], False
     for i in range(these.size):
