@@ -79,7 +79,7 @@ class Options:
         "Missing values: raise, model (use every observed cell), listwise (drop rows) or testwise (drop them test by "
         "test); with lags raise, model, windows or interpolate.",
     )
-    na_values: Any = option(None, "VALUES", "What means a missing value: -9999 or -9999,. for example.", "na")
+    na_values: Any = option(None, "VALUES", "Values that mean missing: -9999 or -9999,. for example.", "na")
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
     device: str = option("cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present.")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")

@@ -50,7 +50,7 @@ def test_ctrl_c_ends_it_and_leaves_nothing_behind(soil, tmp_path, sent):
     command = [sys.executable, "-m", "causalcontext", "app", "--no-browser", str(soil)]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=surroundings)
     kept, where = server.stderr.readline(), server.stderr.readline()
-    assert kept == f"what you do is kept in {soil}.causalcontext.json\n"
+    assert kept == f"your work is saved in {soil}.causalcontext.json\n"
     address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", where)[0]
     with pytest.raises(HTTPError, match="403"):
         urlopen(address.partition("?")[0])

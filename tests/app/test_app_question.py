@@ -130,4 +130,4 @@ def test_a_threshold_that_moved_is_compared_in_order_and_other_contexts_by_their
     found = compared(search(table), search(table, None))
     assert [panel["title"] for panel in found["panels"]] == ["union of all contexts"]
     found = compared(search(table), search(table.drop(columns="runoff")))
-    assert found["notes"] == ["runoff is in one of the two runs alone"]
+    assert found["notes"] == ["runoff is in only one of the two runs"]

@@ -69,7 +69,7 @@ def test_columns_are_chosen(soil: Path, tmp_path: Path) -> None:
             ("--context", "radiation > 1", "--context", "radiation > 0"),
             "error: two contexts are made out of 'radiation'",
         ),
-        (("--context", "radiation bins x"), "error: 'x' in a context is no number"),
+        (("--context", "radiation bins x"), "error: 'x' in a context is not a number"),
         (("--context", "radiation = 0"), "error: context is 'radiation = 0', expected a column, or 'X > 0.6'"),
         (
             ("--context", "2 < radiation < 1"),

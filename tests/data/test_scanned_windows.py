@@ -235,7 +235,7 @@ def test_a_rare_cell_that_the_sample_lacks_is_known_by_moments():
 @pytest.mark.parametrize(
     ("change", "asked", "words"),
     [
-        (lambda f: f[::-1], {"time": "day"}, "goes back from .* sorted by units, then by time: sort it"),
+        (lambda f: f[::-1], {"time": "day"}, "goes back from .* sorted by units, then by time"),
         (lambda f: pd.concat([f, f[-1:]]), {"time": "day"}, "twice; drop one of the rows"),
         (lambda f: f.assign(day=f["day"].where(f["day"] != 600.0, 600.5)), {"time": "day"}, "irregular steps"),
         (lambda f: f.assign(day=f["day"].where(f["day"] != 600.0)), {"time": "day"}, "every row needs a time"),

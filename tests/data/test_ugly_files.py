@@ -60,7 +60,7 @@ def test_other_text_has_no_wide_encoding(text):
     (TEXT.replace("A,B", "A,A").encode(), "several columns called 'A'"),
     (TEXT.encode() + b"1,2\n", "has 2 fields in row 7, expected 3 as in the header"),
     (("A,B,R\n" + FULL + "oops,1,dry\n").encode(), "has 'oops' in row 200002 of column 'A', expected a number"),
-    (("A,B,R\n" + FULL + "1,2,tr\xe8s\n").encode("latin-1"), "bytes in row 200002 of column 'R' that are no text"),
+    (("A,B,R\n" + FULL + "1,2,tr\xe8s\n").encode("latin-1"), "bytes in row 200002 of column 'R' that are not UTF-8"),
     (("A,B,R\n" + FULL.replace("dry", "0").replace("wet", "1") + "1,2,x\n").encode(), "dtype={'R': str}"),
     (b"PAR1 and so on", "holds a Parquet file"),
 ])  # fmt: skip
@@ -118,7 +118,7 @@ def test_other_files_names_and_orders(tmp_path):
 def test_paths_that_nothing_can_be_read_from(tmp_path):
     for path in ("", "x" * 300 + ".parquet"):
         for read in (cc.scan, cc.discover):
-            with pytest.raises(cc.FileError, match=r"a file is called ''|File name too long"):
+            with pytest.raises(cc.FileError, match=r"the file is ''|File name too long"):
                 read(path, "R")
     with pytest.raises(cc.FileError, match="File name too long"):
         cc.scan(["x" * 300 + ".parquet"], "R")

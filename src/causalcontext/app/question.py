@@ -52,7 +52,7 @@ class Question:
         kinds, options = _mapping("kinds", content.get("kinds", {})), _mapping("options", content.get("options", {}))
         for name, value in options.items():
             if name not in OPTIONS or not isinstance(value, str | int | float | None):
-                raise OptionError(f"{name} is {shortly(value)}, which is no option of the page")
+                raise OptionError(f"{name} is {shortly(value)}, which is not an option of this page")
         kept = {name: value for name, value in options.items() if value != default_of(OPTIONS[name])}
         knowledge = Knowledge.from_dict(_mapping("knowledge", content.get("knowledge", {})))
         return cls(tuple(_texts("drop", content.get("drop", []))), kinds,

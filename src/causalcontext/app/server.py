@@ -248,8 +248,8 @@ def serve(file: Path | None, project: Path | None, port: int, browser: bool, say
             guard = application(session, listener.getsockname()[1])
             address = f"http://127.0.0.1:{listener.getsockname()[1]}/?token={guard.token}"
             if session.kept is not None:
-                say(f"what you do is kept in {session.kept}")
-            say(f"the app is at {address} (once; Ctrl-C ends it)")
+                say(f"your work is saved in {session.kept}")
+            say(f"the app is at {address} (this address works once; Ctrl-C ends the app)")
             config = uvicorn.Config(guard, log_level="error", access_log=False, lifespan="off", ws="none",
                                     server_header=False, timeout_graceful_shutdown=1)  # fmt: skip
             if browser:

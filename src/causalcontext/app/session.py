@@ -97,7 +97,7 @@ class Session:
             known = open_project(kept, self.folder)
             if known.table.resolve() == file.resolve():
                 self._load(known)
-                self.notices.append(f"everything as it was left, {len(known.runs)} run{'s' * (len(known.runs) != 1)}")
+                self.notices.append(f"all is as you left it, with {len(known.runs)} run{'s' * (len(known.runs) != 1)}")
                 return
             raise FileError(f"{kept} is the project of another table, {known.table}; pass --project with a new file")
         self._begin(file, file.name, kept if self._kept_at or _is_writable(kept) else None)
@@ -279,7 +279,7 @@ class Session:
         with self._lock:
             run = self.run(number)
             if number in self._jobs or run.state != "complete":
-                raise OptionError(f"run {number} is {run.state}; stability needs a complete one that is at rest")
+                raise OptionError(f"run {number} is {run.state}; stability needs a run that is complete and idle")
             run.stability = "running"
             task = self._task(run) | {"samples": SAMPLES}
             self._jobs[number] = Job(task, lambda message: self._steady(run, message))
@@ -371,7 +371,7 @@ def compared(first: ContextGraphs, second: ContextGraphs) -> dict[str, Any]:
     """
     # A context that is made out of a column has its threshold in its name.
     alone = (set(first.names) ^ set(second.names)) - {*first.made_of, *second.made_of}
-    notes = [f"{name} is in one of the two runs alone" for name in (*first.names, *second.names) if name in alone]
+    notes = [f"{name} is in only one of the two runs" for name in (*first.names, *second.names) if name in alone]
     panels: list[tuple[str, Graph, Graph]]
     if set(first.contexts) == set(second.contexts):
         panels = [(_title(first, value), first.graphs[value], second.graphs[value]) for value in first.contexts]

@@ -86,7 +86,7 @@ def run(task: dict[str, Any], lines: Lines) -> None:
     except CausalContextError as error:
         lines.say(error=str(error))
     except MemoryError:
-        lines.say(error="the search needs more memory than there is; leave columns out, or pass a smaller max_given")
+        lines.say(error="the search needs more memory than there is; leave out columns, or pass a smaller max_given")
     else:
         _finish(result, task, lines)
 

@@ -19,7 +19,7 @@ def app_command(
     ] = None,
     project: Annotated[
         Path | None,
-        typer.Option("--project", metavar="FILE", help="Where to keep everything; by default beside the table."),
+        typer.Option("--project", metavar="FILE", help="The file to save your work in; by default next to the table."),
     ] = None,
     port: Annotated[int, typer.Option(metavar="N", help="The port to listen on; by default any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the address in the browser.")] = True,

@@ -34,7 +34,8 @@ def calibrate(
     data: TableArgument,
     context: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")] = None,
     given: Annotated[
-        list[str] | None, typer.Option("--given", metavar="COLUMN", help="A condition of that pair. Repeatable.")
+        list[str] | None,
+        typer.Option("--given", metavar="COLUMN", help="A column to condition on. Repeatable."),
     ] = None,
     kind: KindOption = None,
     output: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the answer here.")] = None,

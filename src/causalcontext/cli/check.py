@@ -44,7 +44,7 @@ def check(
         ),
     ] = "raise",
     na: Annotated[
-        str | None, typer.Option("--na", metavar="VALUES", help="What means a missing value: -9999,.")
+        str | None, typer.Option("--na", metavar="VALUES", help="Values that mean missing: -9999,. for example.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:

@@ -16,14 +16,14 @@ from causalcontext.results.files import load
 def effects(
     file: ResultArgument,
     x: Annotated[str | None, typer.Argument(metavar="X", help="The cause; the context may be one.")] = None,
-    y: Annotated[str | None, typer.Argument(metavar="Y", help="The effect; without both, all pairs.")] = None,
+    y: Annotated[str | None, typer.Argument(metavar="Y", help="The effect; without X and Y, all pairs.")] = None,
     by_path: Annotated[bool, typer.Option("--by-path", help="One row for every directed path.")] = False,
-    level: Annotated[float, typer.Option(metavar="NUMBER", help="Of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option(metavar="NUMBER", help="The coverage of the intervals.")] = 0.95,
     reference: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="Of a category X: what other levels are compared with.")
+        str | None, typer.Option(metavar="LEVEL", help="If X is a category: the level that others are compared with.")
     ] = None,
     of_level: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="Of a category Y: the level whose probability counts.")
+        str | None, typer.Option(metavar="LEVEL", help="If Y is a category: the level whose probability is meant.")
     ] = None,
     intervals: Annotated[
         str, typer.Option(metavar="WORD", help='"auto", "mixture" (the graph may be wrong) or "graph" (it is right).')
@@ -44,7 +44,7 @@ def effects(
     rows = [_shown(row, by_path) for row in found.to_dict("records")]
     show_table(f"effects ({result.context or 'no context'})", header, rows)
     if "mixture" in set(found.get("intervals", ())):
-        say("intervals are over graphs drawn by their score; --intervals graph takes the graph as given")
+        say("intervals average over graphs drawn by their score; --intervals graph takes the graph as given")
     else:
         say("standard errors are classical, since the file holds no rows; result.effects() after discover() has "
             "sandwich (HC3) errors")  # fmt: skip

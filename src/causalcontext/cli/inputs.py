@@ -44,7 +44,7 @@ ContextOption = Annotated[
     ),
 ]
 ColumnsOption = Annotated[
-    list[str] | None, typer.Option("--columns", metavar="NAMES", help="Search these columns alone: a,b. Repeatable.")
+    list[str] | None, typer.Option("--columns", metavar="NAMES", help="Search only these columns: a,b. Repeatable.")
 ]
 DropOption = Annotated[
     list[str] | None, typer.Option("--drop", metavar="NAMES", help="Leave these columns out. Repeatable.")

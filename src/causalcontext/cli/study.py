@@ -59,7 +59,7 @@ def paper(
         check_choice("--only", name, designs)
     designs = {name: _repeated(design, repeats) for name, design in designs.items() if not only or name in only}
     if not slow and not as_published and not only:
-        print_line(f"left out: {NONPARAMETRIC.name}, whose permutations take longer than all the rest; --nonparametric")
+        print_line(f"left out: {NONPARAMETRIC.name}, which takes longer than all the rest; --nonparametric adds it")
     if baselines and find_spec("causallearn") is None:
         raise OptionError(
             "--baselines needs causal-learn, which is not installed; pip install 'causalcontext[compare]'"

@@ -63,7 +63,7 @@ def _computed(what: Any) -> Any:
     """What Dask is asked for; errors of the table's own graph in one sentence of ours."""
     from dask.base import compute
 
-    advice = "look at its partitions, and whether they hold the columns that the table says"
+    advice = "look at its partitions: do they hold the columns that the table declares?"
     with made_elsewhere("Dask could not add up the table", advice):
         return compute(what)[0]  # type: ignore[no-untyped-call]
 

@@ -15,7 +15,7 @@ from causalcontext.errors import FileError, shortly
 def as_path(path: object) -> Path:
     """The path that is meant; anything but text or a path is refused, and so is what no file can be called."""
     if not isinstance(path, str | os.PathLike) or not str(path):
-        raise FileError(f"a file is called {shortly(path)}, expected a path, as text or as a Path")
+        raise FileError(f"the file is {shortly(path)}, expected a path, as text or as a Path")
     return Path(path)
 
 

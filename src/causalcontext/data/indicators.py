@@ -65,7 +65,7 @@ class Indicator:
         place = self.source(data.names, data.kinds, sources)
         values = np.asarray(data.columns[place], dtype=np.float64)
         if self.best:
-            raise NotYetError(f"not yet: a cut of {self.column!r} that is to be found here; cc.discover finds one, and "
+            raise NotYetError(f"not yet: a search for the cut of {self.column!r} here; cc.discover finds one, and "
                               "result.cut has its value")  # fmt: skip
         if not self.cuts:
             return replace(self, cuts=_quantile_cuts(values, self.quantiles, self.column)).applied(data)
@@ -94,7 +94,7 @@ class Indicator:
         check_are_columns([self.column], names)
         place = names.index(self.column)
         if place in sources:
-            raise DataError(f"two contexts are made out of {self.column!r}; one with all cuts does: "
+            raise DataError(f"two contexts are made out of {self.column!r}; put all cuts into one: "
                             f"cc.bins({self.column!r}, edges=[...])")  # fmt: skip
         if self.name in names:
             raise DataError(f"the table has a column {self.name!r} already; pass name=... for the new context")
@@ -194,8 +194,8 @@ def threshold(column: str, value: float | str, *, cuts: int = 1, name: str | Non
     check_whole("cuts", cuts, 1)
     wanted = isinstance(value, str) and value == "best"
     if cuts > (MOST_FOUND if wanted else 1):
-        raise OptionError(f"cuts is {cuts}, expected at most {MOST_FOUND} with value 'best', else 1; several known "
-                          f"ones are cc.bins({column!r}, edges=[...])")  # fmt: skip
+        raise OptionError(f"cuts is {cuts}, expected at most {MOST_FOUND} with value 'best', else 1; for several "
+                          f"known ones use cc.bins({column!r}, edges=[...])")  # fmt: skip
     if wanted:
         return Indicator(column, name or _best_name(column), best=int(cuts))
     if not isinstance(value, int | float | np.floating | np.integer) or not abs(value) <= LARGEST:
@@ -251,7 +251,7 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise OptionError(f"{text!r} in a context is no number") from error
+        raise OptionError(f"{text!r} in a context is not a number") from error
 
 
 def _below(value: float) -> float:

@@ -291,7 +291,7 @@ def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
     """The kind of a column by its type, or as it was declared."""
     name, dtype = field.name, field.type
     if pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype):
-        raise DataError(f"column {name!r} holds {dtype}: bytes that are no text in UTF-8; if it comes from a text "
+        raise DataError(f"column {name!r} holds {dtype}: bytes that are not UTF-8 text; if it comes from a text "
                         "file, save that in UTF-8, or pass pandas.read_csv(path, encoding=\"latin-1\", "
                         "chunksize=100_000) with the encoding it has")  # fmt: skip
     if context:
@@ -328,8 +328,7 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} is declared continuous; a context is categorical")
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if pa.types.is_null(plain):
-        raise DataError(f"context {name!r} has no value in the rows that are read first; leave the rows without one "
-                        "out")  # fmt: skip
+        raise DataError(f"context {name!r} has no value in the first rows; drop the rows without one")  # fmt: skip
     if pa.types.is_floating(plain):
         raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
     if not (is_text(plain) or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):

@@ -148,7 +148,7 @@ class WindowAccumulator:
         self._waiting: list[HeldRows] = []
         self._done = self._read = 0
         if options.time_effects == "means":
-            raise OptionError("time_effects='means' needs the table in memory; read it there, or take away what units "
+            raise OptionError("time_effects='means' needs the table in memory; read it there, or subtract what units "
                               "share at a time first")  # fmt: skip
         self._steps = None if options.time is None else StepCounter(options.time, options.step)
         self._units: dict[Any, int] = {}
@@ -216,7 +216,7 @@ class WindowAccumulator:
             if self._units.get(value) != self._unit or self._unit < 0:
                 if value in self._units:
                     raise DataError(f"unit {shortly(value)} of {name!r} comes back after other units; a table that is "
-                                    "read in batches is sorted by units, then by time: sort it")  # fmt: skip
+                                    "read in batches must be sorted by units, then by time")  # fmt: skip
                 self._units[value] = self._unit = len(self._units)
             found[begin:end] = self._unit
         return found
@@ -226,8 +226,8 @@ class WindowAccumulator:
         first, latest = self._waiting[0], self._waiting[-1]
         if not last and self._by_units and first.units[0] == latest.units[-1]:
             if sum(held.values.size for held in self._waiting) > MOST_HELD:
-                raise DataError(f"a unit of {self.options.units!r} has too many rows to take away its mean before its "
-                                "windows are made; pass unit_effects='none', or take the means away first")  # fmt: skip
+                raise DataError(f"a unit of {self.options.units!r} has too many rows to subtract its mean before its "
+                                "windows are made; pass unit_effects='none', or subtract the means first")  # fmt: skip
             return
         if not last and self._steps is not None and self._steps.waits(sum(len(held.codes) for held in self._waiting)):
             return

@@ -272,7 +272,7 @@ class StepCounter:
                 raise DataError(f"time column {self._name!r} has {values[place]} twice; drop one of the rows, or name "
                                 "the series of a panel with units=...")  # fmt: skip
             raise DataError(f"time column {self._name!r} goes back from {values[place]} to {values[place + 1]}; a "
-                            "table that is read in batches is sorted by units, then by time: sort it")  # fmt: skip
+                            "table that is read in batches must be sorted by units, then by time")  # fmt: skip
         return stamps, dated, differences
 
 

@@ -44,7 +44,7 @@ LARGE_FILE = 256 * 2**20
 """A file of more bytes is read in batches; in memory it would take several times as much."""
 VALUES_PER_BATCH = 3 * 2**18
 """6 MB of numbers: every batch costs some calls for every column, and larger ones gain nothing."""
-WHERE_RAISED = "look at what makes it, where that was raised"
+WHERE_RAISED = "look at the code that makes it"
 ROWS_TOGETHER = 512
 """Batches have a multiple of so many rows, as blocks have; see `moments.py`."""
 

@@ -129,7 +129,7 @@ def about_text(file: Path, line: str, names: Sequence[str] = ()) -> str:
         return f"cannot read {file}: {line}"
     name, row = names[int(match["column"])], f" in row {match['row']}" if match["row"] else ""
     if match["value"] is None:
-        return (f"{file} has bytes{row} of column {name!r} that are no text in UTF-8; save it in that encoding, or "
+        return (f"{file} has bytes{row} of column {name!r} that are not UTF-8 text; save it in that encoding, or "
                 'pass pandas.read_csv(path, encoding="latin-1", chunksize=100_000), if that is its own')  # fmt: skip
     expected = {"double": "a number", "int64": "a whole number"}.get(match["type"], match["type"])
     advice = "leave the field empty" if match["type"] == "double" else (

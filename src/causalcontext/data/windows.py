@@ -190,8 +190,8 @@ def check_varies(data: Dataset, codes: Ints, groups: Ints, where: str, option: s
     """
     for position in data.contexts.positions:
         if constant_units(levels_of(data.contexts, position, codes), groups) == len(np.unique(groups)):
-            raise DataError(f"context {data.names[position]!r} has one value {where}, so its effects are theirs; pass "
-                            f"{option}='none', or another context")  # fmt: skip
+            raise DataError(f"context {data.names[position]!r} has one value {where}, so that its effects cannot be "
+                            f"estimated; pass {option}='none', or another context")  # fmt: skip
 
 
 def _before(follows: Bools) -> Ints:

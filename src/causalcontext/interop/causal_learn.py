@@ -47,7 +47,7 @@ def from_causal_learn(graph: Any, kind: str | None = None) -> Graph:
     for edge in graph.get_graph_edges():
         endpoints = edge.get_endpoint1().name, edge.get_endpoint2().name
         if not {*endpoints} <= {"TAIL", "ARROW", "CIRCLE"}:
-            raise DataError(f"the edge '{edge}' has a kind that a graph here cannot hold")
+            raise DataError(f"the edge '{edge}' is of a kind that causalcontext has no mark for")
         mark = MARK_OF_ENDPOINTS[Endpoint[endpoints[0]], Endpoint[endpoints[1]]]
         edges.append((edge.get_node1().get_name(), edge.get_node2().get_name(), mark))
     return graph_of_lines(names, edges, kind)

@@ -46,7 +46,7 @@ def from_dagitty(text: str) -> Graph:
     lines = [line for line in text.strip().split("\n") if line.strip()]
     head = re.match(r"^\s*(dag|pdag|pag)\s*\{\s*$", lines[0]) if len(lines) > 1 else None
     if head is None or lines[-1].strip() != "}":
-        raise DataError("the text is not DAGitty's, expected 'dag {', a line for each variable and edge, and '}'")
+        raise DataError("the text is not in DAGitty's format, expected 'dag {', a line per variable and edge, and '}'")
     kind = GraphKind.PAG if head[1] == "pag" else GraphKind.CPDAG
     marks = {spelled: mark for mark, spelled in _LINES[kind].items()}
     names: dict[str, None] = {}

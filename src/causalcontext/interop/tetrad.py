@@ -38,7 +38,7 @@ def from_tetrad(text: str, kind: str | None = None) -> Graph:
     """The graph in a text of Tetrad; unless `kind` says what it is, a PAG if an edge has a circle."""
     lines = [line.strip() for line in text.strip().split("\n")]
     if "Graph Nodes:" not in lines or "Graph Edges:" not in lines:
-        raise DataError("the text is not Tetrad's, expected 'Graph Nodes:' and 'Graph Edges:'")
+        raise DataError("the text is not in Tetrad's format, expected 'Graph Nodes:' and 'Graph Edges:'")
     names = re.split("[;,]", lines[lines.index("Graph Nodes:") + 1])
     edges = []
     for line in lines[lines.index("Graph Edges:") + 1 :]:

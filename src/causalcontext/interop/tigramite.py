@@ -42,7 +42,7 @@ def to_tigramite(graph: Graph) -> NDArray[np.str_]:
             if at(name, lag) in places:
                 array[i, :, lag] = texts[places[at(name, lag)], now]
     if np.count_nonzero(array[:, :, 1:]) + np.count_nonzero(array[:, :, 0]) // 2 < len(graph.edges):
-        raise DataError("tigramite's array holds links into time t; the graph has others")
+        raise DataError("tigramite's array can hold only links into time t, and the graph has others")
     return array
 
 
@@ -57,7 +57,7 @@ def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None,
         raise DataError(f"the array has shape {array.shape}, expected ({len(names)}, {len(names)}, lags)")
     unknown = sorted(set(array.ravel().tolist()) - set(_MARKS))
     if unknown:
-        raise DataError(f"the array has a mark {unknown[0]!r} that a graph here cannot hold")
+        raise DataError(f"the array has a mark {unknown[0]!r} that causalcontext does not have")
     now = graph_of_marks(names, array[:, :, 0].astype(object), kind)
     if array.shape[2] == 1:
         return now

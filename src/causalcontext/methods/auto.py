@@ -119,7 +119,7 @@ def auto(task: Task) -> Outcome:
             choice = MethodChoice("pc-ac", few)
     if choice is not None and choice.method == "pc-ac":
         if named:
-            raise OptionError(f"{named[0]} is for method 'score-ac', which method 'auto' does not take here: "
+            raise OptionError(f"{named[0]} is for method 'score-ac', which method 'auto' does not choose here: "
                               f"{choice.why}; leave {named[0]} out, or pass method='score-ac'")  # fmt: skip
         outcome = (pc_ac if task.data.contexts.positions else pc_p)(task)
     elif choice is not None:
@@ -142,7 +142,7 @@ def _refused(data: Dataset) -> str:
 
 def _many_variables(data: Dataset) -> str:
     variables = len(data.names)
-    return f"with {variables:,} variables score-ac takes long" if variables > MOST_VARIABLES else ""
+    return f"with {variables:,} variables score-ac would take long" if variables > MOST_VARIABLES else ""
 
 
 def _slow(data: Dataset) -> str:
@@ -151,13 +151,13 @@ def _slow(data: Dataset) -> str:
     if many := _many_variables(data):
         return many
     if rows * variables > MOST_VALUES:
-        return f"with {rows:,} rows of {variables} variables score-ac takes long"
+        return f"with {rows:,} rows of {variables} variables score-ac would take long"
     if contexts > MOST_CONTEXTS:
-        return f"with {contexts:,} contexts score-ac takes long"
+        return f"with {contexts:,} contexts score-ac would take long"
     levels = sum(len(data.categories[i]) for i in data.system if i in data.categories)
     levels += sum(len(few.values) for few in few_valued(data) if few.kind is not Kind.CONTINUOUS)
     if levels * levels * rows > MOST_LOGITS:
-        return f"with {levels} levels of categories in {rows:,} rows score-ac takes long"
+        return f"with {levels} levels of categories in {rows:,} rows score-ac would take long"
     return ""
 
 

@@ -83,7 +83,7 @@ RULES = (
     OrientationRule("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
                     "{effect} was made out of {cause}"),
     OrientationRule(AGREED, Scope.KNOWLEDGE, Turn.KNOWLEDGE, within.agreed_direction, A_TEST,
-                    "all models that score nearly as well say so"),
+                    "all models that score nearly as well agree on this"),
     OrientationRule("collider", Scope.WITHIN, Turn.COLLIDERS, within.collider, A_TEST,
                     "{via} and {cause} are separated{set}, not given {effect}: a collider"),
     # follows from others; saved results may name it
@@ -102,7 +102,7 @@ RULES = (
     OrientationRule("indicator", Scope.ACROSS, Turn.CHANGES, None, SUFFICIENCY,
                     "{lost} is missing in {source}, and only {effect} can be an effect of {context}"),
     OrientationRule("T1", Scope.ACROSS, Turn.COPIES, across.same_direction, SUFFICIENCY,
-                    "it points so in {source}, and only edges between two children of {context} can be reversed"),
+                    "it points this way in {source}, and only edges between two children of {context} can be reversed"),
     OrientationRule("R1", Scope.WITHIN, Turn.CONSEQUENCES, within.away_from_collider, A_TEST,
                     "the other direction would make {cause} a collider of {via} and {effect}"),
     OrientationRule("R2", Scope.WITHIN, Turn.CONSEQUENCES, within.away_from_cycle, A_TEST,

@@ -293,7 +293,7 @@ class SeparationTest:
         """The oracle for the columns of a table."""
         unknown = [name for name in data.names if name not in self.names]
         if unknown:
-            raise DataError(f"the table has a column {unknown[0]!r}, which the model has not")
+            raise DataError(f"the table has a column {unknown[0]!r}, which the model does not have")
         nodes = tuple(self.names.index(name) for name in data.names)
         return PreparedOracle(self.deviation, nodes, data.contexts)
 
