@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
@@ -111,7 +111,7 @@ def _is_function(value: Floats, of: Floats) -> bool:
     if _is_monotone(step):
         if _is_monotone(np.diff(value)) and _is_monotone(np.diff(of)):
             return False
-        return bool(gammaln(value.size + 1) - gammaln(counts + 1).sum() > CLEAR)
+        return bool(scipy.special.gammaln(value.size + 1) - scipy.special.gammaln(counts + 1).sum() > CLEAR)
     return bool(-np.count_nonzero(same) * np.log(((counts / value.size) ** 2).sum()) > CLEAR)
 
 
