@@ -79,27 +79,31 @@ def _spread(
 @kernel(fastmath={"reassoc", "contract"})
 def write_residual(values: Floats, starts: Ints, groups: Ints, response: int, chosen: Ints, slopes: Floats, count: int,
                    residual: Floats) -> int:  # fmt: skip
-    """The residuals on the rows of a block, up to a common intercept; how many there are."""
+    """The residuals on the rows of a block, up to a common intercept; how many there are.
+
+    Loops run over slices from 0: compilers use vector instructions only where no index can be negative.
+    """
     size, total, rows = 0, np.zeros(groups.size), np.zeros(groups.size)
     for r in range(groups.size):
-        if groups[r] < 0:
+        group, length = groups[r], starts[r + 1] - starts[r]
+        if group < 0:
             continue
-        start, length = starts[r], starts[r + 1] - starts[r]
-        for t in range(length):
-            residual[size + t] = values[response, start + t]
+        own = residual[size : size + length]
+        own[:] = values[response, starts[r] : starts[r + 1]]
         for place in range(count):
-            if chosen[1, place] == 0 or chosen[1, place] & (1 << groups[r]):
-                column, slope = chosen[0, place], slopes[place]
+            if chosen[1, place] == 0 or chosen[1, place] & (1 << group):
+                column, slope = values[chosen[0, place], starts[r] : starts[r + 1]], slopes[place]
                 for t in range(length):
-                    residual[size + t] -= slope * values[column, start + t]
+                    own[t] -= slope * column[t]
+        summed = 0.0
         for t in range(length):
-            total[groups[r]] += residual[size + t]
-        rows[groups[r]] += length
+            summed += own[t]
+        total[group] += summed
+        rows[group] += length
         size += length
-    if groups.max() > 0:
-        place = 0
-        for r in range(groups.size):
-            for _ in range(starts[r + 1] - starts[r] if groups[r] >= 0 else 0):
-                residual[place] -= total[groups[r]] / rows[groups[r]]
-                place += 1
+    place = 0
+    for r in range(groups.size if groups.max() > 0 else 0):
+        length = starts[r + 1] - starts[r] if groups[r] >= 0 else 0
+        residual[place : place + length] -= total[groups[r]] / rows[groups[r]]
+        place += length
     return size
