@@ -12,82 +12,24 @@ of a table, since other work on the machine only adds to it, then medians over t
 from __future__ import annotations
 
 import argparse
-import os
-import statistics
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
 import score_speed
-from measuring import machine, markdown_table, spoken_time
-
-HERE = Path(__file__).parent
-WORKER = """
-import sys, time
-import pandas as pd
-import causalcontext as cc
-for path in sys.stdin:
-    table = pd.read_csv(path.strip())
-    begin = time.process_time()
-    cc.discover(table, "R", method="score-ac", n_jobs=1)
-    print(time.process_time() - begin, flush=True)
-"""
-
-
-class Version:
-    """The library of a checkout in a process of its own."""
-
-    def __init__(self, root: Path, python: str) -> None:
-        environment = os.environ | {"PYTHONPATH": str(root / "src"), "OPENBLAS_NUM_THREADS": "1"}
-        self._process = subprocess.Popen([python, "-c", WORKER], env=environment, text=True, stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE)  # fmt: skip
-
-    def seconds(self, table: Path) -> float:
-        """Processor time of one search."""
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(f"{table}\n")
-        self._process.stdin.flush()
-        return float(self._process.stdout.readline())
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate()
+from measuring import BESIDE, Versions, add_before, machine, markdown_table
 
 
 def main() -> None:
     """Print the table."""
     options = _options()
     print(f"{machine()}\n")
-    versions = [Version(HERE.parent, sys.executable)]
-    if options.before:
-        versions.append(Version(options.before, options.python))
-    with tempfile.TemporaryDirectory() as folder:
-        rows = [_row(size, n, options, versions, Path(folder, "table.csv"))
-                for n in options.rows for size in options.sizes]  # fmt: skip
-    for version in versions:
-        version.close()
-    header = ["nodes", "rows", "score-ac", *(["before", "ratio", "ratio of single tables"] if options.before else [])]
-    print(markdown_table(header, rows))
-
-
-def _row(size: int, n: int, options: argparse.Namespace, versions: list[Version], path: Path) -> list[str]:
-    score_speed.ROWS = n
-    found = []
-    for seed in range(70_000, 70_000 + options.tables):
-        score_speed.sample(size, seed).to_csv(path, index=False)
-        if seed == 70_000:
-            for version in versions:
-                version.seconds(path)
-        times = [[version.seconds(path) for version in versions] for _ in range(options.repeats)]
-        found.append([min(each) for each in zip(*times, strict=True)])
-    medians = [statistics.median(column) for column in zip(*found, strict=True)]
-    cells = [str(size), f"{n:,}", *map(spoken_time, medians)]
-    if len(versions) == 1:
-        return cells
-    ratios = [now / before for now, before in found]
-    return [*cells, f"{medians[0] / medians[1]:.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"]
+    versions, rows = Versions(options.before, options.python), []
+    for n in options.rows:
+        score_speed.ROWS = n
+        for size in options.sizes:
+            tables = (score_speed.sample(size, seed) for seed in range(70_000, 70_000 + options.tables))
+            found = versions.row(tables, options.repeats, context="R", method="score-ac", n_jobs=1)
+            rows.append([str(size), f"{n:,}", *found])
+    versions.close()
+    print(markdown_table(["nodes", "rows", *BESIDE][: len(rows[0])], rows))
 
 
 def _options() -> argparse.Namespace:
@@ -96,8 +38,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, nargs="+", default=[500, 2000])
     parser.add_argument("--tables", type=int, default=7, help="of every kind")
     parser.add_argument("--repeats", type=int, default=3, help="of every table")
-    parser.add_argument("--before", type=Path, help="the root of another checkout")
-    parser.add_argument("--python", default=sys.executable, help="the interpreter for that")
+    add_before(parser)
     return parser.parse_args()
 
 

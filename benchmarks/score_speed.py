@@ -5,7 +5,8 @@ said otherwise; kernels are compiled and cached before the first time that count
 contexts, and beyond 8 nodes an average degree of 3.5 with effects of .5 to .9. Each time is a median over calls, by
 the clock and in processor seconds: on a machine that is busy with other work the second is the one to compare. BOSS
 is causal-learn's (`pip install causal-learn` beside causalcontext), on the same pooled columns, one start each, no
-context. Systems of curves are those of `curved_models.py`, with 1.75 links a node.
+context. Systems of curves are those of `curved_models.py`, with 1.75 links a node. With `--before`, the root of another
+checkout, the same tables are searched by both versions instead, in turns, and processor times are compared.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import pandas as pd
 import causalcontext as cc
 from causalcontext.simulate import random_model
 from curved_models import Design, draw_model
-from measuring import machine, markdown_table
+from measuring import BESIDE, Versions, add_before, machine, markdown_table
 from score_accuracy import Setting, drawn_model
 
 ROWS = 1000
@@ -38,11 +39,14 @@ def main() -> None:
     options = _options()
     print(f"{machine('causal-learn')}\n")
     sizes = [size for size in options.sizes if size <= options.largest]
+    curved = [size for size in options.curved if size <= options.largest]
+    if options.before is not None:
+        print(_compared(sizes, curved, options))
+        return
     times = {size: _growth(size, options.repeats, options.jobs, sample) for size in sizes}
     header = ["nodes", "clock", "processor", "target"]
     rows = [[size, _spoken(clock), _spoken(own), TARGETS.get(size, "")] for size, (clock, own) in times.items()]
     print(markdown_table(header, rows), end="\n\n")
-    curved = [size for size in options.curved if size <= options.largest]
     bent = [[size, *map(_spoken, _growth(size, options.repeats, options.jobs, curved_sample))] for size in curved]
     print(markdown_table(["nodes, curves", "clock", "processor"], bent), end="\n\n")
     if options.figure is not None:
@@ -51,6 +55,17 @@ def main() -> None:
         print("causal-learn is not installed: no comparison with BOSS")
         return
     _race(options.boss)
+
+
+def _compared(sizes: list[int], curved: list[int], options: argparse.Namespace) -> str:
+    """Both versions on linear tables and on systems of curves."""
+    versions, rows = Versions(options.before, options.python), []
+    for name, draw, some in (("lines", sample, sizes), ("curves", curved_sample, curved)):
+        for size in some:
+            tables = (draw(size, seed) for seed in range(70_000, 70_000 + (options.repeats if size < 200 else 1)))
+            rows.append([name, size, *versions.row(tables, 2, context="R", method="score-ac", n_jobs=options.jobs)])
+    versions.close()
+    return markdown_table(["tables", "nodes", *BESIDE], rows)
 
 
 def _growth(size: int, repeats: int, jobs: int, draw: Callable[[int, int], pd.DataFrame]) -> tuple[float, float]:
@@ -130,6 +145,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--boss", type=int, nargs="+", default=[21, 51])
     parser.add_argument("--jobs", type=int, default=2, help="threads of score-ac in the growth table")
     parser.add_argument("--figure", type=Path, default=None, help="file for a figure of time against nodes")
+    add_before(parser)
     return parser.parse_args()
 
 

@@ -4,7 +4,8 @@ The peers need `pip install causal-learn tigramite` beside causalcontext; a peer
 table is a random sparse linear Gaussian system with 1,000 rows. A time is the median over tables of the median over
 repeats, after a call that does not count: kernels are compiled and cached by then. A peer that needs seconds runs
 once a table. Ratios are given by the clock and by processor time: on a machine that is busy with other work, the
-clock favours short calls.
+clock favours short calls. With `--before`, the root of another checkout, the tables of these searches are given to both
+versions instead of the peers, in turns, and the processor time of each is compared.
 """
 
 from __future__ import annotations
@@ -20,7 +21,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from measuring import Duration, machine, markdown_table, median, median_duration, medians_in_turns, spoken_time, timed
+from measuring import (
+    BESIDE,
+    Duration,
+    Versions,
+    add_before,
+    machine,
+    markdown_table,
+    median,
+    median_duration,
+    medians_in_turns,
+    spoken_time,
+    timed,
+)
 from peers import causal_learn_skeleton, tigramite_skeleton
 from workloads import context_table, paper_table, plain_table
 
@@ -66,6 +79,9 @@ def main() -> None:
     """Print the races against the peers, PC-AC on the paper's setting, and PC-AC against pooled PC."""
     options = _options()
     print(f"{machine('causal-learn', 'tigramite')}\n")
+    if options.before is not None:
+        print(_version_table(options))
+        return
     races = [race for race in RACES if race.variables <= options.most_variables and find_spec(race.package)]
     print(f"Plain PC (`context=None`), {ROWS} rows, Fisher's z, alpha {ALPHA}\n")
     print(_race_table(races, options.repeats), end="\n\n")
@@ -144,6 +160,25 @@ def _method_durations(variables: int, seed: int, repeats: int) -> list[Duration]
     return medians_in_turns(calls, repeats)
 
 
+def _version_table(options: argparse.Namespace, tables: int = 10) -> str:
+    """Searches of this script by both versions."""
+    versions, rows, seeds = Versions(options.before, options.python), [], range(tables)
+    plain = {"test": "fisher-z", "alpha": ALPHA, "method": "pc-ac"}
+    for size in (size for size in (8, 100, 200) if size <= options.most_variables):
+        found = versions.row((plain_table(size, ROWS, seed) for seed in seeds), options.repeats, **plain)
+        rows.append(["plain PC", size, *found])
+    for test in ("partial-correlation", "auto"):
+        found = versions.row((paper_table(ROWS, seed) for seed in seeds), options.repeats, context="R", test=test)
+        rows.append([f"PC-AC, {test}", 8, *found])
+    for size in (size for size in (50, 100, 200) if size <= options.most_variables):
+        drawn = [context_table(size, ROWS, seed, CHANGES) for seed in seeds]
+        for method in ("pc-ac", "pc-p"):
+            settings = {"alpha": ALPHA, "test": "partial-correlation", "method": method}
+            rows.append([method, size, *versions.row(drawn, options.repeats, context="R", **settings)])
+    versions.close()
+    return markdown_table(["search", "variables", *BESIDE], rows)
+
+
 def _ratio(slower: Duration, faster: Duration, ratios: Sequence[float]) -> str:
     """The ratio of processor times, and its range over tables."""
     return f"{_times(slower.cpu / faster.cpu)} ({_times(min(ratios))} to {_times(max(ratios))})"
@@ -157,6 +192,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=11, help="timed calls a table, of the fast ones")
     parser.add_argument("--most-variables", type=int, default=200, help="leave larger systems out")
+    add_before(parser)
     return parser.parse_args()
 
 

@@ -120,6 +120,12 @@ class ScoreData:
         return {v: int(place[source]) for v, source in sources if source is not None}
 
     @cached_property
+    def must_read(self) -> tuple[tuple[int, ...], ...]:
+        """The context variables that the mechanism of every variable must change with by knowledge."""
+        must, position = self.links.must, self.position
+        return tuple(tuple(v for v in self.context_variables if must[position[v], own]) for own in position)
+
+    @cached_property
     def is_system(self) -> Bools:
         """Which candidates are system variables."""
         return ~np.isin(np.arange(self.candidates), self.context_variables)

@@ -193,9 +193,7 @@ class FittedModel:
 
     def reads(self, node: int) -> tuple[int, ...]:
         """The context variables that the mechanism of a node changes with, or must change with by knowledge."""
-        data = self.design.data
-        known = {v for v in data.context_variables if data.links.must[data.position[v], data.position[node]]}
-        return tuple(sorted({*self._found_to_read(node), *known}))
+        return tuple(sorted({*self._found_to_read(node), *self.design.data.must_read[node]}))
 
     def _found_to_read(self, node: int) -> tuple[int, ...]:
         parts = self.parts[node]
