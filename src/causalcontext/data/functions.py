@@ -16,7 +16,11 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats
 
-ROWS_OF_A_GLANCE = 60
+ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK = 60, 2000
+GAPS = (1, 2, 3, 5)
+"""Rows of a glance that are so far apart are compared."""
+FEWEST_REPEATS = 8
+"""Pairs of these with the same value, before a function that is not monotone is thought of."""
 FEWEST_OF_A_VALUE = 5
 """Rows of the rarest value of a column of two values, before two columns that agree mean anything."""
 CLEAR = 30.0
@@ -54,11 +58,11 @@ def functions_of_columns(data: Dataset) -> Iterator[tuple[str, str]]:
     """Pairs (value, column) of system variables: in every row that has both, the column determines the value."""
     rows = slice(None, None, max(1, data.n_rows // ROWS_OF_A_GLANCE))
     few = np.array([data.columns[place][rows] for place in data.system], dtype=np.float64)
-    for k, of in enumerate(data.system):
-        for place in np.flatnonzero(_may_be_functions(few, k)):
-            value = data.system[place]
-            if value != of and _is_function(np.asarray(data.columns[value]), np.asarray(data.columns[of])):
-                yield data.names[value], data.names[of]
+    some = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))
+    for of, value in (tuple(data.system[k] for k in pair) for pair in np.argwhere(_may_determine(few)).tolist()):
+        pair = np.asarray(data.columns[value]), np.asarray(data.columns[of])
+        if _is_function(pair[0][some], pair[1][some], clear=0.0) and _is_function(*pair):
+            yield data.names[value], data.names[of]
 
 
 def products_of_columns(data: Dataset) -> Iterator[tuple[str, str, str]]:
@@ -87,19 +91,20 @@ def _standardised(values: Floats) -> Floats:
     return np.asarray(np.where(length > 0.0, centred / np.where(length > 0.0, length, 1.0), 0.0))
 
 
-def _may_be_functions(values: Floats, k: int) -> Bools:
-    """Which rows of an array do not contradict, at neighbouring values of row k, that they are functions of it."""
-    order = np.argsort(values[k], kind="stable")
-    order = order[np.isfinite(values[k][order])]
-    step = np.diff(values[:, order], axis=1)
-    same = step[k] == 0.0
+def _may_determine(values: Floats) -> Bools:
+    """Entry (i, j): no two of some rows contradict that column i determines column j, which is not constant in them."""
     with np.errstate(invalid="ignore"):
-        monotone = ~(step < 0.0).any(axis=1) | ~(step > 0.0).any(axis=1)
-    broken = (same & (step != 0.0) & np.isfinite(step)).any(axis=1)
-    return np.asarray(~broken & (monotone | (2 * np.count_nonzero(same) > same.size)))
+        step = np.concatenate([values[:, gap:] - values[:, :-gap] for gap in GAPS], axis=1)
+        up, down, same = (found.astype(np.float32) for found in (step > 0.0, step < 0.0, step == 0.0))
+    against = up @ down.T
+    monotone = (up @ up.T + down @ down.T == 0.0) | (against + against.T == 0.0)
+    broken, repeats, varies = same @ (up + down).T > 0.0, same.sum(axis=1) >= FEWEST_REPEATS, (up + down).any(axis=1)
+    possible = ~broken & (monotone | repeats[:, None]) & varies
+    np.fill_diagonal(possible, False)
+    return np.asarray(possible)
 
 
-def _is_function(value: Floats, of: Floats) -> bool:
+def _is_function(value: Floats, of: Floats, clear: float = CLEAR) -> bool:
     """Whether equal values of the one have equal values of the other, more clearly than by chance."""
     usable = np.isfinite(value) & np.isfinite(of)
     value, of = value[usable], of[usable]
@@ -111,8 +116,8 @@ def _is_function(value: Floats, of: Floats) -> bool:
     if _is_monotone(step):
         if _is_monotone(np.diff(value)) and _is_monotone(np.diff(of)):
             return False
-        return bool(scipy.special.gammaln(value.size + 1) - scipy.special.gammaln(counts + 1).sum() > CLEAR)
-    return bool(-np.count_nonzero(same) * np.log(((counts / value.size) ** 2).sum()) > CLEAR)
+        return bool(scipy.special.gammaln(value.size + 1) - scipy.special.gammaln(counts + 1).sum() > clear)
+    return bool(-np.count_nonzero(same) * np.log(((counts / value.size) ** 2).sum()) > clear)
 
 
 def _is_monotone(step: Floats) -> bool:
