@@ -7,14 +7,14 @@ columns that are linear functions of each other `methods/auto.py` says so.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
-from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.arrays import Bools, Floats, Values
 
 ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK = 60, 2000
 GAPS = (1, 2, 3, 5)
@@ -25,7 +25,7 @@ FEWEST_OF_A_VALUE = 5
 """Rows of the rarest value of a column of two values, before two columns that agree mean anything."""
 CLEAR = 30.0
 """In nats: how improbable it is, by the number of ways to arrange the rows, that unrelated columns look like this."""
-MOST_NAMED = 3
+MOST_NAMED, TINY = 3, 1e-300
 MOST_MULTIPLIED, FEWEST_MULTIPLIED = 60, 20
 """Columns of which products are looked for, and complete rows of a glance that this needs."""
 PRODUCT = 1.0 - 1e-9
@@ -69,26 +69,30 @@ def products_of_columns(data: Dataset) -> Iterator[tuple[str, str, str]]:
     """System variables (value, a, b): in every row that has all three, the value is a line in a times b."""
     numbers = [place for place in data.system if data.kinds[place].is_number]
     rows = slice(None, None, max(1, data.n_rows // ROWS_OF_A_GLANCE))
-    few = np.array([data.columns[place][rows] for place in numbers], dtype=np.float64).reshape(len(numbers), -1)
-    few = few[:, np.isfinite(few).all(axis=0)]
-    if len(numbers) > MOST_MULTIPLIED or few.shape[1] < FEWEST_MULTIPLIED:
+    few = _complete([data.columns[place][rows] for place in numbers])
+    if not 1 < len(numbers) <= MOST_MULTIPLIED or few.shape[1] < FEWEST_MULTIPLIED:
         return
-    values = _standardised(few)
-    for a in range(len(numbers)):
-        for b, value in np.argwhere(np.abs(_standardised(few[a] * few[a:]) @ values.T) > PRODUCT).tolist():
-            three = np.array([data.columns[numbers[k]] for k in (value, a, a + b)], dtype=np.float64)
-            three = three[:, np.isfinite(three).all(axis=0)]
-            whole = _standardised(np.array([three[0], three[1] * three[2], three[1], three[2]]))
-            is_line = np.abs(whole[0] @ whole[2:].T) > PRODUCT  # a factor that hardly varies, or a copy of one
-            if value not in (a, a + b) and abs(whole[0] @ whole[1]) > PRODUCT and not is_line.any():
-                yield data.names[numbers[value]], data.names[numbers[a]], data.names[numbers[a + b]]
+    a, b = np.triu_indices(len(numbers))
+    alike = np.argwhere(np.abs(_standardised(few[a] * few[b]) @ _standardised(few).T) > PRODUCT)
+    for value, x, y in ((numbers[k], numbers[a[pair]], numbers[b[pair]]) for pair, k in alike.tolist()):
+        three = _complete([data.columns[place] for place in (value, x, y)])
+        whole = _standardised(np.array([three[0], three[1] * three[2], three[1], three[2]]))
+        is_line = np.abs(whole[0] @ whole[2:].T) > PRODUCT  # a factor that hardly varies, or a copy of one
+        if value not in (x, y) and abs(whole[0] @ whole[1]) > PRODUCT and not is_line.any():
+            yield data.names[value], data.names[x], data.names[y]
+
+
+def _complete(columns: Sequence[Values]) -> Floats:
+    """The rows that have all values, shape (columns, rows), in units of the largest."""
+    values = np.array(columns, dtype=np.float64).reshape(len(columns), -1)
+    values = values[:, np.isfinite(values).all(axis=0)]
+    return np.asarray(values / np.maximum(np.abs(values).max(axis=1, keepdims=True, initial=0.0), TINY))
 
 
 def _standardised(values: Floats) -> Floats:
     """Rows with mean 0 and length 1; of constants 0."""
     centred = values - values.mean(axis=1, keepdims=True)
-    length = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-    return np.asarray(np.where(length > 0.0, centred / np.where(length > 0.0, length, 1.0), 0.0))
+    return np.asarray(centred / np.maximum(np.sqrt((centred**2).sum(axis=1, keepdims=True)), TINY))
 
 
 def _may_determine(values: Floats) -> Bools:
