@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-compare
 
 # Hundreds of processes are started, each in half the time where modules have their byte code.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test warm check test-slow test-browser fuzz docs dist release clean
+.PHONY: demo test warm check test-slow test-browser fuzz compare docs dist release clean
 
 demo: $(VENV)/.ready
 	$(BIN)/causalcontext demo --json out/soil-moisture.json
@@ -33,6 +34,21 @@ SEED ?= 0
 MINUTES ?= 3
 fuzz: $(VENV)/.test-ready
 	$(BIN)/python tests/fuzz/fuzzer.py --seed $(SEED) --minutes $(MINUTES)
+
+# This library beside others on standard problems: an hour on two cores, or five minutes with make compare SHORT=1.
+# What was measured stays in out/, so that a run that was stopped goes on.
+compare: $(PEERS)/.ready
+	@mkdir -p out
+	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/compare.py $(if $(SHORT),--short) > out/compare.md
+	@cat out/compare.md
+
+# An environment of its own: peers ask for older versions of what we need. Of pgmpy only files are read, of DAGMA the
+# part that needs no PyTorch, which both would bring with them.
+$(PEERS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[peers]"
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dagma==1.1.1 pgmpy==0.1.26
+	touch $@
 
 # Opens reports and the app in headless Chromium; sets up selenium, and Debian's chromium and chromium-driver where it may.
 test-browser: $(VENV)/.browser-ready
@@ -88,4 +104,4 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) $(PEERS) out
