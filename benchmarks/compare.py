@@ -256,6 +256,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", action="store_true", help="few settings, three seeds, five minutes")
     parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=list(FAMILIES))
+    parser.add_argument("--settings", nargs="+", help="only these, by the names in the tables")
+    parser.add_argument("--without", nargs="+", default=[], help="methods to leave out")
     parser.add_argument("--minutes", type=float, help="begin no call after so long: 55, or 4 in the short form")
     parser.add_argument("--seeds", type=int, help="tables a setting: 5, or 3 in the short form")
     parser.add_argument("--limit", type=int, help="seconds of processor time for a call: 60, or 15 in the short form")
@@ -266,11 +268,13 @@ def main() -> None:
     done = read_results(file)
     if not chosen.print:
         settings = SHORT if chosen.short else [name for family in FAMILIES.values() for name in family]
+        settings = chosen.settings or settings
         minutes, seeds, limit = (4.0, 3, 15) if chosen.short else (55.0, 5, 60)
         until = time.monotonic() + 60.0 * (chosen.minutes or minutes)
         print(f"{len(done)} calls are in {file}", file=sys.stderr)
         warm()
-        calls = calls_to_make(chosen.families, settings, chosen.seeds or seeds, done)
+        every = calls_to_make(chosen.families, settings, chosen.seeds or seeds, done)
+        calls = (call for call in every if call.method not in chosen.without)
         file.parent.mkdir(exist_ok=True)
         with file.open("a") as log:
             for call, got in run(calls, chosen.limit or limit, chosen.jobs, until):

@@ -103,8 +103,8 @@ def anes96() -> None:
         result = cc.discover(table, "vote", kinds=kinds, knowledge=known)
         changes = result.changes("Clinton", "Dole")
         print(f"{said}: {result.settings.method}, {len(result.edges()[['source', 'target']].drop_duplicates())} links, "
-              f"{changes['claimed'].sum()} of {len(changes)} changes claimed\n{result.labeled_union}")  # fmt: skip
-        print(*result.warnings, sep="\n", end="\n\n")
+              f"{changes['claimed'].sum()} of {len(changes)} changes claimed")  # fmt: skip
+        print("; ".join(str(result.labeled_union).splitlines()), end="\n\n")
 
 
 def flux() -> None:

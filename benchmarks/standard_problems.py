@@ -272,6 +272,7 @@ FAMILIES: dict[str, dict[str, Draw]] = {
     },
     "Linear graphs": {
         "BOSS law, 8 variables, degree 3, n = 500": partial(linear, 8, 1.5, 500, law="boss"),
+        "NOTEARS law, 8 variables, degree 3, n = 500": partial(linear, 8, 1.5, 500),
         "BOSS law, 20 variables, degree 6, n = 1000": partial(linear, 20, 3, 1000, law="boss"),
         "BOSS law, 60 variables, degree 6, n = 1000": partial(linear, 60, 3, 1000, law="boss"),
         "NOTEARS ER2, 20, raw, n = 1000": partial(linear, 20, 2, 1000, standardised=False),

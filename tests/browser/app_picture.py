@@ -1,4 +1,4 @@
-"""The picture of the app in the README: `python tests/browser/app_picture.py docs/app.png`, with Chromium."""
+"""The picture of the app in its page: `python tests/browser/app_picture.py docs/app.png`, with Chromium."""
 
 import sys
 import tempfile
