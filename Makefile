@@ -42,12 +42,12 @@ compare: $(PEERS)/.ready
 	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/compare.py $(if $(SHORT),--short) > out/compare.md
 	@cat out/compare.md
 
-# An environment of its own: peers ask for older versions of what we need. Of pgmpy only files are read, of DAGMA the
-# part that needs no PyTorch, which both would bring with them.
+# An environment of its own: peers ask for older versions of what we need. Of cdt and pgmpy only data are read, of DAGMA
+# the part that needs no PyTorch, which all three would bring with them.
 $(PEERS)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[peers]"
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dagma==1.1.1 pgmpy==0.1.26
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps cdt==0.6.0 dagma==1.1.1 pgmpy==0.1.26
 	touch $@
 
 # Opens reports and the app in headless Chromium; sets up selenium, and Debian's chromium and chromium-driver where it may.

@@ -226,12 +226,11 @@ def print_family(rows: list[tuple[str, str, list[dict[str, Any]]]]) -> None:
         else:
             lines.append((setting, method, records[0]["failed"].replace("|", "/"), *[""] * (len(names) + 2)))
     print(markdown_table(("setting", "method", *map(SHOWN.get, names), "s", "MB", "tables"), lines))
-    ahead = [
-        f"{method} in {setting} ({score:.2f} : {best[setting, 'causalcontext']:.2f})"
-        for (setting, method), score in best.items()
-        if (setting, "causalcontext") in best and score > best[setting, "causalcontext"] + AHEAD
-        and not method.startswith(("causalcontext", "the true"))
-    ]  # fmt: skip
+    ahead = []
+    for (setting, method), score in best.items():
+        ours = best.get((setting, "causalcontext"), math.nan)
+        if not method.startswith(("causalcontext", "the true")) and not score <= ours + AHEAD:
+            ahead.append(f"{method} in {setting} ({score:.2f} : {'no answer' if math.isnan(ours) else f'{ours:.2f}'})")
     print("\nPeers whose arrow F1 is ahead of our default: " + ("; ".join(ahead) or "none") + ".")
 
 

@@ -197,6 +197,7 @@ METHODS: dict[str, dict[str, Method]] = {
     "Networks of categories": {
         **CLASS,
         **OURS,
+        "causalcontext, score-ac": partial(ours, method="score-ac"),
         "causal-learn PC, chi-square": partial(PC, indep_test="chisq"),
         "causal-learn FCI, chi-square": partial(FCI, independence_test_method="chisq"),
         "causal-learn GES, BDeu": partial(GES, score_func="local_score_BDeu"),
