@@ -11,7 +11,7 @@ from scipy import stats
 
 import naive
 import naive_mixed
-from causalcontext.ci_tests.designs import added_to, association, base_of, columns_of
+from causalcontext.ci_tests.designs import added_to, association, base_of, columns_of, level_numbers
 from causalcontext.ci_tests.registry import TESTS
 from causalcontext.ci_tests.rows import as_variable
 from causalcontext.ci_tests.tsagris import combined, compare_fits, regression, response_of
@@ -125,6 +125,11 @@ def test_g_squared_agrees_with_scipy_and_the_twin():
     assert (plain.statistic, plain.df, plain.p) == pytest.approx((expected.statistic, expected.dof, expected.pvalue))
     given = ask("g-squared", ("category", x), ("ordered", y), [("category", z) for z in strata])
     assert (given.statistic, given.df) == pytest.approx(naive_mixed.g_squared(x, y, strata))
+
+
+@pytest.mark.parametrize("values", [[3.0, 0, 3, 7], [0.5, 2, 0.5], [-1.0, 4, 4], [1e300, 0, 1e300], [2, 2, 900]])
+def test_levels_are_numbered_in_their_order(values):
+    assert level_numbers(np.array(values)).tolist() == np.unique(values, return_inverse=True)[1].tolist()
 
 
 def test_permutations_of_g_squared_are_those_of_fisher():

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.designs import parts_of, strata_of
+from causalcontext.ci_tests.designs import level_numbers, parts_of, strata_of
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, sequential_p, untestable
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
@@ -67,7 +67,7 @@ class StratifiedRows(NamedTuple):
 
 def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> StratifiedRows:
     """The tables of x and y in every stratum that says something about their dependence."""
-    codes = [np.unique(variable.values, return_inverse=True)[1] for variable in (x, y)]
+    codes = [level_numbers(variable.values) for variable in (x, y)]
     kept, df, cells, margins = [], 0, 0, 0.0
     for rows in parts_of(strata_of(given, len(x.values))):
         sides = [np.bincount(column[rows]) for column in codes]
