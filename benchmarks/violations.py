@@ -13,7 +13,7 @@ processor time of a search with its claims, "longest" the longest. "score-ac, pl
 are continuous; "zeros and thirds" sees columns with zeros as categories of zero and the thirds of the rest. The methods
 of causal-learn see the pooled rows, R as a number; their graph counts for every context. A peer that takes more than
 `--limit` seconds of processor time on a table did not end there, and the table does not count for it (PC with KCI: use
-`--rows 100`).
+`--rows 100`). `--margins` counts the arrows of all cells by their margin: those that are right, turned, and no link.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, REPLACED, SCORES
+from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, HURDLES, REPLACED, SCORES
 from causalcontext.graphs.endpoints import Endpoint
 from curved_models import COARSE, MIXTURE, Counts, CurvedModel, Design, count_endpoints, draw_model
 from measuring import machine, markdown_table
@@ -42,7 +43,7 @@ Damage = Callable[[pd.DataFrame, np.random.Generator], pd.DataFrame]
 LINEAR = ("linear",)
 PLAIN = "score-ac, plain numbers"
 THIRDS = "score-ac, zeros and thirds"
-WAYS = (CENSORED, REPLACED, HEAPS, SCORES, AS_THEY_ARE)
+WAYS = (CENSORED, REPLACED, HURDLES, HEAPS, SCORES, AS_THEY_ARE)
 """Of two that a table has, the first counts: with numbers drawn or spread, other columns have normal scores."""
 PEERS = ("causal-learn PC", "causal-learn BOSS", "causal-learn PC, KCI")
 
@@ -155,18 +156,20 @@ class Facts:
     findings: frozenset[str] = frozenset()
     coarse: str = ""
     seconds: float = np.nan
+    margins: tuple[tuple[float, str], ...] = ()
 
 
 def main() -> None:
     """Print the table."""
     options = _options()
-    lines = []
+    lines, arrows = [], []
     for cell in options.cells:
         seeds = range(options.first_seed, options.first_seed + options.models)
         found = Parallel(n_jobs=options.jobs)(delayed(all_facts)(cell, seed, options) for seed in seeds)
         for place, method in enumerate(options.methods):
             ended = [facts[place] for facts in found if facts[place] is not None]
             lines.append([cell, method, *_entries(ended), str(len(ended))])
+            arrows += [arrow for facts in ended for arrow in facts.margins]
             print(" | ".join(lines[-1]), flush=True)
     header = (
         "assumption broken",
@@ -188,6 +191,8 @@ def main() -> None:
         "ended",
     )
     print(f"\n{markdown_table(header, lines)}")
+    if options.margins:
+        print(f"\n{_by_margin(arrows)}")
     print(f"\n{machine()}; {options.models} models a cell, seeds from {options.first_seed}, n = {options.rows}")
 
 
@@ -233,7 +238,25 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(false),
                  len(claimed & changed), len(changed), warned, result.wrong_cells is not None, result.settings.method,
                  findings, next((way for way in WAYS if any(way in note for note in result.notes)), ""),
-                 seconds)  # fmt: skip
+                 seconds, margins_of(result, truth.any(axis=0), names))  # fmt: skip
+
+
+def margins_of(result: Any, truth: NDArray[np.bool_], names: list[str]) -> tuple[tuple[float, str], ...]:
+    """The margin of every arrow of a search by score, and what it is."""
+    edges, found = result.edges(), []
+    for edge in edges[edges["mark"] == "-->"].itertuples() if "margin" in edges else ():
+        i, j = names.index(edge.source), names.index(edge.target)
+        found.append((float(edge.margin), "right" if truth[i, j] else "turned" if truth[j, i] else "no link"))
+    return tuple(found)
+
+
+def _by_margin(arrows: list[tuple[float, str]]) -> str:
+    """How many arrows are right, by margin."""
+    lines = []
+    for low, high in pairwise((0, 3, 4, 5, 7, 10, 15, 30, np.inf)):
+        count = Counter(what for margin, what in arrows if low <= margin < high)
+        lines.append([f"{low} to {high}", *(str(count[what]) for what in ("right", "turned", "no link"))])
+    return markdown_table(("margin, nats", "right", "turned", "no link"), lines)
 
 
 def other_slopes(model: CurvedModel, names: list[str]) -> set[frozenset[str]]:
@@ -296,6 +319,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--margins", action="store_true")
     parser.add_argument("--limit", type=int, default=60, help="processor seconds of a peer on one table")
     return parser.parse_args()
 

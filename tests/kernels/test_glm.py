@@ -2,11 +2,20 @@
 
 import numpy as np
 import pytest
-from scipy import optimize, special
+from scipy import optimize, special, stats
 
 from causalcontext.kernels.linear import factorise, invert, solve_half, solve_rest
 from causalcontext.kernels.rows.glm import NO_TIES, RIDGE, first_slopes, fit_glm, maximise, probabilities, write_ridge
-from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISSON, call_pass
+from causalcontext.kernels.rows.likelihoods import (
+    LOGIT,
+    NUMBERS_FROM,
+    ORDINAL,
+    PASSES,
+    POISSON,
+    TWO_PART,
+    UNIT,
+    call_pass,
+)
 
 FAMILIES = [LOGIT, ORDINAL, POISSON]
 HARD = ["plain", "skewed", "shifted", "separated", "twice the same", "constant"]
@@ -133,6 +142,30 @@ def test_tied_coefficients_are_those_of_the_sum_of_their_columns():
     assert likelihood == pytest.approx(expected)
     assert tied == pytest.approx(slopes, rel=1e-6)
     assert np.tril(curvature) == pytest.approx(np.tril(room), rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["plain", "all numbers", "no numbers", "few numbers"])
+def test_a_hurdle_is_a_logit_and_a_regression_of_the_numbers(kind):
+    """The variance is the best one, but at least 1 where there are hardly more numbers than coefficients."""
+    rng = np.random.default_rng(7)
+    design = np.vstack([np.ones(300), rng.standard_normal((2, 300))])
+    some = design[1] + rng.logistic(size=300) > {"all numbers": -np.inf, "no numbers": np.inf}.get(kind, 0.0)
+    some = some & (np.cumsum(some) <= 6) if kind == "few numbers" else some
+    y = 3.0 + design[1] - 2.0 * design[2] + 0.4 * rng.standard_normal(300)
+    codes = np.where(some, NUMBERS_FROM + np.rint(y * UNIT).astype(int), 0)
+    slopes = first_slopes(TWO_PART, codes, 3, 3)
+    start = slopes + 0.3
+    likelihood = fit_glm(TWO_PART, design, codes, 3, slopes, 0.0, 1e-9)
+    odds = fit_glm(ORDINAL, design, some.astype(np.int64), 2, np.zeros(3), 0.0, 1e-9) if 0 < some.sum() < 300 else 0.0
+    left = y[some] - np.linalg.lstsq(design[:, some].T, y[some], rcond=None)[0] @ design[:, some]
+    spread = np.sqrt(np.mean(left**2)) if some.sum() > 8 else 1.0
+    assert likelihood == pytest.approx(odds + stats.norm.logpdf(left, scale=spread).sum(), abs=1e-3)
+    _, gradient, curvature = derivatives(TWO_PART, design, codes, start)
+    for i, direction in enumerate(np.eye(6) * 1e-5):
+        up, down = (derivatives(TWO_PART, design, codes, start + sign * direction)[0] for sign in (1, -1))
+        assert (up - down) / 2e-5 == pytest.approx(gradient[i], abs=1e-3)
+    assert (np.linalg.eigvalsh(curvature) > -1e-9).all()
+    assert not curvature[3:, :3].any()
 
 
 @pytest.mark.parametrize("family", [LOGIT, ORDINAL])

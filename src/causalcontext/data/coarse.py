@@ -30,6 +30,7 @@ ATOM = 0.1
 MANY_IN_A_LOOK = 1.5 / ATOM**2
 AS_THEY_ARE, SCORES, HEAPS = "as they are", "by normal scores", "spread around their values"
 CENSORED, REPLACED = "as numbers beyond it (censored)", "as numbers in whose place it is written (structural)"
+HURDLES = "as whether there is another value, and which (a hurdle)"
 """What is done with coarse columns."""
 
 
@@ -149,7 +150,7 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
         "{} (three to five values) as steps of a finer number": [few.name for few in found if few.finer],
     }
     for few in (few for few in found if not few.is_graded):
-        drawn = {CENSORED: few.at_limit, REPLACED: few.spike >= 0}.get(treatment, True)
+        drawn = {CENSORED: few.at_limit, REPLACED: few.spike >= 0, HURDLES: few.spike >= 0}.get(treatment, True)
         own = treatment if drawn else SCORES
         kinds.setdefault(f"{{}} {own}", []).append(f"{few.name} ({100.0 * few.shares.max():.0f} % is one value)")
     parts = [words.format(listed(own)) for words, own in kinds.items() if own]

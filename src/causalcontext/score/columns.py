@@ -3,7 +3,8 @@
 A number x in standard units offers x and, where curves are allowed, its square, squared hinges at its quintiles and
 steps at five quantiles, each without what the columns before it explain: greedy choices among columns that say nearly
 the same are poor. Knots are taken over all rows, so a column is the same function in every context. A category offers
-an indicator of every level, an ordered variable its normal scores and, as curves, a step between every two levels.
+an indicator of every level, an ordered variable its normal scores and, as curves, a step between every two levels, a
+hurdle itself and whether there is a number.
 Further columns are proposed by the data (`curves`): steps at a place of their own, products of two variables, and
 (`bends`) kinks and saturations, x held between two places, and squared hinges on either side.
 """
@@ -19,12 +20,13 @@ import numpy as np
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, ORDERED
+from causalcontext.kernels.rows.likelihoods import NO_NUMBER
 from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.kernels.rows.scan import add_cross_products, mirror
 from causalcontext.results.equations import FARTHEST, OUTER
 from causalcontext.score.data import ScoreData
 
-LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT, CLIP, ROOT, LOWER_HINGE = range(10)
+LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT, CLIP, ROOT, LOWER_HINGE, PRESENT = range(11)
 """Kinds of columns; roots of small counts are explained, but explain nothing."""
 HINGES = (0.2, 0.4, 0.6, 0.8)
 STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
@@ -39,7 +41,7 @@ SAME_COLUMN = 1e-6
 class BasisFunction(NamedTuple):
     """A function: of one variable (`partner` -1), or a product of two; `place` is a knot or a level of the owner.
 
-    A clip holds x between `place` and `end`, one of which may be infinite.
+    A clip holds x between `place` and `end`, one of which may be infinite; x of a hurdle is present outside of them.
     """
 
     owner: int
@@ -101,6 +103,8 @@ def evaluated(values: Floats, codes: Ints, function: BasisFunction) -> Floats:
         return np.asarray(np.maximum(function.place - x, 0.0) ** 2)
     if function.kind == CLIP:
         return np.asarray(np.clip(x, function.place, function.end))
+    if function.kind == PRESENT:
+        return np.asarray((x < function.place) | (x > function.end), dtype=np.float64)
     if function.kind in (STEP, OWN_STEP):
         return np.asarray(x > function.place, dtype=np.float64)
     if function.kind == LEVEL:
@@ -157,6 +161,10 @@ def _own_functions(data: ScoreData, curves: bool) -> list[list[BasisFunction]]:
             )
             continue
         own = [BasisFunction(j, -1, LINEAR, 0.0)]
+        if not np.isnan(empty := data.hurdle(j)):
+            rest = values[j][data.codes[j] != NO_NUMBER]
+            below, above = rest[rest < empty].max(initial=-np.inf), rest[rest > empty].min(initial=np.inf)
+            own.append(BasisFunction(j, -1, PRESENT, float(0.5 * (below + empty)), float(0.5 * (empty + above))))
         if curves and data.kind[j] == ORDERED:
             seen = np.unique(values[j])
             own += [BasisFunction(j, -1, STEP, at) for at in (0.5 * (seen[1:] + seen[:-1])).tolist()]

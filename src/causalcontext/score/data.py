@@ -17,6 +17,7 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT
+from causalcontext.kernels.rows.likelihoods import NO_NUMBER, NUMBERS_FROM, UNIT
 from causalcontext.knowledge import Links
 
 MOST_VALUES = 24_000_000
@@ -32,13 +33,15 @@ class Treated(NamedTuple):
     """How a coarse column is scored: its values in the table of the search, and the width that each stands for.
 
     Without widths it has no noise density. If cells at a limit were drawn, `limit` has the limit, beyond which they lie
-    unless they lie `anywhere`.
+    unless they lie `anywhere`. `hurdle` is a value that is written where there is no number: as an effect the column is
+    a logit of that, and a regression of the numbers; as a cause it acts as it is written.
     """
 
     values: Floats
     widths: Floats
     limit: float = np.nan
     anywhere: bool = False
+    hurdle: float = np.nan
 
 
 class Reader(NamedTuple):
@@ -224,11 +227,26 @@ class ScoreData:
             own = np.asarray(table.columns[column])[rows]
             if self.kind[place] == NUMBER:
                 values[place] = (own - self.centre[place]) / self.scale[place]
+                codes[place] = self._hurdle_codes(place, values[place])
             else:
                 codes[place] = own
             if self.kind[place] == ORDERED:
                 values[place] = _level_scores(table, column, int(self.classes[place]))[codes[place]]
         return values, codes, table.codes[rows].astype(np.int64)
+
+    def hurdle(self, variable: int) -> float:
+        """What is written where there is no number, in standard units; NaN for columns that are no hurdles."""
+        own = self.treated.get(int(self.position[variable]))
+        return np.nan if own is None else float((own.hurdle - self.centre[variable]) / self.scale[variable])
+
+    def _hurdle_codes(self, variable: int, values: Floats) -> Ints | int:
+        """The codes of a hurdle; 0 for other numbers."""
+        empty = self.hurdle(variable)
+        if np.isnan(empty):
+            return 0
+        return np.where(
+            np.isclose(values, empty, 0.0, 1e-9), NO_NUMBER, NUMBERS_FROM + np.rint(values * UNIT).astype(int)
+        )
 
     def with_rows(self) -> ScoreData:
         """The same with its rows, or with every m-th row of a long table."""

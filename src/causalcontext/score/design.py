@@ -28,6 +28,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     CURVED,
     DESIGN,
     FAMILY,
+    HURDLE,
     NUMBER,
     OWNER,
     PARTNER,
@@ -50,6 +51,7 @@ from causalcontext.score.columns import (
     LEVEL,
     LINEAR,
     OWN_STEP,
+    PRESENT,
     PRODUCT,
     ROOT,
     BasisFunction,
@@ -133,7 +135,7 @@ class ScoreDesign:
         self.functions, self.mean, self.mix, self.first, self.values = make_columns(data, curves, proposed)
         self.means, self.scatter = moments_of(data, self.functions, self.mean, self.mix, self.first, self.values)
         self.owner = np.array([function.owner for function in self.functions], dtype=np.int64)
-        self.curved = np.array([each.kind not in (LINEAR, LEVEL, ROOT) for each in self.functions], dtype=bool)
+        self.curved = np.array([each.kind not in (LINEAR, LEVEL, ROOT, PRESENT) for each in self.functions], dtype=bool)
         self.response = self.first[:-2].copy()
         for place in range(int(self.first[-1]), self.size):
             self.response[self.owner[place]] = place
@@ -345,7 +347,7 @@ def _known(data: ScoreData) -> tuple[Bools, Bools, Ints, Bools, Bools]:
 def _surcharge(data: ScoreData, functions: Sequence[BasisFunction], unit: float) -> Floats:
     """What a column costs beside its parameter: a curve is chosen among so many, a product among more, a place of n."""
     products = max(sum(each.kind == PRODUCT for each in functions), data.causes * (data.causes - 1) // 2)
-    price = {LINEAR: 0.0, LEVEL: 0.0, OWN_STEP: log(data.total), PRODUCT: log(max(products, CURVES))}
+    price = {LINEAR: 0.0, LEVEL: 0.0, PRESENT: 0.0, OWN_STEP: log(data.total), PRODUCT: log(max(products, CURVES))}
     return np.array([
         Held(each.place, each.end).cost(data.values[each.owner], data.total, unit, CURVES)
         if each.kind == CLIP else price.get(each.kind, log(CURVES)) for each in functions
@@ -400,7 +402,10 @@ def _fit_rows(design: ScoreDesign) -> FitRows:
         pieces[j], blur[j] = sum(map(len, places)), np.var(moved - design.values[own])
         places.append(moved)
     width = np.where(data.kind == CLASS, np.maximum(data.classes - 1, 1), 1)
-    node = np.stack([data.kind[:nodes], design.response[:nodes], width[:nodes], data.classes[:nodes], pieces],
+    kinds, classes = data.kind.copy(), data.classes.copy()
+    hurdles = [j for j in range(nodes) if not np.isnan(data.hurdle(j))]
+    kinds[hurdles], width[hurdles], classes[hurdles] = HURDLE, 2, 3
+    node = np.stack([kinds[:nodes], design.response[:nodes], width[:nodes], classes[:nodes], pieces],
                     axis=1).astype(np.int64)  # fmt: skip
     starts, scales = np.searchsorted(data.cells, np.arange(data.contexts + 1)), 0
     if design.scales:

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.data.coarse import AS_THEY_ARE, FewValues
+from causalcontext.data.coarse import FewValues
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -112,10 +112,13 @@ LARGEST_UNEVEN = 200_000
 """Rows times contexts squared: in larger tables a climb with an uneven spread takes minutes."""
 
 
-def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues] = ()
+def explore(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues] = (), only: str = ""
             ) -> tuple[Explored, str, str]:  # fmt: skip
-    """The best model, the scale of the columns it is made for, "none" or "ranks", and what is done with coarse ones."""
-    best, transform, way = explore_even(data, options, effort, coarse)
+    """The best model, the scale of the columns it is made for, "none" or "ranks", and what is done with coarse ones.
+
+    If `only` one treatment of coarse columns is asked for, and possible, there are no others.
+    """
+    best, transform, way = explore_even(data, options, effort, coarse, only)
     return explore_uneven(best, effort), transform, way
 
 
@@ -141,10 +144,11 @@ def asks_for_scales(even: Explored) -> bool:
     return even.design.options.densities and bool(told or any(each.kind == SPREAD for each in before))
 
 
-def explore_even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues]
+def explore_even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues], only: str = ""
                  ) -> tuple[Explored, str, str]:  # fmt: skip
     """The best model whose noise has the same spread everywhere."""
-    ways = treatments(data, coarse if options.transform != "none" else (), effort.seed)
+    ways = treatments(data, coarse if options.transform != "none" else (), effort.seed, only)
+    ways = [way for way in ways if way.name == only] or ways
     if options.transform == "ranks":
         way = ways[min(1, len(ways) - 1)]
         found = _bent(_straight(in_ranks(way.data), options, effort), effort)
@@ -154,11 +158,12 @@ def explore_even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse:
         if len(ways) > 1:
             ways[0] = replace(ways[0], charge=ways[0].charge - beyond_shares(straight.design, coarse))
             return _likeliest(straight, ways, effort)
-        return (*_improved(straight, _bent, effort), AS_THEY_ARE)
+        found, transform = _improved(straight, _bent, effort)
+        return replace(found, charge=found.charge + ways[0].charge), transform, ways[0].name
     except KeyboardInterrupt:  # the model of straight lines is there, and is kept
         effort.clock.interrupt()
         effort.clock.skips("curves")
-        return straight, "none", AS_THEY_ARE
+        return replace(straight, charge=ways[0].charge), "none", ways[0].name
 
 
 def _uneven(even: Explored, effort: Effort) -> Explored:
@@ -187,27 +192,37 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
 def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) -> tuple[Explored, str, str]:
     """The treatment of coarse columns whose model gives the written values the highest probability.
 
-    Of those that draw numbers the likelier one competes, if such numbers act. Normal scores of the other columns are
-    tried beside the best, or beside those of coarse columns if these stay as they are.
+    Of those that draw numbers the likelier one competes, if such numbers act. Curves are tried from the likeliest on,
+    where they may lead to the best. Normal scores of the other columns are tried beside the best, or beside those of
+    coarse columns if these stay as they are.
     """
-    tried, drawn = [(ways[0], straight, _bent(straight, effort))], []
+    straights: list[tuple[Treatment, Explored]] = [(ways[0], straight)]
+    drawn: list[tuple[Treatment, Explored]] = []
     for way in ways[1:]:
         if effort.clock.skips("normal scores"):
             break
-        plain = _straight(way.data, straight.design.options, effort)
-        if way.limits:
-            drawn.append((way, plain))
-        else:
-            tried.append((way, plain, _bent(plain, effort)))
+        (drawn if way.limits else straights).append((way, _straight(way.data, straight.design.options, effort)))
     if drawn:
-        way, plain = max(drawn, key=lambda one: one[1].score + one[0].charge)
-        if _numbers_act(way, plain, tried[1][1].found.best):
-            tried.append((way, plain, _bent(plain, effort)))
-    way, plain, bent = max(tried, key=lambda one: one[2].score + one[0].charge)
+        likelier = max(drawn, key=_likelihood)
+        if _numbers_act(*likelier, straights[1][1].found.best):
+            straights.append(likelier)
+    way, plain = max(straights, key=_likelihood)
+    bent = _bent(plain, effort)
+    for other, lines in sorted(straights, key=_likelihood, reverse=True)[1:]:
+        lacking = bent.score + way.charge - _likelihood((other, lines))
+        if lacking < max(CHANCE, FAR * curves_gain(lines.design, lines.found.best)):
+            curves = _bent(lines, effort)
+            if curves.score + other.charge > bent.score + way.charge:
+                way, plain, bent = other, lines, curves
     beside = ways[1] if way is ways[0] else way
     found, transform = _improved(plain, lambda *_: bent, effort, beside.data, beside.charge - way.charge)
     found = replace(found, charge=found.charge + way.charge)
     return found, transform, way.name if transform == "none" else beside.name
+
+
+def _likelihood(one: tuple[Treatment, Explored]) -> float:
+    """The log probability of the written values, in a model of a treatment."""
+    return one[1].score + one[0].charge
 
 
 def _numbers_act(way: Treatment, drawn: Explored, scored: FittedModel) -> bool:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from causalcontext.graphs.dags import OpenGraphs, UndecidedTriple, has_extension
 from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.kernels.orders.fit_arrays import CURVED, NUMBER, OWNER, PARTNER
+from causalcontext.kernels.orders.fit_arrays import CURVED, KIND, NUMBER, OWNER, PARTNER
 from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in_reach
 from causalcontext.kernels.rows.scales import SHAPES
 from causalcontext.results.evidence import ScoreEvidence
@@ -202,7 +202,7 @@ def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Float
             whole = row
             continue
         gain = whole[0] - row[0]
-        if data.kind[node] == NUMBER:
+        if design.rows.node[node, KIND] == NUMBER:
             size = np.sqrt(max(0.0, float(1.0 - whole[1] / row[1]))) * _sign(model, part, cause, whole[2:])
         else:
             size = np.sqrt(max(0.0, float(-np.expm1(-2.0 * max(gain, 0.0) / data.rows_of(part.mask)))))

@@ -24,7 +24,7 @@ from causalcontext.kernels.rows.scales import LARGEST_LOG, SHAPES
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, SpreadTerm, Term
 from causalcontext.results.evidence import masks_of
-from causalcontext.score.columns import CLIP, LOWER_HINGE, BasisFunction, robust_units, small_counts
+from causalcontext.score.columns import CLIP, LOWER_HINGE, PRESENT, BasisFunction, robust_units, small_counts
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import MIXED, POOLED, SHIFTED, ScoreDesign
 from causalcontext.score.workspace import FitWorkspace
@@ -404,16 +404,22 @@ def _terms(design: ScoreDesign, part: Part, rows: Bools, slopes: Floats) -> tupl
 
 
 def _lowest(function: BasisFunction) -> float:
-    """What a function is more than its terms: a clip the place below which it is constant, a hinge its square."""
+    """What a function is more than its terms.
+
+    A clip the place below which it is constant, a hinge its square, a hurdle's number 1 if there may be lower ones.
+    """
     if function.kind == LOWER_HINGE:
         return function.place**2
-    return function.place if function.kind == CLIP and np.isfinite(function.place) else 0.0
+    if not np.isfinite(function.place):
+        return 0.0
+    return {CLIP: function.place, PRESENT: 1.0}.get(function.kind, 0.0)
 
 
 def _terms_of(design: ScoreDesign, place: int, weight: Floats, contexts: tuple[int, ...], rows: Bools) -> list[Term]:
     """A function in the numbers of the table, as terms.
 
-    A clip is made of kinks, and of x if it has no lowest place; a hinge below a place of a square and one above it.
+    A clip is made of kinks, and of x if it has no lowest place; a hinge below a place of a square and one above it; and
+    whether a hurdle has a number of steps.
     """
     data, function = design.data, design.functions[place]
     own = [j for j in (function.owner, function.partner) if j >= 0]
@@ -421,6 +427,10 @@ def _terms_of(design: ScoreDesign, place: int, weight: Floats, contexts: tuple[i
     standard = {int(data.position[j]): (data.codes[j] if data.kind[j] == CLASS else data.values[j])[rows] for j in own}
     if function.kind == LOWER_HINGE:
         parts = [("square", 0.0, 1.0), ("linear", 0.0, -2.0 * function.place), ("hinge", function.place, -1.0)]
+    elif function.kind == PRESENT:
+        parts = [
+            ("own step", at, sign) for at, sign in ((function.place, -1.0), (function.end, 1.0)) if np.isfinite(at)
+        ]
     elif function.kind != CLIP:
         parts = [(plain.KINDS[function.kind], function.place, 1.0)]
     else:

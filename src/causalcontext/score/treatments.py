@@ -4,7 +4,7 @@ A noise density fits the spikes of a coarse column rather than its noise, and a 
 treatments are models of the same table once each is the probability of the values that were written: a density times
 the width of what a value stands for, or the share of a value times what the normal scores gain by their parents. Shares
 of m values are counted in the same rows, which costs m - 1 nats (AIC). A value that stands out may be written in place
-of numbers (`censored`).
+of numbers (`censored`), or where there is none (a hurdle).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy
 
-from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, REPLACED, SCORES, FewValues
+from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, HURDLES, REPLACED, SCORES, FewValues
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import stable_order
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -56,10 +56,10 @@ class Treatment:
     written: ScoreData | None = None
 
 
-def treatments(data: ScoreData, coarse: Sequence[FewValues], seed: int = 0) -> list[Treatment]:
+def treatments(data: ScoreData, coarse: Sequence[FewValues], seed: int = 0, only: str = "") -> list[Treatment]:
     """All that are worth a search, columns as they are first; only these where no column is coarse.
 
-    Three to five steps of a finer number have normal scores in all of them.
+    Three to five steps of a finer number have normal scores in all of them. Numbers are drawn for `only` one of them.
     """
     coarse = [few for few in coarse if few.kind is Kind.CONTINUOUS]
     steps, coarse = [few for few in coarse if few.is_graded], [few for few in coarse if not few.is_graded]
@@ -72,7 +72,9 @@ def treatments(data: ScoreData, coarse: Sequence[FewValues], seed: int = 0) -> l
                   and all(data.gap[j] > 0.0 for j in responses_of(data, few))]  # fmt: skip
         if heaped:
             found.append(_treated(HEAPS, data, [few for few in coarse if few not in heaped], heaped))
-        for name in (CENSORED, REPLACED):
+        if limits := limits_of(data, coarse, anywhere=True):
+            found.append(_as_hurdles(data, coarse, limits, found[1]))
+        for name in (name for name in (CENSORED, REPLACED) if only in ("", name)):
             limits = limits_of(data, coarse, anywhere=name == REPLACED)
             if limits:
                 found.append(_drawn(name, data, coarse, limits, found[1], seed))
@@ -174,14 +176,22 @@ def _drawn(name: str, data: ScoreData, coarse: Sequence[FewValues], limits: Mapp
                for place, own in scores.data.treated.items()}  # fmt: skip
     found = _with_columns(scores.data, columns, treated)
     scale, charge = dict(zip(found.position.tolist(), found.scale.tolist(), strict=False)), scores.charge
-    for few in (few for few in coarse if few.columns[0] in limits):
-        for j in responses_of(data, few):
-            at_limit = np.isclose(data.values[j], (few.values[few.spike] - data.centre[j]) / data.scale[j], 0.0, 1e-9)
-            added -= data.total * float(np.log(scale[int(data.position[j])] / data.scale[j]))
-            charge -= _density_of_scores(data.values[j][~at_limit], data.total)
+    for j, density in _densities_of_scores(data, coarse, limits).items():
+        added -= data.total * float(np.log(scale[int(data.position[j])] / data.scale[j]))
+        charge -= density
     plain = {place: data.table.columns[place] for place in limits}
     written = _with_columns(scores.data, plain, {place: own for place, own in treated.items() if place not in limits})
     return Treatment(name, found, charge + added, limits, added, written)
+
+
+def _as_hurdles(data: ScoreData, coarse: Sequence[FewValues], limits: Mapping[int, Limit],
+                scores: Treatment) -> Treatment:  # fmt: skip
+    """Columns with a value that stands out as hurdles, other coarse columns by normal scores."""
+    treated = {place: own._replace(hurdle=limits[place].value) if place in limits else own
+               for place, own in scores.data.treated.items()}  # fmt: skip
+    found = _with_columns(scores.data, {place: data.table.columns[place] for place in limits}, treated)
+    densities = sum(_densities_of_scores(data, coarse, limits).values())
+    return Treatment(HURDLES, found, scores.charge - densities)
 
 
 def _with_columns(data: ScoreData, columns: Mapping[int, Values], treated: Mapping[int, Treated]) -> ScoreData:
@@ -191,8 +201,18 @@ def _with_columns(data: ScoreData, columns: Mapping[int, Values], treated: Mappi
     return score_data(table, gather_statistics(table, "listwise"), data.links, data.is_window, treated)
 
 
+def _densities_of_scores(data: ScoreData, coarse: Sequence[FewValues], limits: Mapping[int, Limit]) -> dict[int, float]:
+    """What makes the score of normal scores a log density, of every variable with a value that stands out."""
+    found = {}
+    for few in (few for few in coarse if few.columns[0] in limits):
+        for j in responses_of(data, few):
+            at_limit = np.isclose(data.values[j], (few.values[few.spike] - data.centre[j]) / data.scale[j], 0.0, 1e-9)
+            found[j] = _density_of_scores(data.values[j][~at_limit], data.total)
+    return found
+
+
 def _density_of_scores(rest: Floats, total: float) -> float:
-    """What makes the score of normal scores a log density of a column, one value of which stands out from the rest."""
+    """The same of one column, by its values but for the one that stands out."""
     inside, at = len(rest), total - len(rest)
     shares = inside * np.log(inside / total) + at * np.log(at / total)
     density = float(log_density(rest).sum()) + 0.5 * total * (1.0 + np.log(2.0 * np.pi))

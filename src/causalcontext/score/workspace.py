@@ -14,6 +14,8 @@ from causalcontext.kernels.orders.fit_arrays import (
     CURVES,
     DENSITIES,
     FIT_ARRAYS,
+    HURDLE,
+    KIND,
     NUMBER,
     ORDERED,
     PATH,
@@ -63,8 +65,9 @@ class FitWorkspace:
         self.width = design.width(curves)
         places = 1 << (14 if data.responses <= 12 else 17)
         self.kept = no_kept(data.candidates, self.width, places) if keeps else no_kept(data.candidates, 1, 0)
-        kinds = data.kind[: data.nodes]
-        self._needs = self.densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any())
+        kinds = design.rows.node[:, KIND]
+        self._needs = (self.densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()),
+                       bool((kinds == HURDLE).any()))  # fmt: skip
         self._make_room(1)
 
     def with_slots(self, slots: int) -> FitWorkspace:

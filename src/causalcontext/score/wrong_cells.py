@@ -37,6 +37,7 @@ from causalcontext.score.explore import (
     scores_at_orders,
 )
 from causalcontext.score.search import Effort
+from causalcontext.score.treatments import treatments
 
 FAR, FITS = 0.001, 0.01
 """Rows with a d² beyond the first tail of its distribution have wrong cells, until d² is within the second one."""
@@ -106,7 +107,7 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
     few values have no wrong cells. `ends` are the rows of a series that windows end at: a cell is wrong at all lags
     then, and no row is left out.
     """
-    explored, transform, _ = search
+    explored, transform, treatment = search
     found = flag_cells(data.table, ends, {column for one in few for column in one.columns})
     if found is None or not found.wrong.any() or found.wrong.mean() > MOST_FLAGGED:
         return None
@@ -121,11 +122,12 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
     out = found.whole & (ends is None)
     cleaned = _without(data, found, out)
     enough = _log_density(flags, data, np.array([explored.score]), explored.charge)
-    if not explored.design.data.treated:  # of others a search alone can tell
-        quick = in_ranks(cleaned) if transform == "ranks" else cleaned
+    ways = treatments(cleaned, few if options.transform != "none" else (), effort.seed, only=treatment)
+    for way in (way for way in ways if way.name == treatment):
+        quick = in_ranks(way.data) if transform == "ranks" else way.data
         scores = scores_at_orders(quick, options, explored.found.best, explored.curved)[_order(quick, cleaned)]
         chance = max(LEAST_CHANCE, CHANCE_A_CELL * float(flags.wrong.sum()))
-        charge = charge_for_ranks(cleaned, options) if transform == "ranks" else 0.0
+        charge = way.charge + (charge_for_ranks(way.data, options) if transform == "ranks" else 0.0)
         if _description(flags, cleaned, scores, charge) < enough - chance:
             return None
     other = (explore_even if even else explore)(cleaned, options, effort, few)
@@ -138,7 +140,7 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
     if ends is None and other[0].curved and some.mean() < MOST_LEFT_OUT and (some & ~out).any():
         out = some  # conditional means are those of straight lines
         cleaned = _without(data, found, out)
-        other = explore(cleaned, options, effort, few)
+        other = explore(cleaned, options, effort, few, only=other[2])
     return Cleaned(found, out, cleaned, other)
 
 

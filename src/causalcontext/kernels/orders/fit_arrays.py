@@ -21,7 +21,7 @@ from causalcontext.kernels.handles import FunctionPointer, Note, empty_note, fet
 from causalcontext.kernels.rows.class_choice import ClassRows
 from causalcontext.kernels.rows.noise_densities import DensityTable, density_table
 
-NUMBER, CLASS, ORDERED = range(3)
+NUMBER, CLASS, ORDERED, HURDLE = range(4)
 """Kinds of nodes."""
 KIND, RESPONSE, WIDTH, CLASSES, PIECES = range(5)
 """Columns of `FitRows.node`."""
@@ -182,6 +182,7 @@ class Calls(NamedTuple):
     class_fit: FunctionPointer
     logit_pass: FunctionPointer
     ordered_pass: FunctionPointer
+    hurdle_pass: FunctionPointer
     scaled: FunctionPointer
     fit_scale: FunctionPointer
     weighted: Note

@@ -355,7 +355,7 @@ def few_rows(design: Floats, codes: Ints, classes: int, slopes: int) -> tuple[Fl
     few, counts = np.empty(size, dtype=np.int64), np.zeros(classes, dtype=np.int64)
     for row in range(size):
         few[row] = codes[FEW_ROWS * row]
-        counts[few[row]] += 1
+        counts[min(few[row], classes - 1)] += 1
     enough = size >= ROWS_A_SLOPE * (slopes + classes)
     for c in range(classes):
         enough = enough and counts[c] >= ROWS_A_CLASS

@@ -192,7 +192,7 @@ def write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: Fl
     for c in range(classes):
         counts[c] = 0.5
     for row in range(codes.size):
-        counts[codes[row]] += 1.0
+        counts[min(codes[row], classes - 1)] += 1.0  # all numbers of a hurdle are one class
     for c in range(classes - 1):
         below += counts[c]
         if ordered:

@@ -1,8 +1,9 @@
 """Log-likelihoods of generalised linear models with their derivatives: one pass over the rows each.
 
-The families are the multinomial logit, proportional odds and the Poisson regression. All three likelihoods are concave
-in their coefficients, and bounded: by 0 for classes, by that of a fit to every row for counts. The design has one line
-for every column and one entry a row, so that all sums run along memory.
+The families are the multinomial logit, proportional odds, the Poisson regression and the hurdle. The first three are
+concave in their coefficients, and bounded: by 0 for classes, by that of a fit to every row for counts. The hurdle is a
+logit and a normal regression, whose variance is the best one; a Newton step ends at its maximum. The design has one
+line for every column and one entry a row, so that all sums run along memory.
 
 The pass of the logit works on a block of rows at a time. The probabilities of all classes are computed first. The
 gradient is their distance from what was seen, times the design; the Hessian is, for every pair of classes, a weighted
@@ -19,11 +20,14 @@ import numpy as np
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import FunctionPointer, PointerTo
+from causalcontext.kernels.limits import SMALLEST_VARIANCE, SPARE_ROWS
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
 from causalcontext.kernels.special import logistic, softplus
 
-LOGIT, ORDINAL, POISSON = 0, 1, 2
-"""The families: classes, ordered classes, counts."""
+LOGIT, ORDINAL, POISSON, TWO_PART = 0, 1, 2, 3
+"""The families: classes, ordered classes, counts, and hurdles: numbers in some rows, one value in the others."""
+NO_NUMBER, NUMBERS_FROM, UNIT = 0, 1 << 40, float(1 << 20)
+"""A hurdle's codes: 0 where there is no number, else `NUMBERS_FROM` plus the number times `UNIT`, rounded."""
 ROWS_OF_A_LOG = 32
 """The logarithm of a product of so many sums of at most `MOST_LEVELS` exponentials is taken at once."""
 LARGEST_EXPONENT = 700.0
@@ -271,10 +275,55 @@ def poisson_pass(design: Floats, counts: Ints, free: int, slopes: Floats, gradie
     return total
 
 
+@kernel
+def hurdle_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
+                curvature: Floats) -> float:  # fmt: skip
+    """The same of a hurdle: a logit of whether there is no number, and a normal regression of those that there are.
+
+    `slopes` are those of the logit, then those of the numbers; `free` is ignored. With too few numbers for a variance
+    of their own it is at least 1, that of all values in standard units.
+    """
+    width, n = design.shape
+    odds, mean, total, square, count = np.zeros(n), np.zeros(n), 0.0, 0.0, 0
+    for a in range(width):
+        for row in range(n):
+            odds[row] += slopes[a] * design[a, row]
+            mean[row] += slopes[width + a] * design[a, row]
+    for row in range(n):
+        if codes[row] == NO_NUMBER:
+            total -= softplus(-odds[row])
+            mean[row] = 0.0
+        else:
+            total -= softplus(odds[row])
+            mean[row] = (codes[row] - NUMBERS_FROM) / UNIT - mean[row]
+            square += mean[row] * mean[row]
+            count += 1
+    variance = max(square / max(count, 1), SMALLEST_VARIANCE if count >= width + SPARE_ROWS else 1.0)
+    total -= 0.5 * (count * math.log(2.0 * math.pi * variance) + square / variance)
+    for row in range(n if gradient.size > 0 else 0):
+        odds[row] = logistic(odds[row])
+    for a in range(width if gradient.size > 0 else 0):
+        first, second = 0.0, 0.0
+        for row in range(n):
+            first += ((1.0 if codes[row] == NO_NUMBER else 0.0) - odds[row]) * design[a, row]
+            second += mean[row] * design[a, row]
+        gradient[a], gradient[width + a] = first, second / variance
+        for b in range(width if curvature.size > 0 else 0):
+            curvature[width + a, b] = 0.0
+        for b in range(a + 1 if curvature.size > 0 else 0):
+            first, second = 0.0, 0.0
+            for row in range(n):
+                product = design[a, row] * design[b, row]
+                first += odds[row] * (1.0 - odds[row]) * product
+                second += product if codes[row] != NO_NUMBER else 0.0
+            curvature[a, b], curvature[width + a, width + b] = first, second / variance
+    return total
+
+
 def _samples() -> tuple[Any, ...]:
     row, square = np.zeros(1), np.zeros((1, 1))
     return square, np.zeros(1, dtype=np.int64), 1, row, row, square
 
 
-PASSES = tuple(PointerTo(one_pass, _samples) for one_pass in (logit_pass, ordinal_pass, poisson_pass))
+PASSES = tuple(PointerTo(one_pass, _samples) for one_pass in (logit_pass, ordinal_pass, poisson_pass, hurdle_pass))
 """The pass of every family, behind pointers of one kind."""
