@@ -101,26 +101,27 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
     found = [
         _recalled(result, change)
         if result.table is None and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
-        else change if change.reason else _decided(result, change, float(q), level, what)
+        else change if change.reason else _decided(fits, change, float(q), level, what)
         for change, q in zip(found, adjusted, strict=True)
     ]  # fmt: skip
     return [*found, *_levels_and_spreads(result, found, a, b, level), *_turned(result, a, b), *_other_end(result, a, b)]
 
 
-def _decided(result: ContextGraphs, change: Change, q: float, level: float, what: str) -> Change:
-    """A claim where q is small and no bend that all contexts share explains as much, else a candidate.
+def _decided(fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str) -> Change:
+    """A claim where q is small and neither a bend that all contexts share nor errors explain as much, else a candidate.
 
     Bends need rows: without them a claim is one that was made before.
     """
-    change = change._replace(q=q)
+    result, change = fits.result, change._replace(q=q)
     if not q <= level:
         return change._replace(reason=f"the {what} {'may be the same' if q == q else 'cannot be compared'}")
     if result.table is None and isinstance(result.known_claims, tuple):
         return _recalled(result, change)
     x, y = (result.names.index(name) for name in (change.source, change.target))
-    doubt = shared_bend(
-        result, x, y, *(context_place(result.contexts, value) for value in (change.present, change.absent))
-    )
+    two = (context_place(result.contexts, change.present), context_place(result.contexts, change.absent))
+    doubt = shared_bend(result, x, y, *two)
+    if not doubt and isinstance(fits, RowFits) and not is_curved(result):
+        doubt = fits.errors_explain(x, y, *two)
     return change._replace(reason=doubt) if doubt else change._replace(claimed=True, status=CLAIMED)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from causalcontext.data.moments import Moments
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 
 
@@ -40,6 +41,26 @@ def slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int]) -> 
     value, error = float(fit.slopes[0]), float(fit.errors[0])
     t = value / error
     return Slope(value, error, float(t / np.sqrt(t * t + df)), df)
+
+
+def corrected_slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int], errors: Floats) -> Slope:
+    """The slope of y on x given a set, had every column been measured with an error; NaN where that cannot be.
+
+    `errors`, shape (variables,), are the variances of these errors, which are independent of everything. They are
+    subtracted from those of the columns (Fuller 1987, section 2.2).
+    """
+    columns, n = [x, *given], float(moments.rows[cell])
+    df = int(n) - len(columns) - 1
+    inside = moments.scatter[cell][np.ix_(columns, columns)] / n
+    exact = inside - np.diag(errors[columns])
+    if df < SPARE_ROWS or not np.isfinite(exact).all() or np.linalg.eigvalsh(exact)[0] <= 0.0:
+        return Slope(np.nan, np.nan, np.nan, df)
+    towards, inverse = moments.scatter[cell][columns, y] / n, np.linalg.inv(exact)
+    slopes = inverse @ towards
+    left = float(moments.scatter[cell][y, y] / n - 2.0 * slopes @ towards + slopes @ inside @ slopes)
+    moved = errors[columns] * slopes
+    covariance = inverse @ (inside * left + np.outer(moved, moved)) @ inverse / df
+    return Slope(float(slopes[0]), float(np.sqrt(covariance[0, 0])), np.nan, df)
 
 
 def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:

@@ -35,6 +35,8 @@ ROUNDING = 1e-11
 """Effects in units of the spreads that are smaller are none."""
 AIC = 1.0
 """What a parameter costs in draws of effects."""
+TOO_SURE = 2.5
+"""A 95 % interval leaves out 2 % of the draws: where effects are weak, draws are too sure of directions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +136,10 @@ class EffectDraws:
         drawn: Floats = self.totals[:, g, x, y]
         if h >= 0:
             drawn = drawn - self.totals[:, h, x, y]
-        low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level]).tolist()
+        tail = 0.5 * (1.0 - level) / TOO_SURE
+        low, high = np.quantile(drawn, [tail, 1.0 - tail]).tolist()
         beyond = min(float(np.mean(drawn <= 0.0)), float(np.mean(drawn >= 0.0)))
-        p = min(max(2.0 * beyond, 1.0 / len(drawn)), 1.0) if drawn.any() else np.nan
+        p = min(TOO_SURE * max(2.0 * beyond, 1.0 / len(drawn)), 1.0) if drawn.any() else np.nan
         return float(drawn.std(ddof=1)), low, high, p
 
     @cached_property
