@@ -4,6 +4,7 @@ import naive_lagged_effects as naive
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 
 import causalcontext as cc
 from causalcontext.data.dataset import some_rows
@@ -215,8 +216,8 @@ def test_undecided_copies_leave_several_values(land):
 @pytest.mark.parametrize(("asked", "match"), [
     (("radiation", "latent(t-1)"), "ask for 'latent'"),
     (("radiaton", "latent"), "did you mean 'radiation'"),
-    (("radiation", "regime"), "not yet: effects on the context 'regime' over time"),
-    (("regime", "latent"), "effects of the context"),
+    (("regime(t-1)", "latent"), "effects of the context 'regime' at later times"),
+    (("regime", "regime(t-1)"), "which is in the past"),
 ])  # fmt: skip
 def test_bad_questions_are_one_sentence(land, asked, match):
     with pytest.raises(cc.CausalContextError, match=match):
@@ -613,3 +614,67 @@ def test_the_local_method_adjusts_for_the_past_of_a_cause_and_refuses_causes_of_
     past = given.effects("z", "y").query("lag == 1 and versus.isna()")
     assert not past["identified"].any()
     assert past["note"].str.contains("directed graphs are possible").all()
+
+
+def regime_series(rows, seed):
+    """X leads to the regime a step later, which changes Z, and the level of Y; Z leads to Y at once."""
+    generator = np.random.default_rng(seed)
+    noise, x, y, z, r = generator.standard_normal((rows, 4)), *np.zeros((3, rows)), np.zeros(rows, dtype=int)
+    for t in range(1, rows):
+        x[t] = 1.0 + 0.5 * x[t - 1] + noise[t, 0]
+        r[t] = x[t - 1] - 2.0 + 0.8 * noise[t, 1] > 0.0
+        z[t] = 0.3 * z[t - 1] + r[t] * x[t - 1] + noise[t, 2]
+        y[t] = 0.4 * y[t - 1] + 0.8 * z[t] + 1.5 * r[t] + noise[t, 3]
+    return pd.DataFrame({"X": x, "Y": y, "Z": z, "R": r})
+
+
+@pytest.fixture(scope="module")
+def regime():
+    table = regime_series(1500, 5)
+    return table, cc.discover(table, "R", lags=1, method="score-ac")
+
+
+def test_a_context_is_set_now_and_the_past_stays(regime):
+    """Against regressions inside either context, evaluated at the means of the past over all windows."""
+    table, result = regime
+    windows = table.iloc[1:].reset_index(drop=True).join(table.iloc[:-1].reset_index(drop=True).add_suffix("_1"))
+    after = {}
+    for value in (0, 1):
+        inside, mean = windows[windows["R"] == value], windows.mean()
+        z = naive_line(inside, "Z", ["Z_1", "X_1"]) if value else naive_line(inside, "Z", ["Z_1"])
+        y = naive_line(inside, "Y", ["Y_1", "Z"])
+        after[value] = {"Z": z[0] + z[1:] @ mean[["Z_1", "X_1"][: len(z) - 1]]}
+        after[value]["Y"] = y[0] + y[1] * mean["Y_1"] + y[2] * after[value]["Z"]
+    found = result.effects("R")
+    assert set(found["y"]) == {"Y", "Z"}
+    for row in found.itertuples():
+        assert (row.lag, row.context, row.versus) == (0, 1, 0)
+        assert row.effect == pytest.approx(after[1][row.y] - after[0][row.y], rel=0.05)  # score-ac shares some slopes
+        truth = {"Z": windows["X_1"].mean(), "Y": 1.5 + 0.8 * windows["X_1"].mean()}[row.y]
+        assert abs(row.effect - truth) < 3.5 * row.se
+        assert "set at time t" in row.note
+    pd.testing.assert_frame_equal(result.effects("R", "Y"), found[found["y"] == "Y"].reset_index(drop=True))
+
+
+def naive_line(table, effect, causes):
+    design = np.column_stack([np.ones(len(table)), table[causes]])
+    return np.linalg.lstsq(design, table[effect].to_numpy(), rcond=None)[0]
+
+
+def test_effects_on_a_context_over_time(regime):
+    """The truth is the mean change of the probability, X a step before or two."""
+    _, result = regime
+    found = result.effects("X", "R", steps=2).set_index("lag")
+    x, noise = regime_series(60_000, 6)["X"].to_numpy()[100:], np.random.default_rng(7).standard_normal(59_900)
+    for lag, now in ((1, lambda v: v), (2, lambda v: 1.0 + 0.5 * v + noise)):
+        truth = float(np.mean(normal_cdf((now(x + 1.0) - 2.0) / 0.8) - normal_cdf((now(x) - 2.0) / 0.8)))
+        assert found.loc[lag, "effect"] == pytest.approx(truth, abs=0.03)
+        assert found.loc[lag, "of_level"] == 1
+        assert found.loc[lag, "context"] is None
+    assert found.loc[0, "effect"] == 0.0
+    (row,) = result.effects("Z(t-1)", "R").itertuples()
+    assert row.effect == 0.0 or "not yet" in row.note  # R causes Z
+
+
+def normal_cdf(values):
+    return scipy.special.ndtr(values)

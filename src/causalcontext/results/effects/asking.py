@@ -230,7 +230,8 @@ def downstream(mechanics: Mechanics, g: int, y: int) -> list[Place]:
     """What a context may lead to on the way to y."""
     on_the_way = mechanics.reach[g, :, y].copy()
     on_the_way[y] = True
-    return [(g, v) for v in range(len(on_the_way)) if on_the_way[v] and mechanics.from_contexts[g, v]]
+    return [(g, v) for v in range(len(on_the_way))
+            if on_the_way[v] and mechanics.from_contexts[g, v] and mechanics.lag(v) == 0]  # fmt: skip
 
 
 def _local_context_effects(mechanics: Mechanics, g: int, h: int, y: int) -> Iterator[Estimate]:

@@ -315,7 +315,7 @@ def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y:
     causes = mechanics.parents(family, g, x)
     if y in causes or x not in causes_first(mechanics, family, g, y, {x: 0.0}):
         return Estimate(0.0)
-    held = [mechanics.name(c) for c in family.parents(g, x) if c in mechanics.contexts]
+    held = [mechanics.name(c) for c in family.parents(g, mechanics.now(x)) if c in mechanics.contexts]
     if y in mechanics.contexts and held:
         raise Refused(f"not yet: effects on {mechanics.name(y)} of {mechanics.name(x)}, which {held[0]} causes")
     if -1 in causes:

@@ -50,6 +50,7 @@ _TYPES: dict[str, type] = dict.fromkeys(_NUMBERS, float) | {"identified": bool, 
 MECHANISM_COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p", "standardised", "rows", "n",
                      "shared by", "why", "errors", "identified", "note", "spread"]  # fmt: skip
 AMONG = ("everyone", "context")
+SET_NOW = "{} is set at time t, and at the earlier times that mechanisms read; what was before stays as it is"
 LevelOptions = tuple[Any, Any]
 """The level of x that others are compared with, and the level of y that counts; None for what is not said."""
 FoundCoefficient = tuple[Estimate, MechanismFit, RowChoice]
@@ -111,20 +112,17 @@ def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int |
     (cause, lag), (effect, later) = ((None, None) if name is None else asked_node(mechanics, name) for name in (x, y))
     if later:
         raise OptionError(f"y is {y!r}, which is in the past; links repeat: ask for {split(str(y))[0]!r}")
-    if (
-        effect is not None
-        and effect in mechanics.contexts
-        and (lagged or mechanics.is_pag or cause in mechanics.contexts)
-    ):
-        kind = "over time" if lagged else "in a PAG" if mechanics.is_pag else "of another one"
+    if effect is not None and effect in mechanics.contexts and (mechanics.is_pag or cause in mechanics.contexts):
+        kind = "in a PAG" if mechanics.is_pag else "of another one"
         raise NotYetError(f"not yet: effects on the context {y!r} {kind}; its links are in edges()")
     most = mechanics.window.lags if steps is None else check_steps(steps)
     if cause is not None and cause == effect and lag is None and most == 0:
         earlier = ", or an earlier time" if lagged else ""
         raise OptionError(f"x and y are both {x!r}; effects needs two different variables{earlier}")
     if cause in mechanics.contexts:
-        if lagged:
-            raise NotYetError(f"not yet: effects of the context {x!r} over time; changes() has what it changes")
+        if lagged and (lag or mechanics.is_pag):
+            when = "in a PAG over time" if mechanics.is_pag else "at later times, which depend on how it goes on"
+            raise NotYetError(f"not yet: effects of the context {split(str(x))[0]!r} {when}")
         _check_settable(mechanics, cause)
         return [(cause, effect)] if effect is not None else [p for p in _reached_contexts(mechanics) if p[0] == cause]
     variables = range(mechanics.window.variables + mechanics.window.covariates)
@@ -221,6 +219,7 @@ def _context_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Co
         direct = _context_direct(mechanics, g, h, y) if answer.identified else np.nan
         moved = [v for _, v in (*downstream(mechanics, g, y), *downstream(mechanics, h, y))]
         note = answer.note or "; ".join(approximations(mechanics, g, list(dict.fromkeys(moved))))
+        note = _joined(note, SET_NOW.format(mechanics.name(x)) if result.series is not None else "")
         yield (*_names(mechanics, x, y, levels), result.contexts[g], result.contexts[h],
                *numbers(answer, level, direct), answer.identified, _joined(said, note), GIVEN)  # fmt: skip
 
@@ -290,7 +289,8 @@ def _check_settable(mechanics: Mechanics, context: int) -> None:
 
 def _reached_contexts(mechanics: Mechanics) -> list[tuple[int, int]]:
     """The contexts that may be set, each with all that it may lead to in some context."""
-    moved = [int(y) for y in np.flatnonzero(mechanics.from_contexts.any(axis=0)) if y not in mechanics.contexts]
+    moved = [int(y) for y in np.flatnonzero(mechanics.from_contexts.any(axis=0))
+             if y not in mechanics.contexts and mechanics.lag(int(y)) == 0]  # fmt: skip
     cells = mechanics.result.cells
     return [(context, y) for context in cells.positions if cells.source_of(context) is None for y in moved]
 
