@@ -333,7 +333,8 @@ def standardised_context_effect(mechanics: Mechanics, family: Family, g: int, h:
     """The mean of y if every case is put in one context, minus that if it is put in another."""
     rows = _checked(mechanics)
     if len(mechanics.contexts) > 1:
-        raise Refused("not yet: effects of one of several contexts on categories and counts")
+        which = "one of several contexts" if mechanics.result.series is None else "a context over time"
+        raise Refused(f"not yet: effects of {which} on categories and counts")
     (context,) = mechanics.contexts
     causes = family.parents(g, context)
     if y in causes or context not in family.ancestors(g, y) | family.ancestors(h, y):
