@@ -9,6 +9,7 @@ from scipy import optimize, stats
 
 import causalcontext as cc
 from causalcontext.data.moments import Moments
+from causalcontext.diagnostics import correlated_errors, hidden_drivers
 from causalcontext.diagnostics.correlated_errors import EquationClimb, StraightEquations, compare_hidden_causes
 from causalcontext.diagnostics.hidden_causes import residual_dependence
 from causalcontext.diagnostics.hidden_drivers import smoothed_process
@@ -293,3 +294,29 @@ def test_over_time_many_contexts_are_not_compared(monkeypatch):
     monkeypatch.setattr("causalcontext.diagnostics.hidden_drivers.MOST_PRODUCTS", 0)
     result = cc.discover(series(1), method="pc-ac", lags=2)
     assert "combinations of contexts are not compared" in result.suspicion.why_not
+
+
+def dense_series():
+    """Ten columns that a common cause links with each other, in three contexts; and their links."""
+    rng = np.random.default_rng(3)
+    values = rng.standard_normal((180, 10)) + rng.standard_normal((180, 1))
+    table = pd.DataFrame(values, columns=[f"V{j}" for j in range(10)]).assign(R=np.arange(180) % 3)
+    return cc.discover(table, "R", method="pc-m", lags=1, max_given=0)
+
+
+def test_over_time_equations_without_the_hidden_process_are_fitted_once(monkeypatch):
+    """A dense table took two minutes and far more than 100,000 regressions."""
+    fits, solved = [], correlated_errors._solved
+    result = dense_series()
+    monkeypatch.setattr(correlated_errors, "_solved", lambda gram, right: fits.append(0) or solved(gram, right))
+    assert len(result.suspicion.asked) == result.union.adjacency.sum() / 2
+    assert len(fits) < 20_000
+
+
+def test_over_time_a_dense_table_is_asked_in_part(monkeypatch):
+    """The first pairs of columns alone are asked, and the finding says so."""
+    monkeypatch.setattr(hidden_drivers, "MOST_WORK", 10_000)
+    result = dense_series()
+    assert 0 < len(result.suspicion.asked) < result.union.adjacency.sum() / 2
+    assert "least correlated, were not asked" in result.suspicion.why_not
+    assert "least correlated, were not asked" in str(result.diagnose())

@@ -32,6 +32,8 @@ START = 0.6
 MOST_STEPS, CONVERGED = 100, 1e-3
 MOST_MOVES = 40
 SMALLEST = 1e-9
+PER_FIT = 10
+"""Looks at an equation that was fitted before which take as long as a regression."""
 FEW_CONTEXTS = 4
 """With more contexts a cause acts alike in all of them, with a slope of its own in each, or as score-ac found it."""
 
@@ -176,9 +178,14 @@ class _Fit:
 
 
 class EquationClimb:
-    """The moves, and every fit that was made."""
+    """The moves, and every fit that was made.
 
-    def __init__(self, given: StraightEquations) -> None:
+    `like` is a climb with the same moments but for those of some numbers, `moved`: equations without these are the same
+    as there. `work` counts what was done for both.
+    """
+
+    def __init__(self, given: StraightEquations, like: EquationClimb | None = None, moved: Sequence[int] = ()) -> None:
+        self._first, self._moved, self.work = like or self, frozenset(moved), 0
         self.given, self.p, self.k = given, len(given.columns) - 1, given.noise.shape[1]
         self.n, self.everywhere = float(given.moments.rows.sum()), (1 << self.k) - 1
         self.nodes = np.flatnonzero(given.free).tolist()
@@ -194,13 +201,15 @@ class EquationClimb:
             mask: given.price * log(max(float(given.moments.rows[_bits(mask)].sum()), 2.0)) for mask in self.masks
         }
         self.fixed = [self._fixed(links) for links in given.links]
-        self.alone: dict[tuple[int, Columns], tuple[float, Floats]] = {}
+        self.alone: dict[tuple[int, Columns], float] = {}
+        self._better: dict[tuple[int, Columns], list[tuple[float, Columns]]] = {}
 
     def _products(self, raw: Floats, weights: Floats) -> Floats:
         """Cross products of all columns, each row divided by what the noise of two variables is in its context."""
         lives = np.array([[mask >> r & 1 for r in range(self.k)] for mask in self.masks], dtype=np.float64)
-        return np.asarray(np.einsum("ar,br,r,rij->iajb", lives, lives, 1.0 / weights, raw)
-                          .reshape(len(self.place), len(self.place)))  # fmt: skip
+        both = (lives[:, None] * lives / weights).reshape(-1, self.k) @ raw.reshape(self.k, -1)
+        found = both.reshape(len(lives), len(lives), self.p + 1, self.p + 1).transpose(2, 0, 3, 1)
+        return np.asarray(found.reshape(len(self.place), len(self.place)))
 
     def _fixed(self, links: Bools) -> list[int]:
         """The causes of every variable in a context that no move changes, as bit masks."""
@@ -219,16 +228,24 @@ class EquationClimb:
 
     def fit_alone(self, node: int, columns: Columns) -> tuple[float, Floats]:
         """The score of an equation whose error is correlated with no other, and the error by columns."""
-        key = node, columns
-        if key not in self.alone:
-            table, own = self.products[self.scale_of[node], self.scale_of[node]], self.response[node]
-            design = self.design(columns)
-            error = np.zeros(len(table))
-            error[design] = -_solved(table[np.ix_(design, design)], table[design, own])
-            error[own] += 1.0
-            left = max(float(error @ table @ error) / self.n, SMALLEST)
-            self.alone[key] = -0.5 * self.n * log(left) - self.price(columns), error
-        return self.alone[key]
+        self._first.work += PER_FIT
+        table, own = self.products[self.scale_of[node], self.scale_of[node]], self.response[node]
+        used = [*self.design(columns), own]
+        among = table[np.ix_(used, used)]
+        own_error = np.append(-_solved(among[:-1, :-1], among[:-1, -1]), 1.0)
+        left = max(float(own_error @ among @ own_error) / self.n, SMALLEST)
+        error = np.zeros(len(table))
+        error[used] = own_error
+        return -0.5 * self.n * log(left) - self.price(columns), error
+
+    def score_alone(self, node: int, columns: Columns) -> float:
+        """The score of such an equation, fitted once."""
+        self._first.work += 1
+        same = not self._moved or self._moved.isdisjoint([cause for cause, _ in columns])
+        key, known = (node, columns), self._first.alone if same else self.alone
+        if key not in known:
+            known[key] = self.fit_alone(node, columns)[0]
+        return known[key]
 
     def up(self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float = 0.0,
            around: Sequence[int] = ()) -> HiddenCauseModel:  # fmt: skip
@@ -238,12 +255,8 @@ class EquationClimb:
         among = [*some, *self.near(columns, some)] if some else self.nodes
         for _ in range(MOST_MOVES):
             ranked = sorted(self.moves(columns, fit, among), key=lambda move: -move[0])
-            for gain, other in ranked:
-                if gain < BETTER or self.acyclic(other):
-                    break
-            else:
-                break
-            if gain < BETTER:
+            other = next((other for _, changed in ranked if self.acyclic(other := _with(columns, *changed))), None)
+            if other is None:
                 break
             value, other_fit = self.scored(other, children, correlation)
             if value < score + BETTER:
@@ -262,7 +275,7 @@ class EquationClimb:
     def scored(self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float
                ) -> tuple[float, _Fit | None]:  # fmt: skip
         """The score of a model; -inf where errors are tied."""
-        total = sum(self.fit_alone(v, columns[v])[0] for v in self.nodes if v not in children)
+        total = sum(self.score_alone(v, columns[v]) for v in self.nodes if v not in children)
         if not children:
             return total, None
         try:
@@ -279,24 +292,37 @@ class EquationClimb:
         return [v for v in self.nodes if v not in some and (v in causes or any(c in some for c, _ in columns[v]))]
 
     def moves(self, columns: tuple[Columns, ...], fit: _Fit | None, among: Sequence[int]
-              ) -> Iterator[tuple[float, tuple[Columns, ...]]]:  # fmt: skip
-        """Equations with a cause more or less, in other contexts, or with a link turned round, and what they gain."""
+              ) -> Iterator[tuple[float, tuple[tuple[int, Columns], ...]]]:  # fmt: skip
+        """Equations that gain something with a cause more or less, in other contexts, or with a link turned round."""
         gains = {node: self._gains(node, columns[node], fit) for node in among}
         for effect in among:
-            for other in self.other_columns(effect, columns[effect]):
-                yield gains[effect](other), _with(columns, (effect, other))
+            for gain, other in self._better_columns(effect, columns[effect], fit, gains[effect]):
+                yield gain, ((effect, other),)
             for cause in {cause for cause, _ in columns[effect]} & set(among):
                 if self.given.may[effect, cause] and not self.given.must[cause, effect]:
                     rest = _without(columns[effect], cause, self.p, self.everywhere)
                     turned = columns[cause] | self._every(effect)
-                    yield gains[effect](rest) + gains[cause](turned), _with(columns, (effect, rest), (cause, turned))
+                    gain = gains[effect](rest) + gains[cause](turned)
+                    if gain >= BETTER:
+                        yield gain, ((effect, rest), (cause, turned))
+
+    def _better_columns(self, node: int, now: Columns, fit: _Fit | None, gain: Callable[[Columns], float]
+                        ) -> list[tuple[float, Columns]]:  # fmt: skip
+        """The columns of an equation after a move of its own that gains something, looked for once if it is alone."""
+        key, alone = (node, now), fit is None or node not in fit.children
+        if alone and key in self._better:
+            return self._better[key]
+        found = [(gained, other) for other in self.other_columns(node, now) if (gained := gain(other)) >= BETTER]
+        if alone:
+            self._better[key] = found
+        return found
 
     def _gains(self, node: int, now: Columns, fit: _Fit | None) -> Callable[[Columns], float]:
         """A function of other columns of an equation: what they gain."""
         price = self.price(now)
         if fit is None or node not in fit.children:
-            before = self.fit_alone(node, now)[0]
-            return lambda columns: self.fit_alone(node, columns)[0] - before
+            before = self.score_alone(node, now)
+            return lambda columns: self.score_alone(node, columns) - before
         i = fit.children.index(node)
         near = fit.siblings(i)
         left = fit.regression(i, fit.designs[i], near)[1]

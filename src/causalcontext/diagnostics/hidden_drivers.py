@@ -13,7 +13,7 @@ they only cost power.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import exp, log1p, sqrt
@@ -46,7 +46,9 @@ SMALLEST = 1e-6
 MOST_PROCESSES, MOST_ROWS = 12, 5000
 """With more columns models take long; of longer series the last rows are compared."""
 MOST_PRODUCTS = 15_000_000
-"""Products of columns, of all contexts at all lags, for one step from every pair: more take longer than some 5 s."""
+"""Products of columns, of all contexts at all lags, for one step from every pair."""
+MOST_WORK = 600_000
+"""Looks at equations (`EquationClimb.work`) after which no further pair is asked, the most correlated ones first."""
 
 BENT = (CURVES, INTERACTIONS)
 STRAIGHT_TESTS = ("auto", "partial-correlation", "fisher-z")
@@ -88,11 +90,26 @@ class DrivenModel(NamedTuple):
 
 
 class DriverComparison(NamedTuple):
-    """The equations of the best model without a hidden process, its score, and the clearly better ones, best first."""
+    """The equations of the best model without a hidden process, its score, and the clearly better ones, best first.
+
+    `left` are the pairs of columns of the table that were not asked: there were too many.
+    """
 
     columns: tuple[Columns, ...]
     base: float
     better: tuple[DrivenModel, ...]
+    left: tuple[frozenset[int], ...] = ()
+
+
+class DriverStart(NamedTuple):
+    """Equations without the links between two columns of the table, the lags and loadings that replace them.
+
+    `correlation` is that of the errors of the two.
+    """
+
+    columns: tuple[Columns, ...]
+    children: Mapping[int, tuple[int, float]]
+    correlation: float
 
 
 class SmoothedState(NamedTuple):
@@ -109,21 +126,23 @@ def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
     climb = EquationClimb(series.given)
     base = best = climb.up(series.given.columns, ())
     found: list[DrivenModel] = []
-    for start, children in _starts(series, base.columns):
+    left: list[frozenset[int]] = []
+    for start in sorted(_starts(series, climb, base.columns), key=lambda start: -start.correlation):
+        if climb.work > MOST_WORK:
+            left.append(frozenset(series.process[v] for v in start.children))
+            continue
         driven = [model for memory in (START_MEMORY, 0.0)
-                  if (model := _Driven(series, start, children, memory).up()) is not None]  # fmt: skip
+                  if (model := _Driven(series, climb, start, memory).up()) is not None]  # fmt: skip
         if driven:
             found.append(max(driven, key=lambda model: model.score))
             best = max(best, climb.up(found[-1].columns, ()), key=lambda model: model.score)
-    better = [model for model in found if model.score > best.score + ENOUGH]
-    return DriverComparison(base.columns, best.score, tuple(sorted(better, key=lambda model: -model.score)))
+    better = sorted((model for model in found if model.score > best.score + ENOUGH), key=lambda model: -model.score)
+    return DriverComparison(base.columns, best.score, tuple(better), tuple(left))
 
 
-def _starts(series: SeriesEquations, columns: tuple[Columns, ...]
-            ) -> Iterator[tuple[tuple[Columns, ...], dict[int, tuple[int, float]]]]:  # fmt: skip
-    """Equations without the links between two columns of the table, and the lags and loadings that replace them."""
-    process, climb = series.process, EquationClimb(series.given)
-    place = _Places(series, climb)
+def _starts(series: SeriesEquations, climb: EquationClimb, columns: tuple[Columns, ...]) -> Iterator[DriverStart]:
+    """What to start from: every pair of columns of the table with links between them, taken away."""
+    process, place = series.process, _Places(series, climb)
     for pair in combinations(_drivable(series), 2):
         ends = {process[v] for v in pair}
         start = tuple(frozenset(one for one in own if v not in pair or one[0] >= len(process)
@@ -137,7 +156,8 @@ def _starts(series: SeriesEquations, columns: tuple[Columns, ...]
         products = {(0, 0): x @ y, (1, 0): np.roll(x, -1) @ y, (0, 1): x @ np.roll(y, -1)}
         lags = max(products, key=lambda key: abs(products[key]))
         sign = 1.0 if products[lags] > 0 else -1.0
-        yield start, {pair[0]: (lags[0], START_SHARE * x.std()), pair[1]: (lags[1], sign * START_SHARE * y.std())}
+        loadings = {pair[0]: (lags[0], START_SHARE * x.std()), pair[1]: (lags[1], sign * START_SHARE * y.std())}
+        yield DriverStart(start, loadings, float(abs(products[lags]) / (x.std() * y.std())))
 
 
 def _drivable(series: SeriesEquations) -> list[int]:
@@ -165,14 +185,14 @@ class _Places:
 class _Driven:
     """A climb with a hidden process; without memory if it starts without."""
 
-    def __init__(self, series: SeriesEquations, columns: tuple[Columns, ...], children: Mapping[int, tuple[int, float]],
-                 memory: float) -> None:  # fmt: skip
+    def __init__(self, series: SeriesEquations, climb: EquationClimb, start: DriverStart, memory: float) -> None:
+        columns, children = start.columns, start.children
         self.series, self.columns, self.white = series, columns, memory == 0.0
         self.process, self.context = len(series.process), len(series.given.columns) - 1
         may = series.given.may.copy()
         may[np.ix_([self.process, self.process + 1], _drivable(series))] = True
         self.given = replace(series.given, may=may)
-        self.climb = EquationClimb(series.given)
+        self.climb = self.without = climb
         self.places = _Places(series, self.climb)
         self.memory, self.fresh = memory, 1.0 - memory**2
         self.lag = {child: lag for child, (lag, _) in children.items()}
@@ -214,7 +234,7 @@ class _Driven:
     def score(self, state: SmoothedState) -> float:
         """The log-likelihood less the price of columns, loadings and memory; of no memory, of correlations."""
         climb, m = self.climb, len(self.lag)
-        alone = sum(climb.fit_alone(v, self.columns[v])[0] for v in climb.nodes if v not in self.lag)
+        alone = sum(climb.score_alone(v, self.columns[v]) for v in climb.nodes if v not in self.lag)
         parameters = m * (m - 1) // 2 if self.white else m + 1
         priced = sum(climb.price(self.columns[child]) for child in self.lag)
         return float(alone + state.likelihood + 0.5 * m * climb.n - priced - parameters * climb.cost[climb.everywhere])
@@ -233,7 +253,7 @@ class _Driven:
         ends, scatter = [self.process, self.process + 1], moments.scatter
         unknown = np.array([[state.variance, state.neighbours], [state.neighbours, state.variance]]) / square
         scatter[np.ix_(range(len(scatter)), ends, ends)] += moments.rows[:, None, None] * unknown
-        self.climb = EquationClimb(replace(self.given, moments=moments))
+        self.climb = EquationClimb(replace(self.given, moments=moments), self.without, ends)
 
     def fit(self) -> None:
         """The equations of the children with the hidden process among their causes."""
@@ -303,7 +323,8 @@ def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
     found = compare_hidden_drivers(series)
     numbers = [v for v in range(len(result.names)) if _is_number(windows, v)]
     free = {numbers[v] for v in _drivable(series)}
-    asked = {(x, y) for x, y in np.argwhere(np.triu(result.union.adjacency)).tolist() if y in free and x in numbers}
+    links = {(x, y) for x, y in np.argwhere(np.triu(result.union.adjacency)).tolist() if y in free and x in numbers}
+    asked = {ends for ends in links if not any(_processes(series, numbers, ends) <= pair for pair in found.left)}
     suspected: set[tuple[int, int]] = set()
     for model in found.better:
         if model.score < found.better[0].score - ENOUGH:
@@ -312,10 +333,18 @@ def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
             kept = {cause for cause, _ in model.columns[effect]}
             gone = {cause for cause, _ in own if cause < len(numbers)} - kept
             suspected |= {(min(ends), max(ends)) for cause in gone for ends in [(numbers[cause], numbers[effect])]}
-    missing = "" if len(asked) == int(np.triu(result.union.adjacency).sum()) else (
+    missing = [] if len(links) == int(np.triu(result.union.adjacency).sum()) else [
         "with lags links at contexts and categories, and into columns with uneven spreads, or with an equation for "
-        "some contexts alone, are not asked about")  # fmt: skip
-    return HiddenSuspicion(_by_name(result, suspected & asked), _by_name(result, asked), missing)
+        "some contexts alone, are not asked about"]  # fmt: skip
+    if found.left:
+        missing.append(f"to ask about all pairs of columns would take too long, so that {len(found.left)} of them, "
+                       "whose errors are the least correlated, were not asked")  # fmt: skip
+    return HiddenSuspicion(_by_name(result, suspected & asked), _by_name(result, asked), "; ".join(missing))
+
+
+def _processes(series: SeriesEquations, numbers: Sequence[int], nodes: Iterable[int]) -> set[int]:
+    """The columns of the table that some nodes of a window belong to."""
+    return {series.process[numbers.index(v)] for v in nodes}
 
 
 def _by_name(result: ContextGraphs, pairs: set[tuple[int, int]]) -> tuple[tuple[str, str], ...]:
