@@ -320,3 +320,14 @@ def test_over_time_a_dense_table_is_asked_in_part(monkeypatch):
     assert 0 < len(result.suspicion.asked) < result.union.adjacency.sum() / 2
     assert "least correlated, were not asked" in result.suspicion.why_not
     assert "least correlated, were not asked" in str(result.diagnose())
+
+
+def test_links_of_a_dense_table_are_asked_in_part(monkeypatch):
+    """All of them would take too long, and the finding says so."""
+    monkeypatch.setattr(correlated_errors, "MOST_WORK", 1000)
+    result = cc.discover(table(1), "R", method="score-ac")
+    whole = cc.discover(table(1), "R", method="score-ac", time_limit=None)
+    assert "were not asked" in str(result.diagnose())
+    monkeypatch.undo()
+    assert "were not asked" not in str(whole.diagnose())
+    assert set(result.suspicion.asked) < set(whole.suspicion.asked)

@@ -32,6 +32,8 @@ START = 0.6
 MOST_STEPS, CONVERGED = 100, 1e-3
 MOST_MOVES = 40
 SMALLEST = 1e-9
+MOST_WORK = 800_000
+"""Looks at equations (`EquationClimb.work`) after which no further pair is asked: some seconds."""
 PER_FIT = 10
 """Looks at an equation that was fitted before which take as long as a regression."""
 FEW_CONTEXTS = 4
@@ -68,10 +70,11 @@ class HiddenCauseModel(NamedTuple):
 
 
 class HiddenCauseComparison(NamedTuple):
-    """The best score without a hidden cause, and the models that are clearly better, the best first."""
+    """The best score without a hidden cause, the models that are clearly better, the best first, and pairs not asked."""
 
     base: float
     better: tuple[HiddenCauseModel, ...]
+    left: tuple[tuple[int, int], ...] = ()
 
 
 def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
@@ -79,7 +82,11 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
     climb = EquationClimb(given)
     base = climb.up(given.columns, ())
     found: list[HiddenCauseModel] = []
+    left: list[tuple[int, int]] = []
     for pair in climb.adjacent(base.columns):
+        if climb.work > MOST_WORK:
+            left.append(pair)
+            continue
         best = base
         for start, correlation in climb.starts(base.columns, pair):
             if climb.acyclic(start):
@@ -92,7 +99,7 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
             found.append(best)
             base = max(base, *climb.without_hidden_cause(best), key=lambda model: model.score)
     better = [model for model in found if model.score > base.score + ENOUGH]
-    return HiddenCauseComparison(base.score, tuple(sorted(better, key=lambda model: -model.score)))
+    return HiddenCauseComparison(base.score, tuple(sorted(better, key=lambda model: -model.score)), tuple(left))
 
 
 def _apart(columns: tuple[Columns, ...], some: Sequence[int]) -> tuple[Columns, ...]:
@@ -151,6 +158,7 @@ class _Fit:
 
     def regression(self, i: int, design: Sequence[int], near: tuple[Floats, Floats, Floats]) -> tuple[Floats, float]:
         """Slopes of an equation, those of its siblings last, and the variance that is left."""
+        self.climb.work += PER_FIT
         table, own, d = self.table[i][i], self.own[i], len(design)
         gram = np.empty((d + len(near[0]), d + len(near[0])))
         gram[:d, :d] = table[np.ix_(design, design)]

@@ -12,6 +12,7 @@ What the table can say depends on the equations of a pair (docs/hidden-causes.md
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -73,8 +74,11 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     suspected, asked, missing = set(), set(), set()
     likely = [pair for pair, kind in kinds.items() if kind == "likelihood"]
     if likely and (own := _straight_equations(result, evidence, shapes)) is not None:
-        asked |= set(likely)
-        suspected |= _by_likelihood(*own) & set(links)
+        found, left = _by_likelihood(*own)
+        asked |= set(likely) - left
+        suspected |= found & set(links)
+        if left:
+            missing.add(f"to ask about all of them would take too long, so that {len(left)} were not asked")
     elif likely:
         missing.add(f"models of more than {MOST_VARIABLES} variables, or of ranks, are not compared")
     rows = result.rows
@@ -172,10 +176,13 @@ def _noise(equation: Equation, context: int) -> float:
     return max(equation.noise, 1e-6) * float(np.exp(scale))
 
 
-def _by_likelihood(given: StraightEquations, numbers: list[int]) -> set[tuple[int, int]]:
-    """Pairs with correlated errors, and links that vanish or turn round, in the clearly better models near the best."""
+def _by_likelihood(given: StraightEquations, numbers: list[int]) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Pairs with correlated errors, and links that vanish or turn round, in the clearly better models near the best.
+
+    Beside them, the pairs that were not asked.
+    """
     found: set[tuple[int, int]] = set()
-    better = compare_hidden_causes(given).better
+    _, better, left = compare_hidden_causes(given)
     for model in better:
         if model.score < better[0].score - ENOUGH:
             break
@@ -183,8 +190,12 @@ def _by_likelihood(given: StraightEquations, numbers: list[int]) -> set[tuple[in
         for effect, own in enumerate(given.columns):
             kept = {cause for cause, _ in model.columns[effect]}
             found |= {(min(cause, effect), max(cause, effect)) for cause, _ in own if cause not in kept}
-    return {(min(ends), max(ends)) for x, y in found if max(x, y) < len(numbers)
-            for ends in [(numbers[x], numbers[y])]}  # fmt: skip
+
+    def ordered(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+        return {(min(ends), max(ends)) for x, y in pairs if max(x, y) < len(numbers)
+                for ends in [(numbers[x], numbers[y])]}  # fmt: skip
+
+    return ordered(found), ordered(left)
 
 
 def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int], curved: bool) -> float:

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from causalcontext.data.moments import Moments
-from causalcontext.diagnostics.correlated_errors import ENOUGH, Columns, EquationClimb, StraightEquations
+from causalcontext.diagnostics.correlated_errors import ENOUGH, MOST_WORK, Columns, EquationClimb, StraightEquations
 from causalcontext.graphs.endpoints import adjacent, directed
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats, Ints
@@ -47,8 +47,6 @@ MOST_PROCESSES, MOST_ROWS = 12, 5000
 """With more columns models take long; of longer series the last rows are compared."""
 MOST_PRODUCTS = 15_000_000
 """Products of columns, of all contexts at all lags, for one step from every pair."""
-MOST_WORK = 600_000
-"""Looks at equations (`EquationClimb.work`) after which no further pair is asked, the most correlated ones first."""
 
 BENT = (CURVES, INTERACTIONS)
 STRAIGHT_TESTS = ("auto", "partial-correlation", "fisher-z")
