@@ -139,7 +139,7 @@ def test_too_many_ways_are_not_listed():
 def test_local_families_direct_the_edges_that_are_named():
     chain = Graph.from_edges("ABCD", [("A", "B", "o-o"), ("B", "C", "o-o"), ("C", "D", "o-o")])
     graphs = OpenGraphs(chain.endpoints[None], Contexts())
-    assert sorted(family.parents(0, 1) for family in graphs.local([(0, 0, 1), (0, 1, 2)])) == [(), (0,), (2,)]
+    assert sorted(family.parents(0, 1) for family in graphs.local([(0, 0, 1), (0, 1, 2)]).families) == [(), (0,), (2,)]
     assert adjacent(graphs.endpoints).sum() == 6
 
 
@@ -153,13 +153,17 @@ def test_an_undecided_triple_may_be_a_collider():
     assert np.array_equal(open_question.closed()[0], graph.endpoints)
 
 
-def test_surroundings_with_too_many_ways_are_not_listed_in_part():
+def test_of_surroundings_with_too_many_ways_the_first_are_listed():
+    """The last edge is turned first, and of every edge the way from its first end comes first."""
     names = [f"X{i}" for i in range(12)]
     clique = Graph.from_edges(names, [(a, b, "o-o") for a, b in itertools.combinations(names, 2)])
     graphs = OpenGraphs(np.stack([clique.endpoints] * 3), Contexts((0,), ((0,), (1,), (2,))))
-    assert graphs.local(graphs.components[0], limit=10**9) is None
-    assert graphs.local([(0, 0, 1), (0, 0, 2)], limit=3) is None
-    assert len(graphs.local([(0, 0, 1), (0, 0, 2)])) == 4
+    assert graphs.local(graphs.components[0], limit=10**9).cut
+    first = graphs.local([(0, 3, 1), (0, 3, 2)], limit=3)
+    assert first.cut
+    assert [family.parents(0, 3) for family in first.families] == [(), (2,), (1,)]
+    assert not graphs.local([(0, 0, 1), (0, 0, 2)]).cut
+    assert len(graphs.local([(0, 0, 1), (0, 0, 2)]).families) == 4
 
 
 def test_endpoints_meet_arrays_without_python_code_in_which_an_interrupt_is_lost():

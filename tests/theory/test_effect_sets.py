@@ -94,7 +94,7 @@ def test_the_local_method_has_the_truth_among_its_values(some):
     for pattern, _, twin in some:
         mechanics = mechanics_of(pattern, twin.moments)
         for g, x, y in np.argwhere(mechanics.reach):
-            found = [estimate.value for estimate in local_effects(mechanics, g, x, y)]
+            found = [estimate.value for estimate in local_effects(mechanics, g, x, y).estimates]
             assert min(abs(value - twin.effects()[g, x, y]) for value in found) < 1e-8
 
 

@@ -70,7 +70,7 @@ class HiddenCauseModel(NamedTuple):
 
 
 class HiddenCauseComparison(NamedTuple):
-    """The best score without a hidden cause, the models that are clearly better, the best first, and pairs not asked."""
+    """The best score without a hidden cause, the clearly better models, the best first, and the pairs not asked."""
 
     base: float
     better: tuple[HiddenCauseModel, ...]

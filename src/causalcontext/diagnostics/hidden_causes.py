@@ -60,8 +60,8 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     over_time = result.series is not None and result.union.kind is GraphKind.CPDAG
     if not over_time and (evidence is None or evidence.mechanisms is None):
         return HiddenSuspicion(why_not="hidden common causes are suspected after score-ac only; fci-ac allows for them")
-    if not result.final:
-        return HiddenSuspicion(why_not="links of a search that was interrupted are not asked about hidden causes")
+    if not result.complete:
+        return HiddenSuspicion(why_not="links of a search that was cut short are not asked about hidden causes")
     if over_time:
         return suspected_drivers(result)
     assert evidence is not None

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, product
 from sys import maxsize
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -39,9 +39,9 @@ NONE, TAIL, ARROW, CIRCLE = map(int, (Endpoint.NONE, Endpoint.TAIL, Endpoint.ARR
 """Plain numbers, which are quicker to name in a search than members of an enum."""
 MOST_OPEN = 300
 """Open edges that are directed one inside the other: Python's stack has room for about three times as many calls."""
-MOST_STEPS = 400_000
+MOST_STEPS = 200_000
 """Looks at an edge while one component is listed; one that takes more counts as too large."""
-MOST_LOCAL_STEPS = 1_000_000
+MOST_LOCAL_STEPS = 300_000
 """Looks at an edge while the surroundings of all variables with open edges are listed; each has an equal share."""
 PER_TURN = 10
 """Looks that turning an edge counts for, besides those at the same edge in other graphs."""
@@ -74,6 +74,13 @@ class Family:
         return found
 
 
+class LocalFamilies(NamedTuple):
+    """Families in which some edges are directed, and whether there are more of them than these."""
+
+    families: tuple[Family, ...]
+    cut: bool
+
+
 class OpenGraphs:
     """The graphs of all contexts, and the families that their open edges leave.
 
@@ -103,7 +110,7 @@ class OpenGraphs:
             self._listed[len(self.components)] = ways
             self.components += (tuple(edge for way in ways for edge in way),)
         self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
-        self._local: dict[tuple[tuple[OpenEdge, ...], int], tuple[Family, ...] | None] = {}
+        self._local: dict[tuple[tuple[OpenEdge, ...], int], LocalFamilies] = {}
 
     @cached_property
     def settled(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -158,18 +165,19 @@ class OpenGraphs:
                 found[g, cause, effect], found[g, effect, cause] = Endpoint.ARROW, Endpoint.TAIL
         return found
 
-    def local(self, edges: Sequence[OpenEdge], limit: int = 1000) -> tuple[Family, ...] | None:
+    def local(self, edges: Sequence[OpenEdge], limit: int = 1000) -> LocalFamilies:
         """The ways to direct some open edges, with what follows at once; other edges of their components stay open.
 
-        None if there are more than `limit`, or too many to try. The same question gives the same objects again.
+        Of every edge the way from its first end is tried first, and the last edges are turned first: of very many ways
+        these are the ones that are listed. The same question gives the same objects again.
         """
         key = (tuple(edges), limit)
         if key not in self._local:
             share = MOST_LOCAL_STEPS // max(len(self.open_places), 1)
             turning = _Turning(self.endpoints, self.contexts, self._ruled_out[0], self._triples, share)
             found = tuple(islice(turning.orientations(edges), limit + 1))
-            cut = len(found) > limit or turning.is_cut
-            self._local[key] = None if cut else tuple(Family(self.settled, arrows) for arrows in found)
+            families = tuple(Family(self.settled, arrows) for arrows in found[:limit])
+            self._local[key] = LocalFamilies(families, len(found) > limit or turning.is_cut)
         return self._local[key]
 
 

@@ -40,6 +40,7 @@ from causalcontext.results.effects.composition import (
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
 from causalcontext.results.effects.sets import (
+    LocalAnswers,
     Place,
     Possible,
     edge_text,
@@ -83,7 +84,11 @@ def effect_in(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast = N
     if not mechanics.leads(g, x, y):
         return NO_PATH
     return possible(mechanics, places(mechanics, g, x, y), lambda family: in_family(mechanics, family, g, x, y, levels),
-                    lambda: map(levels.signed, local_effects(mechanics, g, x, y)))  # fmt: skip
+                    lambda: _signed(levels, local_effects(mechanics, g, x, y)))  # fmt: skip
+
+
+def _signed(levels: Contrast, found: LocalAnswers) -> LocalAnswers:
+    return LocalAnswers([levels.signed(one) for one in found.estimates], found.cut)
 
 
 def effect_on_context(mechanics: Mechanics, x: int, context: int, levels: Contrast) -> Possible:
@@ -107,10 +112,10 @@ def difference(mechanics: Mechanics, g: int, h: int, x: int, y: int, levels: Con
     def ask(family: Family) -> Estimate:
         return in_family(mechanics, family, g, x, y, levels) - in_family(mechanics, family, h, x, y, levels)
 
-    def local() -> Iterator[Estimate]:
-        found = (map(levels.signed, local_effects(mechanics, place, x, y)) for place in (g, h))
-        here, there = (sorted(some, key=lambda one: one.value) for some in found)
-        yield from (here[0] - there[-1], here[-1] - there[0])
+    def local() -> LocalAnswers:
+        found = [_signed(levels, local_effects(mechanics, place, x, y)) for place in (g, h)]
+        here, there = (sorted(some.estimates, key=lambda one: one.value) for some in found)
+        return LocalAnswers((here[0] - there[-1], here[-1] - there[0]), any(some.cut for some in found))
 
     return possible(mechanics, [*places(mechanics, g, x, y), *places(mechanics, h, x, y)], ask, local)
 
@@ -211,7 +216,7 @@ def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, l
     asked = [*downstream(mechanics, g, y), *downstream(mechanics, h, y)]
     if any(mechanics.kind(v) is not Kind.CONTINUOUS for _, v in asked):
         asked += [(g, position) for position in mechanics.contexts]
-    return possible(mechanics, asked, ask, lambda: list(_local_context_effects(mechanics, g, h, y)))
+    return possible(mechanics, asked, ask, lambda: _local_context_effects(mechanics, g, h, y))
 
 
 def context_direct(mechanics: Mechanics, family: Family, g: int, h: int, y: int) -> float:
@@ -234,18 +239,17 @@ def downstream(mechanics: Mechanics, g: int, y: int) -> list[Place]:
             if on_the_way[v] and mechanics.from_contexts[g, v] and mechanics.lag(v) == 0]  # fmt: skip
 
 
-def _local_context_effects(mechanics: Mechanics, g: int, h: int, y: int) -> Iterator[Estimate]:
+def _local_context_effects(mechanics: Mechanics, g: int, h: int, y: int) -> LocalAnswers:
     """The same by the causes of the context alone: the mean of y given them, averaged over all rows."""
     if len(mechanics.contexts) > 1:
         raise NoAnswer("too many directed graphs are possible; add knowledge")
     (context,) = mechanics.contexts
-    edges = [edge for part in mechanics.graphs.components for edge in part if edge[0] == g and context in edge[1:]]
-    for family in local_families(mechanics, edges, [context]):
+    ways, found = local_families(mechanics, [g], [context]), []
+    for family in ways.families:
         causes = family.parents(g, context)
-        if y in causes:
-            yield Estimate(0.0)
-        else:
-            yield standardised_mean(mechanics, y, causes, g) - standardised_mean(mechanics, y, causes, h)
+        means = () if y in causes else [standardised_mean(mechanics, y, causes, place) for place in (g, h)]
+        found.append(means[0] - means[1] if means else Estimate(0.0))
+    return LocalAnswers(found, ways.cut)
 
 
 def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:

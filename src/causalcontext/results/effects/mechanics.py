@@ -133,7 +133,7 @@ class Mechanics(UnrolledGraphs):
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[object, ...], Estimate] = {}
         self.orders: dict[tuple[Family, int], dict[int, int]] = {}
-        self.local: dict[tuple[int, int, int], list[Estimate] | NoAnswer] = {}
+        self.local: dict[tuple[int, int, int], Any] = {}  # answers of the local method, or why there are none
         self.edge_texts: dict[tuple[int, int, int], str] = {}
         self.contested = _contested(self.endpoints)
         self.draws, self.intervals = None, GIVEN
@@ -256,6 +256,14 @@ class Mechanics(UnrolledGraphs):
             n = int(whole.rows[0])
             self._means[key] = Means(whole.scatter[0] / max(n * (n - 1), 1), max(n - 1, 1), whole.mean[0])
         return self._means[key]
+
+    @cached_property
+    def _correlation(self) -> Floats:
+        return np.abs(self.moments.merged().correlation())
+
+    def correlated(self, v: int, w: int) -> float:
+        """The correlation of two columns over all rows, whatever its sign."""
+        return float(self._correlation[self.column(v), self.column(w)])
 
     def rows_for(self, family: Family, g: int, variable: int) -> RowChoice:
         """Whose rows a mechanism is fitted on: the adaptive rule."""

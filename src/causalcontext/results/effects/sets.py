@@ -8,13 +8,13 @@ and what x does through them is added, with their dependence on x taken from all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from causalcontext.errors import listed
-from causalcontext.graphs.dags import Family, OpenEdge
+from causalcontext.graphs.dags import Family, LocalFamilies
 from causalcontext.graphs.endpoints import mark_of
 from causalcontext.results.effects.estimates import Estimate, total
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
@@ -24,9 +24,9 @@ MOST_FAMILIES, FEWEST_FAMILIES = 256, 16
 takes over."""
 MOST_ANSWERS = 120_000
 """Answers of families to all pairs of a result, in all contexts and of all differences between two."""
-MOST_LOCAL, FEWEST_LOCAL = 256, 16
+MOST_LOCAL, FEWEST_LOCAL = 256, 2
 """The local method asks no more choices of causes than the first number; of large open graphs fewer, but the second."""
-MOST_FITS = 32_768
+MOST_FITS = 4096
 """Regressions by the local method for all pairs of a result."""
 SAME = 1e-9
 """Values that differ by less, as a share of their size and error, are one."""
@@ -51,8 +51,15 @@ class Possible(NamedTuple):
         return min(low for low, _ in found), max(high for _, high in found)
 
 
+class LocalAnswers(NamedTuple):
+    """The values by the local method, and whether not all choices of causes were asked."""
+
+    estimates: Sequence[Estimate]
+    cut: bool = False
+
+
 def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Family], Estimate],
-             local: Callable[[], Iterable[Estimate]] | None = None) -> Possible:  # fmt: skip
+             local: Callable[[], LocalAnswers] | None = None) -> Possible:  # fmt: skip
     """The values of a number over all families of graphs.
 
     Parameters
@@ -73,7 +80,9 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
         if families is None:
             if local is None:
                 raise too_many_families(mechanics)
-            return collected(local(), lambda: f"(local method) {_open_edges(mechanics, components, places)}")
+            answers = local()
+            return collected(answers.estimates, lambda: f"(local method) {_open_edges(mechanics, components, places)}",
+                             answers.cut)  # fmt: skip
         if not families:
             raise NoAnswer("no directed acyclic graphs have the directions that were found and any of "
                            + _open_edges(mechanics, components, places))  # fmt: skip
@@ -95,48 +104,50 @@ def too_many_families(mechanics: Mechanics) -> NoAnswer:
     return NoAnswer(f"more than {most_families(mechanics)} directed graphs are possible; add knowledge")
 
 
-def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> list[Estimate]:
+def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> LocalAnswers:
     """The effect of x on y in a context, for all causes that x and the context may have; asked once, or refused."""
     key = (g, x, y)
     if key not in mechanics.local:
         try:
-            mechanics.local[key] = list(_local_effects(mechanics, g, x, y))
+            mechanics.local[key] = _local_effects(mechanics, g, x, y)
         except NoAnswer as reason:
             mechanics.local[key] = reason
-    found = mechanics.local[key]
+    found: LocalAnswers | NoAnswer = mechanics.local[key]
     if isinstance(found, NoAnswer):
         raise found.with_traceback(None)
     return found
 
 
-def _local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> Iterator[Estimate]:
+def _local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> LocalAnswers:
     if mechanics.lag(x):  # its own causes lie partly before the window
         raise too_many_families(mechanics)
-    near = {x, *mechanics.contexts}
-    edges = [edge for part in mechanics.graphs.components for edge in part if edge[0] == g and near & {*edge[1:]}]
-    seen = set[tuple[tuple[int, ...], ...]]()
-    for family in local_families(mechanics, edges, sorted(near)):
+    ways = local_families(mechanics, [g], [x, *sorted(mechanics.contexts - {x})])
+    asked = {}
+    for family in ways.families:
         causes = _system(mechanics, family.parents(g, x))
         into = _system(mechanics, sorted({c for context in mechanics.contexts for c in family.parents(g, context)}))
-        if (causes, into) not in seen:
-            seen.add((causes, into))
-            yield _local_effect(mechanics, g, x, y, causes, into)
+        if (causes, into) not in asked:
+            asked[causes, into] = _local_effect(mechanics, g, x, y, causes, into)
+    return LocalAnswers(list(asked.values()), ways.cut)
 
 
-def local_families(mechanics: Mechanics, edges: Sequence[OpenEdge], variables: Sequence[int]) -> Sequence[Family]:
-    """The ways to direct the open edges at some variables; `NoAnswer` if there are none, or too many to ask them all.
+def local_families(mechanics: Mechanics, cells: Sequence[int], variables: Sequence[int]) -> LocalFamilies:
+    """The ways to direct the open edges at some variables in some contexts; `NoAnswer` if there are none.
 
-    What is too many depends on the sizes of the open graphs alone, not on the order of columns or of questions.
+    How many are listed depends on the sizes of the open graphs alone, and which on the correlations of the columns, not
+    on the order of columns or of questions: those with few causes, the most correlated ones first.
     """
-    graphs = mechanics.graphs
+    graphs, near = mechanics.graphs, {v: place for place, v in enumerate(variables)}
+    edges = [(g, i, j) if near.get(i, len(near)) <= near.get(j, len(near)) else (g, j, i)
+             for part in graphs.components for g, i, j in part if g in cells and (i in near or j in near)]  # fmt: skip
+    edges.sort(key=lambda edge: mechanics.correlated(*edge[1:]))
     share = MOST_FITS // max(len(graphs.open_places) * graphs.endpoints.shape[1], 1)
     found = graphs.local(edges, min(MOST_LOCAL, max(FEWEST_LOCAL, share)))
-    if found is None:
-        raise NoAnswer(f"open edges leave too many choices of the causes of "
-                       f"{listed(map(mechanics.name, variables), 3)} to ask them all; add knowledge")  # fmt: skip
-    if not found:
-        raise NoAnswer(f"no directed acyclic graphs have the directions that were found and any of the open edges at "
-                       f"{listed(map(mechanics.name, variables), 3)}")  # fmt: skip
+    if not found.families:
+        names = listed(map(mechanics.name, variables), 3)
+        raise NoAnswer(f"open edges leave too many choices of the causes of {names}; add knowledge" if found.cut else
+                       "no directed acyclic graphs have the directions that were found and any of the open edges at "
+                       f"{names}")  # fmt: skip
     return found
 
 
@@ -162,17 +173,22 @@ def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[in
     return total(parts)
 
 
-def collected(estimates: Iterable[Estimate], open_edges: Callable[[], str]) -> Possible:
-    """The different values; where there are several, what leaves them open, in words that take their time."""
+def collected(estimates: Iterable[Estimate], open_edges: Callable[[], str], cut: bool = False) -> Possible:
+    """The different values; where there are several, what leaves them open, in words that take their time.
+
+    `cut` says that there may be others.
+    """
     found: list[Estimate] = []
     for estimate in sorted(estimates, key=lambda one: (one.value, -one.error)):
         if not np.isfinite(estimate.value):
             raise NoAnswer("a coefficient is not a number")
         if not found or estimate.value - found[-1].value > SAME * (abs(estimate.value) + estimate.error):
             found.append(estimate)
-    if len(found) == 1:
+    if len(found) == 1 and not cut:
         return Possible(tuple(found))
-    span = f"between {found[0].value:.3g} and {found[-1].value:.3g}"
+    if len(found) == 1:
+        raise NoAnswer(f"there are too many directed graphs to ask them all, left open by {open_edges()}")
+    span = f"{'at least ' if cut else ''}between {found[0].value:.3g} and {found[-1].value:.3g}"
     return Possible(tuple(found), f"{span}: left open by {open_edges()}")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import NotYetError, OptionError, check_choice, check_level, shortly
-from causalcontext.graphs.dags import Family
+from causalcontext.graphs.dags import LocalFamilies
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.effects.asking import (
@@ -31,6 +31,7 @@ from causalcontext.results.effects.fits import MechanismFit, SharedFit
 from causalcontext.results.effects.mechanics import GIVEN, Mechanics, NoAnswer, Refused, RowChoice
 from causalcontext.results.effects.sets import (
     MOST_FAMILIES,
+    LocalAnswers,
     Place,
     Possible,
     edge_text,
@@ -352,11 +353,12 @@ def _mechanism_row(mechanics: Mechanics, g: int, cause: int, effect: int, level:
 def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> tuple[list[FoundCoefficient], str]:
     """The different coefficients over the graphs in which there is the link; what is open, in words."""
     asked = [(g, effect)]
-    checked = possible(mechanics, asked, lambda family: Estimate(0.0), lambda: [Estimate(0.0)])
+    checked = possible(mechanics, asked, lambda family: Estimate(0.0), lambda: LocalAnswers([Estimate(0.0)]))
     if not checked.estimates:
         raise Refused(checked.note)
     found: dict[MechanismFit, FoundCoefficient] = {}
-    for family in _families(mechanics, g, effect):
+    families, cut = _families(mechanics, g, effect)
+    for family in families:
         if cause in family.parents(g, effect):
             fit, choice = mechanics.fit(family, g, effect), mechanics.rows_for(family, g, effect)
             found.setdefault(fit, (fit.slope(cause), fit, choice))
@@ -364,19 +366,15 @@ def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> t
         raise NoAnswer(f"no directed acyclic graph has {mechanics.name(cause)} --> {mechanics.name(effect)}")
     settled = cause in mechanics.graphs.settled[g][effect]
     notes = [] if settled else [f"{edge_text(mechanics, g, cause, effect)} is open"]
-    if len(found) > 1:
-        notes.append(f"{len(found)} choices of other causes or of rows are left open")
+    if len(found) > 1 or cut:
+        notes.append(f"{'at least ' * cut}{len(found)} choices of other causes or of rows are left open")
     return sorted(found.values(), key=lambda one: one[0].value), "; ".join(notes)
 
 
-def _families(mechanics: Mechanics, g: int, effect: int) -> Sequence[Family]:
-    """The families that differ at one variable; of very many, those that differ next to it."""
-    components = mechanics.graphs.touching([(g, effect)])
-    families = mechanics.graphs.families(components, MOST_FAMILIES)
-    if families is not None:
-        return families
-    edges = [edge for number in components for edge in mechanics.graphs.components[number] if effect in edge[1:]]
-    return local_families(mechanics, edges, [effect])
+def _families(mechanics: Mechanics, g: int, effect: int) -> LocalFamilies:
+    """The families that differ at one variable; of very many, those that differ next to it, or some of them."""
+    families = mechanics.graphs.families(mechanics.graphs.touching([(g, effect)]), MOST_FAMILIES)
+    return local_families(mechanics, mechanics.cells, [effect]) if families is None else LocalFamilies(families, False)
 
 
 def _mechanism_numbers(mechanics: Mechanics, found: Sequence[FoundCoefficient], cause: int, level: float
