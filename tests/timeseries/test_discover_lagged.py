@@ -350,3 +350,15 @@ def test_the_report_tells_which_copy_a_change_follows():
         if any("by the value of R(t-1)" in sentence for sentence in told):
             return
     raise AssertionError("no change follows R(t-1)")
+
+
+def test_the_report_compares_many_contexts_with_the_first_alone(monkeypatch):
+    """26 contexts were compared in all 325 pairs, which took most of the time of a report."""
+    from causalcontext.report import html
+
+    table = random_series_model(SeriesDesign(variables=3, lags=1), 1).sample(800, 1).assign(R=np.arange(800) // 100)
+    result, pairs = lagged(table, "R", lags=1, method="pc-ac"), []
+    changes = type(result).changes
+    monkeypatch.setattr(type(result), "changes", lambda self, *pair: pairs.append(pair) or changes(self, *pair))
+    html.lagged_stories(result)
+    assert pairs == [(0, other) for other in range(1, 8)]

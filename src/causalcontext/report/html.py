@@ -199,9 +199,15 @@ def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
 
 
 def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
-    """With lags, every link that differs between two contexts in a sentence, and whether that may be claimed."""
+    """With lags, every link that differs between two contexts in a sentence, and whether that may be claimed.
+
+    Of many contexts each is compared with the first: a link that differs between any two of them differs there.
+    """
     errors = {(row.source, row.target, row.context): row.own_error for row in series_of(result).slopes}
-    rows = [row for pair in combinations(result.contexts, 2) for row in result.changes(*pair).to_dict("records")]
+    first, *others = result.contexts
+    few = len(result.contexts) <= MOST_CONTEXTS
+    pairs = combinations(result.contexts, 2) if few else ((first, other) for other in others)
+    rows = [row for pair in pairs for row in result.changes(*pair).to_dict("records")]
     kept = [row for row in rows if row["kind"] in ("edge", "slope")]
     return sorted(((_lagged_sentence(result, row, errors), row["claimed"]) for row in kept), key=lambda one: not one[1])
 

@@ -174,7 +174,7 @@ class ContextGraphs(EffectMethods):
         """What the numbers of conditions in the log stand for: the variables, and the past beyond the window."""
         return self.names if self.series is None else self.series.columns(self.names)
 
-    @property
+    @cached_property
     def asked(self) -> Contexts:
         """The context variables, or their copies in time, that views of the log fix, and their values."""
         return self.cells if self.series is None else self.series.asked(self.cells)

@@ -23,7 +23,7 @@ import numpy as np
 from causalcontext.data.columns import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, check_choice
-from causalcontext.graphs.dags import Family, OpenGraphs
+from causalcontext.graphs.dags import Family, LocalFamilies, OpenGraphs
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats
@@ -134,7 +134,9 @@ class Mechanics(UnrolledGraphs):
         self.totals: dict[tuple[object, ...], Estimate] = {}
         self.orders: dict[tuple[Family, int], dict[int, int]] = {}
         self.local: dict[tuple[int, int, int], Any] = {}  # answers of the local method, or why there are none
+        self.local_ways: dict[tuple[tuple[int, ...], tuple[int, ...]], LocalFamilies] = {}
         self.edge_texts: dict[tuple[int, int, int], str] = {}
+        self.open_texts: dict[tuple[tuple[int, ...], frozenset[tuple[int, int]]], str] = {}
         self.contested = _contested(self.endpoints)
         self.draws, self.intervals = None, GIVEN
         if intervals != "graph":

@@ -137,18 +137,25 @@ def local_families(mechanics: Mechanics, cells: Sequence[int], variables: Sequen
     How many are listed depends on the sizes of the open graphs alone, and which on the correlations of the columns, not
     on the order of columns or of questions: those with few causes, the most correlated ones first.
     """
-    graphs, near = mechanics.graphs, {v: place for place, v in enumerate(variables)}
-    edges = [(g, i, j) if near.get(i, len(near)) <= near.get(j, len(near)) else (g, j, i)
-             for part in graphs.components for g, i, j in part if g in cells and (i in near or j in near)]  # fmt: skip
-    edges.sort(key=lambda edge: mechanics.correlated(*edge[1:]))
-    share = MOST_FITS // max(len(graphs.open_places) * graphs.endpoints.shape[1], 1)
-    found = graphs.local(edges, min(MOST_LOCAL, max(FEWEST_LOCAL, share)))
+    key = tuple(cells), tuple(variables)
+    if key not in mechanics.local_ways:
+        mechanics.local_ways[key] = _local_families(mechanics, set(cells), variables)
+    found = mechanics.local_ways[key]
     if not found.families:
         names = listed(map(mechanics.name, variables), 3)
         raise NoAnswer(f"open edges leave too many choices of the causes of {names}; add knowledge" if found.cut else
                        "no directed acyclic graphs have the directions that were found and any of the open edges at "
                        f"{names}")  # fmt: skip
     return found
+
+
+def _local_families(mechanics: Mechanics, cells: set[int], variables: Sequence[int]) -> LocalFamilies:
+    graphs, near = mechanics.graphs, {v: place for place, v in enumerate(variables)}
+    edges = [(g, i, j) if near.get(i, len(near)) <= near.get(j, len(near)) else (g, j, i)
+             for part in graphs.components for g, i, j in part if g in cells and (i in near or j in near)]  # fmt: skip
+    edges.sort(key=lambda edge: mechanics.correlated(*edge[1:]))
+    share = MOST_FITS // max(len(graphs.open_places) * graphs.endpoints.shape[1], 1)
+    return graphs.local(edges, min(MOST_LOCAL, max(FEWEST_LOCAL, share)))
 
 
 def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[int, ...], into: tuple[int, ...]
@@ -202,17 +209,19 @@ def _conflict(mechanics: Mechanics, places: Sequence[Place]) -> str:
 
 def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequence[Place]) -> str:
     """The open edges at some variables, in words."""
-    wanted = set(places)
-    read = {(cause, v) for v, causes in mechanics.undecided for cause in causes}
-    edges = [
-        f"the copy of {mechanics.name(mechanics.now(i))} that {mechanics.name(j)} reads"
-        if (i, j) in read
-        else edge_text(mechanics, g, i, j)
-        for number in components
-        for g, i, j in mechanics.graphs.components[number]
-        if (g, i) in wanted or (g, j) in wanted
-    ]
-    return listed(dict.fromkeys(edges), 3)
+    key = tuple(components), frozenset(places)
+    if key not in mechanics.open_texts:
+        read = {(cause, v) for v, causes in mechanics.undecided for cause in causes}
+        edges = [
+            f"the copy of {mechanics.name(mechanics.now(i))} that {mechanics.name(j)} reads"
+            if (i, j) in read
+            else edge_text(mechanics, g, i, j)
+            for number in components
+            for g, i, j in mechanics.graphs.components[number]
+            if (g, i) in key[1] or (g, j) in key[1]
+        ]
+        mechanics.open_texts[key] = listed(dict.fromkeys(edges), 3)
+    return mechanics.open_texts[key]
 
 
 def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
