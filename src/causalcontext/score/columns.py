@@ -146,7 +146,7 @@ def scale_columns(data: ScoreData) -> Floats:
         centre, unit = robust_units(data.values[j])
         z = np.clip((data.values[j] - centre) / unit, -FARTHEST, FARTHEST)
         found[j] = z, np.abs(z), z > 0.0, np.maximum(z - OUTER, 0.0), np.maximum(-z - OUTER, 0.0)
-    return found.reshape(data.candidates * SHAPES, -1)
+    return found.reshape(data.candidates * SHAPES, data.values.shape[1])
 
 
 def _own_functions(data: ScoreData, curves: bool) -> list[list[BasisFunction]]:

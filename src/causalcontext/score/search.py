@@ -405,10 +405,12 @@ class Rivals:
     """The best models near a given one in which a link is missing."""
 
     def __init__(self, model: FittedModel, workspace: FitWorkspace, slots: NodeSlots, stop: Ints) -> None:
-        self._score, orders = model.score, model.orders
+        self._score, orders, settled = model.score, model.orders, _settled_orders(model)
         starts = [(np.tile(orders[0], (len(orders), 1)), True)]
         if not (orders == orders[0]).all():
             starts.append((orders, False))
+        elif not (settled == orders).all():
+            starts.append((settled, True))
         self._homes, self._trials = ([Climber(workspace, slots, *start, stop) for start in starts] for _ in range(2))
         for home, trial in zip(self._homes, self._trials, strict=True):
             home.fit()
@@ -443,6 +445,21 @@ class Rivals:
         order = [*(v for v in (effect, cause) if v < p), *(v for v in others if v not in (cause, effect) and v < p),
                  *(v for v in (effect, cause) if v >= p)]  # fmt: skip
         return np.tile(np.array(order, dtype=np.int64), (MOST_SWEEPS // 4 if neighbours else 2, 1))
+
+
+def _settled_orders(model: FittedModel) -> Ints:
+    """Orders of a model that do not depend on the climb that found it, if it has one order for all contexts.
+
+    Causes come first, and of those that may the first column.
+    """
+    nodes = model.design.data.nodes
+    if not (model.orders == model.orders[0]).all():
+        return model.orders
+    before, order = model.links[:, :nodes, :nodes].any(axis=0) | model.design.earlier, list[int]()
+    while len(order) < nodes:
+        left = np.isin(np.arange(nodes), order, invert=True)
+        order.append(int(np.flatnonzero(left & ~before[left].any(axis=0))[0]))
+    return np.tile(np.array(order, dtype=np.int64), (len(model.orders), 1))
 
 
 def _banned(problem: OrderProblem, cause: int, effect: int) -> OrderProblem:
