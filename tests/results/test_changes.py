@@ -14,7 +14,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.changes import false_discovery
 from causalcontext.results.slope_fits import RowFits
-from causalcontext.results.slopes import heterogeneity, slope
+from causalcontext.results.slopes import Slope, heterogeneity, slope
 
 
 def table(seed: int, sizes=(300, 80, 40)) -> pd.DataFrame:
@@ -330,3 +330,11 @@ def test_nothing_is_claimed_where_the_past_beyond_the_lags_still_tells_something
     alarmed = replace(result, series=replace(result.series, beyond_lags=1e-6))
     assert not alarmed.changes(0, 1)["claimed"].any()
     assert alarmed.changes(0, 1)["reason"].str.contains("too few").any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_slope_without_an_error_is_compared_with_nothing():
+    """A column that others determine in a context; dividing by its error of 0 was a warning."""
+    exact, other = Slope(1.0, 0.0, 1.0, 20), Slope(0.5, 0.1, 0.7, 30)
+    assert np.isnan(heterogeneity((exact, other))).all()
+    assert np.isnan(heterogeneity((exact, exact))).all()

@@ -171,7 +171,7 @@ def test_undecided_triples_move_with_their_contexts_and_survive_a_file(tmp_path)
 
 @pytest.mark.slow
 def test_a_column_of_noise_changes_few_marks():
-    """4 of 144 tables, all with climbs; none of those that are solved exactly with the column and without it."""
+    """2 of 144 tables, all with climbs; none of those that are solved exactly with the column and without it."""
     changed = []
     for number, (nodes, contexts, rows) in enumerate(12 * [*product((4, 6, 8), (2, 3), (300, 1000))]):
         seed = 88_000 + number
@@ -181,5 +181,5 @@ def test_a_column_of_noise_changes_few_marks():
         pairs = list(combinations(found.names, 2))
         marks = [[[graph.mark(*pair) for pair in pairs] for graph in one.graphs.values()] for one in (found, other)]
         changed += [nodes] * (marks[0] != marks[1])
-    assert len(changed) <= 6
+    assert len(changed) <= 4
     assert set(changed) <= {8}

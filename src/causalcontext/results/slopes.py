@@ -64,12 +64,12 @@ def corrected_slope(moments: Moments, cell: int, x: int, y: int, given: Sequence
 
 
 def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:
-    """Q = Σ (b_r - b̄)² / se_r² with the weighted mean b̄, and its p-value; NaN with fewer than two slopes.
+    """Q = Σ (b_r - b̄)² / se_r² with the weighted mean b̄, and its p-value; NaN with fewer than two slopes with errors.
 
     The p-value is that of chi-squared with k - 1 degrees of freedom, for two slopes of Student's t with Welch's degrees
     of freedom: standard errors of small contexts are estimates too.
     """
-    known = [s for s in slopes if np.isfinite(s.value)]
+    known = [s for s in slopes if np.isfinite(s.value) and s.error > 0.0]
     if len(known) < 2:
         return np.nan, np.nan
     value, errors = np.array([s.value for s in known]), np.array([s.error for s in known])
