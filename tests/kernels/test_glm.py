@@ -176,6 +176,11 @@ def test_probabilities_are_those_that_the_likelihood_sums_up(family):
     assert np.log(share[np.arange(40), codes]).sum() == pytest.approx(twin(family, design, codes, 3, slopes))
 
 
+def test_a_single_class_is_certain():
+    """Rows of one context may have one of the classes alone."""
+    assert probabilities(LOGIT, np.ones((2, 4)), 1, np.zeros(0)).tolist() == [[1.0]] * 4
+
+
 def test_factors_solve_and_invert_and_leave_out_what_is_said_twice():
     rng = np.random.default_rng(5)
     columns = rng.standard_normal((30, 4)) + 3.0

@@ -73,7 +73,7 @@ def probabilities(family: int, design: Floats, classes: int, slopes: Floats) -> 
         below = scipy.special.expit(slopes[: classes - 1] - (slopes[classes - 1 :] @ design[1:])[:, None])
         return np.asarray(np.maximum(np.diff(below, axis=1, prepend=0.0, append=1.0), 0.0))
     predictor = np.zeros((design.shape[1], classes))
-    predictor[:, :-1] = (slopes.reshape(classes - 1, -1) @ design).T
+    predictor[:, :-1] = (slopes.reshape(classes - 1, design.shape[0]) @ design).T
     return np.asarray(scipy.special.softmax(predictor, axis=1))
 
 
