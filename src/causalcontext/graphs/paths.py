@@ -8,6 +8,10 @@ the generalised adjustment criterion (Perković, Textor, Kalisch and Maathuis 20
 directed path from x to y starts with a visible edge out of x; nothing that such a path may lead to is adjusted for; and
 the rest of the paths of definite status are blocked. If any set of variables will do, the possible ancestors of x and y
 that are not forbidden will.
+
+Where only a part of a PAG is known (`sure` edges are there, others may be), the criterion is asked of every graph that
+it leaves open: an edge is visible by edges that are sure, and every path counts that is not surely blocked. What it
+answers is right if ends are; it may refuse what the whole PAG would answer.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from causalcontext.data.frames import Later
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, may_cause
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed, may_cause
 from causalcontext.kernels.arrays import Bools
 
 nx: Any = Later("networkx")  # imported when it is first needed: it takes long
@@ -171,11 +175,12 @@ class Adjustment(NamedTuple):
     blamed: tuple[int, int] | None = None
 
 
-def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()) -> Adjustment:
+def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = (), sure: Bools | None = None
+               ) -> Adjustment:  # fmt: skip
     """The variables to adjust for so that the coefficient of x is its effect on y; y may lie downstream of x.
 
     `endpoints` are those of a PAG, shape (N, N). Variables that are held `fixed`, by choice of rows, must be among
-    those to adjust for.
+    those to adjust for. With `sure`, of the same shape, other edges may be missing, and circles may be any ends.
 
     >>> from causalcontext.graphs.graph import Graph
     >>> pag = Graph.from_edges("ZXY", [("Z", "X", "o->"), ("X", "Y", "-->")], "pag")
@@ -188,7 +193,7 @@ def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()
     links[:, x] = False
     first = np.flatnonzero(links[x] & _leading(links, y)).tolist()
     for v in first:
-        if not (directed(endpoints)[x, v] and is_visible(endpoints, x, v)):
+        if not (directed(endpoints)[x, v] and is_visible(endpoints, x, v, sure)):
             return Adjustment(None, (x, v))
     on_path = descendants(links, x) & _leading(links, y)
     forbidden = np.any([on_path, *(descendants(links, int(v)) for v in np.flatnonzero(on_path))], axis=0)
@@ -201,17 +206,18 @@ def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()
     given = tuple(np.flatnonzero(allowed).tolist())
     without = endpoints.copy()
     without[x, first] = without[first, x] = Endpoint.NONE
-    open_path = connection(without, x, y, given)
+    open_path = connection(without, x, y, given, definite=sure is None)
     return Adjustment(given) if open_path is None else Adjustment(None, open_path)
 
 
-def is_visible(endpoints: Endpoints, a: int, b: int) -> bool:
+def is_visible(endpoints: Endpoints, a: int, b: int, sure: Bools | None = None) -> bool:
     """Whether a --> b cannot hide a common cause: what is not adjacent to b points into a, perhaps by colliders."""
-    parents = directed(endpoints)[:, b]
+    there = adjacent(endpoints) if sure is None else sure
+    parents = directed(endpoints)[:, b] & there[:, b]
     found, frontier = {a}, [a]
     while frontier:
         v = frontier.pop()
-        into = endpoints[:, v] == Endpoint.ARROW
+        into = (endpoints[:, v] == Endpoint.ARROW) & there[:, v]
         if (into & (endpoints[:, b] == Endpoint.NONE) & (np.arange(len(endpoints)) != b)).any():
             return True
         both = np.flatnonzero(into & (endpoints[v] == Endpoint.ARROW) & parents).tolist()
@@ -220,9 +226,13 @@ def is_visible(endpoints: Endpoints, a: int, b: int) -> bool:
     return False
 
 
-def connection(endpoints: Endpoints, x: int, y: int, given: Iterable[int]) -> tuple[int, int] | None:
-    """The first edge of an open walk of definite status between x and y; None if `given` blocks all of them."""
-    kept = set(given)
+def connection(endpoints: Endpoints, x: int, y: int, given: Iterable[int], definite: bool = True
+               ) -> tuple[int, int] | None:  # fmt: skip
+    """The first edge of an open walk between x and y; None if `given` blocks all of them.
+
+    Walks are those of `definite` status, or all that some choice of the ends which are not known would open.
+    """
+    kept, passes = set(given), _passes if definite else _may_pass
     opened = _possible_ancestors(endpoints, kept)
     steps = [(x, int(v), int(v)) for v in np.flatnonzero(endpoints[x])]
     seen = {step[:2] for step in steps}
@@ -230,7 +240,7 @@ def connection(endpoints: Endpoints, x: int, y: int, given: Iterable[int]) -> tu
         if v == y:
             return x, first
         for w in np.flatnonzero(endpoints[v]).tolist():
-            if w not in (u, x) and (v, w) not in seen and _passes(endpoints, u, v, w, kept, opened):
+            if w not in (u, x) and (v, w) not in seen and passes(endpoints, u, v, w, kept, opened):
                 seen.add((v, w))
                 steps.append((v, w, first))
     return None
@@ -243,6 +253,13 @@ def _passes(endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int]
         return bool(opened[v])
     unshielded = at == (Endpoint.CIRCLE, Endpoint.CIRCLE) and endpoints[u, w] == Endpoint.NONE
     return (Endpoint.TAIL in at or unshielded) and v not in given
+
+
+def _may_pass(endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools) -> bool:
+    """Whether a path u - v - w is open at v for some choice of the ends that are not known."""
+    at = endpoints[u, v], endpoints[w, v]
+    as_collider = Endpoint.TAIL not in at and bool(opened[v])
+    return as_collider or (at != (Endpoint.ARROW, Endpoint.ARROW) and v not in given)
 
 
 def _leading(links: Bools, y: int) -> Bools:

@@ -19,11 +19,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
+import scipy
 
 from causalcontext.data.columns import Kind
 from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.dags import Family
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, may_cause
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, mark_of, may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.graphs.paths import adjustment, ancestors, possible_descendants
 from causalcontext.results.effects.composition import (
@@ -50,6 +51,8 @@ from causalcontext.results.effects.sets import (
     possible,
     too_many_families,
 )
+from causalcontext.results.effects.window_pags import window_pag
+from causalcontext.results.log import Decision
 
 MOST_STEPS = 200
 NUMBERS = Contrast()
@@ -186,7 +189,7 @@ def approximations(mechanics: Mechanics, g: int, effects: Sequence[int], causes:
 
 def _followed(mechanics: Mechanics, g: int, effects: Sequence[int]) -> Iterator[str]:
     """Mechanisms with lags whose residuals follow each other, which makes errors too small."""
-    if mechanics.result.windowed is None:
+    if mechanics.result.windowed is None or mechanics.is_pag:
         return
     for v in effects:
         families = mechanics.graphs.families(mechanics.graphs.touching([(g, v)]), most_families(mechanics))
@@ -281,21 +284,52 @@ def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: i
 
 
 def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
-    """0 where x leads nowhere near y; else `NoAnswer`.
+    """The effect of an earlier column by adjustment in the window; 0 where x leads nowhere near y.
 
-    What lies before the window is hidden and confounds its first columns, and the graph, whose links are those into
-    time t, does not say which of them. So no set of columns is known to be enough to adjust for.
+    What lies before the window is hidden and confounds its first columns: `window_pags` says which edges may be there.
+    With contexts there is no answer but 0: before the window they are free, and mechanisms may be others.
     """
-    (variable, lag), name = mechanics.place(x), mechanics.name
-    if lag > mechanics.window.lags:
+    (variable, lag), name, window = mechanics.place(x), mechanics.name, mechanics.window
+    if lag > window.lags:
         raise NoAnswer(f"its lag: hidden variables may lead from {name(x)} to {name(y)} beside all links of "
-                       f"{mechanics.window.lags} lags")  # fmt: skip
+                       f"{window.lags} lags")  # fmt: skip
     into = x in mechanics.contexts or bool(mechanics.into_contexts[g, variable])
     if not mechanics.leads(g, x, y) and not (into and mechanics.from_contexts[g, y]):
         return Estimate(0.0)
-    if may_cause(mechanics.endpoints[g])[x, y]:
-        raise NoAnswer(f"{edge_text(mechanics, g, x, y)}, which may hide a common cause")
-    raise NoAnswer(f"the links on the way from {name(x)} to {name(y)}, any of which may hide a common cause")
+    if mechanics.contexts:
+        raise NoAnswer("the context, whose values before the window are free: mechanisms may be others there")
+    if g not in mechanics.window_pags:
+        mechanics.window_pags[g] = window_pag(mechanics, g, LoggedSeparations(mechanics, g))
+    known = mechanics.window_pags[g]
+    found = adjustment(known.endpoints, x, y, sure=known.sure)
+    if found.given is not None:
+        return mechanics.regression(y, (x, *found.given), (mechanics.rows_of(g, ()),)).slope(x)
+    a, b = found.blamed or (x, y)
+    advice = "; pass more lags" if max(lag, mechanics.lag(b)) == window.lags else ""
+    if not known.sure[a, b]:
+        raise NoAnswer(f"{name(a)} and {name(b)}, which may share a cause before the window{advice}")
+    hides = ", which may hide a common cause" if known.endpoints[b, a] != Endpoint.ARROW else ""
+    raise NoAnswer(f"{name(a)} {mark_of(known.endpoints, a, b)} {name(b)}{hides}{advice}")
+
+
+class LoggedSeparations:
+    """The sets of the log, and whether others leave a partial correlation: what a linear adjustment rests on."""
+
+    def __init__(self, mechanics: Mechanics, g: int) -> None:
+        self._log, self._graph, self._alpha = mechanics.result.log, g, mechanics.result.settings.alpha
+        self._rows = mechanics.moments.merged(mechanics.everyone)
+
+    def found(self, a: int, b: int) -> tuple[int, ...] | None:
+        """The set that separated them in the search; None if there is none."""
+        entry = self._log.at(self._graph, self._log.slot(a, b))
+        return entry.conditions if entry.decision == Decision.ABSENT else None
+
+    def separates(self, a: int, b: int, given: tuple[int, ...]) -> bool:
+        """Whether another set separates them."""
+        fit = self._rows.regression(b, [a, *given])
+        if fit is None or fit.df < 1 or not fit.errors[0] > 0.0:
+            return False
+        return float(2.0 * scipy.special.stdtr(fit.df, -abs(fit.slopes[0] / fit.errors[0]))) > self._alpha
 
 
 def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:

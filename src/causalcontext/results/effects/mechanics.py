@@ -31,6 +31,7 @@ from causalcontext.results.curve_difference import rows_in_units
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, SharedFit, fit, shared_fits
 from causalcontext.results.effects.unrolled import UnrolledGraphs
+from causalcontext.results.effects.window_pags import WindowPag
 from causalcontext.results.log import Decision
 from causalcontext.results.series import context_nodes, copies_in, series_of
 from causalcontext.search.lagged.plan import Window
@@ -135,6 +136,7 @@ class Mechanics(UnrolledGraphs):
         self.orders: dict[tuple[Family, int], dict[int, int]] = {}
         self.local: dict[tuple[int, int, int], Any] = {}  # answers of the local method, or why there are none
         self.local_ways: dict[tuple[tuple[int, ...], tuple[int, ...]], LocalFamilies] = {}
+        self.window_pags: dict[int, WindowPag] = {}
         self.edge_texts: dict[tuple[int, int, int], str] = {}
         self.open_texts: dict[tuple[tuple[int, ...], frozenset[tuple[int, int]]], str] = {}
         self.contested = _contested(self.endpoints)

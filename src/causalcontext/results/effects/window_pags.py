@@ -1,0 +1,92 @@
+"""Which edges a PAG over the window has between earlier columns: what adjustment over time needs to know.
+
+A window graph shows links into time t. Everything before the window is hidden, so that the graph of the whole window
+has the same links a step earlier, and perhaps more: two columns may share a cause that lies before the window. A pair
+that is adjacent at time t is so at all earlier times, with the same ends, since a set that separates it in the window
+would separate it later. A pair that a set separates at time t is separated earlier by the earlier set, if that set lies
+in the window. All other pairs of earlier columns may be adjacent, and of their ends we know who cannot cause whom.
+`graphs.paths.adjustment` takes such a part of a PAG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent
+from causalcontext.kernels.arrays import Bools
+from causalcontext.results.effects.unrolled import UnrolledGraphs
+from causalcontext.search.lagged.plan import Window
+
+MOST_GIVEN = 3
+"""The size of the sets of neighbours that are asked whether they separate a pair."""
+
+
+class WindowPag(NamedTuple):
+    """The ends of all edges that the window may have, shape (N, N), and which of them it surely has."""
+
+    endpoints: Endpoints
+    sure: Bools
+
+
+class Separations(Protocol):
+    """What is known about pairs with a column of time t that are not adjacent."""
+
+    def found(self, a: int, b: int) -> tuple[int, ...] | None:
+        """The set that separated them in the search; None if there is none."""
+        ...
+
+    def separates(self, a: int, b: int, given: tuple[int, ...]) -> bool:
+        """Whether another set separates them."""
+        ...
+
+
+def window_pag(graphs: UnrolledGraphs, g: int, separations: Separations) -> WindowPag:
+    """The PAG of the whole window, as far as the graph of a context shows it.
+
+    Edges in conflict have ends that are not known. Contexts are not allowed for: before the window they are free.
+    """
+    shown, window = graphs.endpoints[g], graphs.window
+    shown = np.where(shown == Endpoint.CONFLICT, np.int8(Endpoint.CIRCLE), shown)
+    ends, sure, reach = shown.copy(), adjacent(shown), graphs.reach[g]
+    earliest: dict[tuple[int, int], int] = {}
+    for a, b, later, steps in _earlier_pairs(window):
+        if sure[later]:
+            ends[a, b], ends[b, a], sure[a, b], sure[b, a] = shown[later], shown[later[::-1]], True, True
+            continue
+        if later not in earliest:
+            around = np.flatnonzero(sure[list(later)].any(axis=0)).tolist()
+            earliest[later] = _shortest(window, separations, later, around)
+        if earliest[later] + steps > window.lags:
+            ends[a, b] = Endpoint.CIRCLE if reach[later[::-1]] else Endpoint.ARROW
+            ends[b, a] = Endpoint.CIRCLE if reach[later] else Endpoint.ARROW
+    past, covariates = [v for v in range(window.nodes) if window.lag(v) > 0], list(window.extra)
+    ends[np.ix_(covariates, past)], ends[np.ix_(past, covariates)] = Endpoint.ARROW, Endpoint.CIRCLE
+    ends[np.ix_(covariates, covariates)] = Endpoint.CIRCLE  # nothing of the table causes them; the rest was not asked
+    np.fill_diagonal(ends, Endpoint.NONE)
+    return WindowPag(ends, sure)
+
+
+def _earlier_pairs(window: Window) -> Iterator[tuple[int, int, tuple[int, int], int]]:
+    """Two columns before time t, the same ones as late as can be, and how many steps lie between."""
+    placed = [(v, place) for v in range(window.nodes) if (place := window.place(v)) is not None and place[1] > 0]
+    for (a, (first, before)), (b, (second, after)) in combinations(placed, 2):
+        steps = min(before, after)
+        yield a, b, (window.at(first, before - steps), window.at(second, after - steps)), steps
+
+
+def _shortest(window: Window, separations: Separations, pair: tuple[int, int], around: Sequence[int]) -> int:
+    """The longest lag of the set that separates a pair with the shortest lags; more than the window has without any."""
+    known = separations.found(*pair)
+    if known is None:
+        return window.lags + 1
+    longest = max((window.lag(z) for z in known), default=0)
+    for deepest in range(longest):
+        pool = [z for z in around if window.lag(z) <= deepest and z not in pair]
+        for given in (some for size in range(MOST_GIVEN + 1) for some in combinations(pool, size)):
+            if separations.separates(*pair, given):
+                return deepest
+    return longest
