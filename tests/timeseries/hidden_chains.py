@@ -16,8 +16,8 @@ from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent
 from causalcontext.graphs.paths import is_acyclic, mag_adjacency, open_paths, reach
 from causalcontext.knowledge import Links
 from causalcontext.search.fci import Caution, fci
+from causalcontext.search.lagged.own_past import OwnPastSearch
 from causalcontext.search.lagged.plan import Window, WindowPlan, pairs_now, repeated_links
-from causalcontext.search.level_search import BatchedSearch
 from causalcontext.simulate.hidden import PreparedOracle
 from causalcontext.simulate.testing import DiscreteModel
 from causalcontext.views import Contexts, Outcomes, adaptive
@@ -41,7 +41,7 @@ def plan_of(window, contexts, across=True):
 
 
 def search(prepared, plan, **caution):
-    return fci(BatchedSearch(prepared), plan, Caution(**{"contested": "bidirected", **caution}), 1, lambda *_: None)
+    return fci(OwnPastSearch(prepared), plan, Caution(**{"contested": "bidirected", **caution}), 1, lambda *_: None)
 
 
 def wrong_endpoints(endpoints, causes):

@@ -269,6 +269,7 @@ class CandidateSet(NamedTuple):
     query: CIQuery
     chosen: tuple[int, ...]
     mask: int = 0
+    least: float = 0.0  # the p-value that it takes to separate, where that is more than alpha
 
 
 class CIAnswer(NamedTuple):
@@ -362,6 +363,8 @@ def first_separating(waiting: list[tuple[Key, Iterator[CandidateSet]]], settle: 
 class BatchedSearch:
     """Searches levels with any `PreparedTest`; a query that several graphs ask for is run once."""
 
+    more = 0  # by how many variables a set may be larger than its level
+
     def __init__(self, prepared: PreparedTest, n_jobs: int = 1, watch: Watch | None = None) -> None:
         self.prepared, self._lock, self._answers = prepared, Lock(), RememberedAnswers(prepared, n_jobs, watch)
 
@@ -379,9 +382,10 @@ class BatchedSearch:
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
         """The deciding sets of the pairs of a level task; the tests run on all rows, and on those of contexts."""
         group, pairs = level_task.group, level_task.pairs
-        decisions = no_decisions(pairs.first.size, group.share.end - group.share.begin, level_task.size)
+        width = level_task.size + self.more
+        decisions = no_decisions(pairs.first.size, group.share.end - group.share.begin, width)
         waiting = [
-            ((k, g), _of_level(level_task, int(x), int(y), g, decisions.facts[k, g]))
+            ((k, g), self._of_level(level_task, int(x), int(y), g, decisions.facts[k, g]))
             for k, (x, y, bits) in enumerate(zip(*pairs, strict=True))
             for g in range(decisions.facts.shape[1])
             if int(bits) >> g & 1
@@ -397,7 +401,10 @@ class BatchedSearch:
             return decisions, self._answers.counts(before)
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
+        """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre.
+
+        Sets that it takes more than alpha to follow have no vote.
+        """
         separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
         for size in range(min(int(ballots.largest.max(initial=0)), group.plan.max_given) + 1):
             voting = with_sets_of(ballots, size)
@@ -406,7 +413,8 @@ class BatchedSearch:
                 for k, (g, x, y) in enumerate(zip(voting.graph, voting.first, voting.second, strict=True))
                 for mask, entry in enumerate(group.plan.masks)
                 if size + len(entry.triggers) <= group.plan.max_given
-                for candidate in _sets(group, int(x), int(y), int(g), mask, size)
+                for candidate in self.sets(group, int(x), int(y), int(g), mask, size)
+                if candidate.least == 0.0
             ]
             self._answers.run(candidate.query for _, candidate in asked)
             for k, candidate in asked:
@@ -416,6 +424,18 @@ class BatchedSearch:
                     for place in range(voting.offset[k], voting.offset[k + 1]):
                         holding[place] += int(voting.centre[place]) in held
         return separating, holding
+
+    def _of_level(self, level_task: LevelTask, x: int, y: int, g: int, facts: Codes) -> Iterator[CandidateSet]:
+        """The sets of one pair in one graph, in canonical order; notes where there are too many."""
+        for mask in range(level_task.group.first_mask, len(level_task.group.plan.masks)):
+            size = level_task.size - len(level_task.group.plan.masks[mask].triggers)
+            if size >= 0:
+                yield from self.sets(level_task.group, x, y, g, mask, size, (facts, level_task.size))
+
+    def sets(self, group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
+             note: tuple[Codes, int] | None = None) -> Iterator[CandidateSet]:  # fmt: skip
+        """The sets of `size` variables and the triggers of a mask that are asked about a pair in a graph."""
+        return _sets(group, x, y, g, mask, size, note)
 
     def ask(self, queries: Sequence[CIQuery]) -> Floats:
         """The p-value of every query, NaN where it cannot be run."""
@@ -433,6 +453,8 @@ def _written(decisions: Decisions, place: tuple[int, int], candidate: CandidateS
         if facts[MASK] < 0:
             facts[ROWS], facts[REASON] = answer.n, answer.reason
         return False
+    if candidate.least > 0.0 and answer.p <= max(alpha, candidate.least):
+        return False  # no evidence for the edge either
     if answer.p > alpha or answer.p > numbers[P] * (1.0 + TIED):
         numbers[P], numbers[STATISTIC], numbers[DF] = answer.p, answer.statistic, answer.df
         facts[ROWS], facts[MASK], facts[SIZE] = answer.n, candidate.mask, len(candidate.chosen)
@@ -441,14 +463,6 @@ def _written(decisions: Decisions, place: tuple[int, int], candidate: CandidateS
         given[: len(candidate.chosen)] = candidate.chosen
     facts[SEPARATED] |= answer.p > alpha
     return answer.p > alpha
-
-
-def _of_level(level_task: LevelTask, x: int, y: int, g: int, facts: Codes) -> Iterator[CandidateSet]:
-    """The sets of one pair in one graph, in canonical order; notes where there are too many."""
-    for mask in range(level_task.group.first_mask, len(level_task.group.plan.masks)):
-        size = level_task.size - len(level_task.group.plan.masks[mask].triggers)
-        if size >= 0:
-            yield from _sets(level_task.group, x, y, g, mask, size, (facts, level_task.size))
 
 
 def _sets(group: PairGroup, x: int, y: int, g: int, mask: int, size: int,

@@ -28,8 +28,8 @@ from causalcontext.search.family import Doubt, Origin, Place
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.indicator import with_made_contexts
 from causalcontext.search.lagged.algorithm import TIME, LaggedFound, LaggedSearch
+from causalcontext.search.lagged.own_past import OwnPastSearch
 from causalcontext.search.lagged.plan import LaggedPlan, Window, WindowPlan, pairs_now, repeated_links
-from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.sepsets import slot
 from causalcontext.timeseries.alarm import lag_warnings
 from causalcontext.timeseries.windows import SeriesWindows
@@ -193,8 +193,7 @@ def _at(fit: CellRegression | None, place: int) -> tuple[float, float]:
 ONLY_NOW = "the context at time t alone chooses rows: no window has one of its values at all lags"
 
 
-def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_jobs: int, watch: Watch,
-                    device: str) -> Outcome:  # fmt: skip
+def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_jobs: int, watch: Watch) -> Outcome:
     """One PAG over the window per context, where variables may be missing from the table."""
     windows.check()
     told, statistics, notes = windows.columns, windows.statistics, [str(windows.counts)]
@@ -216,7 +215,7 @@ def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_
                       "always", Support(data, settings.alpha).trusted if across else None, GraphKind.PAG,
                       pairs_now(window), window)  # fmt: skip
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)
-    found = fci(SplitSearch(prepared, n_jobs, device, watch), plan, caution, n_jobs, watch)
+    found = fci(OwnPastSearch(prepared, n_jobs, watch), plan, caution, n_jobs, watch)
     endpoints = np.where(pairs_now(window), found.endpoints[list(shown)], np.int8(Endpoint.NONE))
     series = facts_of(windows, data, statistics.of_columns(data), endpoints)
     log = _log(found, plan, shown, series.asked(windows.cells), prepared.labels)
