@@ -9,6 +9,7 @@ of who causes whom.
     python benchmarks/hidden_series.py --systems 5 --seed 100       # fewer, others
     python benchmarks/hidden_series.py --peers                      # with tigramite, where it is installed
     python benchmarks/hidden_series.py --suspicion                  # links of score-ac that diagnose() suspects
+    python benchmarks/hidden_series.py --effects                    # intervals of effects in the PAGs that are found
 
 What `--suspicion` counts are links that `discover` finds ("false": no such link is in the system) and those that
 `edges()` calls suspected. With a context they are systems of `time_series.py`, with one persistent driver of two
@@ -72,6 +73,15 @@ class System(NamedTuple):
         driven = (graph[hidden][:, nodes].T.astype(int) @ graph[hidden][:, nodes]) > 0
         direct = graph[np.ix_(nodes, nodes)] | driven
         return mag_adjacency(graph, nodes), reach(graph)[np.ix_(nodes, nodes)], direct | direct.T
+
+    def effect(self, cause: int, effect: int, lag: int) -> float:
+        """What a unit more of one process does to another so many steps later."""
+        size = len(self.noise)
+        now, found = np.linalg.inv(np.eye(size) - self.coefficients[0]), np.zeros((LAGS + lag + 1, size))
+        found[LAGS] = now[cause]
+        for k in range(LAGS + 1, LAGS + lag + 1):
+            found[k] = sum(found[k - before] @ self.coefficients[before] for before in range(1, LAGS + 1)) @ now
+        return float(found[-1, effect])
 
 
 def system(autocorrelation: float, random: np.random.Generator, hidden_processes: int = HIDDEN) -> System:
@@ -230,6 +240,26 @@ def suspicion(asked: argparse.Namespace) -> None:
     print(machine())  # fmt: skip
 
 
+def effects(asked: argparse.Namespace) -> None:
+    """Print how many effects are told that are not 0 by the graph, and how many of their intervals have the truth."""
+    lines = []
+    for level, rows, hidden in product(asked.autocorrelation, asked.rows, (0, 1, 2)):
+        count: Counter[str] = Counter()
+        for seed in range(asked.seed, asked.seed + asked.systems):
+            random = np.random.default_rng([seed, round(10 * level), hidden])
+            drawn = system(level, random, hidden)
+            result = cc.discover(drawn.sample(rows, random), lags=LAGS, method="fci-ac", alpha=0.01)
+            for row in result.effects().itertuples():
+                truth = drawn.effect(int(row.x[1:]), int(row.y[1:]), row.lag)
+                told = row.identified and row.se > 0
+                count.update(asked=1, told=told, covered=told and row.low <= truth <= row.high)
+        lines.append((level, rows, hidden, count["asked"], count["told"],
+                      f"{count['covered'] / max(count['told'], 1):.3f}"))  # fmt: skip
+        print(lines[-1], flush=True)
+    print(markdown_table(("autocorrelation", "T", "hidden", "a way leads", "told", "intervals with the truth"), lines))
+    print(machine())
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -239,11 +269,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[500, 1000])
     parser.add_argument("--autocorrelation", type=float, nargs="*", default=[0.3, 0.9])
     parser.add_argument("--suspicion", action="store_true")
+    parser.add_argument("--effects", action="store_true")
     parser.add_argument("--cells", nargs="*", default=[*NOISE, "context"], choices=[*NOISE, "context"])
     parser.add_argument("--method", default="auto", help="for --suspicion")
     asked = parser.parse_args()
-    if asked.suspicion:
-        suspicion(asked)
+    if asked.suspicion or asked.effects:
+        (suspicion if asked.suspicion else effects)(asked)
         return
     chosen, rows = dict(methods(asked.peers)), []
     by_fci(system(0.3, np.random.default_rng(0)).sample(200, np.random.default_rng(0)))

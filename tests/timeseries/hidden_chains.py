@@ -210,7 +210,7 @@ def count_chains(variables, hidden, chains, contexts=1, share=0.3, first=0):
 if __name__ == "__main__":
     for hidden, lags in ((1, 1), (1, 2)):
         print(f"2 observed, {hidden} hidden, lags={lags}, all:", counted(2, lags, *every_model(2 + hidden)))
-    for observed, hidden, lags, models, share in ((2, 2, 1, 20_000, 0.35), (3, 1, 1, 4000, 0.3), (3, 2, 1, 4000, 0.25)):
+    for observed, hidden, lags, models, share in ((3, 1, 1, 4000, 0.3), (3, 2, 1, 4000, 0.25)):
         drawn = random_models(observed + hidden, models, [observed, hidden, lags], share)
         print(f"{observed} observed, {hidden} hidden, lags={lags}, random:", counted(observed, lags, *drawn))
     for variables, hidden, contexts, chains in ((2, 1, 1, 1500), (2, 2, 1, 300), (3, 1, 1, 200), (3, 2, 1, 20),

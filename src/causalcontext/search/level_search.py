@@ -364,6 +364,7 @@ class BatchedSearch:
     """Searches levels with any `PreparedTest`; a query that several graphs ask for is run once."""
 
     more = 0  # by how many variables a set may be larger than its level
+    clear = 0.0  # the p-value that some set has to exceed which separates the ends of a collider
 
     def __init__(self, prepared: PreparedTest, n_jobs: int = 1, watch: Watch | None = None) -> None:
         self.prepared, self._lock, self._answers = prepared, Lock(), RememberedAnswers(prepared, n_jobs, watch)
@@ -403,9 +404,11 @@ class BatchedSearch:
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre.
 
-        Sets that it takes more than alpha to follow have no vote.
+        Sets that it takes more than alpha to follow have no vote. -1 is written for centres that none holds where no
+        set separates clearly: that is no verdict.
         """
         separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
+        largest = np.zeros(ballots.first.size)
         for size in range(min(int(ballots.largest.max(initial=0)), group.plan.max_given) + 1):
             voting = with_sets_of(ballots, size)
             asked = [
@@ -418,12 +421,15 @@ class BatchedSearch:
             ]
             self._answers.run(candidate.query for _, candidate in asked)
             for k, candidate in asked:
-                if self._answers.of(candidate.query).p > group.plan.alpha:
+                p = self._answers.of(candidate.query).p
+                if p > group.plan.alpha:
                     separating[k] += 1
+                    largest[k] = max(largest[k], p)
                     held = {*candidate.chosen, *group.plan.masks[candidate.mask].triggers}
                     for place in range(voting.offset[k], voting.offset[k + 1]):
                         holding[place] += int(voting.centre[place]) in held
-        return separating, holding
+        doubtful = np.repeat(largest <= self.clear, np.diff(ballots.offset))
+        return separating, np.where(doubtful & (holding == 0), -1, holding)
 
     def _of_level(self, level_task: LevelTask, x: int, y: int, g: int, facts: Codes) -> Iterator[CandidateSet]:
         """The sets of one pair in one graph, in canonical order; notes where there are too many."""

@@ -22,11 +22,11 @@ import numpy as np
 import scipy
 
 from causalcontext.data.columns import Kind
-from causalcontext.errors import OptionError, did_you_mean, shortly
+from causalcontext.errors import OptionError, did_you_mean, listed, shortly
 from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, mark_of, may_cause
 from causalcontext.graphs.lag_names import split
-from causalcontext.graphs.paths import adjustment, ancestors, possible_descendants
+from causalcontext.graphs.paths import adjustment, ancestors, connection, possible_descendants
 from causalcontext.results.effects.composition import (
     MOST_PATHS,
     Contrast,
@@ -51,7 +51,7 @@ from causalcontext.results.effects.sets import (
     possible,
     too_many_families,
 )
-from causalcontext.results.effects.window_pags import window_pag
+from causalcontext.results.effects.window_pags import WindowPag, window_pag
 from causalcontext.results.log import Decision
 
 MOST_STEPS = 200
@@ -303,6 +303,10 @@ def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     known = mechanics.window_pags[g]
     found = adjustment(known.endpoints, x, y, sure=known.sure)
     if found.given is not None:
+        blamed = _contradicting(mechanics, known, x, y, found.given)
+        if blamed:
+            raise NoAnswer(f"the rows, which contradict the graph: given {name(x)} and what is adjusted for, "
+                           f"{listed(map(name, blamed), 3)} should tell nothing about {name(y)}")  # fmt: skip
         return mechanics.regression(y, (x, *found.given), (mechanics.rows_of(g, ()),)).slope(x)
     a, b = found.blamed or (x, y)
     advice = "; pass more lags" if max(lag, mechanics.lag(b)) == window.lags else ""
@@ -310,6 +314,22 @@ def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
         raise NoAnswer(f"{name(a)} and {name(b)}, which may share a cause before the window{advice}")
     hides = ", which may hide a common cause" if known.endpoints[b, a] != Endpoint.ARROW else ""
     raise NoAnswer(f"{name(a)} {mark_of(known.endpoints, a, b)} {name(b)}{hides}{advice}")
+
+
+CONTRADICTED = 0.01
+"""Rows contradict a graph that separates columns if these have coefficients other than 0 at this level."""
+
+
+def _contradicting(mechanics: Mechanics, known: WindowPag, x: int, y: int, given: tuple[int, ...]) -> list[int]:
+    """Columns among those to adjust for that the graph separates from y given the rest, if the rows do not."""
+    rest = {v: [x, *(w for w in given if w != v)] for v in given}
+    apart = [v for v in given if connection(known.endpoints, v, y, rest[v], definite=False) is None]
+    rows = mechanics.moments.merged(mechanics.everyone)
+    whole, kept = (rows.regression(y, [x, *some]) for some in (given, [v for v in given if v not in apart]))
+    if not apart or whole is None or kept is None or whole.df < 1:
+        return []
+    ratio = (kept.left - whole.left) / len(apart) / (whole.left / whole.df)
+    return apart if scipy.special.fdtrc(len(apart), whole.df, max(ratio, 0.0)) < CONTRADICTED else []
 
 
 class LoggedSeparations:

@@ -6,8 +6,9 @@ memory, nothing is lost: of sets that hold only causes of the two ends, one that
 more of these causes (all paths outside of these causes are closed anyway, and inside them separation is that of an
 undirected graph). If an own past is no cause, but shares a hidden one with its future, it may connect what another set
 separates. So sets are asked without own pasts as well, but as a second opinion, which it takes a p-value of
-`WITHOUT_PAST` to follow: where columns persist, one of many such sets nearly always looks as if it separated. Exact
-answers are followed all the same.
+`WITHOUT_PAST` to follow: where columns persist, one of many such sets nearly always looks as if it separated. For the
+same reason a collider takes a set that separates its ends by more than `CLEAR`. Exact answers are followed all the
+same.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from causalcontext.views import CIQuery
 WITHOUT_PAST = 0.8
 """The p-value by which a set separates that leaves out an own past (design seeds 100 to 111 of hidden_series.py)."""
 
+CLEAR = 0.5
+"""The p-value that some set has to exceed which separates the ends of a collider (design seeds 100 to 123)."""
+
 
 class OwnPastSearch(BatchedSearch):
     """Searches levels of a `WindowPlan` with any prepared test."""
 
-    more = 2
+    more, clear = 2, CLEAR
 
     def sets(self, group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
              note: tuple[Codes, int] | None = None) -> Iterator[CandidateSet]:  # fmt: skip
