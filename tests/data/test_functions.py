@@ -71,6 +71,11 @@ def test_products_and_squares() -> None:
     assert not list(products_of_columns(read_table(table[["x", "y", "near", "days"]], None)))
 
 
+def test_categories_alone_have_no_products() -> None:
+    table = pd.DataFrame({name: np.random.default_rng(seed).choice(list("abc"), 50) for seed, name in enumerate("XY")})
+    assert words_about_functions(read_table(table, None)) == ""
+
+
 def test_a_search_and_a_check_name_them() -> None:
     random = np.random.default_rng(4)
     size = np.exp(2.0 * random.normal(size=300))

@@ -294,7 +294,10 @@ def test_columns_and_their_lags_are_alike():
         assert scales[name].scores  # normal scores
     assert scales["rain"].standard([0.0, 1.0]) == pytest.approx(scales["rain(t-1)"].standard([0.0, 1.0]), abs=0.1)
     assert frozenset(("rain(t-1)", "river")) in edges(result)
-    assert any("% of rain is" in note and "flood (two values) as a category" in note for note in result.notes)
+    assert any(
+        "rain (" in note and "% is one value)" in note and "flood (two values) as a category" in note
+        for note in result.notes
+    )
 
 
 @pytest.mark.parametrize("transform", ["none", "ranks"])

@@ -69,8 +69,10 @@ def products_of_columns(data: Dataset) -> Iterator[tuple[str, str, str]]:
     """System variables (value, a, b): in every row that has all three, the value is a line in a times b."""
     numbers = [place for place in data.system if data.kinds[place].is_number]
     rows = slice(None, None, max(1, data.n_rows // ROWS_OF_A_GLANCE))
+    if not 1 < len(numbers) <= MOST_MULTIPLIED:
+        return
     few = _complete([data.columns[place][rows] for place in numbers])
-    if not 1 < len(numbers) <= MOST_MULTIPLIED or few.shape[1] < FEWEST_MULTIPLIED:
+    if few.shape[1] < FEWEST_MULTIPLIED:
         return
     a, b = np.triu_indices(len(numbers))
     alike = np.argwhere(np.abs(_standardised(few[a] * few[b]) @ _standardised(few).T) > PRODUCT)
@@ -84,7 +86,7 @@ def products_of_columns(data: Dataset) -> Iterator[tuple[str, str, str]]:
 
 def _complete(columns: Sequence[Values]) -> Floats:
     """The rows that have all values, shape (columns, rows), in units of the largest."""
-    values = np.array(columns, dtype=np.float64).reshape(len(columns), -1)
+    values = np.array(columns, dtype=np.float64)
     values = values[:, np.isfinite(values).all(axis=0)]
     return np.asarray(values / np.maximum(np.abs(values).max(axis=1, keepdims=True, initial=0.0), TINY))
 

@@ -228,6 +228,8 @@ class RowFits:
         if not share >= LEAST_ERROR:
             return ""
         apart = slope(moments, 0, x, y, given).value - slope(moments, 1, x, y, given).value
+        if not np.isfinite(apart):  # categories among the conditions, which moments do not hold
+            return ""
         errors = np.where(np.isin(np.arange(len(variance)), system), variance, 0.0)
         for part in (0.25, 0.5, 0.75, 1.0):
             pair = [corrected_slope(moments, r, x, y, given, part * share * errors) for r in (0, 1)]
