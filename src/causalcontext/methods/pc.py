@@ -43,7 +43,7 @@ def fci_ac(task: Task) -> Outcome:
     """fci-ac: as pc-ac, with both views for every set, and ends that hidden common causes cannot make wrong."""
     settings = task.settings
     if task.windows is not None:
-        return pags_of_windows(task.windows, task.links, settings, task.n_jobs, task.advance)
+        return pags_of_windows(task.windows, task.links, settings, task.n_jobs, task.advance, task.device)
     across = task.support.trusted if settings.orientation == "across" else None
     plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)

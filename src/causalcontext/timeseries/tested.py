@@ -190,10 +190,12 @@ def _at(fit: CellRegression | None, place: int) -> tuple[float, float]:
     return (np.nan, np.nan) if fit is None else (float(fit.slopes[place]), float(fit.errors[place]))
 
 
+ON_THE_PROCESSOR = "device has no effect here: fci-ac with lags gives only the neighbours of test='cmi-knn' to a card"
 ONLY_NOW = "the context at time t alone chooses rows: no window has one of its values at all lags"
 
 
-def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_jobs: int, watch: Watch) -> Outcome:
+def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_jobs: int, watch: Watch,
+                    device: str) -> Outcome:  # fmt: skip
     """One PAG over the window per context, where variables may be missing from the table."""
     windows.check()
     told, statistics, notes = windows.columns, windows.statistics, [str(windows.counts)]
@@ -206,6 +208,9 @@ def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_
                         "sample=, or method='pc-ac'")  # fmt: skip
     check_views(told)
     data, statistics, prepared = prepare(told, windows.test, "raise", statistics)
+    members = getattr(windows.test, "members", (windows.test,))
+    if device != "cpu" and not any(getattr(member, "device", "cpu") == device for member in members):
+        notes.append(ON_THE_PROCESSOR)
     window, across = windows.window, settings.orientation == "across"
     limit = window.nodes if settings.max_given is None else min(settings.max_given, window.nodes)
     # Neighbours in time are separated by mistake so often that a majority of sets says little (docs/hidden-causes.md).
