@@ -44,7 +44,7 @@ def codes_for_missing(data: Dataset) -> dict[str, dict[float, int]]:
         values = np.asarray(data.columns[position])
         if position in data.categories or values.dtype.kind not in "iuf" or not values.size:
             continue
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))  # quicker than nanmin
         possible = [code for code in CODES if low <= code <= high]
         rest = values[~np.isin(values, possible) & ~np.isnan(values)] if possible else values[:0]
         if not rest.size:
