@@ -105,7 +105,7 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
                 "mechanisms are clearly not additive; tests are even less reliable there: compare with test='cmi-knn'"
             )
         return MethodChoice("score-ac", f"{len(bent)} of {variables} {words}")
-    said = "warnings say where its residuals contradict" if findings else "its residuals do not contradict"
+    said = "notes say where its residuals contradict" if findings else "its residuals do not contradict"
     return MethodChoice("score-ac", f"it accepts all columns, and {said} the model")
 
 
