@@ -37,12 +37,15 @@ def test_the_fixed_run_has_every_kind_of_case() -> None:
         9101000258,
         9201000053,
         9301000009,
+        9503000973,
+        9503001226,
     ],
 )
 def test_cases_that_failed_once(number: int) -> None:
     """Nothing is left of a mechanism; no level has rows enough; an ordered column beside normal scores; labels wider
     than their panel; copies of a column; an open graph that no directed one extends, with too many edges to list; a
     conditioning set beyond any integer; hidden processes in 16 contexts; no complete row for an effect; hidden
-    processes behind ten dense columns, twice; the share of a curve without an error."""
+    processes behind ten dense columns, twice; the share of a curve without an error; a hurdle beside
+    curves; wrong cells where all numbers are givens."""
     kind, outcome = run_case(number)
     assert not outcome.startswith("FAILED"), f"case {number} ({kind}): {outcome}"

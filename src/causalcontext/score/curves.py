@@ -108,7 +108,8 @@ def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float
     gain = np.full(len(wanted) // 4, np.inf)
     for way in (block, *(way for reader in range(len(data.readers)) for way in design.changing(reader)[:2])):
         by_pair = workspace.fit([(way, node) for node, _ in wanted], candidates)[0].reshape(-1, 4)
-        gain = np.minimum(gain, by_pair[:, 2] + by_pair[:, 3] - by_pair[:, 0] - by_pair[:, 1])
+        with np.errstate(invalid="ignore"):  # a hurdle has no such fit where single slopes change
+            gain = np.fmin(gain, by_pair[:, 2] + by_pair[:, 3] - by_pair[:, 0] - by_pair[:, 1])
         if gain.max() <= need:
             break
     return float(gain.max())

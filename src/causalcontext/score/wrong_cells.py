@@ -114,6 +114,8 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
     if even and 2 * int(found.wrong[found.whole].sum()) < int(found.wrong.sum()):
         return None
     flags, options = found.of_columns(data.position[: data.responses]), explored.design.options
+    if not flags.wrong.size:  # all numbers are givens: no mechanism would be told better
+        return None
     most = 0.5 * (found.gain + np.log(2.0 * np.pi) * flags.wrong.sum()) + wide_density(flags.away, flags.wrong)
     if most < cost_of_names(flags.wrong) or effort.clock.skips("wrong cells"):  # even if all noise were Gaussian
         return None
