@@ -56,9 +56,8 @@ def words_about_functions(data: Dataset) -> str:
 
 def functions_of_columns(data: Dataset) -> Iterator[tuple[str, str]]:
     """Pairs (value, column) of system variables: in every row that has both, the column determines the value."""
-    rows = slice(None, None, max(1, data.n_rows // ROWS_OF_A_GLANCE))
+    rows, some = (slice(None, None, max(1, data.n_rows // most)) for most in (ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK))
     few = np.array([data.columns[place][rows] for place in data.system], dtype=np.float64)
-    some = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))
     for of, value in (tuple(data.system[k] for k in pair) for pair in np.argwhere(_may_determine(few)).tolist()):
         pair = np.asarray(data.columns[value]), np.asarray(data.columns[of])
         if _is_function(pair[0][some], pair[1][some], clear=0.0) and _is_function(*pair):

@@ -17,6 +17,7 @@ from math import inf
 import numpy as np
 
 from causalcontext.errors import OptionError
+from causalcontext.graphs.paths import causal_order
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.orders.exact_orders import all_scores, best_path, best_prefixes, best_suffixes
 from causalcontext.kernels.orders.fits import fit_pointer
@@ -455,11 +456,8 @@ def _settled_orders(model: FittedModel) -> Ints:
     nodes = model.design.data.nodes
     if not (model.orders == model.orders[0]).all():
         return model.orders
-    before, order = model.links[:, :nodes, :nodes].any(axis=0) | model.design.earlier, list[int]()
-    while len(order) < nodes:
-        left = np.isin(np.arange(nodes), order, invert=True)
-        order.append(int(np.flatnonzero(left & ~before[left].any(axis=0))[0]))
-    return np.tile(np.array(order, dtype=np.int64), (len(model.orders), 1))
+    before = model.links[:, :nodes, :nodes].any(axis=0) | model.design.earlier
+    return np.tile(np.array(causal_order(before, range(nodes)), dtype=np.int64), (len(model.orders), 1))
 
 
 def _banned(problem: OrderProblem, cause: int, effect: int) -> OrderProblem:
