@@ -55,7 +55,8 @@ def test_all_models_near_the_best_one_have_what_is_agreed_and_the_marks_are_its_
         other = rivals(cause, effect, told.model.score - ENOUGH)
         near += [other] if other is not None and other.score > told.model.score - CLEAR else []
     reversed_in_one = np.any([other.links.swapaxes(1, 2) for other in near], axis=0)
-    assert np.array_equal(told.agreed, told.model.links & ~reversed_in_one)
+    missing_in_one = np.any([~other.links.any(axis=0) for other in near], axis=0)
+    assert np.array_equal(told.agreed, told.model.links & ~reversed_in_one & ~missing_in_one)
 
     def place(links):
         return in_table(data, links)
@@ -72,6 +73,24 @@ def test_all_models_near_the_best_one_have_what_is_agreed_and_the_marks_are_its_
     assert any(np.array_equal(family, links) for family in families)
     assert np.array_equal(np.all(families, axis=0), arrows)  # what is open can be turned: nothing was missed
     assert np.array_equal(np.any(families, axis=0), arrows | open_edges)
+
+
+def test_a_link_that_a_model_near_the_best_one_does_not_have_is_open_unless_marks_need_it():
+    """Directions with a margin below `CLEAR` are arrows only by a rule, or as colliders that an extension needs."""
+    weak, arrows = 0, 0
+    for seed in range(20):
+        result = cc.discover(model_table(300, 60 + seed, coefficients=WEAK), "R", method="score-ac", curves="never")
+        edges = result.edges()
+        for edge in edges[edges["margin"] < CLEAR].itertuples():
+            weak += 1
+            if edge.mark == "-->":
+                arrows += 1
+                cause, effect = result.position(edge.source), result.position(edge.target)
+                places = [result.contexts.index(value) for value in edge.contexts]
+                ruled = [(g, a, b) in result.origins for g in places for a, b in ((cause, effect), (effect, cause))]
+                assert any(ruled)
+    assert weak >= 40
+    assert arrows <= weak / 2
 
 
 def test_pairs_that_turn_round_between_contexts_are_open_where_the_model_is_doubted():
@@ -128,9 +147,8 @@ def test_with_several_contexts_thresholds_curves_kinds_and_knowledge_too(seed):
 def test_a_rule_behind_a_mark_is_explained_kept_and_compared(tmp_path):
     for seed in range(20):
         result = cc.discover(model_table(300, 40 + seed, coefficients=WEAK), "R", method="score-ac")
-        if result.origins and not result.evidence.undecided:
+        if result.origins:
             break
-    assert result.evidence.undecided == ()  # all are decided as in the best model
     g, a, b = next(iter(result.origins))
     words = result.explain(result.names[a], result.names[b]).splitlines()[g]
     assert "not all models near the best one say so" in words

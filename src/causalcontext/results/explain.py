@@ -192,7 +192,7 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
     told = [_gain(bool(mark), difference)]
     effect, static = int(evidence.effect[r, slot]), result.series is None
     told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, effect, x, y, r)
-    told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, slot, r, mark)]
+    told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, x, y, r, mark)]
     if words := _origin_words(result, r, x, y):
         told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
     return "; ".join(text for text in told if text)
@@ -278,17 +278,21 @@ def _shape(evidence: ScoreEvidence, result: ContextGraphs, x: str, y: str, r: in
     return f"the link is {_SHAPES[shape]}{spread}" if shape else ""
 
 
-def _direction(result: ContextGraphs, evidence: ScoreEvidence, slot: int, r: int, mark: str) -> str:
+def _direction(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int, mark: str) -> str:
     """How sure the direction is."""
+    slot = evidence.slot(result.position(x), result.position(y))
     margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
-    if mark == "o-o":
-        tie = np.isnan(margin) or margin < TIE
-        return f"models with either direction score {'the same' if tie else 'nearly the same'}"
+    if mark == "o-o" and not margin >= TIE:
+        return "models with either direction score the same"
     if not mark or np.isnan(margin):
         return ""
     least = "at least " if margin >= FOLLOWED else ""
     shown = f"{margin:.1f}" if margin < CLEAR else f"{margin:.0f}"
-    return f"the best model without this direction scores {least}{shown} nats less"
+    without = f"without this direction scores {least}{shown} nats less"
+    if mark != "o-o":
+        return f"the best model {without}"
+    cause, effect = (x, y) if result.names[int(evidence.effect[r, slot])] == y else (y, x)
+    return f"the best model has {cause} --> {effect}, the best one {without}"
 
 
 def _meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:

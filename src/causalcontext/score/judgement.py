@@ -2,21 +2,23 @@
 
 Marks come from a set of models: the best one, and every other one that was met and scores less than `CLEAR` nats below
 it. For every link the best model without it is asked for, so a direction that is not clearly better than its reverse
-has a model in the set that says so. A mark is what all models say that have the edge, and what follows from that by the
-rules of CPDAGs, in a graph and across contexts (`search.rules`). Whether an unshielded triple is a collider is left
-undecided, as conservative PC leaves it, where its marks are open and one of the models has a collider there. The best
-model has every mark, and no collider that is excluded: it is an extension of the marks.
+has a model in the set that says so. A mark is a direction that all models of the set have, and what follows from these
+by the rules of CPDAGs, in a graph and across contexts (`search.rules`). Whether an unshielded triple is a collider is
+left undecided, as conservative PC leaves it, where its marks are open and one of the models has a collider there, or
+would have one if an open link were turned. The best model has every mark, and no collider that is excluded: it is an
+extension of the marks.
 
-Undecided triples are no part of a graph. Where a graph alone, without them, has no extension, the colliders of the best
-model keep their arrows. Where knowledge allows one direction only, nothing is asked. A direction that there was no time
-to ask about is left open, and then nothing is inferred.
+Undecided triples are no part of a graph. Where a graph alone, without them, has no extension, as many colliders of the
+best model as are needed keep their arrows, the surest first. Where knowledge allows one direction only, nothing is
+asked. A direction that there was no time to ask about is left open, and then nothing is inferred.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -57,6 +59,11 @@ class Marks(NamedTuple):
     origins: dict[Place, Origin]
     undecided: frozenset[UndecidedTriple]
 
+    @property
+    def are_extendable(self) -> bool:
+        """Whether every graph has an extension without a new collider."""
+        return all(map(has_extension, self.endpoints))
+
 
 @dataclass(frozen=True, eq=False)
 class Directed:
@@ -71,11 +78,19 @@ class Directed:
 
     @cached_property
     def agreed(self) -> Bools:
-        """Links of the model that no model near it has the other way round; shape (K, variables, variables)."""
+        """Links of the model whose margin is not small; shape (K, variables, variables)."""
         turned = np.any([other.links.swapaxes(1, 2) for other in self.near], axis=0)
-        return np.asarray(self.model.links & self.asked & ~turned)
+        return np.asarray(self.model.links & self.asked & ~turned & ~(self.margin < CLEAR))
 
-    def marks(self, contexts: Contexts, place: Callable[[Bools], Bools], doubted: bool = False) -> Marks:
+    def _alternatives(self) -> Iterator[Bools]:
+        """The links of the best model and those near it; of the best one with each link of a small margin turned."""
+        yield from (other.links for other in (self.model, *self.near))
+        for cause, effect in np.argwhere(self.margin < CLEAR).tolist():
+            turned = self.model.links.copy()
+            turned[:, effect, cause], turned[:, cause, effect] = turned[:, cause, effect], False
+            yield turned
+
+    def marks(self, contexts: Contexts, place: Callable[[NDArray[Any]], NDArray[Any]], doubted: bool = False) -> Marks:
         """The marks that all models say, and what follows.
 
         Links that all models have one way in some contexts and the other way in others need feedback, or a model that
@@ -90,23 +105,47 @@ class Directed:
         """
         turns = self.agreed.any(axis=0) & self.agreed.any(axis=0).T & doubted
         agreed = place(self.agreed & ~turns)
-        models = np.stack([place(other.links) for other in (self.model, *self.near)])
+        models = np.stack([place(links) for links in self._alternatives()])
         edges = models[0] | models[0].swapaxes(1, 2)
         loose = edges & ~agreed & ~agreed.swapaxes(1, 2)
-        undecided = [frozenset(_colliders(*graph)) for graph in zip(edges, models.swapaxes(0, 1), loose, strict=True)]
-        found = frozenset((g, *triple) for g, triples in enumerate(undecided) for triple in triples)
+        open_triples = [
+            Triples(frozenset(), frozenset(_colliders(*graph)))
+            for graph in zip(edges, models.swapaxes(0, 1), loose, strict=True)
+        ]
         if not self.asked.all():
-            return Marks(endpoints_of_arcs(agreed | loose), {}, found)
-        evidence = Evidence([Triples(frozenset(), triples) for triples in undecided], None, contexts, arrows=agreed)
-        family = orient_all(edges, evidence)
-        endpoints = OpenGraphs(family.endpoints, contexts, triples=found).closed() if found else family.endpoints
-        if found and not all(map(has_extension, endpoints)):
-            kept = [Triples(frozenset(_colliders(*graph)), frozenset())
-                    for graph in zip(edges, models[:1].swapaxes(0, 1), strict=True)]  # fmt: skip
-            family, found = orient_all(edges, evidence._replace(triples=kept)), frozenset()
-            endpoints = family.endpoints
-        inferred = {place: origin for place, origin in family.origins.items() if origin.rule != AGREED}
-        return Marks(endpoints, inferred, found)
+            return Marks(endpoints_of_arcs(agreed | loose), {}, _undecided(open_triples))
+        evidence = Evidence(open_triples, None, contexts, arrows=agreed)
+        margin = np.broadcast_to(np.nan_to_num(self.margin, nan=np.inf), self.model.links.shape)
+        return _extendable(edges, evidence, models[0], place(margin))
+
+
+def _extendable(edges: Bools, evidence: Evidence, best: Bools, margin: Floats) -> Marks:
+    """The marks, with as many undecided colliders of the best model as extensions of all graphs need, surest first."""
+    doubt = {
+        (g, x, w, y): -min(margin[g, x, w], margin[g, y, w])
+        for g, x, w, y in _undecided(evidence.triples) if best[g, x, w] and best[g, y, w]
+    }  # fmt: skip
+    colliders = sorted(doubt, key=lambda triple: (doubt[triple], triple))
+    marks = cache(lambda number: _oriented(edges, evidence, colliders[:number]))
+    if not colliders or marks(0).are_extendable:
+        return marks(0)
+    return marks(1 + bisect_left(range(1, len(colliders)), True, key=lambda number: marks(number).are_extendable))
+
+
+def _oriented(edges: Bools, evidence: Evidence, colliders: Collection[UndecidedTriple]) -> Marks:
+    """The marks, with some triples as colliders that would be undecided."""
+    decided = [frozenset((x, w, y) for h, x, w, y in colliders if h == g) for g in range(len(edges))]
+    triples = [Triples(kept, each.ambiguous - kept) for kept, each in zip(decided, evidence.triples, strict=True)]
+    family, undecided = orient_all(edges, evidence._replace(triples=triples)), _undecided(triples)
+    endpoints = family.endpoints
+    if undecided:
+        endpoints = OpenGraphs(endpoints, evidence.contexts, triples=undecided).closed()
+    inferred = {place: origin for place, origin in family.origins.items() if origin.rule != AGREED}
+    return Marks(endpoints, inferred, undecided)
+
+
+def _undecided(triples: Sequence[Triples]) -> frozenset[UndecidedTriple]:
+    return frozenset((g, *triple) for g, each in enumerate(triples) for triple in each.ambiguous)
 
 
 def _colliders(edges: Bools, models: Bools, loose: Bools | None = None) -> Iterator[Triple]:
