@@ -86,3 +86,36 @@ def test_changes_of_exact_columns_are_still_claimed() -> None:
     found = cc.discover(table_with(0.0, 1), "R", method="score-ac").changes(0, 1)
     claimed = found.loc[found["claimed"], ["source", "target"]].itertuples(index=False, name=None)
     assert {frozenset(pair) for pair in claimed} == {frozenset({"Z", "Y"})}
+
+
+def levels_claimed(error: float, shift: float, tables: int) -> tuple[int, int, int]:
+    """Z causes X, R and Y, and R moves Y by a shift: levels that are listed, claimed, and explained by errors."""
+    listed = claimed = explained = 0
+    for seed in range(tables):
+        generator = np.random.default_rng([seed, 77])
+        w, z = generator.standard_normal((2, 1000))
+        z = z + w
+        r = (z + generator.logistic(scale=0.3, size=1000) > 0).astype(int)
+        y = z + shift * r + generator.standard_normal(1000)
+        exact = np.column_stack([w, z, y])
+        seen = exact + error * exact.std(axis=0) * generator.standard_normal(exact.shape)
+        table = pd.DataFrame(seen, columns=["W", "Z", "Y"]).assign(R=r)
+        knowledge = cc.Knowledge(tiers=[["W"], ["Z"], ["R"], ["Y"]])
+        found = cc.discover(table, "R", method="score-ac", knowledge=knowledge).changes(0, 1)
+        about = found[(found["kind"] == "level") & (found["target"] == "Y")]
+        listed, claimed = listed + len(about), claimed + int(about["claimed"].sum())
+        explained += int(about["reason"].str.contains("measured with errors").sum())
+    return listed, claimed, explained
+
+
+def test_a_level_that_a_mismeasured_cause_explains_is_not_claimed() -> None:
+    """What Z, measured with an error, leaves of its effect goes to R, which Z causes."""
+    listed, claimed, explained = levels_claimed(0.5, 0.0, 12)
+    assert listed >= 10
+    assert claimed <= 1
+    assert explained >= 8
+
+
+def test_a_large_level_is_claimed_all_the_same() -> None:
+    listed, claimed, _ = levels_claimed(0.0, 2.0, 12)
+    assert listed == claimed == 12

@@ -38,6 +38,7 @@ from causalcontext.results.curve_difference import (
 from causalcontext.results.equations import NUMBER, Mechanisms, Term
 from causalcontext.results.series import context_nodes
 from causalcontext.results.slope_fits import UNCHANGED, possible_causes
+from causalcontext.results.slopes import BY_ERRORS, DESPITE_ERRORS, corrected, shares_of_errors
 from causalcontext.results.violations import by_ranks, is_curved
 
 if TYPE_CHECKING:
@@ -211,7 +212,33 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
     if found[LEVEL].p > UNCHANGED:
         return found, ""
     possible = [z for z in _not_effects(result, target, (a, b)) if table.kinds[z].is_number]
-    return found, shared_level(result, y, others, {z: _column(table, z, rows) for z in possible}, there)
+    doubt = shared_level(result, y, others, {z: _column(table, z, rows) for z in possible}, there)
+    return found, doubt or _errors_explain(result, table, target, causes, rows, there)
+
+
+def _errors_explain(result: ContextGraphs, table: Dataset, target: int, causes: Sequence[int], rows: Bools,
+                    there: Bools) -> str:  # fmt: skip
+    """Why errors of measurement may explain that levels differ, in words; empty if they do not.
+
+    What a cause that is measured with an error leaves of its effect goes to a context that goes along with it.
+    """
+    contexts = context_nodes(result)
+    system = [z for z, kind in enumerate(table.kinds) if kind is Kind.CONTINUOUS and z not in contexts]
+    numbers = np.stack([_column(table, z, rows) for z in system])
+    noisy = [z for z in causes if z in system]
+    if not noisy or result.series is not None or not (numbers.var(axis=1) > 0.0).all():
+        return ""
+    exact = [column for z in causes if z not in system for column in columns_of(table, z, rows)]
+    columns = np.stack([there, *exact, *(numbers[system.index(z)] for z in noisy), numbers[system.index(target)]])
+    covariance, df = np.cov(columns, ddof=0), len(there) - len(columns)
+    variance = np.where(np.arange(len(columns) - 1) > len(exact), np.diagonal(covariance)[:-1], 0.0)
+    apart = corrected(covariance, 0.0 * variance, df).value
+    inside = [np.cov(numbers[:, some], ddof=0) for some in (there, ~there)]
+    for share in shares_of_errors(inside, numbers.var(axis=1)):
+        left = corrected(covariance, share * variance, df)
+        if apart * left.value <= 0.0 or not left.p <= DESPITE_ERRORS:
+            return BY_ERRORS.format(share)
+    return ""
 
 
 def _column(table: Dataset, place: int, rows: Bools) -> Floats:

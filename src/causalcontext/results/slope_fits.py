@@ -30,7 +30,15 @@ from causalcontext.results.curve_difference import UNKNOWN, compared_rows, curve
 from causalcontext.results.effects.fits import stacked
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.series import SlopeRow, context_nodes, series_of
-from causalcontext.results.slopes import Slope, corrected_slope, heterogeneity, slope
+from causalcontext.results.slopes import (
+    BY_ERRORS,
+    DESPITE_ERRORS,
+    Slope,
+    corrected_slope,
+    heterogeneity,
+    shares_of_errors,
+    slope,
+)
 from causalcontext.results.violations import by_ranks, has_levels, is_curved
 from causalcontext.views import CIQuery, Contexts, adaptive
 
@@ -41,10 +49,6 @@ STILL_THERE = 0.001
 """A slope with a smaller p-value is there, whatever the graph says."""
 UNCHANGED = 0.05
 """The other direction needs no change if "one regression for both contexts" has a larger p-value."""
-LEAST_ERROR, MOST_ERROR = 0.08, 0.25
-"""Errors of measurement that are considered, as shares of the variance of a column."""
-DESPITE_ERRORS = 0.01
-"""With such errors slopes must still differ at this level."""
 SHOWN = "the slope differs from 0 there too"
 
 
@@ -212,8 +216,7 @@ class RowFits:
         """Why errors of measurement may explain that slopes differ, in words; empty if they do not.
 
         A cause that is measured with an error leaves a part of its effect to what goes along with it, so that another
-        slope moves where its effect goes. Every number may have errors of an equal share of its variance: at most so
-        large that the covariances of all numbers allow it, which is the smallest eigenvalue of their correlations.
+        slope moves where its effect goes.
         """
         contexts, two = self.result.cells.positions, (present, absent)
         system = [v for v, kind in enumerate(self.result.data.kinds) if kind == Kind.CONTINUOUS and v not in contexts]
@@ -222,19 +225,15 @@ class RowFits:
         variance = np.diagonal(whole.scatter[0]) / whole.rows[0]
         if not {x, y}.issubset(system) or not (variance[system] > 0.0).all():
             return ""
-        unit = np.sqrt(np.outer(variance[system], variance[system]))
-        inside = [moments.scatter[r][np.ix_(system, system)] / moments.rows[r] / unit for r in (0, 1)]
-        share = min(MOST_ERROR, *(float(np.linalg.eigvalsh(one)[0]) for one in inside))
-        if not share >= LEAST_ERROR:
-            return ""
         apart = slope(moments, 0, x, y, given).value - slope(moments, 1, x, y, given).value
         if not np.isfinite(apart):  # categories among the conditions, which moments do not hold
             return ""
+        inside = [moments.scatter[r][np.ix_(system, system)] / moments.rows[r] for r in (0, 1)]
         errors = np.where(np.isin(np.arange(len(variance)), system), variance, 0.0)
-        for part in (0.25, 0.5, 0.75, 1.0):
-            pair = [corrected_slope(moments, r, x, y, given, part * share * errors) for r in (0, 1)]
+        for share in shares_of_errors(inside, variance[system]):
+            pair = [corrected_slope(moments, r, x, y, given, share * errors) for r in (0, 1)]
             if apart * (pair[0].value - pair[1].value) <= 0.0 or not heterogeneity(pair)[1] <= DESPITE_ERRORS:
-                return f"numbers measured with errors of {part * share:.0%} of their variance would explain it"
+                return BY_ERRORS.format(share)
         return ""
 
     def unchanged(self, effect: int, given: Sequence[int], two: tuple[int, int]) -> float:

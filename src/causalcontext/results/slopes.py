@@ -12,6 +12,12 @@ from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 
+LEAST_ERROR, MOST_ERROR = 0.08, 0.25
+"""Errors of measurement that are considered, as shares of the variance of a column."""
+DESPITE_ERRORS = 0.01
+"""With such errors slopes and levels must still differ at this level."""
+BY_ERRORS = "numbers measured with errors of {:.0%} of their variance would explain it"
+
 
 class Slope(NamedTuple):
     """The coefficient of x in the regression of y on x and a set, its standard error, and the partial correlation.
@@ -46,21 +52,39 @@ def slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int]) -> 
 def corrected_slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int], errors: Floats) -> Slope:
     """The slope of y on x given a set, had every column been measured with an error; NaN where that cannot be.
 
-    `errors`, shape (variables,), are the variances of these errors, which are independent of everything. They are
-    subtracted from those of the columns (Fuller 1987, section 2.2).
+    `errors`, shape (variables,), are the variances of these errors, which are independent of everything.
     """
     columns, n = [x, *given], float(moments.rows[cell])
-    df = int(n) - len(columns) - 1
-    inside = moments.scatter[cell][np.ix_(columns, columns)] / n
-    exact = inside - np.diag(errors[columns])
+    every = [*columns, y]
+    return corrected(moments.scatter[cell][np.ix_(every, every)] / n, errors[columns], int(n) - len(columns) - 1)
+
+
+def corrected(covariance: Floats, errors: Floats, df: int) -> Slope:
+    """The slope of the last column on the first one beside those between, the variances of errors subtracted.
+
+    See Fuller (1987), section 2.2.
+    """
+    inside, towards = covariance[:-1, :-1], covariance[:-1, -1]
+    exact = inside - np.diag(errors)
     if df < SPARE_ROWS or not np.isfinite(exact).all() or np.linalg.eigvalsh(exact)[0] <= 0.0:
         return Slope(np.nan, np.nan, np.nan, df)
-    towards, inverse = moments.scatter[cell][columns, y] / n, np.linalg.inv(exact)
+    inverse = np.linalg.inv(exact)
     slopes = inverse @ towards
-    left = float(moments.scatter[cell][y, y] / n - 2.0 * slopes @ towards + slopes @ inside @ slopes)
-    moved = errors[columns] * slopes
-    covariance = inverse @ (inside * left + np.outer(moved, moved)) @ inverse / df
-    return Slope(float(slopes[0]), float(np.sqrt(covariance[0, 0])), np.nan, df)
+    left = float(covariance[-1, -1] - 2.0 * slopes @ towards + slopes @ inside @ slopes)
+    moved = errors * slopes
+    spread = inverse @ (inside * left + np.outer(moved, moved)) @ inverse / df
+    return Slope(float(slopes[0]), float(np.sqrt(spread[0, 0])), np.nan, df)
+
+
+def shares_of_errors(inside: Sequence[Floats], variance: Floats) -> list[float]:
+    """Errors of measurement to consider, as shares of the variance of every number; none where hardly any may be.
+
+    Every number may have errors of an equal share of its variance: at most so large that the covariances of all
+    numbers, `inside` every context, allow it, which is the smallest eigenvalue of their correlations.
+    """
+    unit = np.sqrt(np.outer(variance, variance))
+    share = min(MOST_ERROR, *(float(np.linalg.eigvalsh(one / unit)[0]) for one in inside))
+    return [part * share for part in (0.25, 0.5, 0.75, 1.0)] if share >= LEAST_ERROR else []
 
 
 def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:

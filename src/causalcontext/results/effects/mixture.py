@@ -36,7 +36,9 @@ ROUNDING = 1e-11
 AIC = 1.0
 """What a parameter costs in draws of effects."""
 TOO_SURE = 2.5
-"""A 95 % interval leaves out 2 % of the draws: where effects are weak, draws are too sure of directions."""
+"""A 95 % interval leaves out 2 % of the draws where effects are weak: there, draws are too sure of directions."""
+STRONG = 12.0
+"""Effects that are so many times their error are not weak, and the interval leaves out 5 % of the draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,13 @@ class _Readers(NamedTuple):
     scatter: Floats  # blocks: all rows, then for every reader around its means, and at every value
     rows: Floats
     levels: Floats
+
+
+def _is_weak(drawn: Floats) -> bool:
+    """Whether an effect, where there is one, is small beside the spread of its draws."""
+    some = drawn[drawn != 0.0]
+    low, middle, high = np.quantile(some, [0.16, 0.5, 0.84]) if len(some) else np.zeros(3)
+    return not 2.0 * abs(middle) > STRONG * (high - low)
 
 
 class EffectDraws:
@@ -136,10 +145,11 @@ class EffectDraws:
         drawn: Floats = self.totals[:, g, x, y]
         if h >= 0:
             drawn = drawn - self.totals[:, h, x, y]
-        tail = 0.5 * (1.0 - level) / TOO_SURE
+        sure = TOO_SURE if h >= 0 or _is_weak(drawn) else 1.0
+        tail = 0.5 * (1.0 - level) / sure
         low, high = np.quantile(drawn, [tail, 1.0 - tail]).tolist()
         beyond = min(float(np.mean(drawn <= 0.0)), float(np.mean(drawn >= 0.0)))
-        p = min(TOO_SURE * max(2.0 * beyond, 1.0 / len(drawn)), 1.0) if drawn.any() else np.nan
+        p = min(sure * max(2.0 * beyond, 1.0 / len(drawn)), 1.0) if drawn.any() else np.nan
         return float(drawn.std(ddof=1)), low, high, p
 
     @cached_property
