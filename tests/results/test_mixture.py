@@ -242,3 +242,24 @@ def test_a_picture_has_the_probabilities(result):
         result.plot("union", probabilities=True)
     with pytest.raises(cc.CausalContextError, match="not found by score-ac"):
         cc.discover(table(), context="R", method="pc-ac").plot(probabilities=True)
+
+
+def test_graphs_are_drawn_with_lines_where_a_shared_bend_hardly_beats_slopes_by_context():
+    """By chance a hinge takes the place of lines by context here: taken as given, the graph claimed false signs."""
+    weak = (-0.3, -0.2, -0.1, 0.1, 0.2, 0.3)
+    model = random_model(nodes=8, density=0.4, seed=84003, coefficients=weak)
+    found = cc.discover(model.sample(1000, seed=84003), context=model.context_name, method="score-ac", seed=84003)
+    assert found.evidence.curved
+    assert isinstance(found.effect_draws, EffectDraws)
+
+
+def test_strong_effects_have_the_middle_95_percent_and_weak_ones_98(rows, result):
+    draws, rng = EffectDraws(result, result.effect_draws._draws), np.random.default_rng(5)
+    for size, share in ((1.0, 0.02), (20.0, 0.05)):
+        drawn = rng.normal(size, 1.0, size=(500, 2, 4, 4))
+        draws.__dict__["totals"] = drawn
+        _, low, high, _ = draws.spread(0, 1, 0, -1, 0.95)
+        assert np.mean((drawn[:, 0, 0, 1] < low) | (drawn[:, 0, 0, 1] > high)) == pytest.approx(share, abs=0.005)
+        _, low, high, _ = draws.spread(0, 1, 0, 1, 0.95)  # differences are always careful
+        apart = drawn[:, 0, 0, 1] - drawn[:, 1, 0, 1]
+        assert np.mean((apart < low) | (apart > high)) == pytest.approx(0.02, abs=0.005)

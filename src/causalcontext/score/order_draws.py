@@ -77,7 +77,8 @@ def why_none(result: ContextGraphs) -> str:
         return "this result has no rows"
     if result.settings.missing != "listwise" and not complete_rows(result.rows).all():
         return "not yet with missing values"
-    if evidence.curved or evidence.transform != "none":
+    # what curves gain is unknown where a bend stands in the place of lines by context, which are nearly as good
+    if (evidence.curved and not np.isnan(evidence.curves_gain)) or evidence.transform != "none":
         return "not yet with curves or normal scores"
     if evidence.scales_gain == evidence.scales_gain or SPREAD in evidence.contradicted:
         return "not yet where the spread of the noise is uneven"
