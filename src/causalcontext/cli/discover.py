@@ -16,7 +16,7 @@ from causalcontext.data.columns import Column
 from causalcontext.data.frames import pd
 from causalcontext.data.scan import Scan
 from causalcontext.discover import discover as search
-from causalcontext.errors import InterruptedSearch, listed
+from causalcontext.errors import InterruptedSearch, OptionError, listed
 from causalcontext.options import Options
 from causalcontext.report.html import write_report
 from causalcontext.report.text import summary
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 def discover(
     output: OutputOption = None,
     report: ReportOption = None,
+    keep_rows: Annotated[
+        bool, typer.Option("--keep-rows", help="With --json: also keep the rows, so that the file answers everything.")
+    ] = False,
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="Also print the diagnosis: how far to trust the result.")
     ] = False,
@@ -36,15 +39,17 @@ def discover(
     **asked: Any,
 ) -> None:
     """One causal graph per value of the context; without --context, one graph for all rows."""
+    if keep_rows and output is None:
+        raise OptionError("--keep-rows is about the file of --json, which is missing")
     outputs, shown = {"--json": output, "--report": report}, progress and sys.stderr.isatty()
     table, read_context, chosen = opened(asked, outputs, shown)
     try:
         result = search(table, read_context, progress=shown, **chosen)
     except InterruptedSearch as stop:
-        _keep(stop.result, output, report)
+        _keep(stop.result, output, report, keep_rows)
         raise typer.Exit(INTERRUPTED) from stop
     if output is not None:
-        result.save(output)
+        _save(result, output, keep_rows)
     if report is not None:
         write_report(result, report)
     _show_columns(table, result)
@@ -55,17 +60,26 @@ def discover(
         say(f"the report is in {report}: open it in a browser")
 
 
-def _keep(result: ContextGraphs, output: Path | None, report: Path | None) -> None:
+def _keep(result: ContextGraphs, output: Path | None, report: Path | None, rows: bool) -> None:
     """What an interrupted search decided is saved where a file was asked for, and one sentence says so."""
     if report is not None:
         write_report(result, report)
     if output is not None:
-        result.save(output)
+        _save(result, output, rows)
         say(f'interrupted: what was decided so far is in {output}, with "complete": false')
     elif report is not None:
         say(f"interrupted: what was decided so far is in {report}, which says so")
     else:
         say("interrupted: nothing is saved; --json FILE keeps what was decided so far")
+
+
+def _save(result: ContextGraphs, output: Path, rows: bool) -> None:
+    """Save a result; rows that cannot be kept are no reason to lose it."""
+    try:
+        result.save(output, rows=rows)
+    except OptionError as reason:
+        result.save(output)
+        say(f"{output} has no rows: {reason}")
 
 
 def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from collections.abc import Sequence
@@ -20,15 +19,16 @@ from causalcontext.data.files import write_whole
 from causalcontext.data.moments import Moments
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.kernels.arrays import Values
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
+from causalcontext.results.arrays_in_files import decoded, encoded
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import OrderDraws
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
+from causalcontext.results.kept_rows import rows_from_dict, rows_to_dict
 from causalcontext.results.log import CITestLog, Decision, Entries
 from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.outcome import DataSummary, Settings
@@ -48,9 +48,9 @@ _LOG_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": 
                 "cut": np.int64, "label": np.int8, "p": float, "statistic": float, "df": float}  # fmt: skip
 
 
-def save(result: ContextGraphs, path: str | Path) -> None:
+def save(result: ContextGraphs, path: str | Path, rows: bool = False) -> None:
     """Write a result to a JSON file, whole or not at all."""
-    content = to_dict(result)
+    content = to_dict(result) | ({"rows": rows_to_dict(result)} if rows else {})
     signed = {"format": FORMAT, "format_version": FORMAT_VERSION, "checksum": checksum(content)} | content
     write_whole(path, json.dumps(signed, ensure_ascii=False, allow_nan=False, indent=None) + "\n")
 
@@ -129,6 +129,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns, drawn = len(names) if series is None else len(series.columns(names)), content.get("order_draws")
+    kept = content.get("rows")
     return dict(
         names=names,
         cells=cells,
@@ -155,6 +156,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         if isinstance(drawn, dict)
         else drawn,
         known_violations=tuple(Violation(*tuples(violation)) for violation in content["violations"]),
+        rows=None if kept is None else rows_from_dict(kept, names, cells, levels, content["data"]["levels"]),
         **more,
     )
 
@@ -278,31 +280,18 @@ def moments_to_dict(moments: Moments | None) -> dict[str, Any] | None:
     """The moments of every context, so that a loaded result can run its tests again; no rows are kept."""
     if moments is None:
         return None
-    return {name: _encoded(getattr(moments, name)) for name in ("rows", "mean", "scatter")}
+    return {name: encoded(getattr(moments, name)) for name in ("rows", "mean", "scatter")}
 
 
 def moments_from_dict(moments: dict[str, Any] | None, contexts: int, variables: int) -> Moments | None:
     """The moments of `moments_to_dict`, if they are of so many contexts and variables."""
     if moments is None:
         return None
-    found = Moments(*(_decoded(moments[name]) for name in ("rows", "mean", "scatter")))
+    found = Moments(*(decoded(moments[name]) for name in ("rows", "mean", "scatter")))
     for array, shape in ((found.rows, ()), (found.mean, (variables,)), (found.scatter, (variables, variables))):
         if array.shape != (contexts, *shape) or not np.isfinite(array).all():
             raise ValueError("moments have another shape, or numbers that are not finite")
     return found
-
-
-def _encoded(array: Values) -> dict[str, Any]:
-    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    text = base64.b64encode(little.tobytes()).decode("ascii")
-    return {"type": little.dtype.str, "shape": list(array.shape), "base64": text}
-
-
-def _decoded(stored: dict[str, Any]) -> Values:
-    if stored["type"] not in ("<f8", "<i8"):
-        raise ValueError(f"unexpected number type {stored['type']!r}")
-    flat = np.frombuffer(base64.b64decode(stored["base64"], validate=True), dtype=stored["type"])
-    return flat.reshape(stored["shape"]).astype(stored["type"][1:])
 
 
 def _number(value: float) -> float | str | None:

@@ -82,7 +82,7 @@ class ContextGraphs(EffectMethods):
     moments : Moments or None
         Rows, means and cross products of all columns, in every context.
     rows : Dataset or None
-        The table, as long as the result lives; it is not saved.
+        The table, as long as the result lives; it is saved with `save(path, rows=True)` alone.
     scanned : Scan or None
         Of a table larger than memory, what was kept of it; it is not saved.
     evidence : ScoreEvidence or None
@@ -410,11 +410,19 @@ class ContextGraphs(EffectMethods):
                       for i, j in np.argwhere(where).tolist()]  # fmt: skip
         return found
 
-    def save(self, path: str | Path) -> None:
-        """Write the result to a JSON file, whole or not at all."""
+    def save(self, path: str | Path, *, rows: bool = False) -> None:
+        """Write the result to a JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+        rows : bool
+            Whether the file has the rows of the table, too, of at most ten million cells. Without them a loaded result
+            answers from moments: effects along categories and counts are refused, and errors are classical.
+        """
         from causalcontext.results.content import save
 
-        save(self, path)
+        save(self, path, rows)
 
     def strength(self, x: str, y: str, value: Any) -> float:
         """The strength of the pair in one context, as in `edges()`; NaN without a test."""

@@ -107,6 +107,7 @@ def check_content(content: Mapping[str, Any]) -> None:
     count, contexts = len(names), len(content["context"]["cells"])
     place, graph, name = range(count), range(contexts), frozenset(names)
     rules = frozenset(rule.name for rule in RULES)
+    array = {"type": frozenset(("<f8", "<i8")), "shape": [FROM_0], "base64": str}
     check({
         "complete": bool,
         "kind": frozenset(kind.value for kind in GraphKind),
@@ -129,7 +130,9 @@ def check_content(content: Mapping[str, Any]) -> None:
         "violations": [(frozenset(VIOLATIONS), [name, ...], float)],
         "suspicion": {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str},
         "evidence": none_or(_evidence(count, contexts)),
-        "moments": none_or({...: {"type": frozenset(("<f8", "<i8")), "shape": [FROM_0], "base64": str}}),
+        "moments": none_or({...: array}),
+        "rows?": {"columns": (array,) * count, "codes": array, "kinds": (frozenset(Kind),) * count,
+                  "dtypes": (str,) * count, "declared": [name], "share": between(0.0, 1.000001)},
         "order_draws?": _order_draws(content.get("order_draws"), count),
         "wrong_cells?": {"cells": [(FROM_0, str, float, float), ...], "left_out": [FROM_0],
                          "kept": [(graph, place, place, str)]},

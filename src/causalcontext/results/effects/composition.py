@@ -452,7 +452,8 @@ def _averaged(parts: Sequence[tuple[MeanModel, Floats, float]]) -> Estimate:
 def _checked(mechanics: Mechanics) -> CompleteRows:
     """The rows, if the result has them."""
     if mechanics.rows is None:
-        raise Refused("not yet: effects along categories and counts need the rows, which this result does not have")
+        raise Refused("effects along categories and counts need the rows, which this result does not have: "
+                      "save(path, rows=True) keeps them in the file")  # fmt: skip
     return mechanics.rows
 
 
