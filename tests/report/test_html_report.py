@@ -170,8 +170,11 @@ def test_graphs_show_themselves_in_notebooks(soil):
 
 def test_scores_are_shown_for_a_score_based_result():
     result = cc.discover(cc.examples.soil_moisture(300, seed=3), context="soil", method="score-ac", starts=2)
-    sections = {section["title"]: section for section in embedded(page(result))["sections"]}
+    data = embedded(page(result))
+    sections = {section["title"]: section for section in data["sections"]}
     assert len(sections["Scores"]["rows"]) == 2 * 21
+    assert data["scored"]
+    assert [edge["margin"] for edge in data["edges"]] == pytest.approx(result.edges()["margin"], rel=1e-3, nan_ok=True)
 
 
 @pytest.mark.parametrize(("method", "used", "unused"),

@@ -24,6 +24,7 @@ from causalcontext.report.text import notes, remarks
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
 from causalcontext.results.equations import partial_curves
+from causalcontext.results.explain import FOLLOWED
 from causalcontext.results.log import Decision
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import context_nodes
@@ -79,7 +80,8 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "stories": [stories(shown, *pair) for pair in pairs],
         "edges": _edges(result),
         "suspected": ["{},{}".format(*sorted(map(result.position, pair))) for pair in suspected],
-        "hiddenAsked": result.evidence is not None,
+        "scored": result.evidence is not None,
+        "followed": FOLLOWED,
         "effects": effects_panel(shown),
         "curves": curves_panel(shown),
         "summary": summary(result),
@@ -174,6 +176,7 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
             "contexts": [place[type(value), value] for value in row["contexts"]],
             "strength": four_digits(row["strength"]),
             "p": four_digits(row["p-value"]),
+            "margin": four_digits(row.get("margin", np.nan)),
             "n": int(row["n"]),
             "hidden": row.get("hidden cause", ""),
         }

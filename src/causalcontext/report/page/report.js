@@ -587,7 +587,7 @@
       log.rows[slot], log.test[slot], number(log.statistic[slot]), number(log.p[slot]), String(log.n[slot])];
   }
   const edgeCells = (row) => [`${data.names[row.i]} ${row.mark} ${data.names[row.j]}`, row.contexts.length === data.contexts.length ? "all" : row.contexts.map((place) => data.contexts[place]).join(", "),
-    number(row.strength), number(row.p), String(row.n), ...(data.hiddenAsked ? [row.hidden] : [])];
+    number(row.strength), data.scored ? row.margin >= data.followed ? `at least ${data.followed}` : number(row.margin) : number(row.p), String(row.n), ...(data.scored ? [row.hidden] : [])];
 
   // Controls.
   function fillPickers() {
@@ -708,7 +708,7 @@
   for (const [name, value] of data.settings) byId("settings").append(element("dt", {}, name), element("dd", { dir: "auto" }, value));
   const tested = data.log.some((log) => log.p.some((p) => p !== null));
   buildControls(); buildLags(); buildSections(); buildEffects(); buildCut();
-  fillTable("edges", ["edge", "contexts", "strength", "p", "n", ...(data.hiddenAsked ? ["hidden cause"] : [])], data.edges, edgeCells, "edges");
+  fillTable("edges", ["edge", "contexts", "strength", data.scored ? "margin of the direction, nats" : "p", "n", ...(data.scored ? ["hidden cause"] : [])], data.edges, edgeCells, "edges");
   fillTable("tests", ["pair", "context", "decision", "given", "rows", "test", "statistic", "p", "n"], testRows(), testCells, "tests");
   byId("tests-card").hidden = byId("alpha-card").hidden = !tested;
   tellAlpha(); update();
