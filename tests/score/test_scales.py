@@ -35,7 +35,8 @@ def uneven_table(rows: int, seed: int, size: float = 0.6) -> pd.DataFrame:
 def designed(table: pd.DataFrame) -> ScoreDesign:
     data = read_table(table, "R")
     links = Knowledge().links(data.names)
-    return ScoreDesign(score_data(data, gather_statistics(data, "listwise"), links), ScoreOptions(), False, scales=True)
+    scored = score_data(data, gather_statistics(data, "listwise"), links)
+    return ScoreDesign(scored, ScoreOptions(), False).with_scales()
 
 
 @pytest.mark.parametrize("kind", [POOLED, SHIFTED, MIXED])

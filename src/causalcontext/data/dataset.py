@@ -185,12 +185,12 @@ def mean_ranks(values: Values) -> Floats:
     >>> mean_ranks(np.array([2.0, 1.0, 2.0])).tolist()
     [2.5, 1.0, 2.5]
     """
-    order = np.argsort(values)
-    if not _rises(values[order]):
-        _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-        return np.asarray((np.cumsum(count) - (count - 1) / 2.0)[place])
-    ranks = np.empty(len(order))
-    ranks[order] = np.arange(1.0, len(order) + 1.0)
+    order, ranks = np.argsort(values), np.empty(len(values))
+    ordered, ranks[order] = values[order], np.arange(1.0, len(values) + 1.0)
+    if not _rises(ordered):
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        count = np.diff(starts, append=len(values))
+        ranks[order] = np.repeat(starts + (count + 1) / 2.0, count)
     return ranks
 
 

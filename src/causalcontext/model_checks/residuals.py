@@ -123,11 +123,12 @@ def _dependence(left: Floats, beside: Floats, spread: Floats, squares: Floats, a
     """The first four statistics, shape (4, responses), by residuals and columns, and by the squares of both."""
     causes, others, cubes, products = asked
     against_squares = _correlations(squares, left)
-    against_cubes = _largest(_correlations((beside * beside - 3.0) * beside, left), causes & cubes)
+    own = _largest(against_squares, causes)
+    if cubes:
+        own = np.maximum(own, _largest(_correlations((beside * beside - 3.0) * beside, left), causes))
     uneven = (_largest(_correlations(columns, spread), causes) for columns in (squares, beside))
     return np.stack([
-        np.maximum(_largest(against_squares, causes), against_cubes), _largest(against_squares, others),
-        _products(left, beside, others & products), np.maximum(*uneven),
+        own, _largest(against_squares, others), _products(left, beside, others & products), np.maximum(*uneven),
     ])  # fmt: skip
 
 
@@ -185,6 +186,8 @@ def _largest(correlations: Floats, against: Bools) -> Floats:
 
 def _products(left: Floats, beside: Floats, against: Bools) -> Floats:
     """The largest correlation of every residual with a product of two of its columns."""
+    if not against.any():
+        return np.zeros(left.shape[1])
     first, second = np.triu_indices(beside.shape[1], 1)
     both = against[first] & against[second]
     wanted = np.flatnonzero(both.any(axis=1))

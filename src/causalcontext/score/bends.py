@@ -15,7 +15,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER, SOURCE
-from causalcontext.kernels.rows.bends import LINE, Bend, bends, left_by, orthonormal, smooth_columns
+from causalcontext.kernels.rows.bends import LINE, Bend, Held, bends, left_by, orthonormal, smooth_columns
 from causalcontext.score.columns import CLIP, CURVES, HINGE, LOWER_HINGE, PRODUCT, SQUARE, BasisFunction
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel
@@ -34,21 +34,32 @@ NEARLY_BEST = 3.0
 def propose_bends(model: FittedModel) -> tuple[list[BasisFunction], set[int]]:
     """Bends that may take the place of contexts in a model, in a fixed order, and the nodes where they are as good."""
     design, data = model.design, model.design.data
-    apart = _apart(design)
+    tried = {node: _bent(model, node, causes) for node, causes in _replaceable(model)}
+    if not tried:
+        return [], set()
     found: dict[BasisFunction, None] = {}
     equal: set[int] = set()
+    workspace = FitWorkspace(design, curves=True, densities=False)
+    for node, (loss, proposed) in tried.items():
+        tasks = [(part.block, node, part.columns) for part in model.parts[node]]
+        ahead = loss + float(workspace.score(tasks)[:, 0].sum())
+        equal |= {node} if ahead < AS_GOOD else set()
+        if ahead < CLOSE * design.price(data.total):
+            found.update(dict.fromkeys(proposed))
+    return sorted(found), equal
+
+
+def _replaceable(model: FittedModel) -> Iterator[tuple[int, list[int]]]:
+    """The nodes whose mechanism changes with a context, with those of their causes that may bend instead."""
+    design, data = model.design, model.design.data
+    apart = _apart(design)
     for node in range(data.responses):
-        if data.kind[node] != NUMBER or not design.may[node, 0] or not model.reads(node):
+        if data.kind[node] != NUMBER or not design.may[node, 0] or not (readers := model.reads(node)):
             continue
         causes = model.parents[:, node].any(axis=0) & apart
-        causes &= ~np.isin(np.arange(len(causes)), [data.made_of.get(v, -1) for v in model.reads(node)])
+        causes[[data.made_of[v] for v in readers if v in data.made_of]] = False
         if causes.any():
-            loss, proposed = _bent(model, node, np.flatnonzero(causes).tolist())
-            ahead = loss - _loss(model, node)
-            equal |= {node} if ahead < AS_GOOD else set()
-            if ahead < CLOSE * design.price(data.total):
-                found.update(dict.fromkeys(proposed))
-    return sorted(found), equal
+            yield node, np.flatnonzero(causes).tolist()
 
 
 def _apart(design: ScoreDesign) -> Bools:
@@ -61,38 +72,34 @@ def _apart(design: ScoreDesign) -> Bools:
     return np.asarray((data.kind == NUMBER) & ((between[0] > APART) | (between[1] > APART * np.maximum(fourth, 1.0))))
 
 
-def _loss(model: FittedModel, node: int) -> float:
-    """Minus the score of a node with Gaussian noise."""
-    tasks = [(part.block, node, part.columns) for part in model.parts[node]]
-    return -float(FitWorkspace(model.design, curves=True, densities=False).score(tasks)[:, 0].sum())
-
-
 def _bent(model: FittedModel, node: int, causes: Sequence[int]) -> tuple[float, list[BasisFunction]]:
     """The least loss of one mechanism for all rows, causes being bent one after the other; and the best bends."""
     design, data = model.design, model.design.data
     y, n, price = design.values[design.response[node]], float(data.total), design.price(data.total)
-    columns, paid = _columns(model, node)
+    (columns, paid), smooth = _columns(model, node), {x: smooth_columns(data.values[x]) for x in causes}
     proposed: list[BasisFunction] = []
 
     def loss(left: float) -> float:
         return 0.5 * n * (log(max(left, 1e-300) / len(y)) + 1.0 + log(2.0 * pi)) + 2.0 * price
 
     best = loss(left_by(y, orthonormal(list(columns.values()), len(y)), [])) + sum(paid.values())
+    last = -1
     for _ in causes:
         trials = []
-        for x in causes:
+        for x in (cause for cause in causes if cause != last):  # the last one has its best bend
             others = [key for key in columns if key[0] != x]
             rest = sum(paid[key] for key in others)
-            for bend in bends(data.values[x], y, orthonormal([columns[key] for key in others], len(y))):
+            for bend in bends(data.values[x], y, orthonormal([columns[key] for key in others], len(y)), smooth[x]):
                 own = [price + column.cost(data.values[x], n, price, CURVES) for column in bend.columns]
                 trials.append((loss(bend.left) + rest + sum(own), x, bend, own))
         good = [trial for trial in trials if trial[0] < best]
         if not good:
             break
         best, x, chosen, own = min(good, key=lambda trial: trial[:2])
+        last = x
         for near, z, bend, _ in good:
             if z == x and near < best + NEARLY_BEST:
-                proposed += _functions(x, data.values[x], bend)
+                proposed += _functions(x, smooth[x], bend)
         for key in [key for key in columns if key[0] == x]:
             del columns[key], paid[key]
         for number, (column, cost) in enumerate(zip(chosen.columns, own, strict=True)):
@@ -114,10 +121,10 @@ def _columns(model: FittedModel, node: int) -> tuple[dict[tuple[int, int], Float
     return columns, paid
 
 
-def _functions(x: int, values: Floats, bend: Bend) -> Iterator[BasisFunction]:
+def _functions(x: int, smooth: Sequence[Held], bend: Bend) -> Iterator[BasisFunction]:
     """The columns of a bend; where it is smooth, all smooth ones on its side, since one alone is hardly the curve."""
     last = bend.columns[-1]
-    for column in smooth_columns(values) if last.power == 2 else bend.columns:
+    for column in smooth if last.power == 2 else bend.columns:
         if column.power == 2:
             if column.low == -inf and column.high == inf:
                 yield BasisFunction(x, -1, SQUARE, 0.0)

@@ -9,6 +9,7 @@ covariances are made by the kernels, row by row, out of the moments by cell.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from hashlib import blake2b
 from math import log, pi
 from threading import Lock
@@ -90,11 +91,11 @@ class ScoreDesign:
         Further columns.
     memory : Memory, optional
         What was evaluated before with the same columns, of which there may be more now.
-    scales : bool
-        Whether the noise of numbers may have an uneven spread.
 
     Attributes
     ----------
+    scales : bool
+        Whether the noise of numbers may have an uneven spread (`with_scales`).
     functions : tuple of BasisFunction
     mean : array, shape (Q,)
         Means of the functions.
@@ -130,8 +131,8 @@ class ScoreDesign:
     """
 
     def __init__(self, data: ScoreData, options: ScoreOptions, curves: bool, proposed: Sequence[BasisFunction] = (),
-                 memory: Memory | None = None, scales: bool = False) -> None:  # fmt: skip
-        self.data, self.options, self.scales, self._made_of = data, options, scales, (curves, tuple(proposed))
+                 memory: Memory | None = None) -> None:  # fmt: skip
+        self.data, self.options, self.scales = data, options, False
         self.functions, self.mean, self.mix, self.first, self.values = make_columns(data, curves, proposed)
         self.means, self.scatter = moments_of(data, self.functions, self.mean, self.mix, self.first, self.values)
         self.owner = np.array([function.owner for function in self.functions], dtype=np.int64)
@@ -155,6 +156,9 @@ class ScoreDesign:
         )  # one to spare for a family that falls apart
         self.rows = _fit_rows(self)
         self.memory, self.covariances = memory or self.new_memory(), self.new_rows()
+        self._forget_blocks()
+
+    def _forget_blocks(self) -> None:
         self._numbers: dict[BlockKey, int] = {}
         self._keys: list[BlockKey] = []
         self._blocks: list[NDArray[Any]] = []
@@ -181,7 +185,12 @@ class ScoreDesign:
 
     def with_scales(self) -> ScoreDesign:
         """The design in which the noise of numbers may have an uneven spread."""
-        return ScoreDesign(self.data, self.options, *self._made_of, self.memory, scales=True)
+        other, rows, facts = copy(self), self.rows.values, self.rows.facts.copy()
+        facts[SCALES] = len(rows)
+        other.rows = self.rows._replace(values=np.vstack([rows, scale_columns(self.data)]), facts=facts)
+        other.scales, other.covariances = True, self.new_rows()
+        other._forget_blocks()
+        return other
 
     def width(self, curves: bool) -> int:
         """The most columns of a node, required ones and those of a scale included, if curves are on offer or not."""
@@ -407,13 +416,9 @@ def _fit_rows(design: ScoreDesign) -> FitRows:
     kinds[hurdles], width[hurdles], classes[hurdles] = HURDLE, 2, 3
     node = np.stack([kinds[:nodes], design.response[:nodes], width[:nodes], classes[:nodes], pieces],
                     axis=1).astype(np.int64)  # fmt: skip
-    starts, scales = np.searchsorted(data.cells, np.arange(data.contexts + 1)), 0
-    if design.scales:
-        scales = sum(map(len, places))
-        places.append(scale_columns(data))
-    facts = np.array([data.weight, 1.0, 1.0, scales, *blur])
+    starts, facts = np.searchsorted(data.cells, np.arange(data.contexts + 1)), [data.weight, 1.0, 1.0, 0.0, *blur]
     return FitRows(np.vstack(places) if len(places) > 1 else design.values, data.codes, starts, node,
-                   random_names(0, 16 << max(12, design.size.bit_length())), facts)  # fmt: skip
+                   random_names(0, 16 << max(12, design.size.bit_length())), np.array(facts))  # fmt: skip
 
 
 def _padded(array: NDArray[Any], width: int) -> NDArray[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
@@ -30,7 +31,14 @@ from causalcontext.score.options import MOST_CURVED_VARIABLES, Clock, ScoreOptio
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.treatments import with_steps
-from causalcontext.score.wrong_cells import Cleaned, Search, cleaned_table, without_wrong_cells
+from causalcontext.score.wrong_cells import (
+    Cleaned,
+    Flags,
+    Search,
+    cleaned_table,
+    flag_cells,
+    without_wrong_cells,
+)
 
 MOST_LEVELS = 20
 """The most levels of a categorical or ordered column."""
@@ -63,12 +71,13 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     clock = Clock(options.time_limit)
     effort, changed = Effort(seed, n_jobs, advance, clock), None
     explored, transform, treatment = explore_even(data, options, effort, few)
-    cleaned = None
+    coarse, cleaned = {column for one in few for column in one.columns}, None
+    flags = cache(partial(flag_cells, data.table, ends, coarse))
     if asks_for_scales(explored):  # wrong rows look like an uneven spread, whose search takes seconds there
-        cleaned = _cleaned(data, (explored, transform, treatment), few, effort, ends, even=True)
+        cleaned = _cleaned(data, (explored, transform, treatment), few, effort, flags, even=True)
         explored = explore_uneven(explored, effort) if cleaned is None else explored
     if cleaned is None:
-        cleaned = _cleaned(data, (explored, transform, treatment), few, effort, ends)
+        cleaned = _cleaned(data, (explored, transform, treatment), few, effort, flags)
     if cleaned is not None:
         before = _directed(explored, clock).marks(contexts, lambda links: in_table(explored.design.data, links)[number],
                                                   bool(explored.findings))  # fmt: skip
@@ -120,13 +129,13 @@ def _directed(explored: Explored, clock: Clock) -> Directed:
         return direct(explored.found, clock)
 
 
-def _cleaned(data: ScoreData, found: Search, few: Sequence[FewValues], effort: Effort, ends: Ints | None,
-             even: bool = False) -> Cleaned | None:  # fmt: skip
+def _cleaned(data: ScoreData, found: Search, few: Sequence[FewValues], effort: Effort,
+             flags: Callable[[], Flags | None], even: bool = False) -> Cleaned | None:  # fmt: skip
     """The table without wrong cells, if these are looked for and there are some."""
     if found[0].design.options.wrong_cells == "keep":
         return None
     try:
-        return without_wrong_cells(data, found, few, effort, ends, even)
+        return without_wrong_cells(data, found, few, effort, flags, even)
     except KeyboardInterrupt:  # the model of all cells is there, and is kept
         effort.clock.interrupt()
         effort.clock.skips("wrong cells")

@@ -60,7 +60,7 @@ NEAR_ENOUGH = 0.2
 FEW_VARIABLES = 12
 """Up to so many variables one set of moments serves straight lines and curves; beyond, that is slow for the former."""
 FAR = 4.0
-"""Curves hardly ever gain so many times what each of them would gain by itself."""
+"""Curves, or bends, hardly ever gain so many times what each of them would gain by itself."""
 CHANCE = 50.0
 """Normal scores are searched if at the orders found without them they come so close, in nats."""
 
@@ -140,8 +140,9 @@ def asks_for_scales(even: Explored) -> bool:
     data = even.design.data
     if data.total * data.contexts**2 > LARGEST_UNEVEN:
         return False
-    told, before = (not_coarse(each.design.data, each.findings) for each in (even, even.straight or even))
-    return even.design.options.densities and bool(told or any(each.kind == SPREAD for each in before))
+    told, straight = not_coarse(data, even.findings), even.straight or even
+    spread = told or not_coarse(straight.design.data, straight.findings)
+    return even.design.options.densities and bool(told or any(each.kind == SPREAD for each in spread))
 
 
 def explore_even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues], only: str = ""
@@ -285,45 +286,59 @@ def _straight(data: ScoreData, options: ScoreOptions, effort: Effort) -> Explore
 
 def _bent(straight: Explored, effort: Effort) -> Explored:
     """Curves, if straight lines leave something to explain and the time is not up, or bends in place of contexts."""
-    design, plain = straight.design, straight.found
-    data, options = design.data, design.options
+    options, data = straight.design.options, straight.design.data
     if not options.curves_offered(data.responses) or effort.clock.skips("curves"):
         return straight
-    bends, equal = propose_bends(plain.best)
-    kinked = _kinked(replace(straight, undecided=tuple(sorted(equal))), bends, effort) if bends else straight
+    curves = _curved(straight, effort)
+    if curves is not None and options.curves == "always":
+        return curves
+    ahead = -np.inf if curves is None else curves.score - straight.score - price_of_class(data, True, False)
+    kinked = _kinked(straight, ahead, effort)
+    if curves is None or ahead <= kinked.score - straight.score:
+        return kinked if curves is None or kinked.instead else replace(kinked, doubt=curves.doubt)
+    return curves
+
+
+def _curved(straight: Explored, effort: Effort) -> Explored | None:
+    """The best model with curves; None if a quick look finds none."""
+    design, plain = straight.design, straight.found.best
+    data, options = design.data, design.options
     if not design.curved.any():
         design = ScoreDesign(data, options, True)
     need = price_of_class(data, True, False)
     numbers = bool((data.kind[: data.responses] == NUMBER).all())  # categories hide curves from a quick look
     sure = options.curves == "always"
     if not sure and numbers:
-        curved, certain = looks_curved(design, plain.best, PROMISE * need)
+        curved, certain = looks_curved(design, plain, PROMISE * need)
         if not curved:
-            return kinked
+            return None
         sure = certain > need
     proposed = propose(design)
     if not (sure or proposed or design.curved.any()):
-        return kinked  # nothing but categories
+        return None  # nothing but categories
     richer = design.with_proposed(proposed) if proposed else design
     enough = need if options.curves == "auto" else 0.0
-    found = search(richer, True, effort, [plain.best.orders[0]], plain.best.score + enough, sure)
-    if options.curves == "always" or found.best.score > plain.best.score + need:
+    found = search(richer, True, effort, [plain.orders[0]], plain.score + enough, sure)
+    if options.curves == "always" or found.best.score > plain.score + need:
         richer, found = _with_bends(richer, found, proposed, effort)
-    gain = found.best.score - plain.best.score
-    if options.curves == "always" or gain > need + kinked.score - plain.best.score:
-        return Explored(richer, found, True, gain, straight=straight)
-    return kinked if kinked.instead else replace(kinked, doubt=gain)
+    return Explored(richer, found, True, found.best.score - plain.score, straight=straight)
 
 
-def _kinked(straight: Explored, bends: list[BasisFunction], effort: Effort) -> Explored:
+def _kinked(straight: Explored, ahead: float, effort: Effort) -> Explored:
     """Straight lines with bends in place of contexts, where these are better; each costs about what it replaces.
 
     Where they are hardly better, contexts stay: they are given because mechanisms may change with them. Bends that are
     of use elsewhere are no reason: whether curves pay is another question, so `doubt` is left open. The climb from the
-    orders without bends says whether there is anything to look for.
+    orders without bends says whether there is anything to look for. So does what curves are `ahead` of straight lines,
+    prices paid: bends hardly ever gain more than `FAR` times what each of them would gain by itself.
     """
     plain, design = straight.found.best, straight.design
+    bends, equal = propose_bends(plain)
+    if not bends:
+        return straight
     richer = ScoreDesign(design.data, design.options, False, bends)
+    if ahead > FAR * curves_gain(richer, plain):
+        return straight
     for needed, sure in ((np.inf, False), (plain.score, True)):
         found = search(richer, True, effort, [plain.orders[0]], needed, sure)
         freed = tuple(y for y in range(design.data.responses) if plain.reads(y) and not found.best.reads(y))
@@ -331,7 +346,7 @@ def _kinked(straight: Explored, bends: list[BasisFunction], effort: Effort) -> E
         if not freed or gain <= 0.0:
             break
     if not freed or gain <= AS_GOOD:
-        return replace(straight, undecided=tuple(sorted({*freed, *straight.undecided})))
+        return replace(straight, undecided=tuple(sorted({*freed, *equal})))
     return Explored(richer, found, True, np.nan, straight=straight, instead=True)
 
 
@@ -368,7 +383,8 @@ def charge_for_ranks(data: ScoreData, options: ScoreOptions) -> float:
 
 def scores_at_orders(data: ScoreData, options: ScoreOptions, model: FittedModel, curves: bool) -> Floats:
     """The scores of all nodes with the orders and the blocks of a model of other values of the same columns."""
-    return _at_orders(ScoreDesign(data, options, curves, scales=model.design.scales), model, curves)
+    design = ScoreDesign(data, options, curves)
+    return _at_orders(design.with_scales() if model.design.scales else design, model, curves)
 
 
 def _at_orders(design: ScoreDesign, model: FittedModel, curves: bool) -> Floats:

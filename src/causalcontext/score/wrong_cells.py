@@ -13,7 +13,7 @@ measurements.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -99,16 +99,14 @@ class Cleaned(NamedTuple):
 
 
 def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues], effort: Effort,
-                        ends: Ints | None = None, even: bool = False) -> Cleaned | None:  # fmt: skip
+                        flags_of: Callable[[], Flags | None], even: bool = False) -> Cleaned | None:  # fmt: skip
     """The table without its wrong cells and its best model, if that describes the table in fewer nats; else None.
 
     If `even`, also None where most wrong cells are none of wrong rows, or the spread of the noise is uneven without
     them as well: `search` has a model with an even one then, which says too little against wrong cells. Columns with
-    few values have no wrong cells. `ends` are the rows of a series that windows end at: a cell is wrong at all lags
-    then, and no row is left out.
+    few values have no wrong cells. No row of windows is left out.
     """
-    explored, transform, treatment = search
-    found = flag_cells(data.table, ends, {column for one in few for column in one.columns})
+    (explored, transform, treatment), found = search, flags_of()
     if found is None or not found.wrong.any() or found.wrong.mean() > MOST_FLAGGED:
         return None
     if even and 2 * int(found.wrong[found.whole].sum()) < int(found.wrong.sum()):
@@ -121,7 +119,7 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
         return None
     if dependence(found.away, found.wrong) > MOST_DEPENDENT:  # uneven noise, or curves
         return None
-    out = found.whole & (ends is None)
+    out = found.whole & (not data.is_window)
     cleaned = _without(data, found, out)
     enough = _log_density(flags, data, np.array([explored.score]), explored.charge)
     ways = treatments(cleaned, few if options.transform != "none" else (), effort.seed, only=treatment)
@@ -139,7 +137,7 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
     if _description(flags, cleaned, scores, other[0].charge) < enough:
         return None
     some = np.asarray(found.wrong.any(axis=1))
-    if ends is None and other[0].curved and some.mean() < MOST_LEFT_OUT and (some & ~out).any():
+    if not data.is_window and other[0].curved and some.mean() < MOST_LEFT_OUT and (some & ~out).any():
         out = some  # conditional means are those of straight lines
         cleaned = _without(data, found, out)
         other = explore(cleaned, options, effort, few, only=other[2])

@@ -44,8 +44,8 @@ class Held(NamedTuple):
         if self.power == 2:
             return log(curves)
         places = int(np.isfinite(self.low)) + int(np.isfinite(self.high))
-        inside = np.mean((x > self.low) & (x < self.high))
-        return log(rows) * places + price * log(max(float(inside), 1.0 / len(x))) / log(rows)
+        inside = np.count_nonzero((x > self.low) & (x < self.high)) if places else len(x)
+        return log(rows) * places + price * log(max(inside, 1) / len(x)) / log(rows)
 
     def values(self, x: Floats) -> Floats:
         """The column."""
@@ -66,7 +66,7 @@ class Bend(NamedTuple):
     left: float
 
 
-def bends(x: Floats, y: Floats, given: Floats) -> list[Bend]:
+def bends(x: Floats, y: Floats, given: Floats, smooth: Sequence[Held] | None = None) -> list[Bend]:
     """Straight line, then kinks, a saturation and smooth curves of x, each the best of its kind.
 
     Parameters
@@ -74,6 +74,8 @@ def bends(x: Floats, y: Floats, given: Floats) -> list[Bend]:
     x, y : arrays, shape (rows,)
     given : array, shape (rows, columns)
         Orthonormal columns, the constant one among them.
+    smooth : sequence of Held, optional
+        The smooth columns of x, where these are known.
     """
     step = max(1, -(-len(x) // MOST_ROWS))
     order = np.argsort(x[::step])
@@ -87,8 +89,8 @@ def bends(x: Floats, y: Floats, given: Floats) -> list[Bend]:
         own = [orthonormal(list(basis[::step].T), len(order)) for basis in (given, line)]
         part_rows, widths[1] = np.vstack([own[1].T, x[::step], y[::step]]), own[0].shape[1]
         order = np.argsort(x)
-    found, smooth = np.empty((7, 5)), np.array([column[:2] for column in smooth_columns(x)])
-    count = fill_bends(rows, order, part_rows, part_order, widths, smooth, found)
+    found, places = np.empty((7, 5)), np.array([column[:2] for column in smooth or smooth_columns(x)])
+    count = fill_bends(rows, order, part_rows, part_order, widths, places, found)
     return [Bend((LINE,) * int(beside) + (Held(low, high, int(power)),), left)
             for beside, low, high, power, left in found[:count].tolist()]  # fmt: skip
 
