@@ -5,7 +5,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import directed
-from causalcontext.simulate.examples import example_i_truth, example_ii_truth, soil_moisture_truth
+from causalcontext.simulate.examples import example_i_model, example_ii_truth, soil_moisture_truth
 
 SEEDS = range(5)
 
@@ -28,7 +28,7 @@ def test_example_i_selection_bias_fools_masking_alone(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_example_i_has_the_true_skeleton(seed):
     result = cc.discover(cc.examples.example_i(4000, seed), context="R", method="pc-ac")
-    for value, truth in example_i_truth().descriptive.items():
+    for value, truth in example_i_model().truth().descriptive.items():
         assert np.array_equal(result.graphs[value].adjacency, truth.adjacency)
 
 

@@ -13,7 +13,7 @@ import causalcontext as cc
 from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.simulate.examples import clinic_truth
+from causalcontext.simulate.examples import clinic_model
 from causalcontext.views import CIQuery, Reason
 from marks import rest_slow
 
@@ -79,7 +79,7 @@ def test_the_clinic_is_found(seed: int) -> None:
     result = cc.discover(
         cc.examples.clinic(1500, seed=seed), context="status", kinds={"visits": "count"}, method="pc-ac"
     )
-    truth = clinic_truth()
+    truth = clinic_model().truth()
     for value, graph in result.graphs.items():
         names = graph.names
         wrong = [(a, b) for a, b in combinations(names, 2)

@@ -10,7 +10,7 @@ import pytest
 import causalcontext as cc
 import hostile
 from causalcontext.report import payload as payloads
-from causalcontext.report.html import answer, page, safe_json, stories, write_report
+from causalcontext.report.html import answer, page, safe_json, stories
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.simulate.examples import proteins
@@ -108,10 +108,9 @@ def test_hostile_names_stay_data():
     assert "&lt;script&gt;" in shown
 
 
-def test_more_sections(soil, tmp_path):
+def test_more_sections(soil):
     table = pd.DataFrame({"name": ["<b>"], "share": [0.25], "contexts": [("dry", "wet")]})
-    write_report(soil, tmp_path / "r.html", sections=[Section("Stability", ("Two samples.",), table)])
-    diagnosis, section = embedded((tmp_path / "r.html").read_text(encoding="utf-8"))["sections"]
+    diagnosis, section = embedded(page(soil, sections=[Section("Stability", ("Two samples.",), table)]))["sections"]
     assert diagnosis["title"] == "Diagnosis"
     assert diagnosis["header"] == ["topic", "severity", "message", "advice"]
     assert section["rows"] == [["<b>", "0.25", "dry, wet"]]

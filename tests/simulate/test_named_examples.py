@@ -7,7 +7,7 @@ import pytest
 
 from causalcontext.simulate.examples import (
     example_i,
-    example_i_truth,
+    example_i_model,
     example_ii,
     example_ii_truth,
     soil_moisture,
@@ -65,7 +65,7 @@ def test_tables_of_the_examples():
 
 
 def test_truth_of_example_i():
-    truth = example_i_truth()
+    truth = example_i_model().truth()
     assert [str(edge) for edge in truth.physical[0]] == ["X --> R", "T --> R", "R --> Y"]
     assert [str(edge) for edge in truth.physical[1]] == ["X --> R", "T --> R", "T --> Y", "R --> Y"]
     assert truth.descriptive == truth.physical

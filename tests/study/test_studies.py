@@ -16,7 +16,7 @@ from causalcontext.discover import discover
 from causalcontext.errors import FileError, OptionError
 from causalcontext.simulate import random_model, soil_moisture
 from causalcontext.study import Design, Setting, failure_table, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.designs import AS_PUBLISHED, PARAMETRIC, paper_design, paper_designs
+from causalcontext.study.designs import AS_PUBLISHED, NONPARAMETRIC, PARAMETRIC, paper_designs
 from causalcontext.study.methods import Remembering, told_links
 from causalcontext.study.reports import save_table
 from causalcontext.study.runner import SETTING_COLUMNS, run_job, runs_of, setting_columns
@@ -207,13 +207,11 @@ def test_every_configuration_of_the_paper_has_a_design():
     ]  # fmt: skip
     assert {design.repeats for design in PARAMETRIC.values()} == {100}
     assert all("score-ac" in design.methods for design in PARAMETRIC.values())
-    assert paper_design("nonparametric").test == "cmi-knn-mixed"
+    assert NONPARAMETRIC.test == "cmi-knn-mixed"
     assert "nonparametric" in paper_designs(nonparametric=True)
     assert "nonparametric" not in paper_designs()
     assert list(paper_designs(as_published=True)) == ["as-published"]
     assert "baselines-cycles" in paper_designs(baselines=True)
-    with pytest.raises(OptionError, match=r"did you mean 'density-0.6'"):
-        paper_design("density-0.5")
 
 
 def test_the_methods_as_published_run_and_differ_between_contexts_at_the_context():

@@ -93,9 +93,9 @@ class Panel:
     strokes: tuple[Stroke, ...]
 
 
-def graph_panel(graph: Graph, title: str = "") -> Panel:
+def graph_panel(graph: Graph) -> Panel:
     """A graph by itself."""
-    return Panel(title, tuple(Stroke(pair, endpoints_of(graph, pair)) for pair in _edges(graph)))
+    return Panel("", tuple(Stroke(pair, endpoints_of(graph, pair)) for pair in _edges(graph)))
 
 
 def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False) -> Panel:

@@ -62,13 +62,12 @@ class Family:
         settled = self._settled[graph][variable]
         return settled if more is None else tuple(sorted((*settled, *more)))
 
-    def ancestors(self, graph: int, variable: int, without: Iterable[int] = ()) -> set[int]:
-        """What leads to a variable in a graph along paths that avoid some others; the variable itself is one."""
-        found, barred = {variable}, set(without)
-        frontier = [variable]
+    def ancestors(self, graph: int, variable: int) -> set[int]:
+        """What leads to a variable in a graph; the variable itself is one."""
+        found, frontier = {variable}, [variable]
         while frontier:
             for parent in self.parents(graph, frontier.pop()):
-                if parent not in found and parent not in barred:
+                if parent not in found:
                     found.add(parent)
                     frontier.append(parent)
         return found

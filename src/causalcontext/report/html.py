@@ -65,13 +65,12 @@ COLUMNS = ("edge", "context", "found in", "with this mark in")
 
 
 def write_report(
-    result: ContextGraphs, path: str | Path, *, title: str | None = None, stability: Stability | None = None,
-    sections: Sequence[Section] = (),
-) -> None:  # fmt: skip
+    result: ContextGraphs, path: str | Path, *, title: str | None = None, stability: Stability | None = None
+) -> None:
     """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
     check_writable(path)
     again = () if stability is None else (stability_section(result, stability),)
-    write_whole(path, page(result, title, (*again, *sections)))
+    write_whole(path, page(result, title, again))
 
 
 def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:

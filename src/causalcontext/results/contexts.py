@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from causalcontext.diagnostics.findings import Diagnosis
     from causalcontext.diagnostics.stability import Stability
     from causalcontext.graphs.graph import Graph
-    from causalcontext.report.payload import Section
     from causalcontext.timeseries.windows import SeriesWindows
 
 
@@ -494,18 +493,14 @@ class ContextGraphs(EffectMethods):
 
         return plot_mechanism(self, effect, table, axes=axes, path=path, dpi=dpi)
 
-    def report(
-        self, path: str | Path, *, title: str | None = None, stability: Stability | None = None,
-        sections: Sequence[Section] = (),
-    ) -> None:  # fmt: skip
+    def report(self, path: str | Path, *, title: str | None = None, stability: Stability | None = None) -> None:
         """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network.
 
-        With `stability=result.stability(...)` it says how often each edge is found again. `sections` are more
-        cards for the page: `report.payload.Section(title, lines, table)`.
+        With `stability=result.stability(...)` it says how often each edge is found again.
         """
         from causalcontext.report.html import write_report
 
-        write_report(self, path, title=title, stability=stability, sections=sections)
+        write_report(self, path, title=title, stability=stability)
 
     @property
     def made_of(self) -> dict[str, str]:

@@ -198,12 +198,6 @@ def example_i(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     return example_i_model().sample(n, seed)
 
 
-@cache
-def example_i_truth() -> Truth:
-    """The graphs of Example (i): physical and descriptive ones agree."""
-    return example_i_model().truth()
-
-
 def example_ii(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     """A table of the paper's Example (ii).
 
@@ -237,12 +231,6 @@ def clinic(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     return table.assign(
         smoker=np.where(table["smoker"] == 1, "yes", "no"), complaint=pd.Series(words, dtype=scale, index=table.index)
     )
-
-
-@cache
-def clinic_truth() -> Truth:
-    """The graphs of `clinic`: pressure decides about the dose of the sick only."""
-    return clinic_model().truth()
 
 
 def soil_moisture(n: int, seed: int | np.random.Generator) -> pd.DataFrame:

@@ -232,20 +232,6 @@ def strong_context_acyclicity(truth: Truth) -> Assumption:
     return Assumption(True, f"every context is acyclic, and no union cycle meets {truth.context} or its ancestors")
 
 
-def short_union_cycles(truth: Truth) -> Assumption:
-    """Every cycle of the union is a link that is reversed between contexts, as Theorem 1 asks."""
-    links = causes(truth.union.endpoints)
-    for a, b in np.argwhere(links):
-        without = links.copy()
-        without[b, a] = False
-        back = paths.shortest_path(without, int(b), int(a))
-        if back:
-            names = tuple(truth.union.names[node] for node in back)
-            return Assumption(False, f"the union has the cycle {_arrows(names)} of length {len(names)}")
-    flips = int((links & links.T).sum()) // 2
-    return Assumption(True, f"the union has {flips} reversed link{'' if flips == 1 else 's'} and no longer cycle")
-
-
 def r_faithfulness(model: DiscreteModel) -> Assumption:
     """Lemma "faithful": every independence of the joint, and of the rows R = r, is a separation in the graph of r.
 

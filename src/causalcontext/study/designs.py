@@ -322,15 +322,3 @@ def paper_designs(
     if nonparametric:
         found |= {design.name: design for design in (NONPARAMETRIC, DEFAULT_TEST)}
     return found | (dict(UNION_BASELINES) if baselines else {})
-
-
-def paper_design(name: str) -> Design:
-    """The design of that name.
-
-    >>> paper_design("nodes-12").settings[0].nodes
-    12
-    """
-    extra = (NONPARAMETRIC, DEFAULT_TEST, AS_PUBLISHED, AS_PUBLISHED_BASELINES)
-    known = {**PARAMETRIC, **UNION_BASELINES, **{design.name: design for design in extra}}
-    check_choice("the name of a design", name, known)
-    return known[name]

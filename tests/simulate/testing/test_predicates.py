@@ -9,7 +9,6 @@ from causalcontext.simulate.testing import (
     r_faithfulness,
     random_discrete_model,
     random_models,
-    short_union_cycles,
     single_graph_sufficiency,
     strong_context_acyclicity,
     weak_context_acyclicity,
@@ -70,13 +69,6 @@ def test_union_cycles_at_ancestors_of_the_context_violate_strong_acyclicity_only
     assert not finding
     assert "X --> Y --> X" in finding.why
     assert strong_context_acyclicity(named_model("orientation-flip").truth())
-
-
-def test_long_union_cycles_are_named():
-    assert short_union_cycles(named_model("orientation-flip").truth()).why.startswith("the union has 1 reversed link ")
-    finding = short_union_cycles(truth_of(["R>X", "X>Y", "Y>Z"], ["R>X", "Z>X"]))
-    assert not finding
-    assert "of length 3" in finding.why
 
 
 def test_random_models_meet_what_they_promise():
