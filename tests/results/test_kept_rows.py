@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from causalcontext.cli.app import app
 from typer.testing import CliRunner
 
 import causalcontext as cc
+from causalcontext.cli.app import app
 from causalcontext.results import kept_rows
 from causalcontext.results.arrays_in_files import encoded
 from causalcontext.results.content import checksum

@@ -123,7 +123,7 @@ def test_effects_are_0_or_say_why_they_are_not_identified(found):
     table = found.effects("A", "C")
     row = table[(table["lag"] == 1) & (table["context"] == "wet") & table["versus"].isna()].iloc[0]
     assert not row["identified"]
-    assert "the context, whose values before the window are free" in row["note"]
+    assert "the context, whose values before the window are unknown" in row["note"]
     table = found.effects("B", "A")
     assert (table.loc[table["identified"], "effect"].dropna() == 0).all()
 

@@ -209,7 +209,7 @@ def test_undecided_copies_leave_several_values(land):
     reads = land.reads | {"latent": ("regime", (0, 1))}
     doubtful = replace(land, series=replace(land.series, reads=reads))
     found = doubtful.effects("radiation(t-1)", "moisture")
-    assert "the copy of regime that latent reads" in found["note"].iloc[0]
+    assert "the lag at which regime acts on latent" in found["note"].iloc[0]
     assert len(found["values"].iloc[0]) == 2
 
 

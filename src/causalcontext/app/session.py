@@ -97,7 +97,7 @@ class Session:
             known = open_project(kept, self.folder)
             if known.table.resolve() == file.resolve():
                 self._load(known)
-                self.notices.append(f"all is as you left it, with {len(known.runs)} run{'s' * (len(known.runs) != 1)}")
+                self.notices.append(f"your work was restored, with {len(known.runs)} run{'s' * (len(known.runs) != 1)}")
                 return
             raise FileError(f"{kept} is the project of another table, {known.table}; pass --project with a new file")
         self._begin(file, file.name, kept if self._kept_at or _is_writable(kept) else None)

@@ -65,8 +65,8 @@ class Indicator:
         place = self.source(data.names, data.kinds, sources)
         values = np.asarray(data.columns[place], dtype=np.float64)
         if self.best:
-            raise NotYetError(f"not yet: a search for the cut of {self.column!r} here; cc.discover finds one, and "
-                              "result.cut has its value")  # fmt: skip
+            raise NotYetError(f"not yet: the best cut of {self.column!r} is not searched for here; cc.discover finds "
+                              "it, and result.cut has its value")  # fmt: skip
         if not self.cuts:
             return replace(self, cuts=_quantile_cuts(values, self.quantiles, self.column)).applied(data)
         codes = self.codes(values)

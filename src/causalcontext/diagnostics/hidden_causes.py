@@ -61,7 +61,7 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     if not over_time and (evidence is None or evidence.mechanisms is None):
         return HiddenSuspicion(why_not="hidden common causes are suspected after score-ac only; fci-ac allows for them")
     if not result.complete:
-        return HiddenSuspicion(why_not="links of a search that was cut short are not asked about hidden causes")
+        return HiddenSuspicion(why_not="the search was cut short, so its links were not asked about hidden causes")
     if over_time:
         return suspected_drivers(result)
     assert evidence is not None
@@ -78,7 +78,7 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
         asked |= set(likely) - left
         suspected |= found & set(links)
         if left:
-            missing.add(f"to ask about all of them would take too long, so that {len(left)} were not asked")
+            missing.add(f"{len(left)} links were not asked about, since all of them would take too long")
     elif likely:
         missing.add(f"models of more than {MOST_VARIABLES} variables, or of ranks, are not compared")
     rows = result.rows
@@ -87,7 +87,7 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
         if kind in levels and rows is not None:
             p = _depend(rows, evidence.mechanisms, pair, kind == "curved")
             if np.isnan(p):
-                missing.add("links whose curves do not follow the data are not asked about")
+                missing.add("links whose curves do not fit the data are not asked about")
                 continue
             asked.add(pair)
             if p < levels[kind]:

@@ -335,8 +335,8 @@ def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
         "with lags links at contexts and categories, and into columns with uneven spreads, or with an equation for "
         "some contexts alone, are not asked about"]  # fmt: skip
     if found.left:
-        missing.append(f"to ask about all pairs of columns would take too long, so that {len(found.left)} of them, "
-                       "whose errors are the least correlated, were not asked")  # fmt: skip
+        missing.append(f"{len(found.left)} pairs of columns, those whose errors are the least correlated, were not "
+                       "asked about, since all of them would take too long")  # fmt: skip
     return HiddenSuspicion(_by_name(result, suspected & asked), _by_name(result, asked), "; ".join(missing))
 
 

@@ -43,7 +43,7 @@ def plot_mechanism(
     curves = list(partial_curves(result, effect))
     chosen = axes_for(len(causes), "causes", axes, PANEL)
     if table is not None and result.series is not None:
-        raise OptionError("plot_mechanism cannot draw the rows of a result with lags; leave table out")  # fmt: skip
+        raise OptionError("plot_mechanism cannot draw the rows of a result with lags; leave out `table`")  # fmt: skip
     rows = None if table is None else pd.DataFrame(table)
     for cause, one in zip(causes, chosen, strict=True):
         _paint(one, result, cause, effect, [curve for curve in curves if curve.cause == cause])

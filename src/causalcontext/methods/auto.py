@@ -142,7 +142,7 @@ def _refused(data: Dataset) -> str:
 
 def _many_variables(data: Dataset) -> str:
     variables = len(data.names)
-    return f"with {variables:,} variables score-ac would take long" if variables > MOST_VARIABLES else ""
+    return f"with {variables:,} variables score-ac would take too long" if variables > MOST_VARIABLES else ""
 
 
 def _slow(data: Dataset) -> str:
@@ -151,13 +151,13 @@ def _slow(data: Dataset) -> str:
     if many := _many_variables(data):
         return many
     if rows * variables > MOST_VALUES:
-        return f"with {rows:,} rows of {variables} variables score-ac would take long"
+        return f"with {rows:,} rows of {variables} variables score-ac would take too long"
     if contexts > MOST_CONTEXTS:
-        return f"with {contexts:,} contexts score-ac would take long"
+        return f"with {contexts:,} contexts score-ac would take too long"
     levels = sum(len(data.categories[i]) for i in data.system if i in data.categories)
     levels += sum(len(few.values) for few in few_valued(data) if few.kind is not Kind.CONTINUOUS)
     if levels * levels * rows > MOST_LOGITS:
-        return f"with {levels} levels of categories in {rows:,} rows score-ac would take long"
+        return f"with {levels} levels of categories in {rows:,} rows score-ac would take too long"
     return ""
 
 

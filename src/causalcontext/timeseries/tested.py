@@ -190,7 +190,7 @@ def _at(fit: CellRegression | None, place: int) -> tuple[float, float]:
     return (np.nan, np.nan) if fit is None else (float(fit.slopes[place]), float(fit.errors[place]))
 
 
-ON_THE_PROCESSOR = "device has no effect here: fci-ac with lags gives only the neighbours of test='cmi-knn' to a card"
+ON_THE_PROCESSOR = "device has no effect here: with lags, fci-ac uses a GPU only for the neighbours of test='cmi-knn'"
 ONLY_NOW = "the context at time t alone chooses rows: no window has one of its values at all lags"
 
 

@@ -276,7 +276,7 @@ def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: i
     if not any(possible_descendants(mechanics.endpoints[place], context)[y] for place in (g, h)):
         return Estimate(0.0)
     if len(mechanics.contexts) > 1:
-        raise NoAnswer("several contexts and hidden variables at once")
+        raise NoAnswer("several contexts together with hidden variables")
     first, second = (
         standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place) for place in (g, h)
     )
@@ -291,13 +291,13 @@ def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     """
     (variable, lag), name, window = mechanics.place(x), mechanics.name, mechanics.window
     if lag > window.lags:
-        raise NoAnswer(f"its lag: hidden variables may lead from {name(x)} to {name(y)} beside all links of "
+        raise NoAnswer(f"its lag: hidden variables may connect {name(x)} and {name(y)} without any link of at most "
                        f"{window.lags} lags")  # fmt: skip
     into = x in mechanics.contexts or bool(mechanics.into_contexts[g, variable])
     if not mechanics.leads(g, x, y) and not (into and mechanics.from_contexts[g, y]):
         return Estimate(0.0)
     if mechanics.contexts:
-        raise NoAnswer("the context, whose values before the window are free: mechanisms may be others there")
+        raise NoAnswer("the context, whose values before the window are unknown, and with them the mechanisms there")
     if g not in mechanics.window_pags:
         mechanics.window_pags[g] = window_pag(mechanics, g, LoggedSeparations(mechanics, g))
     known = mechanics.window_pags[g]
@@ -305,8 +305,8 @@ def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     if found.given is not None:
         blamed = _contradicting(mechanics, known, x, y, found.given)
         if blamed:
-            raise NoAnswer(f"the rows, which contradict the graph: given {name(x)} and what is adjusted for, "
-                           f"{listed(map(name, blamed), 3)} should tell nothing about {name(y)}")  # fmt: skip
+            raise NoAnswer(f"the rows, which contradict the graph: given {name(x)} and the adjustment set, "
+                           f"{listed(map(name, blamed), 3)} should be independent of {name(y)}")  # fmt: skip
         return mechanics.regression(y, (x, *found.given), (mechanics.rows_of(g, ()),)).slope(x)
     a, b = found.blamed or (x, y)
     advice = "; pass more lags" if max(lag, mechanics.lag(b)) == window.lags else ""

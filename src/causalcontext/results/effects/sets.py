@@ -84,7 +84,7 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
             return collected(answers.estimates, lambda: f"(local method) {_open_edges(mechanics, components, places)}",
                              answers.cut)  # fmt: skip
         if not families:
-            raise NoAnswer("no directed acyclic graphs have the directions that were found and any of "
+            raise NoAnswer("no directed acyclic graph agrees with the directions that were found and any directions of "
                            + _open_edges(mechanics, components, places))  # fmt: skip
         return collected(map(ask, families), lambda: _open_edges(mechanics, components, places))
     except NoAnswer as reason:
@@ -144,8 +144,8 @@ def local_families(mechanics: Mechanics, cells: Sequence[int], variables: Sequen
     if not found.families:
         names = listed(map(mechanics.name, variables), 3)
         raise NoAnswer(f"open edges leave too many choices of the causes of {names}; add knowledge" if found.cut else
-                       "no directed acyclic graphs have the directions that were found and any of the open edges at "
-                       f"{names}")  # fmt: skip
+                       "no directed acyclic graph agrees with the directions that were found, whichever way the open "
+                       f"edges at {names} point")  # fmt: skip
     return found
 
 
@@ -194,7 +194,7 @@ def collected(estimates: Iterable[Estimate], open_edges: Callable[[], str], cut:
     if len(found) == 1 and not cut:
         return Possible(tuple(found))
     if len(found) == 1:
-        raise NoAnswer(f"there are too many directed graphs to ask them all, left open by {open_edges()}")
+        raise NoAnswer(f"there are too many directed graphs to evaluate them all: left open by {open_edges()}")
     span = f"{'at least ' if cut else ''}between {found[0].value:.3g} and {found[-1].value:.3g}"
     return Possible(tuple(found), f"{span}: left open by {open_edges()}")
 
@@ -213,7 +213,7 @@ def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequenc
     if key not in mechanics.open_texts:
         read = {(cause, v) for v, causes in mechanics.undecided for cause in causes}
         edges = [
-            f"the copy of {mechanics.name(mechanics.now(i))} that {mechanics.name(j)} reads"
+            f"the lag at which {mechanics.name(mechanics.now(i))} acts on {mechanics.name(j)}"
             if (i, j) in read
             else edge_text(mechanics, g, i, j)
             for number in components

@@ -51,7 +51,7 @@ _TYPES: dict[str, type] = dict.fromkeys(_NUMBERS, float) | {"identified": bool, 
 MECHANISM_COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p", "standardised", "rows", "n",
                      "shared by", "why", "errors", "identified", "note", "spread"]  # fmt: skip
 AMONG = ("everyone", "context")
-SET_NOW = "{} is set at time t, and at the earlier times that mechanisms read; what was before stays as it is"
+SET_NOW = "{} is set at time t and at the earlier times that mechanisms depend on; its values before stay as they were"
 LevelOptions = tuple[Any, Any]
 """The level of x that others are compared with, and the level of y that counts; None for what is not said."""
 FoundCoefficient = tuple[Estimate, MechanismFit, RowChoice]
@@ -114,7 +114,7 @@ def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int |
     if later:
         raise OptionError(f"y is {y!r}, which is in the past; links repeat: ask for {split(str(y))[0]!r}")
     if effect is not None and effect in mechanics.contexts and (mechanics.is_pag or cause in mechanics.contexts):
-        kind = "in a PAG" if mechanics.is_pag else "of another one"
+        kind = "in a PAG" if mechanics.is_pag else "of another context"
         raise NotYetError(f"not yet: effects on the context {y!r} {kind}; its links are in edges()")
     most = mechanics.window.lags if steps is None else check_steps(steps)
     if cause is not None and cause == effect and lag is None and most == 0:
@@ -122,7 +122,7 @@ def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int |
         raise OptionError(f"x and y are both {x!r}; effects needs two different variables{earlier}")
     if cause in mechanics.contexts:
         if lagged and (lag or mechanics.is_pag):
-            when = "in a PAG over time" if mechanics.is_pag else "at later times, which depend on how it goes on"
+            when = "in a PAG over time" if mechanics.is_pag else "at later times, which depend on its further course"
             raise NotYetError(f"not yet: effects of the context {split(str(x))[0]!r} {when}")
         _check_settable(mechanics, cause)
         return [(cause, effect)] if effect is not None else [p for p in _reached_contexts(mechanics) if p[0] == cause]
@@ -367,7 +367,7 @@ def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> t
     settled = cause in mechanics.graphs.settled[g][effect]
     notes = [] if settled else [f"{edge_text(mechanics, g, cause, effect)} is open"]
     if len(found) > 1 or cut:
-        notes.append(f"{'at least ' * cut}{len(found)} choices of other causes or of rows are left open")
+        notes.append(f"{'at least ' * cut}{len(found)} choices of other causes or of rows are possible")
     return sorted(found.values(), key=lambda one: one[0].value), "; ".join(notes)
 
 
