@@ -75,6 +75,8 @@ class PreparedGaussian(Declared):
 
     def _shape(self, query: CIQuery) -> tuple[int, int]:
         """How many context variables the pair of a query has, and how many conditions are none."""
+        if not self.contexts.positions:
+            return 0, len(query.given)
         return len(self._ends(query)), sum(z not in self.contexts.positions for z in query.given)
 
     def selection(self, view: int, named: tuple[int, ...], ends: tuple[int, ...], conditions: int) -> RowSelection:
@@ -143,26 +145,23 @@ class PreparedGaussian(Declared):
 
     def _answer_group(self, queries: list[CIQuery], ends: int, size: int) -> Outcomes:
         """Queries with as many context variables in the pair, and as many conditions that are none."""
+        positions = self.contexts.positions
         known: dict[RowSelection, int] = {}
-        selection = []
-        for query in queries:
-            named = tuple(z for z in query.given if z in self.contexts.positions)
+        selection = np.zeros(len(queries), dtype=np.int64)
+        for i, query in enumerate(queries if positions else queries[:1]):  # without contexts all rows answer
+            named = tuple(z for z in query.given if z in positions)
             rows = self.selection(query.view, named, self._ends(query), size)
-            selection.append(known.setdefault(rows, len(known)))
+            selection[i] = known.setdefault(rows, len(known))
         selections = self.selections(list(known), ends == 1)
-        pairs = np.array([self._system(query) for query in queries], dtype=np.int64).reshape(-1, 2)
-        given = [[z for z in query.given if z not in self.contexts.positions] for query in queries]
-        asked = CIQueries(
-            np.array(selection, dtype=np.int64),
-            pairs[:, 0].copy(),
-            pairs[:, 1].copy(),
-            np.array(given, dtype=np.int64).reshape(len(queries), size),
-        )
+        pairs = [self._system(query) for query in queries] if ends else [(query.x, query.y) for query in queries]
+        first, second = np.array(pairs, dtype=np.int64).T.copy()
+        given = [[z for z in query.given if z not in positions] if positions else query.given for query in queries]
+        asked = CIQueries(selection, first, second, np.array(given, dtype=np.int64).reshape(len(queries), size))
         numbers, facts = np.full((len(queries), 3), np.nan), np.zeros((len(queries), 3), dtype=np.int64)
         answer_batch(
             self.views(size), selections, asked, numbers, facts, workspace(selections, size, 1, self._variables)
         )
-        for i, query in enumerate(queries):
+        for i, query in enumerate(queries if ends else ()):
             if set(self._ends(query)).intersection(self.contexts.fixed(query.view)):
                 numbers[i], facts[i, 1] = np.nan, Reason.CONSTANT
         statistic, df, p = numbers.T

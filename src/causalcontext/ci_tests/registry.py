@@ -119,6 +119,9 @@ class PreparedComposite(Declared):
 
     def _member_of(self, query: CIQuery) -> int | None:
         """The place of the member that answers a query."""
+        contexts = self.data.contexts.positions
+        if 0 in self.compiled_roles and query.x not in contexts and query.y not in contexts:
+            return 0
         return next((k for k, member in enumerate(self.members) if member.answers(self.data, query)), None)
 
     def _prepare(self, place: int) -> PreparedTest:

@@ -308,10 +308,9 @@ class RememberedAnswers:
             fresh, begin = fresh[many * size :], time.perf_counter()
             for part, found in zip(parts, in_threads(self.prepared.answer, parts, self.n_jobs), strict=True):
                 label = np.zeros(len(part)) if found.label is None else found.label
-                columns = (found.p, found.statistic, found.df, found.n, found.reason, label)
-                for query, p, statistic, df, n, reason, which in zip(part, *columns, strict=True):
-                    answer = CIAnswer(float(p), float(statistic), float(df), int(n), int(reason), int(which))
-                    self._known[query] = answer
+                columns = (found.p, found.statistic, found.df, found.n, found.reason, label.astype(np.int64))
+                rows = zip(*(column.tolist() for column in columns), strict=True)
+                self._known.update(zip(part, map(CIAnswer._make, rows), strict=True))
                 if self.watch is not None:
                     self.watch.answered(len(part))
             taken = (time.perf_counter() - begin) / max(len(parts) / self.n_jobs, 1.0)
@@ -477,16 +476,15 @@ def _sets(group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
 
     A neighbourhood with too many of them is left out, and the level noted.
     """
-    triggers = [group.plan.triggers.index(column) for column in group.plan.masks[mask].triggers]
-    if {x, y}.intersection(group.plan.masks[mask].triggers):
+    named = group.plan.masks[mask].triggers
+    if x in named or y in named:
         return
+    triggers = [group.plan.triggers.index(column) for column in named]
     before: set[int] | None = None
     for node in (x, y):
-        if not all(int(group.neighbours.triggers[node, t]) >> g & 1 for t in triggers):
+        if triggers and not all(int(group.neighbours.triggers[node, t]) >> g & 1 for t in triggers):
             continue
-        row = slice(group.neighbours.start[node], group.neighbours.start[node + 1])
-        serving = group.neighbours.columns[row][(group.neighbours.graphs[row] >> g & 1).astype(bool)]
-        pool = [z for z in serving.tolist() if z not in (x, y)]
+        pool = [z for z in group.serving(node, g) if z not in (x, y)]
         if comb(len(pool), size) > MOST_SETS and size > 1:
             if note is not None and note[0][CUT] == 0:
                 note[0][CUT] = note[1]

@@ -10,7 +10,7 @@ A level of the joint skeleton (`level_tasks`) is every pair that is left with ev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -223,6 +223,15 @@ class PairGroup:
     share: SharedAnswers
     neighbours: Neighbours
     first_mask: int = 0  # the place of the first mask that is tried: 1 leaves out the sets without triggers
+    _serving: dict[tuple[int, int], list[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def serving(self, node: int, g: int) -> list[int]:
+        """The variables that may be conditioned on for the sake of a node, in one of the graphs that are looked at."""
+        if (node, g) not in self._serving:
+            row = slice(self.neighbours.start[node], self.neighbours.start[node + 1])
+            here = (self.neighbours.graphs[row] >> g & 1).astype(bool)
+            self._serving[node, g] = self.neighbours.columns[row][here].tolist()
+        return self._serving[node, g]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from causalcontext.kernels.arrays import Codes
 from causalcontext.search.lagged.plan import WindowPlan
 from causalcontext.search.level_search import BatchedSearch, CandidateSet
-from causalcontext.search.plan import PairGroup, Plan
+from causalcontext.search.plan import PairGroup
 from causalcontext.views import CIQuery
 
 WITHOUT_PAST = 0.8
@@ -36,22 +36,12 @@ class OwnPastSearch(BatchedSearch):
     def sets(self, group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
              note: tuple[Codes, int] | None = None) -> Iterator[CandidateSet]:  # fmt: skip
         """The sets of neighbours with the own past of x and y, then as they are; the latter have no vote."""
-        past = own_past(group.plan, x, y)
-        for candidate in super().sets(group, x, y, g, mask, size, note):
-            query, chosen, _, _ = candidate
+        assert isinstance(group.plan, WindowPlan)
+        past = {v for v in (group.plan.own_past[x], group.plan.own_past[y]) if v not in (None, x, y)}
+        for query, chosen, _, _ in super().sets(group, x, y, g, mask, size, note):
             if past.isdisjoint(chosen):  # else asked with fewer neighbours
-                with_past = CIQuery(x, y, tuple(sorted(past.union(query.given))), query.view)
-                yield CandidateSet(with_past, tuple(sorted(past.union(chosen))), mask)
+                more = tuple(sorted(past.union(chosen)))
+                given = more if query.given == chosen else tuple(sorted(past.union(query.given)))
+                yield CandidateSet(CIQuery(x, y, given, query.view), more, mask)
             if not past.issubset(chosen) and group.plan.alpha < 1.0:
-                yield candidate._replace(least=WITHOUT_PAST)
-
-
-def own_past(plan: Plan, x: int, y: int) -> frozenset[int]:
-    """What the two variables were a step earlier, as far as these are plain columns of the window."""
-    assert isinstance(plan, WindowPlan)
-    window, found = plan.window, set()
-    for v in (x, y):
-        earlier = None if window.place(v) is None else window.shifted(v, 1, window.lags)
-        if earlier is not None and not window.is_context(v) and earlier not in plan.triggers:
-            found.add(earlier)
-    return frozenset(found - {x, y})
+                yield CandidateSet(query, chosen, mask, WITHOUT_PAST)

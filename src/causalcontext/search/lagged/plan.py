@@ -318,6 +318,12 @@ class WindowPlan(Plan):
 
     window: Window = NO_WINDOW
 
+    @cached_property
+    def own_past(self) -> tuple[int | None, ...]:
+        """What every node was a step earlier; None where that is no plain column of the window."""
+        earlier = [None if self.window.is_context(v) else self._moved(v, 1) for v in range(self.window.nodes)]
+        return tuple(None if u in (v, *self.triggers) else u for v, u in enumerate(earlier))
+
     def repeat_cuts(self, sepsets: SepsetRecords, before: Bools) -> None:
         """What was separated since `before`, shape (graphs, pairs), is separated at earlier times as well."""
         for g, place in np.argwhere(sepsets.separated() & ~before).tolist():
