@@ -6,6 +6,7 @@ Two context variables given numbers are compared by Wilks' lambda of their indic
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
@@ -113,6 +114,11 @@ class PreparedGaussian(Declared):
             inside=np.array([selection.inside for selection in asked], dtype=np.int64),
         )
 
+    @cached_property
+    def _all_rows(self) -> RowSelections:
+        """The only selection without contexts."""
+        return self.selections([self.selection(0, (), (), 0)], change=False)
+
     def views(self, size: int) -> Views:
         """What the kernels need to know about rows, for conditioning sets of up to `size` variables."""
         with _MAKING_ROOM:
@@ -148,11 +154,11 @@ class PreparedGaussian(Declared):
         positions = self.contexts.positions
         known: dict[RowSelection, int] = {}
         selection = np.zeros(len(queries), dtype=np.int64)
-        for i, query in enumerate(queries if positions else queries[:1]):  # without contexts all rows answer
+        for i, query in enumerate(queries if positions else ()):
             named = tuple(z for z in query.given if z in positions)
             rows = self.selection(query.view, named, self._ends(query), size)
             selection[i] = known.setdefault(rows, len(known))
-        selections = self.selections(list(known), ends == 1)
+        selections = self.selections(list(known), ends == 1) if positions else self._all_rows
         pairs = [self._system(query) for query in queries] if ends else [(query.x, query.y) for query in queries]
         first, second = np.array(pairs, dtype=np.int64).T.copy()
         given = [[z for z in query.given if z not in positions] if positions else query.given for query in queries]

@@ -403,8 +403,7 @@ class BatchedSearch:
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre.
 
-        Sets that it takes more than alpha to follow have no vote. -1 is written for centres that none holds where no
-        set separates clearly: that is no verdict.
+        -1 is written for centres that none holds where no set separates clearly: that is no verdict.
         """
         separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
         largest = np.zeros(ballots.first.size)
@@ -416,7 +415,6 @@ class BatchedSearch:
                 for mask, entry in enumerate(group.plan.masks)
                 if size + len(entry.triggers) <= group.plan.max_given
                 for candidate in self.sets(group, int(x), int(y), int(g), mask, size)
-                if candidate.least == 0.0
             ]
             self._answers.run(candidate.query for _, candidate in asked)
             for k, candidate in asked:
@@ -439,8 +437,13 @@ class BatchedSearch:
 
     def sets(self, group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
              note: tuple[Codes, int] | None = None) -> Iterator[CandidateSet]:  # fmt: skip
-        """The sets of `size` variables and the triggers of a mask that are asked about a pair in a graph."""
-        return _sets(group, x, y, g, mask, size, note)
+        """The sets of `size` variables and the triggers of a mask that are asked about a pair in a graph.
+
+        Without anywhere to `note` that there are too many, those that have a vote.
+        """
+        view, kept = int(group.plan.views[group.share.begin + g, mask]), group.plan.masks[mask].kept
+        for chosen in members_of_sets(group, x, y, g, mask, size, note):
+            yield CandidateSet(CIQuery(x, y, (*chosen, *kept), view), chosen, mask)
 
     def ask(self, queries: Sequence[CIQuery]) -> Floats:
         """The p-value of every query, NaN where it cannot be run."""
@@ -452,14 +455,14 @@ class BatchedSearch:
 def _written(decisions: Decisions, place: tuple[int, int], candidate: CandidateSet, answer: CIAnswer,
              alpha: float) -> bool:  # fmt: skip
     """Write an answer down where it is the weakest evidence so far; whether it separates the pair."""
+    if not answer.reason and candidate.least > 0.0 and answer.p <= max(alpha, candidate.least):
+        return False  # no evidence for the edge either
     numbers, facts, given = decisions.numbers[place], decisions.facts[place], decisions.given[place]
     if answer.reason:
         facts[UNTESTED] += 1
         if facts[MASK] < 0:
             facts[ROWS], facts[REASON] = answer.n, answer.reason
         return False
-    if candidate.least > 0.0 and answer.p <= max(alpha, candidate.least):
-        return False  # no evidence for the edge either
     if answer.p > alpha or answer.p > numbers[P] * (1.0 + TIED):
         numbers[P], numbers[STATISTIC], numbers[DF] = answer.p, answer.statistic, answer.df
         facts[ROWS], facts[MASK], facts[SIZE] = answer.n, candidate.mask, len(candidate.chosen)
@@ -470,9 +473,9 @@ def _written(decisions: Decisions, place: tuple[int, int], candidate: CandidateS
     return answer.p > alpha
 
 
-def _sets(group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
-          note: tuple[Codes, int] | None = None) -> Iterator[CandidateSet]:  # fmt: skip
-    """Sets of `size` variables from the neighbours of x, then from those of y, each once, with the triggers of a mask.
+def members_of_sets(group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
+                    note: tuple[Codes, int] | None = None) -> Iterator[tuple[int, ...]]:  # fmt: skip
+    """Sets of `size` variables from the neighbours of x, then from those of y, each once, to add to a mask.
 
     A neighbourhood with too many of them is left out, and the level noted.
     """
@@ -491,5 +494,5 @@ def _sets(group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
             continue
         for chosen in combinations(pool, size):
             if before is None or not before.issuperset(chosen):
-                yield CandidateSet(group.plan.query(group.share.begin + g, mask, x, y, chosen), chosen, mask)
+                yield chosen
         before = set(pool)

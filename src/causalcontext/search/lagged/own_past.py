@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from causalcontext.kernels.arrays import Codes
 from causalcontext.search.lagged.plan import WindowPlan
-from causalcontext.search.level_search import BatchedSearch, CandidateSet
+from causalcontext.search.level_search import BatchedSearch, CandidateSet, members_of_sets
 from causalcontext.search.plan import PairGroup
 from causalcontext.views import CIQuery
 
@@ -36,12 +36,15 @@ class OwnPastSearch(BatchedSearch):
     def sets(self, group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
              note: tuple[Codes, int] | None = None) -> Iterator[CandidateSet]:  # fmt: skip
         """The sets of neighbours with the own past of x and y, then as they are; the latter have no vote."""
-        assert isinstance(group.plan, WindowPlan)
-        past = {v for v in (group.plan.own_past[x], group.plan.own_past[y]) if v not in (None, x, y)}
-        for query, chosen, _, _ in super().sets(group, x, y, g, mask, size, note):
+        plan = group.plan
+        assert isinstance(plan, WindowPlan)
+        past = {v for v in (plan.own_past[x], plan.own_past[y]) if v is not None} - {x, y}
+        second = note is not None and plan.alpha < 1.0
+        view, kept = int(plan.views[group.share.begin + g, mask]), plan.masks[mask].kept
+        for chosen in members_of_sets(group, x, y, g, mask, size, note):
             if past.isdisjoint(chosen):  # else asked with fewer neighbours
-                more = tuple(sorted(past.union(chosen)))
-                given = more if query.given == chosen else tuple(sorted(past.union(query.given)))
-                yield CandidateSet(CIQuery(x, y, given, query.view), more, mask)
-            if not past.issubset(chosen) and group.plan.alpha < 1.0:
-                yield CandidateSet(query, chosen, mask, WITHOUT_PAST)
+                more = tuple(sorted((*past, *chosen)))
+                given = tuple(sorted({*more, *kept})) if kept else more
+                yield CandidateSet(CIQuery(x, y, given, view), more, mask)
+            if second and not past.issubset(chosen):
+                yield CandidateSet(CIQuery(x, y, (*chosen, *kept), view), chosen, mask, WITHOUT_PAST)
