@@ -10,6 +10,7 @@ of who causes whom.
     python benchmarks/hidden_series.py --peers --lpcmci 20          # with tigramite, where it is installed
     python benchmarks/hidden_series.py --suspicion                  # links of score-ac that diagnose() suspects
     python benchmarks/hidden_series.py --effects                    # intervals of effects in the PAGs that are found
+    python benchmarks/hidden_series.py --alarms --method pc-ac      # lag alarms and shared time, on clean series too
 
 What `--suspicion` counts are links that `discover` finds ("false": no such link is in the system) and those that
 `edges()` calls suspected. With a context they are systems of `time_series.py`, with one persistent driver of two
@@ -29,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.diagnostics.shared_time import shared_time
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.lag_names import at
 from causalcontext.graphs.paths import mag_adjacency, reach
@@ -240,6 +242,31 @@ def suspicion(asked: argparse.Namespace) -> None:
     print(machine())  # fmt: skip
 
 
+SERIES = {"clean": (0, LAGS), "one lag too few": (0, LAGS - 1), "a season": (0, LAGS), "one hidden": (1, LAGS),
+          "two hidden": (2, LAGS)}  # fmt: skip
+PERIOD, SEASON = 24, 0.5
+"""Steps of the season that the first two columns share, and its amplitude, where the noise has a spread of about 1."""
+
+
+def alarms(asked: argparse.Namespace) -> None:
+    """Print on how many series the lag alarm rings, and on how many `diagnose()` names a shared trend or season."""
+    lines, options = [], {"alpha": 0.01} if asked.method == "pc-ac" else {}
+    for level, rows, (what, (hidden, lags)) in product(asked.autocorrelation, asked.rows, SERIES.items()):
+        count: Counter[str] = Counter()
+        for seed in range(asked.seed, asked.seed + asked.systems):
+            random = np.random.default_rng([seed, round(10 * level), hidden])
+            drawn = system(level, random, hidden)
+            table = drawn.sample(rows, random)
+            if what == "a season":
+                table[["X0", "X1"]] += SEASON * np.sin(np.arange(rows) * 2 * np.pi / PERIOD)[:, None]
+            result = cc.discover(table, lags=lags, method=asked.method, **options)
+            count.update(rings=any("lag alarm" in one for one in result.warnings), shared=any(shared_time(result)))
+        lines.append((level, rows, what, asked.systems, count["rings"], count["shared"]))
+        print(lines[-1], flush=True)
+    print(markdown_table(("autocorrelation", "T", "series", "of", "lag alarm", "shared time"), lines))
+    print(machine())
+
+
 def effects(asked: argparse.Namespace) -> None:
     """Print how many effects are told that are not 0 by the graph, and how many of their intervals have the truth."""
     lines = []
@@ -271,11 +298,12 @@ def main() -> None:
     parser.add_argument("--autocorrelation", type=float, nargs="*", default=[0.3, 0.9])
     parser.add_argument("--suspicion", action="store_true")
     parser.add_argument("--effects", action="store_true")
+    parser.add_argument("--alarms", action="store_true")
     parser.add_argument("--cells", nargs="*", default=[*NOISE, "context"], choices=[*NOISE, "context"])
-    parser.add_argument("--method", default="auto", help="for --suspicion")
+    parser.add_argument("--method", default="auto", help="for --suspicion and --alarms")
     asked = parser.parse_args()
-    if asked.suspicion or asked.effects:
-        (suspicion if asked.suspicion else effects)(asked)
+    if asked.suspicion or asked.effects or asked.alarms:
+        (suspicion if asked.suspicion else effects if asked.effects else alarms)(asked)
         return
     chosen, rows = dict(methods(asked.peers)), []
     by_fci(system(0.3, np.random.default_rng(0)).sample(200, np.random.default_rng(0)))

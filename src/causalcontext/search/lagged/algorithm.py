@@ -16,14 +16,15 @@ time).
 
 The lag alarm asks whether the past beyond the lags still tells something, given all that was found. If it does, lags
 are too few, or a persistent driver is hidden, or persistent columns are noisy; all three invent links. Every variable
-is held against every column one or two steps beyond the lags, given its causes and its own past. The p-values are
-combined by Cauchy's method (Liu and Xie, 2020), which holds whatever their dependence. A search by tests asks its test,
-a model with lags its regressions (`timeseries/alarm.py`).
+is held against every column one or two steps beyond the lags, given its causes and its own past. Where that would
+ring, columns inside the lags that still tell something are added first: a link that the search lost is no reason for
+more lags. The p-values are combined by Cauchy's method (Liu and Xie, 2020), which holds whatever their dependence. A
+search by tests asks its test, a model with lags its regressions (`timeseries/alarm.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import NamedTuple
@@ -174,22 +175,64 @@ def combined(p_values: Mapping[tuple[int, int], float]) -> LagAlarm | None:
     return LagAlarm(column, y, float(p))
 
 
+class AlarmConditions(NamedTuple):
+    """Given what a variable is held against columns beyond the lags, and on which rows: views, with what they keep."""
+
+    columns: set[int]
+    rows: list[tuple[int, tuple[int, ...]]]
+
+
 def past_beyond_lags(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents,
                      endpoints: Endpoints) -> LagAlarm | None:  # fmt: skip
-    """What tells most, tested on the rows of the context lags that may act on a variable, at every value."""
-    arrows, near = (np.asarray(ends.any(axis=0)) for ends in (directed(endpoints), adjacent(endpoints)))
-    window, asked = plan.window, {}
+    """What tells most, tested on the rows of the context lags that may act on a variable, at every value.
+
+    Where it would ring, links that the search lost are looked for: they tell about the time beyond the lags as well.
+    """
+    window, given = plan.window, _alarm_conditions(plan, past, endpoints)
+    plain = [v for v in range(window.variables) if v not in window.contexts]
     lags = range(window.lags + 1, min(window.lags + MORE_LAGS, window.depth) + 1)
-    beyond = [window.at(v, lag) for lag in lags for v in range(window.variables) if v not in window.contexts]
+    beyond = [window.at(v, lag) for lag in lags for v in plain]
+    told = _alarm_answers(answers, given, dict.fromkeys(given, beyond))
+    alarm = combined(told)
+    if alarm is None or alarm.p > LEVEL:
+        return alarm
+    ringing = sorted({y for (_, y), p in told.items() if p <= LEVEL})
+    inside = [window.at(v, lag) for lag in range(1, window.lags + 1) for v in plain]
+    _add_lost(answers, given, ringing, inside, plan.alpha)
+    return combined(told | _alarm_answers(answers, given, dict.fromkeys(ringing, beyond)))
+
+
+def _alarm_conditions(plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints) -> dict[int, AlarmConditions]:
+    """The causes of every variable at time t, and its own past; its rows by context lags that may act on it."""
+    arrows, near = (np.asarray(ends.any(axis=0)) for ends in (directed(endpoints), adjacent(endpoints)))
+    window, found = plan.window, {}
     for y in (y for y in plan.targets if not window.is_context(y)):
         causes = {z for z in causes_of(plan, past, arrows, y) if not window.is_context(z)}
         named = [context for context in plan.context_columns if near[context, y] and not arrows[y, context]]
         named += plan.named_by([z for z in causes if z < window.nodes and near[z, y]])
         rows = sorted((view, kept) for view, kept in {plan.rows(g, named) for g in plan.graphs} if view is not None)
-        for u in beyond:
-            asked[u, y] = [CIQuery(u, y, tuple(sorted(causes.union(kept))), view) for view, kept in rows]
-    answers.run(query for queries in asked.values() for query in queries)
-    return combined({place: fisher([answers.of(query).p for query in queries]) for place, queries in asked.items()})
+        found[y] = AlarmConditions(causes, rows)
+    return found
+
+
+def _add_lost(answers: RememberedAnswers, given: Mapping[int, AlarmConditions], targets: Collection[int],
+              columns: Collection[int], alpha: float) -> None:  # fmt: skip
+    """Add to the conditions what tells most of some columns, one after the other, at a level that all of them share."""
+    while targets:
+        told = _alarm_answers(answers, given, {y: [u for u in columns if u not in given[y].columns] for y in targets})
+        least = {y: min(((p, u) for (u, z), p in told.items() if z == y), default=(1.0, -1)) for y in targets}
+        targets = [y for y in targets if least[y][0] <= alpha / len(columns)]
+        for y in targets:
+            given[y].columns.add(least[y][1])
+
+
+def _alarm_answers(answers: RememberedAnswers, given: Mapping[int, AlarmConditions], asked: Mapping[int, Sequence[int]]
+                   ) -> dict[tuple[int, int], float]:  # fmt: skip
+    """The p-value of every column that is asked about a variable."""
+    queries = {(u, y): [CIQuery(u, y, tuple(sorted(given[y].columns.union(kept))), view)
+                        for view, kept in given[y].rows] for y, columns in asked.items() for u in columns}  # fmt: skip
+    answers.run(query for some in queries.values() for query in some)
+    return {place: fisher([answers.of(query).p for query in some]) for place, some in queries.items()}
 
 
 TIME, READS, CHANGE = "time", "reads", "V4"
