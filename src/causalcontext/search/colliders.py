@@ -113,7 +113,8 @@ def _counted(votes: tuple[Ints, Ints], conservative: Bools | np.bool_) -> Ints:
     one it found depends on the order of the columns.
     """
     separating, holding = votes
-    clear = (separating > 0) & ((holding == 0) | (holding == separating) | ~conservative & (2 * holding != separating))
+    one_voice = (holding == 0) | (holding == separating)
+    clear = (separating > 0) & (holding >= 0) & (one_voice | ~conservative & (2 * holding != separating))
     return np.where(clear, np.where(2 * holding < separating, COLLIDER, PASSES), OPEN)
 
 

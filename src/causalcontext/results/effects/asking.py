@@ -297,7 +297,8 @@ def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     if not mechanics.leads(g, x, y) and not (into and mechanics.from_contexts[g, y]):
         return Estimate(0.0)
     if mechanics.contexts:
-        raise NoAnswer("the context, whose values before the window are unknown, and with them the mechanisms there")
+        raise NoAnswer("the context: it may have had another value before, and links that only that value has may "
+                       f"confound {name(x)} and {name(y)}")  # fmt: skip
     if g not in mechanics.window_pags:
         mechanics.window_pags[g] = window_pag(mechanics, g, LoggedSeparations(mechanics, g))
     known = mechanics.window_pags[g]

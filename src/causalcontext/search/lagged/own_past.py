@@ -8,14 +8,18 @@ undirected graph). If an own past is no cause, but shares a hidden one with its 
 separates. So sets are asked without own pasts as well, but as a second opinion, which it takes a p-value of
 `WITHOUT_PAST` to follow: where columns persist, one of many such sets nearly always looks as if it separated. For the
 same reason a collider takes a set that separates its ends by more than `CLEAR`. Exact answers are followed all the
-same.
+same. Votes on Y(t-1) between X and Y are of one voice, since all sets hold it: so a second opinion may deny them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
-from causalcontext.kernels.arrays import Codes
+import numpy as np
+
+from causalcontext.kernels.arrays import Codes, Ints
+from causalcontext.kernels.levels.skeleton import Ballots
 from causalcontext.search.lagged.plan import WindowPlan
 from causalcontext.search.level_search import BatchedSearch, CandidateSet, members_of_sets
 from causalcontext.search.plan import PairGroup
@@ -36,11 +40,9 @@ class OwnPastSearch(BatchedSearch):
     def sets(self, group: PairGroup, x: int, y: int, g: int, mask: int, size: int,
              note: tuple[Codes, int] | None = None) -> Iterator[CandidateSet]:  # fmt: skip
         """The sets of neighbours with the own past of x and y, then as they are; the latter have no vote."""
-        plan = group.plan
-        assert isinstance(plan, WindowPlan)
-        past = {v for v in (plan.own_past[x], plan.own_past[y]) if v is not None} - {x, y}
-        second = note is not None and plan.alpha < 1.0
-        view, kept = int(plan.views[group.share.begin + g, mask]), plan.masks[mask].kept
+        past = _own_past(group, x, y)
+        second = note is not None and group.plan.alpha < 1.0
+        view, kept = int(group.plan.views[group.share.begin + g, mask]), group.plan.masks[mask].kept
         for chosen in members_of_sets(group, x, y, g, mask, size, note):
             if past.isdisjoint(chosen):  # else asked with fewer neighbours
                 more = tuple(sorted((*past, *chosen)))
@@ -48,3 +50,34 @@ class OwnPastSearch(BatchedSearch):
                 yield CandidateSet(CIQuery(x, y, given, view), more, mask)
             if second and not past.issubset(chosen):
                 yield CandidateSet(CIQuery(x, y, (*chosen, *kept), view), chosen, mask, WITHOUT_PAST)
+
+    def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
+        """As any search; but an own past, which all sets hold, has no verdict where a set without it separates."""
+        separating, holding = super().vote(group, ballots)
+        of_pair = np.repeat(np.arange(separating.size), np.diff(ballots.offset))
+        places = np.flatnonzero((holding == separating[of_pair]) & (holding > 0)).tolist()
+        asked = {place: list(self._without(group, ballots, int(of_pair[place]), place)) for place in places}
+        self._answers.run(query for queries in asked.values() for query in queries)
+        for place, queries in asked.items():
+            if any(self._answers.of(query).p > WITHOUT_PAST for query in queries):
+                holding[place] = -1
+        return separating, holding
+
+    def _without(self, group: PairGroup, ballots: Ballots, k: int, place: int) -> Iterator[CIQuery]:
+        """The queries about a pair without one of its centres, if that is an own past."""
+        x, y, g, w = (int(number) for number in (ballots.first[k], ballots.second[k], ballots.graph[k],
+                                                 ballots.centre[place]))  # fmt: skip
+        if w not in _own_past(group, x, y):
+            return
+        for size, (mask, entry) in product(range(int(ballots.largest[k]) + 1), enumerate(group.plan.masks)):
+            if size + len(entry.triggers) <= group.plan.max_given:
+                for chosen in members_of_sets(group, x, y, g, mask, size):
+                    if w not in chosen:
+                        view = int(group.plan.views[group.share.begin + g, mask])
+                        yield CIQuery(x, y, (*chosen, *entry.kept), view)
+
+
+def _own_past(group: PairGroup, x: int, y: int) -> set[int]:
+    """What the two variables were a step earlier, as far as these are plain columns of the window."""
+    assert isinstance(group.plan, WindowPlan)
+    return {v for v in (group.plan.own_past[x], group.plan.own_past[y]) if v is not None} - {x, y}
