@@ -143,6 +143,15 @@ def test_local_families_direct_the_edges_that_are_named():
     assert adjacent(graphs.endpoints).sum() == 6
 
 
+def test_components_are_found_by_the_variables_at_their_edges():
+    pairs = [("A", "B", "o-o"), ("B", "C", "-->"), ("C", "D", "o-o"), ("E", "F", "-->")]
+    graphs = OpenGraphs(np.stack([Graph.from_edges("ABCDEF", pairs).endpoints] * 2), Contexts())
+    for places in itertools.combinations(itertools.product(range(2), range(6)), 2):
+        touched = [k for k, edges in enumerate(graphs.components)
+                   if any((g, v) in places for g, *ends in edges for v in ends)]  # fmt: skip
+        assert graphs.touching(places) == tuple(touched)
+
+
 def test_an_undecided_triple_may_be_a_collider():
     graph = Graph.from_edges("XYZ", [("X", "Y", "-->"), ("Y", "Z", "o-o")])
     strict = OpenGraphs(graph.endpoints[None], Contexts())

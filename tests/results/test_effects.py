@@ -303,6 +303,21 @@ def test_of_large_open_graphs_some_values_are_listed_with_at_least(monkeypatch):
     assert result.mechanisms()["note"].str.contains("at least").any()
 
 
+def test_where_every_pair_could_ask_one_choice_of_very_many_none_is_asked(monkeypatch):
+    """Two of the choices of 25 open edges would say next to nothing about the others, and took 4,700 regressions."""
+    random, fits = np.random.default_rng(2), []
+    values = random.normal(size=(400, 25)) + random.normal(size=(400, 1))
+    table = pd.DataFrame(values, columns=[f"X{i}" for i in range(25)]).assign(R=np.arange(400) % 4)
+    result = cc.discover(table, "R", method="pc-ac", time_limit=1e-9)
+    regression = mechanics.fit
+    monkeypatch.setattr(mechanics, "fit", lambda *given: fits.append(1) or regression(*given))
+    found = result.effects()
+    assert len(fits) < 300
+    assert not found["identified"].any()
+    assert found["note"].str.contains("too many choices of the causes of X3 and R; add knowledge").any()
+    assert result.mechanisms()["note"].str.contains("at least").any()
+
+
 def test_one_pair_in_many_open_contexts_takes_its_share_of_the_work(monkeypatch):
     """One arrow may ask something of every other graph, and that of every other variable: it stops, too."""
     random, contexts, looks = np.random.default_rng(0), 26, []

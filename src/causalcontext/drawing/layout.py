@@ -93,11 +93,15 @@ def _heights(layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], h
     for members in layers:
         gaps = _gaps(members, heights)
         y[members] = np.cumsum(gaps) - np.sum(gaps) / 2
+    # every place has a neighbour, so that a layer's means are sums over stretches of one list
+    neighbours = [np.array([other for node in members for other in near[node]]) for members in layers]
+    counts = [np.array([len(near[node]) for node in members]) for members in layers]
+    offsets = [np.cumsum(_gaps(members, heights)) for members in layers]
     for turn in range(PASSES):
-        for members in layers if turn % 2 == 0 else reversed(layers):
-            wanted = np.array([y[near[node]].mean() if near[node] else y[node] for node in members])
-            offset = np.cumsum(_gaps(members, heights))
-            y[members] = _nondecreasing(wanted - offset) + offset
+        for k in range(len(layers)) if turn % 2 == 0 else reversed(range(len(layers))):
+            starts = np.cumsum(counts[k]) - counts[k]
+            wanted = np.add.reduceat(y[neighbours[k]], starts) / counts[k]
+            y[layers[k]] = _nondecreasing(wanted - offsets[k]) + offsets[k]
     return y
 
 

@@ -37,6 +37,8 @@ def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 def printable(text: str) -> str:
     """The text on one line, with unprintable characters spelled out and spaces at its ends made visible."""
+    if text.isprintable() and text and text == text.strip(" "):
+        return text
     bare = text.strip(" ")
     start = len(text) - len(text.lstrip(" ")) if bare else 0
     spelled = "".join(letter if letter.isprintable() or letter in _JOINERS else repr(letter)[1:-1] for letter in bare)

@@ -121,13 +121,21 @@ class OpenGraphs:
     @cached_property
     def open_places(self) -> frozenset[tuple[int, int]]:
         """Every (graph, variable) with an open edge."""
-        return frozenset((g, v) for edges in self.components for g, *ends in edges for v in ends)
+        return frozenset(self._numbers_at)
+
+    @cached_property
+    def _numbers_at(self) -> dict[tuple[int, int], set[int]]:
+        """The numbers of the components with an edge at every (graph, variable)."""
+        found: dict[tuple[int, int], set[int]] = {}
+        for number, edges in enumerate(self.components):
+            for g, *ends in edges:
+                for v in ends:
+                    found.setdefault((g, v), set()).add(number)
+        return found
 
     def touching(self, places: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """The components with an edge at some (graph, variable)."""
-        wanted = set(places)
-        return tuple(number for number, edges in enumerate(self.components)
-                     if any((g, i) in wanted or (g, j) in wanted for g, i, j in edges))  # fmt: skip
+        return tuple(sorted({number for place in places for number in self._numbers_at.get(place, ())}))
 
     def families(self, components: Sequence[int], limit: int = 1000) -> tuple[Family, ...] | None:
         """Every family, with the edges of some components directed; None if there are more than `limit`.

@@ -162,7 +162,7 @@ def _along(mechanics: Mechanics, g: int, path: tuple[int, ...], levels: Contrast
 def places(mechanics: Mechanics, g: int, x: int, y: int) -> list[Place]:
     """The variables whose causes the effect of x on y depends on."""
     between = mechanics.between(g, x, y)
-    if all(mechanics.kind(v) is Kind.CONTINUOUS for v in (mechanics.now(x), *between)):
+    if mechanics.all_continuous or all(mechanics.kind(v) is Kind.CONTINUOUS for v in (mechanics.now(x), *between)):
         return [(g, v) for v in between]
     return [(g, v) for v in (mechanics.now(x), *between, *mechanics.contexts)]
 

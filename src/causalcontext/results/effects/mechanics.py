@@ -373,6 +373,12 @@ class Mechanics(UnrolledGraphs):
     def _kinds(self) -> list[Kind]:
         return [Kind(kind) for kind in self.result.data.kinds]
 
+    @cached_property
+    def all_continuous(self) -> bool:
+        """Whether all columns but those of contexts are continuous: then nothing is asked column by column."""
+        contexts = {self.column(v) for v in self.contexts}
+        return all(kind is Kind.CONTINUOUS for c, kind in enumerate(self._kinds) if c not in contexts)
+
     def kind_text(self, variable: int) -> str:
         """The kind of a column after "is"."""
         return "a count" if self.kind(variable) is Kind.COUNT else self.kind(variable).value

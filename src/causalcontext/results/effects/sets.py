@@ -25,7 +25,8 @@ takes over."""
 MOST_ANSWERS = 120_000
 """Answers of families to all pairs of a result, in all contexts and of all differences between two."""
 MOST_LOCAL, FEWEST_LOCAL = 256, 2
-"""The local method asks no more choices of causes than the first number; of large open graphs fewer, but the second."""
+"""The local method asks no more choices of causes than the first number; of large open graphs fewer. If not even the
+second can be asked of every pair, it answers only where there are no others."""
 MOST_FITS = 4096
 """Regressions by the local method for all pairs of a result."""
 SAME = 1e-9
@@ -121,8 +122,10 @@ def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> LocalAnswers:
 def _local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> LocalAnswers:
     if mechanics.lag(x):  # its own causes lie partly before the window
         raise too_many_families(mechanics)
-    ways = local_families(mechanics, [g], [x, *sorted(mechanics.contexts - {x})])
-    asked = {}
+    near = [x, *sorted(mechanics.contexts - {x})]
+    ways, asked = local_families(mechanics, [g], near), {}
+    if ways.cut and _choices_of_each(mechanics) < FEWEST_LOCAL:
+        raise _too_many_choices(mechanics, near)
     for family in ways.families:
         causes = _system(mechanics, family.parents(g, x))
         into = _system(mechanics, sorted({c for context in mechanics.contexts for c in family.parents(g, context)}))
@@ -141,12 +144,23 @@ def local_families(mechanics: Mechanics, cells: Sequence[int], variables: Sequen
     if key not in mechanics.local_ways:
         mechanics.local_ways[key] = _local_families(mechanics, set(cells), variables)
     found = mechanics.local_ways[key]
+    if not found.families and found.cut:
+        raise _too_many_choices(mechanics, variables)
     if not found.families:
-        names = listed(map(mechanics.name, variables), 3)
-        raise NoAnswer(f"open edges leave too many choices of the causes of {names}; add knowledge" if found.cut else
-                       "no directed acyclic graph agrees with the directions that were found, whichever way the open "
-                       f"edges at {names} point")  # fmt: skip
+        raise NoAnswer("no directed acyclic graph agrees with the directions that were found, whichever way the open "
+                       f"edges at {listed(map(mechanics.name, variables), 3)} point")  # fmt: skip
     return found
+
+
+def _too_many_choices(mechanics: Mechanics, variables: Sequence[int]) -> NoAnswer:
+    names = listed(map(mechanics.name, variables), 3)
+    return NoAnswer(f"open edges leave too many choices of the causes of {names}; add knowledge")
+
+
+def _choices_of_each(mechanics: Mechanics) -> int:
+    """How many choices of causes every pair may ask for, so that all of them together stay below `MOST_FITS`."""
+    graphs = mechanics.graphs
+    return MOST_FITS // max(len(graphs.open_places) * int(graphs.endpoints.shape[1]), 1)
 
 
 def _local_families(mechanics: Mechanics, cells: set[int], variables: Sequence[int]) -> LocalFamilies:
@@ -154,8 +168,7 @@ def _local_families(mechanics: Mechanics, cells: set[int], variables: Sequence[i
     edges = [(g, i, j) if near.get(i, len(near)) <= near.get(j, len(near)) else (g, j, i)
              for part in graphs.components for g, i, j in part if g in cells and (i in near or j in near)]  # fmt: skip
     edges.sort(key=lambda edge: mechanics.correlated(*edge[1:]))
-    share = MOST_FITS // max(len(graphs.open_places) * graphs.endpoints.shape[1], 1)
-    return graphs.local(edges, min(MOST_LOCAL, max(FEWEST_LOCAL, share)))
+    return graphs.local(edges, min(MOST_LOCAL, max(FEWEST_LOCAL, _choices_of_each(mechanics))))
 
 
 def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[int, ...], into: tuple[int, ...]
