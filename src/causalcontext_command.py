@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
 
 
 def main() -> None:
@@ -34,7 +33,7 @@ def leave_on_interrupt() -> None:
         signal.signal(signal.SIGINT, _leave)
 
 
-def _leave(number: int, frame: Any) -> None:
+def _leave(number: int, frame: object) -> None:
     sys.stderr.write("interrupted\n")
     sys.stderr.flush()
     os._exit(130)

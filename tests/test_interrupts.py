@@ -11,6 +11,7 @@ import pytest
 
 import causalcontext
 import causalcontext as cc
+from causalcontext.data.frames import Later
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(causalcontext.__file__).parents[1])}
@@ -42,6 +43,18 @@ def test_nobody_goes_on_with_half_a_search(ask: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("causalcontext.search.algorithm.run_level", interrupted_level)
     with pytest.raises(KeyboardInterrupt):
         result.stability(3) if ask == "stability" else result.diagnose()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_ctrl_c_waits_until_a_library_is_imported_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of pandas was left, whose next import ended in another error, and the interrupt was lost."""
+    sent = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(10_000):\n    pass\nwhole = True\n"
+    (tmp_path / "library_that_takes_long.py").write_text(sent)
+    monkeypatch.syspath_prepend(tmp_path)
+    library = Later("library_that_takes_long")
+    with pytest.raises(KeyboardInterrupt):
+        _ = library.whole
+    assert library.whole
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ table of pandas, also without an import. `Later` stands for such a library.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints, Values
+from causalcontext.kernels.compiling import _CtrlCWaits as CtrlCWaits
 
 
 class Later:
@@ -23,7 +25,19 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        if self._name not in sys.modules:
+            _import_whole(self._name)
         return getattr(import_module(self._name), name)
+
+
+def _import_whole(name: str) -> None:
+    """Import a library; Ctrl-C waits, since it would leave half of it, and another error in its place."""
+    waits = CtrlCWaits()
+    waits.on_start(None)
+    try:
+        import_module(name)
+    finally:
+        waits.on_end(None)
 
 
 if TYPE_CHECKING:
