@@ -190,7 +190,7 @@ def _ending(code: int, error: str) -> str:
     """How a command ended; empty if it should not have."""
     if "Traceback" not in error:
         return {0: "finished", 130: "ended", -signal.SIGINT: "ended before Python could listen"}.get(code, "")
-    own = [line for line in error.splitlines() if line.startswith("  File ") and '"<frozen ' not in line]
+    own = [line for line in error.splitlines() if line.startswith("  File ") and '"<' not in line]
     return "" if own else "ended before Python had imported a line of the package"
 
 

@@ -32,6 +32,8 @@ CELLS: dict[str, tuple[int, dict[str, Any] | Design]] = {
     "linear-2000": (2000, {}),
     "weak-500": (500, {"coefficients": WEAK}),
     "dense-500": (500, {"nodes": 7, "density": 0.6}),
+    "ten-500": (500, {"nodes": 10, "density": 0.5}),
+    "thirty-500": (500, {"nodes": 30, "density": 0.1}),
     "cycles-500": (500, {"edits": ("add", "remove", "flip"), "cycles": "enforce"}),
     "three-contexts-600": (600, {"contexts": 3, "changes": 2}),
     "two-variables-500": (500, {}),

@@ -187,17 +187,30 @@ def test_undecided_triples_move_with_their_contexts_and_survive_a_file(tmp_path)
     assert cc.load(tmp_path / "kept.json").evidence == result.evidence
 
 
+def marks_with_and_without_noise(nodes, contexts, rows, seed):
+    """The marks of all pairs in every context of a drawn table, and of the same with a column of noise."""
+    table = random_model(nodes, 0.5, seed=seed, contexts=contexts).sample(rows, seed)
+    more = table.assign(noise=np.random.default_rng(seed + 10**6).standard_normal(rows))
+    found, other = (cc.discover(one, "R", method="score-ac") for one in (table, more))
+    pairs = list(combinations(found.names, 2))
+    return [[[graph.mark(*pair) for pair in pairs] for graph in one.graphs.values()] for one in (found, other)]
+
+
+@pytest.mark.parametrize(("rows", "seed"), [(300, 88_010), (1000, 88_071)])
+def test_a_direction_that_can_be_turned_at_no_cost_once_another_is_turned_is_open(rows, seed):
+    """Climbs from other orders met other models of one equivalence class, and links that some of them turn had arrows.
+
+    Turning one link of 88010 costs 5.5 nats from the best model, and nothing from an equally good one.
+    """
+    marks, with_noise = marks_with_and_without_noise(8, 3, rows, seed)
+    assert marks == with_noise
+
+
 @pytest.mark.slow
-def test_a_column_of_noise_changes_few_marks():
-    """2 of 144 tables, all with climbs; none of those that are solved exactly with the column and without it."""
+def test_a_column_of_noise_changes_hardly_any_marks():
+    """None of 144 tables, with climbs or solved exactly."""
     changed = []
     for number, (nodes, contexts, rows) in enumerate(12 * [*product((4, 6, 8), (2, 3), (300, 1000))]):
-        seed = 88_000 + number
-        table = random_model(nodes, 0.5, seed=seed, contexts=contexts).sample(rows, seed)
-        more = table.assign(noise=np.random.default_rng(seed + 10**6).standard_normal(rows))
-        found, other = (cc.discover(one, "R", method="score-ac") for one in (table, more))
-        pairs = list(combinations(found.names, 2))
-        marks = [[[graph.mark(*pair) for pair in pairs] for graph in one.graphs.values()] for one in (found, other)]
-        changed += [nodes] * (marks[0] != marks[1])
-    assert len(changed) <= 4
-    assert set(changed) <= {8}
+        marks, with_noise = marks_with_and_without_noise(nodes, contexts, rows, 88_000 + number)
+        changed += [nodes] * (marks != with_noise)
+    assert changed == []

@@ -39,7 +39,7 @@ from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice
 from causalcontext.score.model import FittedModel, Part, owners
 from causalcontext.score.options import Clock
-from causalcontext.score.search import FoundModels, Rival
+from causalcontext.score.search import REACH, FoundModels, Rival
 from causalcontext.score.workspace import FitWorkspace, Task
 from causalcontext.search.colliders import Triple, Triples
 from causalcontext.search.family import Evidence, Origin, Place
@@ -164,7 +164,7 @@ def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
     """The best model, and those near it. No clock: there is time enough."""
     model, known = found.best, list(found.models)
     for _ in range(MOST_CORRECTIONS):
-        ask = partial(_ask, model, found.rivals, clock)
+        ask = partial(_ask, model, tuple(known), found, clock)
         met, margin, asked = ask() if clock is None else clock.result(clock.start(ask))
         known += met
         if not met or met[-1].score <= model.score + BETTER:
@@ -177,11 +177,11 @@ def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
     return Directed(model, near, margin, asked)
 
 
-def _ask(model: FittedModel, rivals_of: Callable[[FittedModel], Rival], clock: Clock | None
+def _ask(model: FittedModel, known: Sequence[FittedModel], found: FoundModels, clock: Clock | None
          ) -> tuple[list[FittedModel], Floats, Bools]:  # fmt: skip
     """The best model without each link, margins, and which links there was time for; one that is better ends it."""
     links, allowed, p = model.links, model.design.allowed, model.design.data.responses
-    rivals = None if clock is not None and clock.late else rivals_of(model)
+    rivals = None if clock is not None and clock.late else found.rivals(model)
     met: list[FittedModel] = []
     margin, asked = np.full(links.shape[1:], np.nan), np.ones(links.shape[1:], dtype=bool)
     nodes = model.design.data.nodes
@@ -197,8 +197,44 @@ def _ask(model: FittedModel, rivals_of: Callable[[FittedModel], Rival], clock: C
         if other is not None:
             met.append(other)
             if other.score > model.score + BETTER:
-                break
+                return met, margin, asked
+    if clock is not None and found.search != "exact":
+        near = [other for other in (*known, *met) if other.score > model.score - CLEAR]
+        met += _met_from(near, model, margin, found.rivals, clock)
+        if clock.skips("directions"):
+            asked[_doubtful(margin)] = False
     return met, margin, asked
+
+
+def _met_from(near: list[FittedModel], model: FittedModel, margin: Floats, rivals_of: Callable[[FittedModel], Rival],
+              clock: Clock) -> Iterator[FittedModel]:  # fmt: skip
+    """Models as good that are met from others near the best one; one that is better ends it.
+
+    To turn a link may cost nothing once another one is turned (Chickering 1995: models of one equivalence class are
+    connected by such steps), and from the best model alone both would have to be turned at once. So directions that are
+    clear, but not by far, are asked again where the causes of one of their ends are others.
+    """
+    asked = set()
+    for other in near:
+        moved, rivals = (other.linked != model.linked).any(axis=0), None
+        for cause, effect in np.argwhere(_doubtful(margin) & other.linked & (moved | moved[:, None])).tolist():
+            key = cause, effect, other.linked[:, [cause, effect]].tobytes()
+            if key in asked or clock.late:
+                continue
+            asked.add(key)
+            rivals = rivals or rivals_of(other)
+            rival = rivals(cause, effect, model.score - CLEAR)
+            if rival is not None:
+                near.append(rival)
+                margin[cause, effect] = model.score - rival.score
+                yield rival
+                if rival.score > model.score + BETTER:
+                    return
+
+
+def _doubtful(margin: Floats) -> Bools:
+    """Directions that are clear, but not by far."""
+    return np.asarray((margin >= CLEAR) & (margin <= REACH))
 
 
 def _may_read(design: ScoreDesign, node: int, context: int) -> bool:
