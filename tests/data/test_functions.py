@@ -39,6 +39,21 @@ def test_monotone_functions_of_distinct_numbers(function: object, both: bool) ->
     assert found(table) == {("f", "x")} | ({("x", "f")} if both else set())
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_groups_of_a_number_that_have_names(whole: bool) -> None:
+    """In the order of the alphabet, mid, old and young, the groups neither rise nor fall with the age."""
+    random = np.random.default_rng(5)
+    age = random.integers(20, 80, 400) + (0.0 if whole else random.random(400))
+    group = pd.cut(age, [0, 40, 60, 90], labels=["young", "mid", "old"], right=False).astype(str)
+    table = pd.DataFrame({"age": age, "group": group, "y": random.normal(size=400)})
+    table.loc[7, "age"], table.loc[9, "group"] = np.nan, None
+    assert found(table) == {("group", "age")}
+    table.loc[3, "group"] = "old" if age[3] < 40 else "young"
+    assert found(table) == set()
+    names = [f"id{number}" for number in np.arange(400) // 2]  # of so many levels most stand together by chance
+    assert found(pd.DataFrame({"x": np.arange(400.0) // 3 % 70, "name": names})[::-1]) == set()
+
+
 def test_what_is_no_function() -> None:
     """Links of any strength, rare values that coincide, one value alone, one exception."""
     random = np.random.default_rng(3)

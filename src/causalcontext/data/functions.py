@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import scipy
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats, Values
@@ -58,10 +59,18 @@ def functions_of_columns(data: Dataset) -> Iterator[tuple[str, str]]:
     """Pairs (value, column) of system variables: in every row that has both, the column determines the value."""
     rows, some = (slice(None, None, max(1, data.n_rows // most)) for most in (ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK))
     few = np.array([data.columns[place][rows] for place in data.system], dtype=np.float64)
-    for of, value in (tuple(data.system[k] for k in pair) for pair in np.argwhere(_may_determine(few)).tolist()):
-        pair = np.asarray(data.columns[value]), np.asarray(data.columns[of])
-        if _is_function(pair[0][some], pair[1][some], clear=0.0) and _is_function(*pair):
-            yield data.names[value], data.names[of]
+    named = np.array([data.kinds[place] is Kind.CATEGORICAL for place in data.system], dtype=bool)
+    possible = _may_determine(few)
+    possible[:, named] |= _may_be_groups(few, few[named])
+    np.fill_diagonal(possible, False)
+    for of, value in np.argwhere(possible).tolist():
+        pair = np.asarray(data.columns[data.system[value]]), np.asarray(data.columns[data.system[of]])
+        ways = 0.0
+        if named[value]:
+            levels = _levels_in_order(*pair)
+            pair, ways = (levels, pair[1]), scipy.special.gammaln(len(np.unique(levels[np.isfinite(levels)])) + 1)
+        if _is_function(pair[0][some], pair[1][some], clear=0.0) and _is_function(*pair, clear=CLEAR + ways):
+            yield data.names[data.system[value]], data.names[data.system[of]]
 
 
 def products_of_columns(data: Dataset) -> Iterator[tuple[str, str, str]]:
@@ -105,8 +114,30 @@ def _may_determine(values: Floats) -> Bools:
     monotone = (up @ up.T + down @ down.T == 0.0) | (against + against.T == 0.0)
     broken, repeats, varies = same @ (up + down).T > 0.0, same.sum(axis=1) >= FEWEST_REPEATS, (up + down).any(axis=1)
     possible = ~broken & (monotone | repeats[:, None]) & varies
-    np.fill_diagonal(possible, False)
     return np.asarray(possible)
+
+
+def _may_be_groups(values: Floats, levels: Floats) -> Bools:
+    """Entry (i, j): in the order of column i, the rows of every level of j stand together, as far as some rows show."""
+    order = np.argsort(values, axis=1)
+    here = np.isfinite(np.take_along_axis(values, order, axis=1))
+    found = np.zeros((len(values), len(levels)), dtype=bool)
+    for j, own in enumerate(levels):
+        sorted_levels = own[order]
+        usable = here & np.isfinite(sorted_levels)
+        breaks = (np.diff(sorted_levels, axis=1) != 0.0) & usable[:, 1:] & usable[:, :-1]
+        found[:, j] = breaks.sum(axis=1) < len(np.unique(own[np.isfinite(own)]))
+    return found
+
+
+def _levels_in_order(level: Floats, of: Floats) -> Floats:
+    """The codes of levels by the mean of another column: the order of words means nothing."""
+    usable = np.isfinite(level) & np.isfinite(of)
+    _names, place = np.unique(level[usable], return_inverse=True)
+    order = np.argsort(np.bincount(place, of[usable]) / np.bincount(place), kind="stable")
+    found = np.full(level.shape, np.nan)
+    found[usable] = np.argsort(order)[place]
+    return found
 
 
 def _is_function(value: Floats, of: Floats, clear: float = CLEAR) -> bool:
