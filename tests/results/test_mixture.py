@@ -205,6 +205,18 @@ def test_results_without_draws_say_why(rows):
     assert set(lagged.effects()["intervals"]) <= {"given this graph: not yet with lags"}
 
 
+def test_a_column_with_a_value_that_stands_out_has_no_draws():
+    """They are of lines with noise: after a search that knew of the zeros of rain, they denied its arrows."""
+    random, context = np.random.default_rng(6), (np.sin(np.arange(500) / 20) > 0).astype(int)
+    warm = random.normal(size=500)
+    wet = random.random(500) < 1 / (1 + np.exp(-warm))
+    rain = np.where(wet, np.exp(0.5 * warm + 0.3 * context + 0.4 * random.normal(size=500)), 0.0)
+    table = pd.DataFrame({"warm": warm, "rain": rain, "soil": 0.6 * rain + 0.5 * random.normal(size=500), "R": context})
+    result = cc.discover(table, "R")
+    assert result.effect_draws == "not yet with columns of few values, or of which one value stands out"
+    assert result.edges()["p_direction"].isna().all()
+
+
 def test_knowledge_holds_in_every_draw(rows):
     known = cc.Knowledge(required=[("Z", "Y")], forbidden=[("X", "Y"), ("R", "Y")])
     draws = cc.discover(rows, context="R", method="score-ac", knowledge=known).effect_draws

@@ -84,9 +84,9 @@ def why_none(result: ContextGraphs) -> str:
         return "not yet where the spread of the noise is uneven"
     if any(kind != Kind.CONTINUOUS for v, kind in enumerate(kinds) if v not in contexts):
         return "not yet with categories and counts"
-    if evidence.mechanisms is not None and any(one.levels or one.scores for v, one in enumerate(
+    if evidence.mechanisms is not None and any(one.levels or one.scores or one.spike > 0.0 for v, one in enumerate(
             evidence.mechanisms.scales) if v not in contexts and v < len(kinds)):  # fmt: skip
-        return "not yet with columns of few values"
+        return "not yet with columns of few values, or of which one value stands out"
     if len(result.names) - len(contexts) > MOST_SYSTEM:
         return f"more than {MOST_SYSTEM} variables"
     if len(result.contexts) > MOST_CELLS:
