@@ -129,7 +129,7 @@ def much_asked(random: Random) -> str:
 
 def questions(random: Random) -> str:
     """Contexts that are looked for, cuts with lags, holes in all columns, hidden causes over time in several contexts;
-    and effects with every kind of interval, and probabilities."""
+    and effects with every kind of interval, probabilities, and means of what follows from numbers that are set."""
     what = str(random.choice(["draws", "contexts", "cut", "holes", "hidden"], p=[0.35, 0.2, 0.15, 0.2, 0.1]))
     table, context, options = question_table(what, random)
     begin = time.process_time()
@@ -152,6 +152,9 @@ def questions(random: Random) -> str:
         with suppress(cc.CausalContextError):  # no draws of graphs, or no slopes
             found = result.effects(*pair, **one)
             assert not (found["low"] > found["high"]).any(), "an interval is upside down"
+    for value in (1.0, np.float32(1e30), np.inf, 10**400):
+        with suppress(cc.CausalContextError):  # a context, a category, a PAG; or the number cannot be computed with
+            assert not result.predict_intervention({pair[0]: value})["mean"].isin([np.inf, -np.inf]).any()
     assert time.process_time() - began < SLOW, f"one pair took {time.process_time() - began:.1f} s"
     if random.random() < 0.2:
         look(result, table)

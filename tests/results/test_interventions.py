@@ -62,6 +62,18 @@ def test_errors_of_means_are_those_of_a_bootstrap(rows, result):
     assert one(result.effects("R", "Y"), context="wet")["se"] == pytest.approx(spread[1], rel=0.15)
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 1e308, 10**400, "a", None, [1]])
+def test_a_variable_is_set_to_a_number_that_can_be_computed_with(result, value):
+    """An infinite one gave means of 0 and warnings from numpy, a whole number of 400 digits an OverflowError."""
+    with pytest.raises(cc.OptionError, match=r"'A' is set to .*, expected a number up to 1e\+100"):
+        result.predict_intervention({"A": value})
+
+
+@pytest.mark.parametrize("value", [1, np.int64(1), np.float32(1.0)])
+def test_a_variable_is_set_to_numbers_of_any_type(result, value):
+    assert result.predict_intervention({"A": value}).equals(result.predict_intervention({"A": 1.0}))
+
+
 @pytest.mark.slow
 def test_setting_the_context_is_what_a_simulated_intervention_does():
     """Also where mechanisms that R changes are fitted on rows that were selected by what causes R."""

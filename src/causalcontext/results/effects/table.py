@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ _NUMBERS = ("se", "low", "high", "p", "direct", "mean", "now", "coefficient", "s
 _TYPES: dict[str, type] = dict.fromkeys(_NUMBERS, float) | {"identified": bool, "n": int, "samples": int, "lag": int}
 MECHANISM_COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p", "standardised", "rows", "n",
                      "shared by", "why", "errors", "identified", "note", "spread"]  # fmt: skip
+LARGEST_SET = 1e100
+"""The squares of larger values could not be computed with."""
 AMONG = ("everyone", "context")
 SET_NOW = "{} is set at time t and at the earlier times that mechanisms depend on; its values before stay as they were"
 LevelOptions = tuple[Any, Any]
@@ -430,10 +433,18 @@ def _fixed(mechanics: Mechanics, values: Mapping[str, float]) -> dict[int, float
         position = mechanics.at(mechanics.place(variable)[0], lag or 0)
         if variable in mechanics.contexts:
             raise OptionError(f"{name!r} is a context: set it by context=...")
-        if not isinstance(value, int | float) or value != value:
-            raise OptionError(f"{name!r} is set to {value!r}, expected a number")
-        fixed[position] = float(value)
+        fixed[position] = _number(value)
+        if not abs(fixed[position]) <= LARGEST_SET:
+            raise OptionError(f"{shortly(name)} is set to {shortly(value)}, expected a number up to {LARGEST_SET:g}")
     return fixed
+
+
+def _number(value: object) -> float:
+    """A number of any type; NaN for what is none, or is too large."""
+    try:
+        return float(value) if isinstance(value, int | float | Real) else np.nan
+    except OverflowError:
+        return np.nan
 
 
 def _between(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float], inside: bool) -> list[Place]:
