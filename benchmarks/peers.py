@@ -23,6 +23,12 @@ def causal_learn_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_
     return np.asarray(found.G.graph != 0, dtype=np.bool_)
 
 
+def import_causal_learn() -> None:
+    """Import what is asked for here, so that processes of their own need not, a second each."""
+    for name in ("ConstraintBased.PC", "PermutationBased.BOSS"):
+        import_module(f"causallearn.search.{name}")
+
+
 def causal_learn_graph(values: NDArray[np.float64], alpha: float, method: str) -> NDArray[np.int64]:
     """The marks that causal-learn finds by "PC", "BOSS" or "PC, KCI"; row i, column j holds the end at i of i - j."""
     if method == "BOSS":

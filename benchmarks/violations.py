@@ -36,7 +36,7 @@ from causalcontext.data.coarse import AS_THEY_ARE, CENSORED, HEAPS, HURDLES, REP
 from causalcontext.graphs.endpoints import Endpoint
 from curved_models import COARSE, MIXTURE, Counts, CurvedModel, Design, count_endpoints, draw_model
 from measuring import machine, markdown_table
-from peers import causal_learn_graph, within
+from peers import causal_learn_graph, import_causal_learn, within
 
 Floats = NDArray[np.float64]
 Damage = Callable[[pd.DataFrame, np.random.Generator], pd.DataFrame]
@@ -271,6 +271,7 @@ def other_slopes(model: CurvedModel, names: list[str]) -> set[frozenset[str]]:
 
 def facts_of_peer(model: CurvedModel, table: pd.DataFrame, method: str, limit: int) -> Facts | None:
     """What a method of causal-learn says about the pooled rows; None if it did not end."""
+    import_causal_learn()
     values = table[_names(model)].to_numpy(float)
     found = within(limit, causal_learn_graph, values, 0.05, method.removeprefix("causal-learn "))
     if found is None:

@@ -236,3 +236,12 @@ def test_a_spread_that_curves_explain_is_not_searched(monkeypatch, size: float, 
     cc.discover(table, "R", method="score-ac")
     assert any(searched) == climbs
     assert searched
+
+
+def test_curves_are_not_searched_beside_a_scale_that_nothing_contradicts(monkeypatch) -> None:
+    searched, search = [], explore.search
+    monkeypatch.setattr(explore, "NEAR_ENOUGH", 10.0)  # curves would be climbed with scales as well
+    monkeypatch.setattr(explore, "search", lambda *own: searched.append((own[0].scales, own[1])) or search(*own))
+    cc.discover(uneven_table(400, 0, 0.9), "R", method="score-ac")
+    assert (True, False) in searched
+    assert (True, True) not in searched

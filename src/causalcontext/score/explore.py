@@ -178,6 +178,8 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
     if effort.clock.skips("scales"):
         return even
     for plain in (straight, even) if even.curved else (straight,):
+        if best.design.scales and not not_coarse(best.design.data, best.findings):
+            break  # nothing asks for curves any more
         design = plain.design.with_scales()
         needed = best.score - best.paid(best.design.scales) + plain.paid(scales=True)
         gain = float(_at_orders(design, plain.found.best, plain.curved).sum()) - plain.score
