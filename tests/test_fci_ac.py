@@ -261,7 +261,7 @@ def test_results_of_several_contexts_answer_all_questions(two, tmp_path):
     assert ("X", "Y") in set(zip(changes["source"], changes["target"], strict=True))
     assert not changes["claimed"].any()
     assert set(two.effects("X", "Y").query("versus.isna()")["context"]) == set(two.contexts)
-    assert two.effects("A", "Y")["note"].str.contains("several contexts and hidden variables at once").all()
+    assert two.effects("A", "Y")["note"].str.contains("several contexts together with hidden variables").all()
     assert two.diagnose().about("missing edge")
     assert set(two.stability(samples=2).endpoints(least=0.0)["context"]) == set(two.contexts)
     two.report(tmp_path / "two.html")

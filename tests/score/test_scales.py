@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm, rankdata
 
 import causalcontext as cc
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -17,9 +16,7 @@ from causalcontext.score import explore
 from causalcontext.score.columns import scale_columns
 from causalcontext.score.data import score_data
 from causalcontext.score.design import MIXED, POOLED, SHIFTED, ScoreDesign
-from causalcontext.score.model import FittedModel
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.residuals import promised_spread
 from causalcontext.score.workspace import FitWorkspace
 from naive_effects import weighted_least_squares
 from naive_scale import log_likelihood
@@ -86,56 +83,6 @@ def test_even_noise_never_has_a_scale() -> None:
         assert found is not None
         taken.append(np.isfinite(found.scales_gain))
     assert sum(taken) == 0
-
-
-def skewed_table(rows: int, seed: int, size: float) -> pd.DataFrame:
-    """X -> Y -> W with exponential noise; X moves the spread of Y; R shifts W and nothing moves R."""
-    random = np.random.default_rng(seed)
-    x, e, f = random.exponential(size=(3, rows)) - 1.0
-    r = random.random(rows) > 0.5
-    y = x + np.exp(size * x) * e
-    return pd.DataFrame({"X": x, "Y": y, "W": 0.8 * y + r + f, "R": r})
-
-
-@pytest.mark.parametrize("size", [0.0, 0.4])
-def test_scales_are_asked_for_by_ranks_where_the_check_of_residuals_is_silent(monkeypatch, size: float) -> None:
-    asked: list[bool] = []
-    decide = explore.asks_for_scales
-    monkeypatch.setattr(explore.Explored, "findings", ())
-    monkeypatch.setattr("causalcontext.score.engine.asks_for_scales", lambda even: asked.append(decide(even)))
-    for seed in range(6):
-        cc.discover(skewed_table(400, seed, size), "R", method="score-ac")
-    assert asked == [size > 0.0] * 6
-
-
-def test_what_a_spread_promises_is_the_largest_correlation_of_normal_scores(monkeypatch) -> None:
-    found: list[tuple[FittedModel, float]] = []
-    monkeypatch.setattr(explore, "promised_spread", lambda model: found.append((model, promised_spread(model))) or 0.0)
-    monkeypatch.setattr(explore.Explored, "findings", ())
-    cc.discover(skewed_table(300, 1, 0.3), "R", method="score-ac")
-    model, promised = found[0]
-    offered, expected = scale_columns(model.design.data), 0.0
-    for node, part in model.regressions():
-        if node < model.design.data.responses:
-            left, rows = model.residual(node, part)
-            sizes = norm.ppf((rankdata(np.abs(left - np.median(left))) - 0.5) / len(left))
-            for cause in np.flatnonzero(model.before(node, part.mask)):
-                for column in offered[5 * cause : 5 * cause + 5, rows]:
-                    r = np.corrcoef(column, sizes)[0, 1] if column.std() > 0.0 else 0.0
-                    expected = max(expected, 0.5 * len(left) * r * r)
-    assert promised == pytest.approx(expected, rel=1e-9)
-    assert promised > 10.0
-
-
-def test_a_spread_goes_on_growing_far_away() -> None:
-    """One row in twenty of this skewed cause lies more than three robust standard deviations away."""
-    random = np.random.default_rng(3)
-    x, e = np.minimum(random.exponential(size=600), 5.0), random.normal(size=600)
-    result = cc.discover(pd.DataFrame({"X": x, "Y": x + np.exp(0.6 * x) * e}), method="score-ac")
-    assert result.evidence is not None
-    assert result.evidence.mechanisms is not None
-    spread = result.evidence.mechanisms.spread_curve(result.position("Y"), result.position("X"), [1.0, 4.0, 5.0], 0)
-    np.testing.assert_allclose(spread, np.exp([0.6, 2.4, 3.0]), rtol=0.25)
 
 
 def test_large_tables_keep_even_noise_and_say_that_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,11 +122,11 @@ def statistics(fit: Residuals, by_ranks: bool = False, cubes: bool = True, produ
 def _dependence(left: Floats, beside: Floats, spread: Floats, squares: Floats, asked: Asked) -> Floats:
     """The first four statistics, shape (4, responses), by residuals and columns, and by the squares of both."""
     causes, others, cubes, products = asked
-    against_squares = correlations(squares, left)
+    against_squares = _correlations(squares, left)
     own = _largest(against_squares, causes)
     if cubes:
-        own = np.maximum(own, _largest(correlations((beside * beside - 3.0) * beside, left), causes))
-    uneven = (_largest(correlations(columns, spread), causes) for columns in (squares, beside))
+        own = np.maximum(own, _largest(_correlations((beside * beside - 3.0) * beside, left), causes))
+    uneven = (_largest(_correlations(columns, spread), causes) for columns in (squares, beside))
     return np.stack([
         own, _largest(against_squares, others), _products(left, beside, others & products), np.maximum(*uneven),
     ])  # fmt: skip
@@ -195,11 +195,11 @@ def _products(left: Floats, beside: Floats, against: Bools) -> Floats:
     for begin in range(0, wanted.size, PRODUCTS_AT_A_TIME):
         some = wanted[begin : begin + PRODUCTS_AT_A_TIME]
         products = beside[:, first[some]] * beside[:, second[some]]
-        largest = np.maximum(largest, _largest(correlations(products, left), both[some]))
+        largest = np.maximum(largest, _largest(_correlations(products, left), both[some]))
     return largest
 
 
-def correlations(many: Floats, others: Floats) -> Floats:
+def _correlations(many: Floats, others: Floats) -> Floats:
     """Of every column of the one with every column of the other."""
     first, second = many - many.mean(axis=0), others - others.mean(axis=0)
     scale = np.sqrt(np.outer(np.einsum("ij,ij->j", first, first), np.einsum("ij,ij->j", second, second)))

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats
-from causalcontext.kernels.rows.scales import LARGEST_LOG
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -27,7 +26,7 @@ max(x - place, 0)."""
 SCALES = NUMBER, COUNT, CATEGORY, ORDERED = "number", "count", "category", "ordered"
 SPREADS = ("line", "size", "sign", "above", "below", "level", "context")
 """Shapes of what a cause does to the spread of the noise."""
-FARTHEST, OUTER = 20.0, 0.67
+FARTHEST, OUTER = 3.0, 0.67
 """Beyond so many robust standard deviations a spread does not grow, and beyond so many its hinges rise."""
 ROOT_SHIFT = 0.375
 STEP_SHARE = 0.9
@@ -106,9 +105,8 @@ class Term:
 class SpreadTerm:
     """What a cause, or a context, does to the logarithm of the standard deviation of the noise.
 
-    By its shape it is, of z = (cause - centre) / unit, cut off at 20 and -20, z itself, its size, whether it is
-    positive, what it is above and below the middle half; whether the cause is a level; whether the context is one of
-    `contexts`.
+    By its shape it is, of z = (cause - centre) / unit, cut off at 3 and -3, z itself, its size, whether it is positive,
+    what it is above and below the middle half; whether the cause is a level; whether the context is one of `contexts`.
     """
 
     shape: str  # one of `SPREADS`
@@ -245,8 +243,7 @@ class Mechanisms:
         for term in equation.spread:
             if term.cause in (cause, -1):
                 total = total + term.values(standard, context)
-        factor = np.exp(np.clip(total, -LARGEST_LOG, LARGEST_LOG))
-        return np.asarray(equation.noise * factor * (1.0 if scale.scores else scale.spread))
+        return np.asarray(equation.noise * np.exp(total) * (1.0 if scale.scores else scale.spread))
 
     def is_spread(self, effect: int, cause: int, context: int) -> bool:
         """Whether the spread of the noise of an effect depends on a cause."""

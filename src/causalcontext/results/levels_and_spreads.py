@@ -27,7 +27,6 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.bends import LINE, bends, left_by, orthonormal, with_column
-from causalcontext.kernels.rows.scales import LARGEST_LOG
 from causalcontext.results.curve_difference import (
     Compared,
     compared_rows,
@@ -296,4 +295,4 @@ def _explained(mechanisms: Mechanisms | None, table: Dataset, target: int, place
         terms |= {(term.kind, term.causes, term.place): term for term in equation.terms if place in term.contexts}
         for each in (each for each in equation.spread if each.cause >= 0):
             log_scale[inside] += each.values(values[each.cause], place)[inside]
-    return [term.values(values) for term in terms.values()], np.clip(log_scale, -LARGEST_LOG, LARGEST_LOG)
+    return [term.values(values) for term in terms.values()], log_scale

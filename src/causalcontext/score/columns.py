@@ -134,7 +134,7 @@ def robust_units(values: Floats) -> tuple[float, float]:
 def scale_columns(data: ScoreData) -> Floats:
     """The columns that candidates offer to the scale of a noise, `SHAPES` each, shape (SHAPES C, rows).
 
-    Of a number in robust units, not beyond 20 of them: itself, its size, its sign, and what it is above and below the
+    Of a number in robust units, not beyond 3 of them: itself, its size, its sign, and what it is above and below the
     middle half; of a category the indicators of its levels, as many as there is room for.
     """
     found = np.zeros((data.candidates, SHAPES, data.values.shape[1]))

@@ -33,7 +33,7 @@ from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.residuals import check_fit, not_coarse, promised_spread
+from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import Effort, FoundModels, search
 from causalcontext.score.treatments import (
     MARGINAL_PARAMETERS,
@@ -138,12 +138,11 @@ def asks_for_scales(even: Explored) -> bool:
     In large ones the residual checks still say that the spread is uneven.
     """
     data = even.design.data
-    if data.total * data.contexts**2 > LARGEST_UNEVEN or not even.design.options.densities:
+    if data.total * data.contexts**2 > LARGEST_UNEVEN:
         return False
     told, straight = not_coarse(data, even.findings), even.straight or even
-    if told or any(each.kind == SPREAD for each in not_coarse(straight.design.data, straight.findings)):
-        return True
-    return promised_spread(even.found.best) > PROMISE * price_of_class(data, curved=False, scales=True)
+    spread = told or not_coarse(straight.design.data, straight.findings)
+    return even.design.options.densities and bool(told or any(each.kind == SPREAD for each in spread))
 
 
 def explore_even(data: ScoreData, options: ScoreOptions, effort: Effort, coarse: Sequence[FewValues], only: str = ""

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from causalcontext.data.dataset import gaussian_ranks
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.kernels.orders.fit_arrays import NUMBER, PIECES
-from causalcontext.kernels.rows.scales import SHAPES
+from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.residuals import (
     MANY_VARIABLES,
     MOST_ROWS,
@@ -21,13 +19,11 @@ from causalcontext.model_checks.residuals import (
     Residuals,
     Statistics,
     check_residuals,
-    correlations,
     in_units,
     side_by_side,
     statistics,
 )
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD, TAILS, Violation
-from causalcontext.score.columns import scale_columns
 from causalcontext.score.data import ScoreData
 from causalcontext.score.model import FittedModel, Part
 
@@ -46,29 +42,6 @@ def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved:
     found = side_by_side([_statistics(model, masks, own) for masks, own in together.items()])
     nodes = [names[node] for own in together.values() for node, _ in own]
     return check_residuals(found, int(min(data.total, MOST_ROWS)), nodes, kinds)
-
-
-def promised_spread(model: FittedModel) -> float:
-    """What one column of a scale promises at most by ranks, in nats, over all numbers and all that is before them.
-
-    Squares of skewed residuals belong to a few rows, so that the check of residuals may be silent beside an uneven
-    spread; a few far rows promise little by ranks. Wide tables are left to the check.
-    """
-    data, promised = model.design.data, [0.0]
-    if data.causes > MANY_VARIABLES:
-        return 0.0
-    offered = scale_columns(data)
-    together: dict[int, list[tuple[int, Part]]] = {}
-    for node, part in model.regressions():
-        if data.kind[node] == NUMBER and model.design.rows.node[node, PIECES] == -1:
-            together.setdefault(part.mask, []).append((node, part))
-    for mask, own in together.items():
-        left = np.stack([model.residual(node, part)[0] for node, part in own], axis=1)
-        sizes = gaussian_ranks(np.abs(left - np.median(left, axis=0)))
-        held = np.stack([np.repeat(model.before(node, mask), SHAPES) for node, _ in own], axis=1)
-        found = correlations(offered[:, data.selected(mask)].T, sizes)
-        promised.append(0.5 * len(left) * float(np.where(held, found**2, 0.0).max(initial=0.0)))
-    return max(promised)
 
 
 def not_coarse(data: ScoreData, violations: Sequence[Violation]) -> tuple[Violation, ...]:

@@ -27,7 +27,6 @@ from causalcontext.graphs.dags import Family, LocalFamilies, OpenGraphs
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats
-from causalcontext.kernels.rows.scales import LARGEST_LOG
 from causalcontext.results.curve_difference import rows_in_units
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, SharedFit, fit, shared_fits
@@ -251,7 +250,6 @@ class Mechanics(UnrolledGraphs):
                 log_scale[own] += term.slope * (np.isin(codes[own], term.contexts) - term.average)
             else:
                 log_scale[own] += term.values(values[term.cause][here[own]], -1)
-        log_scale = np.clip(log_scale, -LARGEST_LOG, LARGEST_LOG)
         return np.asarray(np.exp(-2.0 * (log_scale - log_scale.mean())))
 
     def means(self, cells: Sequence[int]) -> Means:
