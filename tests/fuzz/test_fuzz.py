@@ -39,6 +39,8 @@ def test_the_fixed_run_has_every_kind_of_case() -> None:
         9301000009,
         9503000973,
         9503001226,
+        9701000075,
+        9701001431,
     ],
 )
 def test_cases_that_failed_once(number: int) -> None:

@@ -16,6 +16,8 @@ LEAST_ERROR, MOST_ERROR = 0.08, 0.25
 """Errors of measurement that are considered, as shares of the variance of a column."""
 DESPITE_ERRORS = 0.01
 """With such errors slopes and levels must still differ at this level."""
+SINGULAR = 1e-9
+"""Columns whose correlations have a smaller eigenvalue are functions of each other."""
 BY_ERRORS = "numbers measured with errors of {:.0%} of their variance would explain it"
 
 
@@ -66,7 +68,9 @@ def corrected(covariance: Floats, errors: Floats, df: int) -> Slope:
     """
     inside, towards = covariance[:-1, :-1], covariance[:-1, -1]
     exact = inside - np.diag(errors)
-    if df < SPARE_ROWS or not np.isfinite(exact).all() or np.linalg.eigvalsh(exact)[0] <= 0.0:
+    unit = np.sqrt(np.diagonal(inside))
+    if df < SPARE_ROWS or not np.isfinite(exact).all() or not (unit > 0.0).all() or np.linalg.eigvalsh(
+        exact / np.outer(unit, unit))[0] <= SINGULAR:  # fmt: skip
         return Slope(np.nan, np.nan, np.nan, df)
     inverse = np.linalg.inv(exact)
     slopes = inverse @ towards

@@ -186,7 +186,7 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
         if gain < max(lacking, PROMISE * price_of_class(design.data, curved=False, scales=True)):
             continue
         found = search(design, plain.curved, effort, [plain.found.best.orders[0]], needed, False)
-        if found.best.score > needed:
+        if found.best.score > needed and found.best.has_no_cycle:
             gain = found.best.score - plain.score
             best = Explored(design, found, plain.curved, even.doubt, even.charge, gain, instead=plain.instead)
     return best

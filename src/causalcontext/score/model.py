@@ -14,6 +14,7 @@ import numpy as np
 
 from causalcontext.data.coarse import LOOK, MOST_ORDERED, spike_of
 from causalcontext.graphs.lag_names import split
+from causalcontext.graphs.paths import is_acyclic
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, CONTEXTS, NUMBER, ORDERED, OWNER, PARTNER, SOURCE
 from causalcontext.kernels.rows.class_choice import TOLERANCE
@@ -190,6 +191,12 @@ class FittedModel:
         for context, source in data.made_of.items():
             found[source, context] = True
         return found
+
+    @property
+    def has_no_cycle(self) -> bool:
+        """Whether the links of every context lead nowhere back: a climb with scales in many contexts may miss it."""
+        nodes = self.design.data.nodes
+        return all(is_acyclic(links[:nodes, :nodes]) for links in self.links)
 
     def reads(self, node: int) -> tuple[int, ...]:
         """The context variables that the mechanism of a node changes with, or must change with by knowledge."""
