@@ -41,6 +41,8 @@ def test_the_fixed_run_has_every_kind_of_case() -> None:
         9503001226,
         9701000075,
         9701001431,
+        9702000893,
+        9702001251,
     ],
 )
 def test_cases_that_failed_once(number: int) -> None:

@@ -64,9 +64,11 @@ def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int
         return ""
     table = with_normal_scores(table) if by_ranks(result) else table
     forward = directed(result.graphs[result.contexts[present]].endpoints)
+    past = 0 if result.series is None else result.series.lags * len(result.series.variables)
+    known, places = forward[x, y] or forward[y, x], (present, absent)
     for cause, effect in ((x, y), (y, x)):
-        known = forward[x, y] or forward[y, x]
-        if (not known or forward[cause, effect]) and _as_good(result, table, cause, effect, (present, absent)):
+        possible = effect >= past and (not known or forward[cause, effect])  # what was before is no effect
+        if possible and _as_good(result, table, cause, effect, places):
             return SHARED.format(result.names[cause])
     return ""
 

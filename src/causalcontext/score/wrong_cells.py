@@ -121,6 +121,8 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
         return None
     out = found.whole & (not data.is_window)
     cleaned = _without(data, found, out)
+    if not (cleaned.n > 0).all():  # a context of wrong rows alone
+        return None
     enough = _log_density(flags, data, np.array([explored.score]), explored.charge)
     ways = treatments(cleaned, few if options.transform != "none" else (), effort.seed, only=treatment)
     for way in (way for way in ways if way.name == treatment):
@@ -138,9 +140,9 @@ def without_wrong_cells(data: ScoreData, search: Search, few: Sequence[FewValues
         return None
     some = np.asarray(found.wrong.any(axis=1))
     if not data.is_window and other[0].curved and some.mean() < MOST_LEFT_OUT and (some & ~out).any():
-        out = some  # conditional means are those of straight lines
-        cleaned = _without(data, found, out)
-        other = explore(cleaned, options, effort, few, only=other[2])
+        fewer = _without(data, found, some)  # conditional means are those of straight lines
+        if (fewer.n > 0).all():
+            out, cleaned, other = some, fewer, explore(fewer, options, effort, few, only=other[2])
     return Cleaned(found, out, cleaned, other)
 
 
