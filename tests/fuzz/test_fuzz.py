@@ -43,6 +43,7 @@ def test_the_fixed_run_has_every_kind_of_case() -> None:
         9701001431,
         9702000893,
         9702001251,
+        9704000058,
     ],
 )
 def test_cases_that_failed_once(number: int) -> None:

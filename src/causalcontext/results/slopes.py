@@ -74,10 +74,10 @@ def corrected(covariance: Floats, errors: Floats, df: int) -> Slope:
         return Slope(np.nan, np.nan, np.nan, df)
     inverse = np.linalg.inv(exact)
     slopes = inverse @ towards
-    left = float(covariance[-1, -1] - 2.0 * slopes @ towards + slopes @ inside @ slopes)
+    left = max(float(covariance[-1, -1] - 2.0 * slopes @ towards + slopes @ inside @ slopes), 0.0)  # but for rounding
     moved = errors * slopes
     spread = inverse @ (inside * left + np.outer(moved, moved)) @ inverse / df
-    return Slope(float(slopes[0]), float(np.sqrt(spread[0, 0])), np.nan, df)
+    return Slope(float(slopes[0]), float(np.sqrt(max(spread[0, 0], 0.0))), np.nan, df)
 
 
 def shares_of_errors(inside: Sequence[Floats], variance: Floats) -> list[float]:
