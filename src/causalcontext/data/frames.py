@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints, Values
-from causalcontext.kernels.compiling import _CtrlCWaits as CtrlCWaits
+from causalcontext.kernels.compiling import CtrlCWaits
 
 
 class Later:

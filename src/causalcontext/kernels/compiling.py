@@ -162,7 +162,7 @@ def private_folder() -> Path | None:
     return folder if ours and stat.S_ISDIR(found.st_mode) else None
 
 
-class _CtrlCWaits(event.Listener):
+class CtrlCWaits(event.Listener):
     """Ctrl-C waits until numba is done: an exception raised inside the compiler leaves it broken, or crashes.
 
     Only the main thread receives signals.
@@ -193,4 +193,4 @@ class _CtrlCWaits(event.Listener):
                 self._before(*first)
 
 
-event.register("numba:compiler_lock", _CtrlCWaits())
+event.register("numba:compiler_lock", CtrlCWaits())

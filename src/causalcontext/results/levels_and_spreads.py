@@ -226,9 +226,11 @@ def _errors_explain(result: ContextGraphs, table: Dataset, target: int, causes: 
     """
     contexts = context_nodes(result)
     system = [z for z, kind in enumerate(table.kinds) if kind is Kind.CONTINUOUS and z not in contexts]
-    numbers = np.stack([_column(table, z, rows) for z in system])
     noisy = [z for z in causes if z in system]
-    if not noisy or result.series is not None or not (numbers.var(axis=1) > 0.0).all():
+    if not noisy or result.series is not None:
+        return ""
+    numbers = np.stack([_column(table, z, rows) for z in system])
+    if not (numbers.var(axis=1) > 0.0).all():
         return ""
     exact = [column for z in causes if z not in system for column in columns_of(table, z, rows)]
     columns = np.stack([there, *exact, *(numbers[system.index(z)] for z in noisy), numbers[system.index(target)]])
