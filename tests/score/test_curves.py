@@ -152,7 +152,7 @@ def test_counts_are_not_the_effect_of_everything():
 
 def test_whole_numbers_that_nobody_declared_are_noted():
     rows = kinds_table(300, 1).assign(W=np.random.default_rng(1).poisson(60.0, size=300))
-    words = "W: few whole numbers; if they count something, pass kinds={'W': 'count'}, since directions of their links"
+    words = "W: whole numbers, many of them equal; if they count something, pass kinds={'W': 'count'}"
     assert any(words in note for note in cc.discover(rows, "R", method="score-ac").notes)
     declared = {"M": "count", "W": "count"}
     assert not any("whole" in note for note in cc.discover(rows, "R", method="score-ac", kinds=declared).notes)

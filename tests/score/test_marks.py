@@ -8,7 +8,8 @@ from score_tables import curved_table, kinds_table, model_table, searched
 
 import causalcontext as cc
 from causalcontext.graphs.dags import OpenGraphs
-from causalcontext.graphs.endpoints import adjacent, directed, marked
+from causalcontext.graphs.endpoints import Endpoint, adjacent, directed, marked
+from causalcontext.results.evidence import score_edges
 from causalcontext.score.judgement import CLEAR, ENOUGH, direct, in_table
 from causalcontext.simulate import random_model
 from marks import rest_slow
@@ -214,3 +215,17 @@ def test_a_column_of_noise_changes_hardly_any_marks():
         marks, with_noise = marks_with_and_without_noise(nodes, contexts, rows, 88_000 + number)
         changed += [nodes] * (marks != with_noise)
     assert changed == []
+
+
+def test_the_margin_of_an_edge_is_that_of_the_contexts_that_direct_it():
+    """Where one context directs an edge and another leaves it open, the union has the arrow of the first."""
+    result = cc.discover(cc.examples.soil_moisture(500, seed=1), "soil", method="score-ac")
+    cause, effect = result.position("evapotranspiration"), result.position("humidity")
+    slot, dry = result.evidence.slot(cause, effect), result.graphs["dry"].endpoints.copy()
+    dry[cause, effect] = dry[effect, cause] = Endpoint.CIRCLE
+    graphs = {"dry": result.graphs["dry"].replaced(endpoints=dry), "wet": result.graphs["wet"]}
+    result.evidence.margin[:, slot] = 1.0, 7.0
+    edges = score_edges(result.evidence, graphs, result.names).set_index(["source", "target"])
+    assert tuple(edges.loc[("evapotranspiration", "humidity"), ["mark", "margin"]]) == ("-->", 7.0)
+    same = score_edges(result.evidence, result.graphs, result.names).set_index(["source", "target"])
+    assert same.loc[("evapotranspiration", "humidity"), "margin"] == 1.0

@@ -251,14 +251,14 @@ class ContextGraphs(EffectMethods):
 
         Score-based results have no p-values; more columns hold the smallest `score` difference that the edge makes in
         any of its contexts, the `model` of its effect, and the `margin` of its direction: how many nats the best model
-        without that direction is worse, as far as that was followed; NaN where knowledge settles it. `hidden cause`
-        is "suspected" where a hidden common cause may stand behind the edge, "not seen", which is no clearance, or
-        "not asked" (`diagnose()` says why). From draws of graphs (`probabilities()`) come `p_edge`, how probable an
-        edge between the two is, and `p_direction`, its direction given that it is there, both in the context where
-        they are least; NaN where no graphs were drawn.
+        without that direction is worse in the contexts that have it, as far as that was followed; NaN where knowledge
+        settles it. `hidden cause` is "suspected" where a hidden common cause may stand behind the edge, "not seen",
+        which is no clearance, or "not asked" (`diagnose()` says why). From draws of graphs (`probabilities()`) come
+        `p_edge`, how probable an edge between the two is, and `p_direction`, its direction given that it is there, both
+        in the context where they are least; NaN where no graphs were drawn.
         """
         if self.evidence is not None:
-            found = score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
+            found = score_edges(self.evidence, self.graphs, self.names)
             words = [self.suspicion.word(edge.source, edge.target) for edge in self.labeled_union]
             found = found.assign(**{"hidden cause": words})
             return with_probabilities(found, self.effect_draws, self.names, self.contexts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from numpy.typing import NDArray
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.graphs.dags import UndecidedTriple
 from causalcontext.graphs.endpoints import may_cause
+from causalcontext.graphs.graph import LabeledUnion
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.equations import Mechanisms, tuples
 from causalcontext.results.log import CITestLog, Decision
 from causalcontext.search.sepsets import slot as slot_of
 
 if TYPE_CHECKING:
-    from causalcontext.graphs.graph import Graph, LabeledUnion
+    from causalcontext.graphs.graph import Graph
 
 MOST_IN_A_WORD = 62
 """Contexts whose bit masks are 64-bit numbers."""
@@ -168,13 +170,14 @@ def masks_of(contexts: int) -> Any:
     return np.int64 if contexts <= MOST_IN_A_WORD else object
 
 
-def score_edges(
-    evidence: ScoreEvidence, union: LabeledUnion, names: Sequence[str], contexts: Sequence[Any]
-) -> pd.DataFrame:
-    """The edges of the labeled union with the evidence of the context where it is weakest."""
-    index = {name: place for place, name in enumerate(names)}
+def score_edges(evidence: ScoreEvidence, graphs: Mapping[Any, Graph], names: Sequence[str]) -> pd.DataFrame:
+    """The edges of the labeled union with the evidence of the context where it is weakest.
+
+    The margin of an edge that only some contexts direct is that of these contexts.
+    """
+    index, contexts = {name: place for place, name in enumerate(names)}, list(graphs)
     rows = []
-    for edge in union:
+    for edge in LabeledUnion(graphs):
         slot = evidence.slot(index[edge.source], index[edge.target])
         places = [contexts.index(value) for value in edge.contexts]
         known = [r for r in places if not np.isnan(evidence.difference[r, slot])] or places
@@ -182,7 +185,9 @@ def score_edges(
         effect = int(evidence.effect[weakest, slot])
         both = {evidence.model[index[edge.source]], evidence.model[index[edge.target]]}
         n = evidence.rows.max() if "context" in both else evidence.rows[weakest, effect]
-        margins = [float(evidence.margin[r, slot]) for r in places if evidence.margin.size]
+        alike = [graphs[value].mark(edge.source, edge.target) == edge.mark for value in edge.contexts]
+        directing = list(compress(places, alike)) or places
+        margins = [float(evidence.margin[r, slot]) for r in directing if evidence.margin.size]
         margin = min((one for one in margins if one == one), default=float("nan"))
         rows.append((*edge, float(evidence.strength[weakest, slot]), float("nan"), int(n),
                      float(evidence.difference[weakest, slot]), evidence.model[effect], margin))  # fmt: skip

@@ -205,7 +205,7 @@ def _undeclared(data: ScoreData, coarse: Sequence[FewValues]) -> list[str]:
             found.append(data.table.names[position])
     if not found:
         return []
-    return [f"{listed(sorted(found))}: few whole numbers; if they count something, pass "
+    return [f"{listed(sorted(found))}: whole numbers, many of them equal; if they count something, pass "
             f"kinds={{{sorted(found)[0]!r}: 'count'}}, since directions of their links depend on it"]  # fmt: skip
 
 
