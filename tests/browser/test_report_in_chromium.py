@@ -317,6 +317,16 @@ def test_nothing_is_cut_off_and_nothing_complains(driver, pages, name, width):
     assert page.requests() == []
 
 
+def test_fit_shows_the_whole_graph(driver, pages):
+    page = Page(driver, pages["thirty"], 420)
+    fits = "const stage = document.getElementById('stage'); return stage.scrollWidth <= stage.clientWidth"
+    assert not page.run(fits)
+    page.find("#zoom-fit").click()
+    assert page.run(fits)
+    page.find("#zoom-in").click()
+    assert not page.run(fits)
+
+
 def test_thirty_variables_stay_below_one_megabyte(pages):
     assert pages["thirty"].stat().st_size < 1_000_000
 

@@ -155,7 +155,8 @@
     scene = arranged();
     const width = scene.width * EM, height = scene.height * EM;
     const stage = byId("stage"), focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
-    const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, data.time ? 0.65 : 0.85)); // smaller text could not be read; the stage scrolls
+    const room = (stage.clientWidth - 4) / width, fit = Math.min(1.25, Math.max(room, data.time ? 0.65 : 0.85)); // smaller text is hard to read: the stage scrolls, "Fit" shows all
+    if (state.zoom === 0) state.zoom = Math.min(1, room / fit);
     const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit * state.zoom, height: height * fit * state.zoom });
     const lit = litPairs(), shown = strokes().filter((stroke) => !stroke.ghost || byId("ghosts").checked);
     for (const stroke of shown) svg.append(drawEdge(stroke, lit.has(stroke.pair)));
@@ -674,7 +675,7 @@
         if (a !== "" && b !== "" && a !== b) choose(Number(a), Number(b));
       });
     }
-    const zoom = (factor) => { state.zoom = factor ? Math.min(4, Math.max(0.25, state.zoom * factor)) : 1; drawGraph(); };
+    const zoom = (factor) => { state.zoom = factor && Math.min(4, Math.max(0.25, state.zoom * factor)); drawGraph(); };
     byId("zoom-in").addEventListener("click", () => zoom(1.25)); byId("zoom-out").addEventListener("click", () => zoom(0.8)); byId("zoom-fit").addEventListener("click", () => zoom(0));
     const alpha = byId("alpha");
     alpha.value = Math.log10(data.alpha);
