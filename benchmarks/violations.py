@@ -5,15 +5,17 @@
 
 Eight nodes as in `curved_models`, 500 rows. Every cell breaks one assumption. TPR and FPR are those of pairs over all
 context graphs, R among them; "arrows" is the share of directed links found that point the right way. A claim is a row
-of `changes()` that may be claimed: its false discovery rate, and the share of true changes that are claimed. "warned"
-is the share of tables on which a model check or a note of the engine speaks of the model, "findings" on how many tables
-which of them do, and on how many the spread of the noise was modelled, "cleaned" of how many tables cells were taken
-for wrong, "coarse" on how many tables numbers of few values were searched in which way; "seconds" is the median
-processor time of a search with its claims, "longest" the longest. "score-ac, plain numbers" is told that all columns
-are continuous; "zeros and thirds" sees columns with zeros as categories of zero and the thirds of the rest. The methods
-of causal-learn see the pooled rows, R as a number; their graph counts for every context. A peer that takes more than
-`--limit` seconds of processor time on a table did not end there, and the table does not count for it (PC with KCI: use
-`--rows 100`). `--margins` counts the arrows of all cells by their margin: those that are right, turned, and no link.
+of `changes()` that may be claimed, R apart: its false discovery rate, and the share of true changes that are claimed.
+"levels" are claims that R changes the level of a variable, "false levels" those of variables that R does not cause.
+"warned" is the share of tables on which a model check or a note of the engine speaks of the model, "findings" on how
+many tables which of them do, and on how many the spread of the noise was modelled, "cleaned" of how many tables cells
+were taken for wrong, "coarse" on how many tables numbers of few values were searched in which way; "seconds" is the
+median processor time of a search with its claims, "longest" the longest. "score-ac, plain numbers" is told that all
+columns are continuous; "zeros and thirds" sees columns with zeros as categories of zero and the thirds of the rest. The
+methods of causal-learn see the pooled rows, R as a number; their graph counts for every context. A peer that takes more
+than `--limit` seconds of processor time on a table did not end there, and the table does not count for it (PC with KCI:
+use `--rows 100`). `--margins` counts the arrows of all cells by their margin: those that are right, turned, and no
+link.
 """
 
 from __future__ import annotations
@@ -150,6 +152,8 @@ class Facts:
     false_claims: int = 0
     found_changes: int = 0
     changes: int = 0
+    levels: int = 0
+    false_levels: int = 0
     warned: bool = False
     cleaned: bool = False
     chosen: str = ""
@@ -171,25 +175,9 @@ def main() -> None:
             lines.append([cell, method, *_entries(ended), str(len(ended))])
             arrows += [arrow for facts in ended for arrow in facts.margins]
             print(" | ".join(lines[-1]), flush=True)
-    header = (
-        "assumption broken",
-        "method",
-        "TPR",
-        "FPR",
-        "arrows",
-        "claims",
-        "false",
-        "FDR",
-        "power",
-        "warned",
-        "cleaned",
-        "chose",
-        "findings",
-        "coarse",
-        "seconds",
-        "longest",
-        "ended",
-    )
+    header = ("assumption broken", "method", "TPR", "FPR", "arrows", "claims", "false", "FDR", "power", "levels",
+              "false levels", "warned", "cleaned", "chose", "findings", "coarse", "seconds", "longest",
+              "ended")  # fmt: skip
     print(f"\n{markdown_table(header, lines)}")
     if options.margins:
         print(f"\n{_by_margin(arrows)}")
@@ -224,10 +212,10 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     changed = {pair for pair in changed if "R" not in pair}
     rows = result.changes(*result.contexts[:2])
     seconds = time.process_time() - started
-    claimed = {
-        frozenset(pair) for pair in rows.loc[rows["claimed"], ["source", "target"]].itertuples(index=False, name=None)
-    }
-    claimed = {pair for pair in claimed if "R" not in pair}
+    pairs = [frozenset((row.source, row.target)) for row in rows[rows["claimed"]].itertuples()]
+    claimed = {pair for pair in pairs if "R" not in pair}
+    levels = {pair for pair in pairs if "R" in pair}
+    caused = {frozenset(("R", names[j])) for j in np.flatnonzero(truth[:2, model.context].any(axis=0))}
     false = claimed - changed - other_slopes(model, names)
     own = () if result.evidence is None else result.evidence.contradicted
     if result.evidence is not None and np.isfinite(result.evidence.scales_gain):
@@ -236,7 +224,8 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     said = [note for note in result.notes if "chose" not in note and "numbers of few values" not in note]
     warned = bool(result.violations or said)
     return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(false),
-                 len(claimed & changed), len(changed), warned, result.wrong_cells is not None, result.settings.method,
+                 len(claimed & changed), len(changed), len(levels), len(levels - caused),
+                 warned, result.wrong_cells is not None, result.settings.method,
                  findings, next((way for way in WAYS if any(way in note for note in result.notes)), ""),
                  seconds, margins_of(result, truth.any(axis=0), names))  # fmt: skip
 
@@ -289,14 +278,16 @@ def _entries(found: list[Facts]) -> list[str]:
     total = np.sum([np.zeros(len(Counts._fields), dtype=np.int64), *(facts.counts for facts in found)], axis=0)
     hits, links, extra, pairs = total[0] + total[4], total[1] + total[5], total[2] + total[6], total[3] + total[7]
     right, wrong = total[8] + total[10], total[9] + total[11]
-    claims, false, good, changes = (sum(getattr(facts, name) for facts in found)
-                                    for name in ("claims", "false_claims", "found_changes", "changes"))  # fmt: skip
+    claims, false, good, changes, levels, false_levels = (
+        sum(getattr(facts, name) for facts in found)
+        for name in ("claims", "false_claims", "found_changes", "changes", "levels", "false_levels"))  # fmt: skip
     chosen = Counter(facts.chosen for facts in found)
     findings = Counter(kind for facts in found for kind in sorted(facts.findings))
     coarse = Counter(facts.coarse for facts in found)
     seconds = [facts.seconds for facts in found] or [np.nan]
     return [_share(hits, links), _share(extra, pairs), _share(right, right + wrong), str(claims), str(false),
-            _share(false, claims), _share(good, changes), _share(sum(facts.warned for facts in found), len(found)),
+            _share(false, claims), _share(good, changes), str(levels), str(false_levels),
+            _share(sum(facts.warned for facts in found), len(found)),
             str(sum(facts.cleaned for facts in found)),
             *(", ".join(f"{name} {number}" for name, number in counted.most_common() if name)
               for counted in (chosen, findings, coarse)),
