@@ -76,7 +76,12 @@ class PreparedBasis(PreparedRows):
         """One outcome for every query, in order; those on the same rows by one call."""
         outcomes = no_outcomes(len(queries))
         for view, chosen in grouped(queries, lambda query: query.view).items():
-            put(outcomes, chosen, self._answer_view(view, [queries[i] for i in chosen]))
+            basis, name = self._basis(view), self.data.names.__getitem__
+            pairs = (sorted((queries[i].x, queries[i].y), key=name) for i in chosen)
+            given = (tuple(sorted(queries[i].given, key=name)) for i in chosen)
+            numbers, reasons = _ask(basis, [(x, y, z) for (x, y), z in zip(pairs, given, strict=True)])
+            rows = np.full(len(chosen), basis.rows, dtype=np.int64)
+            put(outcomes, chosen, Outcomes(*numbers.T, rows, reasons.astype(np.int8)))
         return outcomes
 
     def rows_of(self, view: int) -> NDArray[np.intp]:
@@ -87,19 +92,10 @@ class PreparedBasis(PreparedRows):
             self._rows[view] = np.sort(rows)
         return self._rows[view]
 
-    def _answer_view(self, view: int, queries: list[CIQuery]) -> Outcomes:
-        basis, name = self._basis(view), self.data.names.__getitem__
-        pairs = (sorted((query.x, query.y), key=name) for query in queries)
-        asked = [(x, y, tuple(sorted(query.given, key=name))) for (x, y), query in zip(pairs, queries, strict=True)]
-        numbers, reasons = _ask(basis, asked)
-        rows = np.full(len(queries), basis.rows, dtype=np.int64)
-        return Outcomes(numbers[:, 0], numbers[:, 1], numbers[:, 2], rows, reasons.astype(np.int8))
-
     def _basis(self, view: int) -> Basis:
         """The correlations on the rows of a view; categories and constant columns have no columns there."""
         if view not in self._bases:
-            rows, data = self.rows_of(view), self.data
-            fixed = data.contexts.positions
+            rows, data, fixed = self.rows_of(view), self.data, self.data.contexts.positions
             numbers = [kind.is_number and j not in fixed for j, kind in enumerate(data.kinds)]
             self._bases[view] = basis_of([np.asarray(column, np.float64)[rows] if number else np.zeros(len(rows))
                                           for column, number in zip(data.columns, numbers, strict=True)])  # fmt: skip

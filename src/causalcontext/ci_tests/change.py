@@ -30,20 +30,10 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.linear import sweep
+from causalcontext.kernels.rows import robust_change as kernels
 from causalcontext.kernels.rows.glm import RIDGE, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT
-from causalcontext.kernels.rows.robust_change import (
-    CLEAR,
-    GATE_LEVEL,
-    CellMoments,
-    Parts,
-    bound_from_moments,
-    bound_of_logit,
-    change_on_rows,
-    combine,
-    most_lost,
-    robust_change,
-)
+from causalcontext.kernels.rows.robust_change import CLEAR, GATE_LEVEL, CellMoments, Parts
 from causalcontext.views import CIQuery, Reason
 
 LOOK_BELOW = 0.2
@@ -91,7 +81,7 @@ class RobustChange(ChangeTest):
 
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
         """F, degrees of freedom of the part that decides, and the p-value of all."""
-        found = robust_change(*as_arrays(x, y, given), LOOK_BELOW, self.gate)
+        found = kernels.robust_change(*as_arrays(x, y, given), LOOK_BELOW, self.gate)
         return untestable(Reason(found.reason)) if found.reason else Comparison(found.statistic, found.df, found.p)
 
 
@@ -105,7 +95,7 @@ def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = (), gate:
     >>> found.variance < 0.001 < found.mean
     True
     """
-    found: Parts = robust_change(*as_arrays(x, y, given), 2.0, gate)
+    found: Parts = kernels.robust_change(*as_arrays(x, y, given), 2.0, gate)
     return found
 
 
@@ -133,7 +123,7 @@ class ContextChange(ChangeTest):
 
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
         """LR*, its degrees of freedom and p-value."""
-        statistic, df, p, reason = change_on_rows(*as_arrays(x, y, given))
+        statistic, df, p, reason = kernels.change_on_rows(*as_arrays(x, y, given))
         return untestable(Reason(reason)) if reason else Comparison(statistic, df, p)
 
 
@@ -186,7 +176,7 @@ class PreparedChange(PreparedRows):
         if shared is None or not {number, *query.given} <= shared.places.keys():
             return None
         given = tuple(sorted(shared.places[z] for z in query.given))
-        statistic, df, p = bound_from_moments(shared.cells, np.array([*given, shared.places[number]]))
+        statistic, df, p = kernels.bound_from_moments(shared.cells, np.array([*given, shared.places[number]]))
         if not p <= CLEAR:
             return None
         logit = shared.bound(given, shared.places[number])
@@ -240,7 +230,11 @@ class SharedFits:
         columns = [variable.values if variable.kind is Kind.CONTINUOUS else standardised(variable.values)
                    for variable in numbers.values()]  # fmt: skip
         design = np.vstack([np.ones(order.size), *columns])[:, order]
-        self.cells = _cells(design[1:], np.sort(rows))
+        start = np.concatenate(([0], np.cumsum(np.sort(rows))))
+        parts = [design[1:, begin:end] for begin, end in pairwise(start)]
+        mean = np.array([np.zeros(len(columns)), *(part.mean(axis=1) for part in parts)])
+        away = [part - part.mean(axis=1, keepdims=True) for part in parts]
+        self.cells = CellMoments(start, mean, np.array([_products(part) for part in away]))
         self._products = _products(design[1:])
         self._samples = _samples((design, codes[order]), np.sort(rows), seed)
         self._fitted: dict[tuple[int, tuple[int, ...]], tuple[float, Floats]] = {}
@@ -253,13 +247,13 @@ class SharedFits:
             level = CLEAR if sample == len(self._samples) - 1 else CLEAR_IN_SAMPLE
             small, large = self._fit(sample, given), self._fit(sample, both)
             gain, free = large[0] - small[0] - SLACK, small[1].shape[0]
-            if bound_of_logit(gain, free) > level:
+            if kernels.bound_of_logit(gain, free) > level:
                 continue
             turned = turned or self._turned(both, both.index(number))
-            lost = most_lost(large[1], *turned, RIDGE)
-            p: float = bound_of_logit(gain - lost, free)
+            lost = kernels.most_lost(large[1], *turned, RIDGE)
+            p: float = kernels.bound_of_logit(gain - lost, free)
             if p > level:
-                p = bound_of_logit(self._fit_turned(sample, both, turned) - small[0] - SLACK, free)
+                p = kernels.bound_of_logit(self._fit_turned(sample, both, turned) - small[0] - SLACK, free)
             if p <= level:
                 return p
         return 1.0
@@ -321,15 +315,6 @@ def _products(columns: Floats) -> Floats:
     return columns @ columns.T if len(columns) > WIDE else np.einsum("ai,bi->ab", columns, columns)
 
 
-def _cells(columns: Floats, rows: Ints) -> CellMoments:
-    """Moments of columns whose rows stand class by class."""
-    start = np.concatenate(([0], np.cumsum(rows)))
-    parts = [columns[:, begin:end] for begin, end in pairwise(start)]
-    mean = np.array([np.zeros(len(columns)), *(part.mean(axis=1) for part in parts)])
-    away = [part - part.mean(axis=1, keepdims=True) for part in parts]
-    return CellMoments(start, mean, np.array([_products(part) for part in away]))
-
-
 def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:
     """The answer by the moments of every class, the number's column last, and by the p-value of a change of its spread.
 
@@ -341,8 +326,8 @@ def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:
     scale = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / rows.sum(), 1e-300))
     standard = np.vstack([np.zeros_like(scale), (means - whole.mean) / scale])
     cells = CellMoments(np.concatenate(([0], np.cumsum(rows))), standard, scatter / scale / scale[:, None])
-    statistic, df, p = bound_from_moments(cells, np.arange(scale.size))
-    of_spread, df_spread = combine(1.0, 1.0 if scale.size > 1 else np.nan, spread), len(rows) - 1.0
+    statistic, df, p = kernels.bound_from_moments(cells, np.arange(scale.size))
+    of_spread, df_spread = kernels.combine(1.0, 1.0 if scale.size > 1 else np.nan, spread), len(rows) - 1.0
     if not of_spread < p:
         return Comparison(statistic, df, p)
     return Comparison(float(scipy.stats.f.isf(spread, df_spread, rows.sum() - len(rows))), df_spread, of_spread)

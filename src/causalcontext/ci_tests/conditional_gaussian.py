@@ -48,8 +48,7 @@ class ConditionalGaussian(RowTest):
                 statistic = sum(term for term, _ in terms)
                 return Comparison(statistic, float(len(terms)), float(scipy.special.chdtrc(len(terms), statistic)))
         base = base_of(given, len(x.values))
-        first, second = (added_to(base, columns_of(variable)) for variable in (x, y))
-        return association(first, second, base)
+        return association(*(added_to(base, columns_of(variable)) for variable in (x, y)), base)
 
 
 def stratum_terms(

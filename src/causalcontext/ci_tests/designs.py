@@ -46,19 +46,14 @@ def base_of(given: Sequence[Variable], rows: int) -> Floats:
     one = np.ones((rows, 1))
     if not given:
         return one
-    return np.hstack([one, added_to(one, np.hstack([condition_columns(variable) for variable in given]))])
-
-
-def condition_columns(variable: Variable) -> Floats:
-    """The columns of a condition: those of the variable, and log(1 + count) beside a count.
-
-    Effects of counts are often proportional to them, and often to their logarithm; a condition that misses its own
-    effect leaves a dependence behind.
-    """
-    own = columns_of(variable)
-    if variable.kind is not Kind.COUNT or variable.values.min() < 0.0:
-        return own
-    return np.hstack([own, columns_of(Variable(np.log1p(variable.values), Kind.CONTINUOUS))])
+    columns = []
+    for variable in given:
+        columns.append(columns_of(variable))
+        # effects of counts are often proportional to them, and often to their logarithm; a condition that misses its
+        # own effect leaves a dependence behind
+        if variable.kind is Kind.COUNT and variable.values.min() >= 0.0:
+            columns.append(columns_of(Variable(np.log1p(variable.values), Kind.CONTINUOUS)))
+    return np.hstack([one, added_to(one, np.hstack(columns))])
 
 
 def added_to(base: Floats, columns: Floats) -> Floats:
@@ -115,14 +110,9 @@ def association(x: Floats, y: Floats, base: Floats) -> Comparison:
         return Comparison(bounded, df, float(2.0 * scipy.special.stdtr(df, -t)))
     canonical = np.clip(np.linalg.svd(x.T @ y / rows, compute_uv=False), 0.0, 1.0)
     unexplained = float(np.prod((1.0 - canonical) * (1.0 + canonical)))
-    return _rao(unexplained, p, q, rows - rank)
-
-
-def _rao(unexplained: float, p: int, q: int, spare: int) -> Comparison:
-    """Rao's F of Wilks' lambda; `spare` is the number of rows less the rank of the conditions."""
     below = p * p + q * q - 5
     root = math.sqrt((p * p * q * q - 4) / below) if below > 0 else 1.0
-    df = (spare - (p + q + 1) / 2) * root - (p * q - 2) / 2
+    df = (rows - rank - (p + q + 1) / 2) * root - (p * q - 2) / 2
     share = unexplained ** (1.0 / root)
     ratio = (1.0 - share) / share * df / (p * q) if share > 0.0 else math.inf
     return Comparison(ratio, float(p * q), float(scipy.special.fdtrc(p * q, df, ratio)))

@@ -86,12 +86,8 @@ def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> Stratified
 def permutation_p(tables: StratifiedRows, observed: float, random: np.random.Generator) -> float:
     """The share of permutations of x inside strata whose G² reaches the observed one; margins stay as they are."""
     moved, zeros, logs = tables.x.copy(), _zeros(tables), _logs(len(tables.x))
-    reach = observed - 1e-9 * (1.0 + abs(observed))
-
-    def draw(uniforms: Floats, most: int) -> tuple[int, int]:
-        return permuted_exceedances(moved, tables.y, tables.bounds, zeros, logs, reach, uniforms, most)
-
-    return sequential_p(draw, len(moved), random)
+    fixed = moved, tables.y, tables.bounds, zeros, logs, observed - 1e-9 * (1.0 + abs(observed))
+    return sequential_p(lambda uniforms, most: permuted_exceedances(*fixed, uniforms, most), len(moved), random)
 
 
 def _zeros(tables: StratifiedRows) -> Ints:

@@ -101,10 +101,8 @@ class PreparedGaussian(Declared):
 
     def selections(self, asked: Sequence[RowSelection], change: bool) -> RowSelections:
         """The row selections as arrays for the kernels."""
-        self._make_room(
-            [cells for selection in asked for whole, parts in selection.strata for cells in (whole, *parts)]
-        )
         strata = [stratum for selection in asked for stratum in selection.strata]
+        self._make_room([cells for whole, parts in strata for cells in (whole, *parts)])
         return RowSelections(
             start=np.cumsum([0, *(len(selection.strata) for selection in asked)]),
             whole=np.array([self._place[whole] for whole, _ in strata], dtype=np.int64),
@@ -164,9 +162,8 @@ class PreparedGaussian(Declared):
         given = [[z for z in query.given if z not in positions] if positions else query.given for query in queries]
         asked = CIQueries(selection, first, second, np.array(given, dtype=np.int64).reshape(len(queries), size))
         numbers, facts = np.full((len(queries), 3), np.nan), np.zeros((len(queries), 3), dtype=np.int64)
-        answer_batch(
-            self.views(size), selections, asked, numbers, facts, workspace(selections, size, 1, self._variables)
-        )
+        scratch = workspace(selections, size, 1, self._variables)
+        answer_batch(self.views(size), selections, asked, numbers, facts, scratch)
         for i, query in enumerate(queries if ends else ()):
             if set(self._ends(query)).intersection(self.contexts.fixed(query.view)):
                 numbers[i], facts[i, 1] = np.nan, Reason.CONSTANT
@@ -182,20 +179,18 @@ class PreparedGaussian(Declared):
     def _make_room(self, wanted: Sequence[tuple[int, ...]]) -> None:
         """Let the cross products hold some sets of cells; those of several threads one after the other."""
         with _MAKING_ROOM:
-            self._merge([cells for cells in dict.fromkeys(wanted) if cells not in self._place])
-
-    def _merge(self, fresh: Sequence[tuple[int, ...]]) -> None:
-        if not fresh:
-            return
-        begin = len(self._merged)
-        merged = np.empty((begin + len(fresh), *self._merged.shape[1:]))
-        merged[:begin] = self._merged
-        rows = np.zeros(len(fresh), dtype=np.int64)
-        for place, cells in enumerate(fresh):
-            rows[place] = self._cells.rows[list(cells)].sum()
-            self._cells.merge_into(merged[begin + place], cells)
-            self._place[cells] = len(self._rows) + place
-        self._merged, self._rows, self._views = merged, np.concatenate([self._rows, rows]), None
+            fresh = [cells for cells in dict.fromkeys(wanted) if cells not in self._place]
+            if not fresh:
+                return
+            begin = len(self._merged)
+            merged = np.empty((begin + len(fresh), *self._merged.shape[1:]))
+            merged[:begin] = self._merged
+            rows = np.zeros(len(fresh), dtype=np.int64)
+            for place, cells in enumerate(fresh):
+                rows[place] = self._cells.rows[list(cells)].sum()
+                self._cells.merge_into(merged[begin + place], cells)
+                self._place[cells] = len(self._rows) + place
+            self._merged, self._rows, self._views = merged, np.concatenate([self._rows, rows]), None
 
 
 def _in_fair_units(moments: Moments) -> Moments:

@@ -17,20 +17,11 @@ from functools import cached_property
 import numpy as np
 import scipy
 
+from causalcontext.ci_tests import protocol
 from causalcontext.ci_tests.change import LOOK_BELOW, PreparedChange, change_of_moments
 from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.ci_tests.partial_correlation import LinearGaussian
-from causalcontext.ci_tests.protocol import (
-    Declared,
-    IndependenceTest,
-    Label,
-    PreparedTest,
-    Strength,
-    grouped,
-    no_outcomes,
-    prepared_test,
-    put,
-)
+from causalcontext.ci_tests.protocol import Declared, IndependenceTest, Label, PreparedTest, Strength, prepared_test
 from causalcontext.ci_tests.registry import PreparedComposite
 from causalcontext.ci_tests.rows import Comparison
 from causalcontext.data.checks import check_none_infinite, check_statistics
@@ -115,19 +106,20 @@ class PreparedCompletions(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; `n` says how many rows the information is worth."""
-        outcomes = no_outcomes(len(queries))
-        for (kind, percent, offset), chosen in grouped(queries, self._by_moments).items():
+        outcomes = protocol.no_outcomes(len(queries))
+        for (kind, percent, offset), chosen in protocol.grouped(queries, self._by_moments).items():
             found = self._of_moments(kind, percent).answer([queries[i] for i in chosen])
-            put(outcomes, chosen, found, offset)
+            protocol.put(outcomes, chosen, found, offset)
         others = [i for i, query in enumerate(queries) if self._by_moments(query) is None]
         changes = {i: self._change(queries[i]) for i in others}
         for i, (answer, rows, offset) in ((i, found) for i, found in changes.items() if found is not None):
             statistic, df, p = (np.array([number]) for number in answer[:3])
-            put(outcomes, [i], Outcomes(statistic, df, p, np.array([rows]), np.zeros(1, dtype=np.int8)), offset)
+            found = Outcomes(statistic, df, p, np.array([rows]), np.zeros(1, dtype=np.int8))
+            protocol.put(outcomes, [i], found, offset)
         others = [i for i, found in changes.items() if found is None]
         if others:
             asked = [queries[i] for i in others]
-            put(outcomes, others, pooled([each.answer(asked) for each in self._each], self.labels))
+            protocol.put(outcomes, others, pooled([each.answer(asked) for each in self._each], self.labels))
         return outcomes
 
     def _change(self, query: CIQuery) -> tuple[Comparison, int, int] | None:
@@ -193,8 +185,7 @@ class PreparedCompletions(Declared):
     def _of_moments(self, kind: int, percent: int) -> PreparedGaussian:
         if (kind, percent) not in self._by_rows:
             data, worth = self.completed.table(0), percent / 100.0 / self.completed.share
-            moments = self.completed.moments.counted_for(worth)
-            statistics = replace(self._statistics, moments=moments)
+            statistics = replace(self._statistics, moments=self.completed.moments.counted_for(worth))
             self._by_rows[kind, percent] = PreparedGaussian(statistics.of_columns(data), data.contexts, kind)
         return self._by_rows[kind, percent]
 
@@ -214,12 +205,8 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
     label = np.zeros(len(first.p), dtype=np.int8) if first.label is None else first.label
     ratio = np.array([not labels or labels[place].strength is Strength.RATIO for place in label], dtype=bool)
     # of Student's t and of F the degrees of freedom are others: these p-values stand for one
-    own, size = (
-        np.where(np.isfinite(first.df), np.maximum(first.df, 1.0), 1.0),
-        [np.abs(one.statistic) for one in answers],
-    )
-    away = np.mean([np.abs(scipy.special.chdtrc(own, each) - one.p) for each, one in zip(size, answers, strict=True)],
-                   axis=0)  # fmt: skip
+    own = np.where(np.isfinite(first.df), np.maximum(first.df, 1.0), 1.0)
+    away = np.mean([np.abs(scipy.special.chdtrc(own, np.abs(one.statistic)) - one.p) for one in answers], axis=0)
     df = np.where(ratio & (away < NEAR), own, 1.0)
     p = pooled_p(np.array([one.p for one in answers]), df)
     untestable = reason != Reason.TESTABLE
@@ -254,10 +241,10 @@ class PreparedTestwise(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; `n` says how many rows were complete."""
-        outcomes, gaps = no_outcomes(len(queries)), self.missing.keys()
-        incomplete = grouped(queries, lambda query: frozenset(gaps & {query.x, query.y, *query.given}))
+        outcomes, gaps = protocol.no_outcomes(len(queries)), self.missing.keys()
+        incomplete = protocol.grouped(queries, lambda query: frozenset(gaps & {query.x, query.y, *query.given}))
         for columns, chosen in incomplete.items():
-            put(outcomes, chosen, self._of(columns).answer([queries[i] for i in chosen]))
+            protocol.put(outcomes, chosen, self._of(columns).answer([queries[i] for i in chosen]))
         return outcomes
 
     def _of(self, columns: frozenset[int]) -> PreparedTest:

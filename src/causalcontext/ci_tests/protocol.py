@@ -39,21 +39,17 @@ class PreparedTest(Protocol):
     @property
     def labels(self) -> tuple[Label, ...]:
         """The tests that may answer; an outcome says which did by its place here."""
-        ...
 
     @property
     def gaussian(self) -> PreparedGaussian | None:
         """The linear-Gaussian test whose kernel answers whole levels, if there is one."""
-        ...
 
     @property
     def compiled_roles(self) -> tuple[int, ...]:
         """With how many context variables in a pair that kernel answers: none of them, one."""
-        ...
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; never an exception for a query that cannot be run."""
-        ...
 
 
 @runtime_checkable
@@ -63,11 +59,9 @@ class IndependenceTest(Protocol):
     @property
     def name(self) -> str:
         """What the test is called in settings and logs."""
-        ...
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
         """The test for this table. `statistics` holds the moments of every cell, from one pass over the rows."""
-        ...
 
 
 class Declared:

@@ -75,9 +75,16 @@ class Rcot(RowTest):
             for variable in (x, y)
         ]
         residuals = [side - basis @ (basis.T @ side) for side in sides]
-        if any((left**2).sum() <= _VANISHED * (side**2).sum() for left, side in zip(residuals, sides, strict=True)):
+        if any((rest**2).sum() <= _VANISHED * (side**2).sum() for rest, side in zip(residuals, sides, strict=True)):
             return untestable(Reason.COLLINEAR)
-        statistic, cumulants = _covariance_test(residuals[0], residuals[1], rows - spent)
+        left, right = residuals
+        statistic = float(((left.T @ right) ** 2).sum() / rows)
+        products = (left[:, :, np.newaxis] * right[:, np.newaxis, :]).reshape(rows, -1)
+        wide = products.shape[1] > rows
+        covariance = (products @ products.T if wide else products.T @ products) / (rows - spent)
+        squared = covariance @ covariance
+        traces = float(np.trace(covariance)), float(np.trace(squared)), float((covariance * squared).sum())
+        cumulants = traces[0], 2.0 * traces[1], 8.0 * traces[2]  # of the statistic under independence
         return Comparison(statistic, np.nan, weighted_chi2_upper(statistic, cumulants))
 
 
@@ -92,8 +99,7 @@ def features_of_conditions(given: Sequence[Variable], most: int, random: np.rand
     if room >= LEAST_ROOM + numbers.shape[1]:
         each = np.column_stack([np.ones(rows), numbers, fourier_features(numbers, room, random)])
         return _centred(np.column_stack([each * cell[:, np.newaxis] for cell in _one_hot(cells).T]))
-    sums = [numbers, fourier_features(numbers, most, random), *map(_one_hot, codes)]
-    return _centred(np.column_stack(sums))
+    return _centred(np.column_stack([numbers, fourier_features(numbers, most, random), *map(_one_hot, codes)]))
 
 
 def fourier_features(numbers: Floats, count: int, random: np.random.Generator) -> Floats:
@@ -121,8 +127,7 @@ def ridge_basis(design: Floats) -> Floats:
     if design.shape[1] == 0:
         return design
     weights, directions = np.linalg.eigh(design.T @ design)
-    basis: Floats = design @ (directions / np.sqrt(np.maximum(weights, 0.0) + _RIDGE * weights[-1]))
-    return basis
+    return np.asarray(design @ (directions / np.sqrt(np.maximum(weights, 0.0) + _RIDGE * weights[-1])))
 
 
 def weighted_chi2_upper(statistic: float, cumulants: tuple[float, float, float]) -> float:
@@ -132,26 +137,12 @@ def weighted_chi2_upper(statistic: float, cumulants: tuple[float, float, float])
     return float(scipy.special.chdtrc(df, max(df + np.sqrt(2.0 * df / variance) * (statistic - mean), 0.0)))
 
 
-def _covariance_test(left: Floats, right: Floats, df: float) -> tuple[float, tuple[float, float, float]]:
-    """n ||cov||² of the residuals, and the first three cumulants of its law under independence."""
-    rows = len(left)
-    statistic = float(((left.T @ right) ** 2).sum() / rows)
-    products = (left[:, :, np.newaxis] * right[:, np.newaxis, :]).reshape(rows, -1)
-    wide = products.shape[1] > rows
-    covariance = (products @ products.T if wide else products.T @ products) / df
-    squared = covariance @ covariance
-    traces = float(np.trace(covariance)), float(np.trace(squared)), float((covariance * squared).sum())
-    return statistic, (traces[0], 2.0 * traces[1], 8.0 * traces[2])
-
-
 def _one_hot(codes: Ints | NDArray[np.intp]) -> Floats:
-    columns: Floats = (codes[:, np.newaxis] == np.arange(codes.max() + 1)).astype(np.float64)
-    return columns
+    return np.asarray(codes[:, np.newaxis] == np.arange(codes.max() + 1), dtype=np.float64)
 
 
 def _centred(columns: Floats) -> Floats:
-    centred: Floats = columns - columns.mean(axis=0)
-    return centred
+    return np.asarray(columns - columns.mean(axis=0))
 
 
 def _upright(values: Floats) -> Floats:
@@ -164,5 +155,4 @@ def _standardised(values: Floats) -> Floats:
     """Mean 0 and variance 1; zeros if the values are constant."""
     centred = values - values.mean()
     spread = centred.std()
-    scaled: Floats = centred / spread if spread > 1e-12 * np.abs(values).max() else np.zeros_like(centred)
-    return scaled
+    return np.asarray(centred / spread if spread > 1e-12 * np.abs(values).max() else np.zeros_like(centred))

@@ -15,6 +15,7 @@ from itertools import accumulate
 from operator import is_
 from typing import Any, Protocol, runtime_checkable
 
+from causalcontext.ci_tests import protocol
 from causalcontext.ci_tests.basis import ChosenCurves
 from causalcontext.ci_tests.change import CautiousChange, ContextChange, RobustChange
 from causalcontext.ci_tests.cmi_knn import CmiKnn
@@ -22,16 +23,7 @@ from causalcontext.ci_tests.conditional_gaussian import ConditionalGaussian
 from causalcontext.ci_tests.energy import EnergyDistance
 from causalcontext.ci_tests.g_squared import GSquared
 from causalcontext.ci_tests.partial_correlation import FisherZ, GaussianRanks, PartialCorrelation, Sandwich
-from causalcontext.ci_tests.protocol import (
-    Declared,
-    IndependenceTest,
-    Label,
-    Needs,
-    PreparedTest,
-    grouped,
-    no_outcomes,
-    put,
-)
+from causalcontext.ci_tests.protocol import Declared, IndependenceTest, Label, Needs, PreparedTest
 from causalcontext.ci_tests.rcot import Rcot
 from causalcontext.ci_tests.regression_legacy import RegressionLegacy
 from causalcontext.ci_tests.tsagris import Tsagris
@@ -51,21 +43,17 @@ class Member(IndependenceTest, Protocol):
     @property
     def labels(self) -> tuple[Label, ...]:
         """What the log calls the tests that it is made of."""
-        ...
 
     @property
     def at_context(self) -> bool:
         """Whether it answers for a context against a system variable of its kinds too."""
-        ...
 
     @property
     def needs(self) -> Needs:
         """Whether it looks at moments or at rows."""
-        ...
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
         """Whether the test is made for the columns of a query."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -101,10 +89,10 @@ class PreparedComposite(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order, with the place of its test among `labels`."""
-        outcomes = no_outcomes(len(queries))
-        for place, chosen in grouped(queries, self._member_of).items():
+        outcomes = protocol.no_outcomes(len(queries))
+        for place, chosen in protocol.grouped(queries, self._member_of).items():
             found = self._prepare(place).answer([queries[i] for i in chosen])
-            put(outcomes, chosen, found, self._offset[place])
+            protocol.put(outcomes, chosen, found, self._offset[place])
         return outcomes
 
     def member_of(self, query: CIQuery) -> tuple[Member, int] | None:
@@ -171,34 +159,13 @@ def usable_device(asked: str) -> tuple[str, str]:
     return "cpu", f"device 'auto' uses the processor: {reason}"
 
 
-TESTS: dict[str, Any] = {
-    test.name: test
-    for test in (
-        PartialCorrelation(),
-        FisherZ(),
-        Sandwich(),
-        GaussianRanks(),
-        ChosenCurves(),
-        RobustChange(),
-        CautiousChange(),
-        ContextChange(),
-        ConditionalGaussian(),
-        Tsagris(),
-        GSquared(),
-        CmiKnn(),
-        Rcot(),
-        EnergyDistance(),
-        Composite("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())),
-        RegressionLegacy(),
-    )
-}
-"""The tests that can be asked for by name.
-
-`cmi-knn-mixed` is that of the paper's right-hand panel: `cmi-knn` wherever there are categories, the context among
-them.
-"""
-
-
+TESTS: dict[str, Any] = {test.name: test for test in (
+    PartialCorrelation(), FisherZ(), Sandwich(), GaussianRanks(), ChosenCurves(), RobustChange(), CautiousChange(),
+    ContextChange(), ConditionalGaussian(), Tsagris(), GSquared(), CmiKnn(), Rcot(), EnergyDistance(),
+    Composite("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())), RegressionLegacy(),
+)}  # fmt: skip
+"""The tests that can be asked for by name. `cmi-knn-mixed` is that of the paper's right-hand panel: `cmi-knn` wherever
+there are categories, the context among them."""
 AUTO: tuple[Member, ...] = (
     PartialCorrelation(at_context=False),
     RobustChange(pair=frozenset({Kind.CATEGORICAL, Kind.CONTINUOUS})),  # the context among the categories

@@ -177,19 +177,10 @@ def _answer_classes(found: NestedFits, needed: int, random: np.random.Generator)
     each = float((1.0 - (share**2).sum(axis=1)).sum()) * classes / (classes - 1) / needed
     clear = p > INSIGNIFICANT or (p < CLEAR and each >= ROWS_PER_COEFFICIENT / 3)
     if each < ROWS_PER_COEFFICIENT and not clear and len(share) * needed**2 <= COSTLIEST_BOOTSTRAP:
-        p = _bootstrap_p(found, np.cumsum(share, axis=1), random)
+        fixed = (PASSES[family](), found.base, found.design, np.cumsum(share, axis=1), found.small.slopes, found.start,
+                 found.ratio)  # fmt: skip
+        p = sequential_p(lambda uniforms, most: drawn_exceedances(*fixed, uniforms, most), len(share), random)
     return Comparison(found.ratio, float(found.df), p)
-
-
-def _bootstrap_p(found: NestedFits, below: Floats, random: np.random.Generator) -> float:
-    """The share of draws whose likelihood ratio reaches the observed one."""
-    one_pass = PASSES[found.response.family]()
-
-    def draw(uniforms: Floats, most: int) -> tuple[int, int]:
-        return drawn_exceedances(one_pass, found.base, found.design, below, found.small.slopes, found.start,
-                                 found.ratio, uniforms, most)  # fmt: skip
-
-    return sequential_p(draw, len(below), random)
 
 
 def _answer_counts(found: NestedFits) -> Comparison:

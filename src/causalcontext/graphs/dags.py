@@ -11,7 +11,7 @@ and every component is listed by itself.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice, product
 from sys import maxsize
@@ -114,9 +114,8 @@ class OpenGraphs:
     @cached_property
     def settled(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """The parents of every variable in every graph by the edges that have a direction."""
-        return tuple(
-            tuple(tuple(np.flatnonzero(into).tolist()) for into in links.T) for links in directed(self.endpoints)
-        )
+        links = directed(self.endpoints)
+        return tuple(tuple(tuple(np.flatnonzero(into).tolist()) for into in graph.T) for graph in links)
 
     @cached_property
     def open_places(self) -> frozenset[tuple[int, int]]:
@@ -247,8 +246,9 @@ class _Turning:
             self._effects[g][a].add(b)
             self._causes[g][b].add(a)
             self._trail.append((g, a, b))
-            if (self._no_colliders and self._collides(g, a, b)) or self._reaches(g, b, a):
-                return False
+            apart = [c for c in self._causes[g][b] if c != a and ends[a][c] == NONE] if self._no_colliders else ()
+            if any((g, min(a, c), b, max(a, c)) not in self._triples for c in apart) or self._reaches(g, b, a):
+                return False  # a new collider that is no open question, or a cycle
             for affected in self._affected(g, a, b):
                 copies = self._copies(*affected)
                 if copies is None:
@@ -288,11 +288,6 @@ class _Turning:
                 return None  # if neither end could ever change, the missing edge would prove nothing
         return found
 
-    def _collides(self, g: int, a: int, b: int) -> bool:
-        """Whether b now has two causes that are not adjacent, a and another one, and that is no open question."""
-        return any(c != a and self._ends[g][a][c] == NONE and (g, min(a, c), b, max(a, c)) not in self._triples
-                   for c in self._causes[g][b])  # fmt: skip
-
     def _reaches(self, g: int, start: int, goal: int) -> bool:
         """Whether arrows lead from one variable to another."""
         effects, found, frontier = self._effects[g], {start}, [start]
@@ -319,20 +314,14 @@ def _components(endpoints: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:
             at.setdefault(place, []).append(edge)
     left = dict.fromkeys(edges)
     while left:
-        yield tuple(_connected(next(iter(left)), at, left))
-
-
-def _connected(start: OpenEdge, at: Mapping[tuple[int, ...], list[OpenEdge]], left: dict[OpenEdge, None]
-               ) -> Iterator[OpenEdge]:  # fmt: skip
-    """The edges that a first one is connected with, in the order in which they are met; `left` loses them."""
-    queue = [start]
-    left.pop(start)
-    for edge in queue:
-        yield edge
-        for other in (other for place in _places(edge) for other in at[place]):
-            if other in left:
-                left.pop(other)
-                queue.append(other)
+        connected = [next(iter(left))]  # in the order in which they are met
+        left.pop(connected[0])
+        for edge in connected:
+            for other in (other for place in _places(edge) for other in at[place]):
+                if other in left:
+                    left.pop(other)
+                    connected.append(other)
+        yield tuple(connected)
 
 
 def _places(edge: OpenEdge) -> tuple[tuple[int, ...], ...]:

@@ -55,15 +55,6 @@ class Residuals(NamedTuple):
     follows: Bools  # shape (rows,): True where a row comes directly after the one before it
 
 
-class Asked(NamedTuple):
-    """The columns that residuals are held against, and whether cubes of causes and products of others count."""
-
-    causes: Bools
-    others: Bools
-    cubes: bool
-    products: bool
-
-
 class Statistics(NamedTuple):
     """One number for every response; quantiles and far rows are counted only where skewness and kurtosis are clear."""
 
@@ -87,7 +78,12 @@ def check_residuals(found: Statistics, rows: int, names: Sequence[str], kinds: S
 
 def least(found: Sequence[Statistics]) -> Statistics:
     """Of several fits of the same responses what contradicts least, statistic by statistic."""
-    return Statistics(*(_nearest_zero(np.array(column)) for column in zip(*found, strict=True)))
+    nearest = []
+    for sizes in map(np.array, zip(*found, strict=True)):
+        filled = np.where(np.isnan(sizes), np.inf, sizes)  # a fit without a residual does not count, 0 if none has one
+        best = np.take_along_axis(filled, np.argmin(np.abs(filled), axis=0)[None], axis=0)[0]
+        nearest.append(np.where(np.isinf(best), 0.0, best))
+    return Statistics(*nearest)
 
 
 def side_by_side(found: Sequence[Statistics]) -> Statistics:
@@ -104,13 +100,15 @@ def in_units(columns: Floats) -> Floats:
 def statistics(fit: Residuals, by_ranks: bool = False, cubes: bool = True, products: bool = True) -> Statistics:
     """All statistics of one fit, those of dependence perhaps by ranks as well; cubes and products may be left out."""
     left, beside, causes, others, follows = fit
-    asked = Asked(causes, others, cubes, products)
-    dependence = _dependence(left, beside, left * left, beside * beside, asked)
+    dependence = _dependence(left, beside, left * left, beside * beside, causes, others, cubes, products)
     doubtful, ranked = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0)), dependence.copy()
     if by_ranks and doubtful.size:
-        some, asked = left[:, doubtful], asked._replace(causes=causes[:, doubtful], others=others[:, doubtful])
-        own, columns = ((gaussian_ranks(each), gaussian_ranks(_distances(each))) for each in (some, beside))
-        ranked[:, doubtful] = _dependence(own[0], columns[0], own[1], columns[1], asked)
+        # by ranks, distances from the median take the place of squares, which even of normal scores belong to few rows:
+        # where a curve does not follow its cause at the ends, squares would say of a few rows that residuals are larger
+        own, columns = ((gaussian_ranks(each), gaussian_ranks(np.abs(each - np.median(each, axis=0))))
+                        for each in (left[:, doubtful], beside))  # fmt: skip
+        ranked[:, doubtful] = _dependence(own[0], columns[0], own[1], columns[1], causes[:, doubtful],
+                                          others[:, doubtful], cubes, products)  # fmt: skip
     square = left * left
     skewness, kurtosis = np.mean(square * left, axis=0), np.mean(square * square, axis=0) - 3.0
     quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
@@ -119,9 +117,9 @@ def statistics(fit: Residuals, by_ranks: bool = False, cubes: bool = True, produ
                       kurtosis, far, lag_one(left, follows))  # fmt: skip
 
 
-def _dependence(left: Floats, beside: Floats, spread: Floats, squares: Floats, asked: Asked) -> Floats:
+def _dependence(left: Floats, beside: Floats, spread: Floats, squares: Floats, causes: Bools, others: Bools,
+                cubes: bool, products: bool) -> Floats:  # fmt: skip
     """The first four statistics, shape (4, responses), by residuals and columns, and by the squares of both."""
-    causes, others, cubes, products = asked
     against_squares = _correlations(squares, left)
     own = _largest(against_squares, causes)
     if cubes:
@@ -130,14 +128,6 @@ def _dependence(left: Floats, beside: Floats, spread: Floats, squares: Floats, a
     return np.stack([
         own, _largest(against_squares, others), _products(left, beside, others & products), np.maximum(*uneven),
     ])  # fmt: skip
-
-
-def _distances(columns: Floats) -> Floats:
-    """From the median. By ranks they take the place of squares, which even of normal scores belong to few rows.
-
-    Where a curve does not follow its cause at the ends, squares would say of a few rows that residuals are larger.
-    """
-    return np.asarray(np.abs(columns - np.median(columns, axis=0)))
 
 
 def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[Violation]:
@@ -171,13 +161,6 @@ def _beyond(sizes: Floats, clear: float, comparisons: int, weight: float) -> Boo
     """Where a size is clear, and significant among so many comparisons; its variance is 1 / weight."""
     bound = -float(scipy.special.ndtri(LEVEL / (2.0 * comparisons))) / np.sqrt(weight)
     return np.asarray(np.abs(sizes) > max(clear, bound))
-
-
-def _nearest_zero(sizes: Floats) -> Floats:
-    """Of several fits the one that contradicts least; a fit without a residual does not count, 0 if none has one."""
-    filled = np.where(np.isnan(sizes), np.inf, sizes)
-    best = np.take_along_axis(filled, np.argmin(np.abs(filled), axis=0)[None], axis=0)[0]
-    return np.where(np.isinf(best), 0.0, best)
 
 
 def _largest(correlations: Floats, against: Bools) -> Floats:
@@ -272,10 +255,12 @@ def numeric_rows(data: Dataset) -> NumericRows:
     """The complete rows of a table, or runs of them."""
     complete = np.flatnonzero(complete_rows(data))
     most = int(np.clip(MOST_CELLS // max(len(data.names), 1), LEAST_ROWS, MOST_ROWS))
-    places = _in_runs(complete.size, most)
-    rows = complete[places]
+    places = np.arange(complete.size)
+    if complete.size > most:  # runs of neighbouring ones, evenly spread
+        starts = np.linspace(0, complete.size - RUN, most // RUN).astype(np.int64)
+        places = np.asarray((starts[:, None] + np.arange(RUN)).ravel())
+    rows, owner, checked = complete[places], [], []
     columns: list[Floats] = []
-    owner, checked = [], []
     for position in data.system:
         values = np.asarray(data.columns[position])[rows].astype(np.float64)
         if data.kinds[position] is Kind.CONTINUOUS:
@@ -351,11 +336,3 @@ def _standardised(values: Floats) -> Floats:
     centred = values - values.mean()
     centred = centred / np.abs(centred).max()
     return np.asarray(centred / centred.std())
-
-
-def _in_runs(rows: int, most: int) -> Ints:
-    """All places, or runs of neighbouring ones, evenly spread."""
-    if rows <= most:
-        return np.arange(rows)
-    starts = np.linspace(0, rows - RUN, most // RUN).astype(np.int64)
-    return np.asarray((starts[:, None] + np.arange(RUN)).ravel())

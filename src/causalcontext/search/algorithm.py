@@ -24,7 +24,7 @@ from causalcontext.graphs.paths import ancestors, blocks
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.levels.neighbours import Edges, graphs_of
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
-from causalcontext.search.colliders import MOST_SETS, Triples, judge_triples
+from causalcontext.search.colliders import MOST_SETS, judge_triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin
 from causalcontext.search.plan import LevelSearch, Physical, Plan, Trusted, first_sepsets, level_tasks, run_level
 from causalcontext.search.rules import orient_edges
@@ -75,14 +75,12 @@ def algorithm_1(
         if expect is not None:
             expect(size, graphs)
         edges, graphs = sepsets.edges(graphs), NO_GRAPHS  # of a wide table, the ends take as much memory again
-        triples = judge_triples(search, plan, sepsets, edges)
-        oriented = orient_skeletons(triples, plan, sepsets, edges)  # 15: orient as PC does
+        oriented = orient_skeletons(search, plan, sepsets, edges)  # 15: orient as PC does
         if plan.masked_scope != "adaptive":
             graphs = adjacent(oriented.endpoints)
             if separate_inside(search, plan, sepsets, graphs, oriented.endpoints, n_jobs, advance):  # beyond the paper
                 edges = sepsets.edges(graphs)
-                triples = judge_triples(search, plan, sepsets, edges)
-                oriented = orient_skeletons(triples, plan, sepsets, edges)
+                oriented = orient_skeletons(search, plan, sepsets, edges)
         return FoundGraphs(oriented.endpoints, sepsets, True, oriented.origins, oriented.doubts)
     except OutOfTime:
         return _out_of_time(plan, sepsets, graphs if edges is None else graphs_of(edges, plan.variables), size)
@@ -119,7 +117,7 @@ def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, size: int) -
     if apart + PER_SHIELDED * shielded > MOST_LATE:
         return FoundGraphs(endpoints_of_arcs(graphs), sepsets, complete=False)
     plan, edges = replace(plan, collider_rule="first"), sepsets.edges(graphs)
-    oriented = orient_skeletons(judge_triples(None, plan, sepsets, edges), plan, sepsets, edges)
+    oriented = orient_skeletons(None, plan, sepsets, edges)
     cut = (f"before {len(pairs)} pairs were tested given all sets of {size} or more variables: some of their edges may "
            "be wrong")  # fmt: skip
     if size == COLLIDERS:
@@ -127,9 +125,9 @@ def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, size: int) -
     return FoundGraphs(oriented.endpoints, sepsets, True, oriented.origins, oriented.doubts, cut)
 
 
-def orient_skeletons(triples: Sequence[Triples], plan: Plan, sepsets: SepsetRecords, edges: Edges) -> GraphFamily:
+def orient_skeletons(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> GraphFamily:
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
-    evidence = Evidence(triples, plan.links)
+    evidence = Evidence(judge_triples(search, plan, sepsets, edges), plan.links)
     if plan.across is not None and plan.searched:
         physical = physical_by(plan, plan.across, sepsets)
         evidence = evidence._replace(contexts=plan.graphs, physical=physical, sources=plan.sources)

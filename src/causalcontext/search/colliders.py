@@ -52,10 +52,6 @@ class OpenTriples(NamedTuple):
     y: Ints
     w: Ints
 
-    def some(self, chosen: Bools) -> OpenTriples:
-        """Those that are chosen."""
-        return OpenTriples(*(column[chosen] for column in self))
-
 
 def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges,
                   asked: OpenTriples | None = None) -> list[Triples]:  # fmt: skip
@@ -72,18 +68,10 @@ def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords
     verdicts, found = _verdicts(plan, sepsets, triples, (separating, holding)), []
     for g in range(len(edges.present)):
         here = triples.graph == g
-        colliders, ambiguous = (triples.some(here & (verdicts == verdict)) for verdict in (COLLIDER, OPEN))
-        found.append(Triples(_as_set(colliders), _as_set(ambiguous)))
+        chosen = (here & (verdicts == verdict) for verdict in (COLLIDER, OPEN))
+        columns = ([column[some].tolist() for column in (triples.x, triples.w, triples.y)] for some in chosen)
+        found.append(Triples(*(frozenset(zip(*some, strict=True)) for some in columns)))
     return found
-
-
-def judge_centre(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, graphs: Bools, triple: Triple,
-                 graph: int) -> bool | None:  # fmt: skip
-    """Whether the sets that separate x < y leave w out, by the rule of the plan; w need not be next to both."""
-    x, w, y = triple
-    asked = OpenTriples(*(np.array([number]) for number in (graph, x, y, w)))
-    judged = judge_triples(search, plan, sepsets, sepsets.edges(graphs), asked)[graph]
-    return None if triple in judged.ambiguous else triple in judged.colliders
 
 
 def ruling(held: int, of: int, rule: str) -> bool | None:
@@ -137,10 +125,6 @@ def _open_triples(edges: Edges, variables: int) -> OpenTriples:
     return OpenTriples(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
-def _as_set(triples: OpenTriples) -> frozenset[Triple]:
-    return frozenset(zip(triples.x.tolist(), triples.w.tolist(), triples.y.tolist(), strict=True))
-
-
 def _ballots(plan: Plan, sepsets: SepsetRecords, edges: Edges, triples: OpenTriples
              ) -> Iterator[tuple[Ints, PairGroup, Ballots, Ints, Ints]]:  # fmt: skip
     """For the triples at some places a group and its ballots, and which pair and which centre of these every one is.
@@ -174,7 +158,10 @@ def _ballots_of_group(group: PairGroup, asked: OpenTriples) -> tuple[Ballots, In
     n, graphs = group.plan.variables, group.share.end - group.share.begin
     alike = _alike(group)
     asking = alike[asked.graph, asked.x] * graphs + alike[asked.graph, asked.y]
-    different, here, own = _different(((asking * n + asked.x) * n + asked.y) * n + asked.w)
+    different = ((asking * n + asked.x) * n + asked.y) * n + asked.w
+    here = own = np.arange(different.size)
+    if not (different[1:] > different[:-1]).all():  # they do rise, but where graphs or contexts share answers
+        different, here, own = np.unique(different, return_index=True, return_inverse=True)
     one = np.flatnonzero(np.diff(different // n, prepend=-1))
     centres = np.diff(one, append=different.size)
     pair = np.repeat(np.arange(one.size), centres)
@@ -188,13 +175,6 @@ def _ballots_of_group(group: PairGroup, asked: OpenTriples) -> tuple[Ballots, In
     offset = np.concatenate([[0], np.cumsum(centres[order])])
     ballots = Ballots(graph[order], first[order], second[order], largest[order], different[by_rank] % n, offset)
     return ballots, rank[own], np.argsort(by_rank, kind="stable")[own]
-
-
-def _different(codes: Ints) -> tuple[Ints, Ints, Ints]:
-    """The different ones of some numbers, sorted, where each is found, and which of them every number is."""
-    if (codes[1:] > codes[:-1]).all():  # as they come, but where graphs or contexts share answers
-        return codes, np.arange(codes.size), np.arange(codes.size)
-    return np.unique(codes, return_index=True, return_inverse=True)
 
 
 def _alike(group: PairGroup) -> Ints:

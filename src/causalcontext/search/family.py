@@ -29,19 +29,14 @@ from causalcontext.views import Contexts
 if TYPE_CHECKING:
     from causalcontext.search.fci import SepsetAnswers
 
+ARROW, TAIL, CONFLICT = Endpoint.ARROW, Endpoint.TAIL, Endpoint.CONFLICT
+"""A member of an enumeration is slow to look up, and these are looked up for every end."""
 CLOSURES: Mapping[GraphKind, Mapping[Endpoint, Endpoint]] = {
-    GraphKind.CPDAG: {
-        Endpoint.ARROW: Endpoint.TAIL,
-        Endpoint.TAIL: Endpoint.ARROW,
-        Endpoint.CONFLICT: Endpoint.CONFLICT,
-    },
-    GraphKind.PAG: {Endpoint.TAIL: Endpoint.ARROW, Endpoint.CONFLICT: Endpoint.CONFLICT},
+    GraphKind.CPDAG: {ARROW: TAIL, TAIL: ARROW, CONFLICT: CONFLICT},
+    GraphKind.PAG: {TAIL: ARROW, CONFLICT: CONFLICT},
 }
 """What an end implies at the other end of its edge. A direction of a CPDAG is one arrow and one tail. In a PAG two
 arrows are a hidden common cause; two tails would be selection, which a context is not."""
-
-ARROW, TAIL, CONFLICT = Endpoint.ARROW, Endpoint.TAIL, Endpoint.CONFLICT
-"""A member of an enumeration is slow to look up, and these are looked up for every end."""
 
 Place = tuple[int, int, int]
 """(graph, a, b): the end at b of a - b."""
@@ -198,7 +193,6 @@ class GraphFamily:
                     self.noted.add(Doubt(rule, g, a, b))
         if wanted:
             self._settle(wanted)
-            self._arrows = None
         return bool(wanted)
 
     @property
@@ -249,6 +243,7 @@ class GraphFamily:
 
     def _settle(self, wanted: Mapping[Place, Mapping[Endpoint, Origin]]) -> None:
         """Set the ends that are wanted and what they imply; an edge with contradictory claims becomes a conflict."""
+        self._arrows = None
         claims: dict[Place, Endpoint] = {}
         contested: set[Place] = set()
         for (g, a, b), asked in wanted.items():

@@ -20,7 +20,7 @@ from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import LABEL, MASK, REASON, ROWS, SIZE, P
 from causalcontext.progress import Advance
 from causalcontext.search.algorithm import FoundGraphs, physical_by
-from causalcontext.search.colliders import Triple, judge_centre, judge_triples
+from causalcontext.search.colliders import OpenTriples, Triple, judge_triples
 from causalcontext.search.family import Evidence, GraphFamily, SeparatingSet, always_physical
 from causalcontext.search.indicator import with_indicators_of_pags
 from causalcontext.search.plan import LevelSearch, LevelTask, Plan, level_tasks, run_level
@@ -98,7 +98,11 @@ class Skeleton:
         patient, wanted = replace(self.plan, alpha=1.0), np.asarray(separated & (at_context | ~separated.all(axis=0)))
         for number, work in enumerate(self.levels):
             for level_task in work:
-                pairs = _chosen(level_task, wanted & (self.level == number), self.plan.variables)
+                share, (first, second, active) = level_task.group.share, level_task.pairs
+                places = slots(first, second, self.plan.variables)
+                here = (wanted & (self.level == number))[share.begin : share.end, places]
+                bits = active & (here << np.arange(len(here))[:, None]).sum(axis=0)  # the graphs where they are wanted
+                pairs = Pairs(*(column[bits != 0] for column in (first, second, bits)))
                 if pairs.first.size:
                     self._take(replace(level_task, pairs=pairs, group=replace(level_task.group, plan=patient)))
 
@@ -134,15 +138,6 @@ def share_cuts(plan: Plan, sepsets: SepsetRecords) -> None:
     g, places = np.nonzero((best >= 0.0) & ~separated)
     for array in (sepsets.numbers, sepsets.facts, sepsets.given):
         array[g, places] = array[taken_from[g, places], places]
-
-
-def _chosen(level_task: LevelTask, wanted: Bools, variables: int) -> Pairs:
-    """The pairs of a level task in the graphs where they are wanted; shape of `wanted`: (graphs, all pairs)."""
-    share, (first, second, active) = level_task.group.share, level_task.pairs
-    here = wanted[share.begin : share.end, slots(first, second, variables)]
-    bits = active & (here << np.arange(len(here))[:, None]).sum(axis=0)
-    kept = bits != 0
-    return Pairs(first[kept], second[kept], bits[kept])
 
 
 def _separate_by_larger_sets(skeleton: Skeleton, largest: int) -> None:
@@ -207,8 +202,9 @@ class SepsetAnswers:
         """Whether the sets that separate x and y leave w out; None without a verdict."""
         triple, of = (min(x, y), w, max(x, y)), self.skeleton
         if (graph, triple) not in self._verdicts:
-            verdict = judge_centre(of.search, of.plan, of.sepsets, of.graphs, triple, graph)
-            self._verdicts[graph, triple] = verdict
+            asked = OpenTriples(*(np.array([number]) for number in (graph, triple[0], triple[2], w)))
+            judged = judge_triples(of.search, of.plan, of.sepsets, of.sepsets.edges(of.graphs), asked)[graph]
+            self._verdicts[graph, triple] = None if triple in judged.ambiguous else triple in judged.colliders
         return self._verdicts[graph, triple]
 
     def separating_set(self, graph: int, x: int, y: int) -> SeparatingSet | None:

@@ -20,32 +20,10 @@ import numpy as np
 from causalcontext.ci_tests.gaussian import PreparedGaussian, RowSelection
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
+from causalcontext.kernels.levels import skeleton
 from causalcontext.kernels.levels.gaussian import RowSelections, Workspace, workspace
 from causalcontext.kernels.levels.marginal import answer_pairs, bounds, list_survivors
-from causalcontext.kernels.levels.skeleton import (
-    CUT,
-    DF,
-    LABEL,
-    MASK,
-    MOST_SETS,
-    REASON,
-    ROWS,
-    SEPARATED,
-    SIZE,
-    STATISTIC,
-    UNTESTED,
-    Ballots,
-    Decisions,
-    Level,
-    Masks,
-    P,
-    Sizes,
-    count_votes,
-    no_decisions,
-    part_of,
-    search_pairs,
-    with_sets_of,
-)
+from causalcontext.kernels.levels.skeleton import MOST_SETS, Ballots, Decisions, Level, Masks, Sizes, no_decisions
 from causalcontext.kernels.limits import TIED
 from causalcontext.kernels.threads import in_threads
 from causalcontext.progress import Watch
@@ -118,7 +96,7 @@ class CompiledSearch:
         if self._card is not None and pairs.first.size >= FEWEST_ON_CARD:
             self._card.search_pairs(level, pairs, decisions, tests)
         else:
-            search_pairs(level, 0, pairs.first.size, pairs, decisions, _workspace(level, size), tests)
+            skeleton.search_pairs(level, 0, pairs.first.size, pairs, decisions, _workspace(level, size), tests)
         return decisions, tests
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
@@ -127,27 +105,23 @@ class CompiledSearch:
         most = group.plan.max_given
         size, last = 0, min(int(ballots.largest.max(initial=0)), most)
         if self._card is not None:
-            while size <= last and (asked := with_sets_of(ballots, size)).first.size >= FEWEST_ON_CARD:
+            while size <= last and (asked := skeleton.with_sets_of(ballots, size)).first.size >= FEWEST_ON_CARD:
                 votes = separating[: asked.first.size], holding[: asked.centre.size]
                 self._card.count_votes(self._level(group, size, triggers_count=False), asked, most, *votes)
                 size += 1
-        for sizes in self._runs(group, Sizes(size, last, most)):
-            self._count(group, with_sets_of(ballots, sizes.first), sizes, separating, holding)
+        alike = not group.contexts or self.prepared.matters(last + 1) == 0  # the same rows answer, whatever the size
+        for first in range(size, last + 1)[: 1 if alike else None]:
+            sizes = Sizes(first, last if alike else first, most)
+            self._count(group, skeleton.with_sets_of(ballots, first), sizes, separating, holding)
         return separating, holding
-
-    def _runs(self, group: PairGroup, sizes: Sizes) -> list[Sizes]:
-        """The sizes, in parts of which the same rows answer."""
-        if not group.contexts or self.prepared.matters(sizes.last + 1) == 0:
-            return [sizes] if sizes.first <= sizes.last else []
-        return [Sizes(size, size, sizes.most) for size in range(sizes.first, sizes.last + 1)]
 
     def _count(self, group: PairGroup, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints) -> None:
         level = self._level(group, sizes.first, triggers_count=False, largest=sizes.last)
 
         def count(part: slice) -> None:
             votes = separating[part], holding[ballots.offset[part.start] : ballots.offset[part.stop]]
-            own = part_of(ballots, part)
-            count_votes(level, 0, own.first.size, own, sizes, *votes, _workspace(level, sizes.last))
+            own = skeleton.part_of(ballots, part)
+            skeleton.count_votes(level, 0, own.first.size, own, sizes, *votes, _workspace(level, sizes.last))
 
         for _ in in_threads(count, _shares(ballots, self.n_jobs), self.n_jobs):
             pass
@@ -228,21 +202,16 @@ class Marginal:
     def __init__(self, prepared: PreparedGaussian, views: Ints, asked: Bools, alpha: float, n_jobs: int = 1) -> None:
         self.prepared, self._asked = prepared, np.packbits(asked, axis=1)
         self._places = np.array([prepared.place(int(view)) for view in views], dtype=np.int64)  # makes room for them
-        self.first, self.second = self._survivors(len(asked), alpha, n_jobs)
-
-    def _survivors(self, size: int, alpha: float, n_jobs: int) -> tuple[Ints, Ints]:
-        data = self.prepared.views(0)
-        known = bounds(data, np.unique(self._places), alpha)
-        step = max(1, PAIRS_PER_CALL // size)
+        data, size = prepared.views(0), len(asked)
+        known, step = bounds(data, np.unique(self._places), alpha), max(1, PAIRS_PER_CALL // size)
 
         def of_rows(begin: int) -> Ints:
-            asked = np.unpackbits(self._asked[begin : begin + step], axis=1, count=size).view(bool)
-            room = np.empty((2, asked.size), dtype=np.int64)
-            count = list_survivors(data, known, asked, begin, room)
-            return room[:, :count].copy()
+            rows = np.unpackbits(self._asked[begin : begin + step], axis=1, count=size).view(bool)
+            room = np.empty((2, rows.size), dtype=np.int64)
+            return room[:, : list_survivors(data, known, rows, begin, room)].copy()
 
-        first, second = np.concatenate(list(in_threads(of_rows, range(0, size, step), n_jobs)), axis=1)
-        return first, second
+        found = list(in_threads(of_rows, range(0, size, step), n_jobs))
+        self.first, self.second = np.concatenate(found, axis=1)
 
     def separates(self, first: Ints, second: Ints) -> Bools:
         """Whether these pairs, none of which survived, were asked about."""
@@ -408,7 +377,7 @@ class BatchedSearch:
         separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
         largest = np.zeros(ballots.first.size)
         for size in range(min(int(ballots.largest.max(initial=0)), group.plan.max_given) + 1):
-            voting = with_sets_of(ballots, size)
+            voting = skeleton.with_sets_of(ballots, size)
             asked = [
                 (k, candidate)
                 for k, (g, x, y) in enumerate(zip(voting.graph, voting.first, voting.second, strict=True))
@@ -459,17 +428,17 @@ def _written(decisions: Decisions, place: tuple[int, int], candidate: CandidateS
         return False  # no evidence for the edge either
     numbers, facts, given = decisions.numbers[place], decisions.facts[place], decisions.given[place]
     if answer.reason:
-        facts[UNTESTED] += 1
-        if facts[MASK] < 0:
-            facts[ROWS], facts[REASON] = answer.n, answer.reason
+        facts[skeleton.UNTESTED] += 1
+        if facts[skeleton.MASK] < 0:
+            facts[skeleton.ROWS], facts[skeleton.REASON] = answer.n, answer.reason
         return False
-    if answer.p > alpha or answer.p > numbers[P] * (1.0 + TIED):
-        numbers[P], numbers[STATISTIC], numbers[DF] = answer.p, answer.statistic, answer.df
-        facts[ROWS], facts[MASK], facts[SIZE] = answer.n, candidate.mask, len(candidate.chosen)
-        facts[REASON], facts[LABEL] = 0, answer.label
+    if answer.p > alpha or answer.p > numbers[skeleton.P] * (1.0 + TIED):
+        numbers[skeleton.P], numbers[skeleton.STATISTIC], numbers[skeleton.DF] = answer.p, answer.statistic, answer.df
+        size, facts[skeleton.REASON], facts[skeleton.LABEL] = len(candidate.chosen), 0, answer.label
+        facts[skeleton.ROWS], facts[skeleton.MASK], facts[skeleton.SIZE] = answer.n, candidate.mask, size
         given[:] = -1
-        given[: len(candidate.chosen)] = candidate.chosen
-    facts[SEPARATED] |= answer.p > alpha
+        given[:size] = candidate.chosen
+    facts[skeleton.SEPARATED] |= answer.p > alpha
     return answer.p > alpha
 
 
@@ -489,8 +458,8 @@ def members_of_sets(group: PairGroup, x: int, y: int, g: int, mask: int, size: i
             continue
         pool = [z for z in group.serving(node, g) if z not in (x, y)]
         if comb(len(pool), size) > MOST_SETS and size > 1:
-            if note is not None and note[0][CUT] == 0:
-                note[0][CUT] = note[1]
+            if note is not None and note[0][skeleton.CUT] == 0:
+                note[0][skeleton.CUT] = note[1]
             continue
         for chosen in combinations(pool, size):
             if before is None or not before.issuperset(chosen):

@@ -20,16 +20,8 @@ import numpy as np
 
 from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.levels.neighbours import (
-    Edges,
-    Neighbours,
-    Pairs,
-    SharedAnswers,
-    list_edges,
-    list_neighbours,
-    open_pairs,
-    reach,
-)
+from causalcontext.kernels.levels import neighbours as kernels
+from causalcontext.kernels.levels.neighbours import Edges, Neighbours, Pairs, SharedAnswers, list_edges
 from causalcontext.kernels.levels.skeleton import Ballots, Decisions
 from causalcontext.kernels.threads import in_threads
 from causalcontext.knowledge import Links
@@ -40,7 +32,6 @@ from causalcontext.views import CIQuery, Contexts, ViewRule, masked, pooled
 if TYPE_CHECKING:
     from causalcontext.search.family import Proposal
     from causalcontext.search.level_search import Marginal
-    from causalcontext.search.sepsets import SepsetRecords
 
 Physical = Callable[[int, int, int, int], bool]
 """`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
@@ -141,14 +132,13 @@ class Plan:
         if self.rule is masked:
             return (Mask((), (), ()),)
         switching = self.searched if self.rule is pooled else self.contexts.positions
-        chosen = [some for size in range(len(switching) + 1) for some in combinations(switching, size)]
-        return tuple(self._mask(some) for some in chosen)
-
-    def _mask(self, named: tuple[int, ...]) -> Mask:
-        made = {position: self.contexts.source_of(position) for position in named}
-        triggers = tuple(position if source is None else source for position, source in made.items())
-        kept = triggers if self.rule is pooled else tuple(source for source in made.values() if source is not None)
-        return Mask(triggers, named, kept)
+        found = []
+        for named in (some for size in range(len(switching) + 1) for some in combinations(switching, size)):
+            made = {position: self.contexts.source_of(position) for position in named}
+            triggers = tuple(position if source is None else source for position, source in made.items())
+            kept = triggers if self.rule is pooled else tuple(source for source in made.values() if source is not None)
+            found.append(Mask(triggers, named, kept))
+        return tuple(found)
 
     @cached_property
     def triggers(self) -> tuple[int, ...]:
@@ -249,15 +239,12 @@ class GroupSearch(Protocol):
 
     def fewest(self, level_task: LevelTask) -> int:
         """How many pairs of a level task are worth a call of `search`."""
-        ...
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
         """The deciding sets of the pairs of a level task; the tests run on all rows, and on those of contexts."""
-        ...
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
-        ...
 
 
 class LevelSearch(Protocol):
@@ -265,15 +252,12 @@ class LevelSearch(Protocol):
 
     def of(self, contexts: tuple[int, ...]) -> GroupSearch:
         """What answers about pairs with these context variables."""
-        ...
 
     def screen(self, plan: Plan, asked: Bools) -> Marginal | None:
         """Ask the pairs of system variables in `asked`, shape (N, N), given nothing; None to have them searched."""
-        ...
 
     def ask(self, queries: Sequence[CIQuery]) -> Floats:
         """The p-value of every query, NaN where it cannot be run."""
-        ...
 
 
 def first_sepsets(search: LevelSearch, plan: Plan, graphs: Bools) -> SepsetRecords:
@@ -316,11 +300,11 @@ def level_tasks(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     asked_about = edges if chosen_pairs is None else list_edges(graphs & chosen_pairs)
     serving = edges if candidates is None else list_edges(candidates)
     for contexts, share in plan.shares:
-        pairs = open_pairs(asked_about, plan.links.required, plan.context_numbers, list(contexts), share)
+        pairs = kernels.open_pairs(asked_about, plan.links.required, plan.context_numbers, list(contexts), share)
         if not pairs.first.size:
             continue
         group = group_of(plan, serving, contexts, share, inside=only is not None)
-        most = reach(group.neighbours, pairs, plan.trigger_numbers)
+        most = kernels.reach(group.neighbours, pairs, plan.trigger_numbers)
         chosen = np.flatnonzero(most >= size)
         if chosen.size:
             asked = Pairs(*(column[chosen] for column in pairs))
@@ -333,7 +317,7 @@ def group_of(plan: Plan, edges: Edges, contexts: tuple[int, ...], share: SharedA
              inside: bool = False) -> PairGroup:  # fmt: skip
     """Whom pairs may condition on: neighbours that may be causes, in PAGs any and every trigger."""
     hidden = plan.among(plan.contexts.positions)  # context variables are no plain conditions
-    neighbours = list_neighbours(edges, plan.serving, plan.trigger_numbers, hidden, share, len(plan.triggers))
+    neighbours = kernels.list_neighbours(edges, plan.serving, plan.trigger_numbers, hidden, share, len(plan.triggers))
     if inside or plan.kind is GraphKind.PAG:
         every = (1 << (share.end - share.begin)) - 1
         neighbours = neighbours._replace(triggers=np.full_like(neighbours.triggers, every))
@@ -343,8 +327,7 @@ def group_of(plan: Plan, edges: Edges, contexts: tuple[int, ...], share: SharedA
 def run_level(search: LevelSearch, sepsets: SepsetRecords, work: list[LevelTask], n_jobs: int,
               advance: Advance) -> None:  # fmt: skip
     """Search every level task of a level and write the outcome to the sepset records."""
-    total = sum(level_task.pairs.first.size for level_task in work)
-    done = 0
+    total, done = sum(level_task.pairs.first.size for level_task in work), 0
     for level_task in work:
         asked, share = search.of(level_task.group.contexts), level_task.group.share
         parts = list(_parts(level_task, asked.fewest(level_task), n_jobs))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +48,7 @@ class SepsetRecords:
     def empty(cls, variables: int, graphs: int, listed: tuple[Ints, Ints] | None = None,
               screened: Marginal | None = None) -> SepsetRecords:  # fmt: skip
         """Sepset records of all pairs, or of some in row order, in which nothing has been tested."""
-        first, second = _pairs(variables) if listed is None else listed
+        first, second = np.triu_indices(variables, 1) if listed is None else listed
         places = None if listed is None else slots(*listed, variables)
         numbers = np.full((graphs, first.size, 3), np.nan)
         numbers[:, :, skeleton.P] = -1.0
@@ -89,8 +89,7 @@ class SepsetRecords:
 
     def separated(self) -> Bools:
         """True for the listed pairs that some set separates, shape (graphs, pairs)."""
-        separated: Bools = self.facts[:, :, skeleton.SEPARATED] == 1
-        return separated
+        return np.asarray(self.facts[:, :, skeleton.SEPARATED] == 1)
 
     def are_separated(self, graph: Ints, x: Ints, y: Ints) -> Bools:
         """Whether some set separates these pairs, each in its graph."""
@@ -121,7 +120,11 @@ class SepsetRecords:
 
         `leader` is the graph that answers for every graph; of one that does not lead, decisions say nothing.
         """
-        self._make_room(decisions.given.shape[2])
+        graphs, pairs, width = self.given.shape
+        if width < decisions.given.shape[2]:
+            wider = np.full((graphs, pairs, decisions.given.shape[2]), -1, dtype=np.int16)
+            wider[:, :, :width] = self.given
+            self.given = wider
         for bit in range(decisions.facts.shape[1]):
             if leader[begin + bit] != begin + bit:
                 continue
@@ -155,13 +158,6 @@ class SepsetRecords:
             cut = self.facts[:, slot, skeleton.CUT] if slot >= 0 else np.ones(1, np.int32)
             cut[cut == 0] = size
 
-    def _make_room(self, size: int) -> None:
-        """Let records hold conditioning sets of `size` variables."""
-        if self.given.shape[2] < size:
-            wider = np.full((*self.given.shape[:2], size), -1, dtype=np.int16)
-            wider[:, :, : self.given.shape[2]] = self.given
-            self.given = wider
-
 
 def slot(x: int, y: int, variables: int) -> int:
     """The place of a pair among all pairs `i < j`, in row order."""
@@ -180,9 +176,3 @@ def pairs_at(places: Ints, variables: int) -> tuple[Ints, Ints]:
     starts = slots(np.arange(variables), np.arange(variables) + 1, variables)
     first = np.searchsorted(starts, places, side="right") - 1
     return first, places - starts[first] + first + 1
-
-
-@lru_cache(maxsize=1)
-def _pairs(variables: int) -> tuple[Ints, Ints]:
-    """All pairs `i < j`, in row order."""
-    return np.triu_indices(variables, 1)

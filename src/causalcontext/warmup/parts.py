@@ -108,9 +108,8 @@ def _search_orders(search: str) -> None:
     options = ScoreOptions(search=search, transform="none", densities=False, starts=1 if search == "order" else None)
     run_score(data, gather_statistics(data, "listwise"), Knowledge().links(data.names), options, 0, 1, nobody)
     scores = np.zeros((2, 2))  # as the two searches hand them on, where one order serves several cells
-    best_partition(
-        2, 2, np.zeros((2, 2, 4), dtype=np.int64)[:, 0, 1:3], scores[:, 0] if search == "exact" else scores[0]
-    )
+    own = scores[:, 0] if search == "exact" else scores[0]
+    best_partition(2, 2, np.zeros((2, 2, 4), dtype=np.int64)[:, 0, 1:3], own)
 
 
 def logits() -> None:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import inf
 from typing import NamedTuple
 
@@ -53,27 +54,14 @@ Change = tuple[int, int]
 def context_lags_to_restore(
     answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints
 ) -> list[tuple[Pair, CIQuery]]:
-    """For every variable the context lag that it depends on most given its parents, if there is one."""
+    """For every variable whose parents are known the context lag, not next to it, that it depends on most given these.
+
+    None if there is none.
+    """
     asked: dict[int, list[tuple[Pair, CIQuery]]] = {}
-    for pair, query, y in _again(plan, past, endpoints):
-        asked.setdefault(y, []).append((pair, query))
-    answers.run(query for queries in asked.values() for _, query in queries)
-    total, found = sum(len(queries) for queries in asked.values()), []
-    for queries in asked.values():
-        p, pair, query = min(
-            (float(np.nan_to_num(answers.of(query).p, nan=1.0)), pair, query) for pair, query in queries
-        )
-        if p <= plan.alpha / total:  # all queries share the level
-            found.append((pair, query))
-    return found
-
-
-def _again(plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints) -> Iterator[tuple[Pair, CIQuery, int]]:
-    """The context lags that are not next to a variable whose parents are known, and what to ask."""
     there, arrows = (np.asarray(found.any(axis=0)) for found in (adjacent(endpoints), directed(endpoints)))
-    undecided = there & np.asarray(
-        (adjacent(endpoints) & ~directed(endpoints) & ~directed(endpoints).swapaxes(1, 2)).any(axis=0)
-    )
+    open_links = adjacent(endpoints) & ~directed(endpoints) & ~directed(endpoints).swapaxes(1, 2)
+    undecided = there & np.asarray(open_links.any(axis=0))
     downstream = reach(there & ~(arrows.T & ~arrows))
     for y in plan.targets:
         if plan.window.is_context(y) or undecided[y].any():
@@ -85,7 +73,14 @@ def _again(plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints) -> Itera
             if there[context, y] or not may_act or (plan.window.is_now(context) and downstream[y, context]):
                 continue
             pair = Pair(0, min(context, y), max(context, y))
-            yield pair, CIQuery(pair.z, pair.y, tuple(sorted((*given, *made))), 0), y
+            asked.setdefault(y, []).append((pair, CIQuery(pair.z, pair.y, tuple(sorted((*given, *made))), 0)))
+    answers.run(query for queries in asked.values() for _, query in queries)
+    total, found = sum(map(len, asked.values())), []
+    for queries in asked.values():
+        p, pair, query = min((float(np.nan_to_num(answers.of(own).p, nan=1.0)), one, own) for one, own in queries)
+        if p <= plan.alpha / total:  # all queries share the level
+            found.append((pair, query))
+    return found
 
 
 def causes_of(plan: LaggedPlan, past: LaggedParents, arrows: Bools, y: int) -> tuple[int, ...]:
@@ -102,14 +97,18 @@ def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints
     The pair with the number of a graph that has the link, these graphs, and the contexts that act, by number.
     """
     some = np.asarray(graphs.any(axis=0) & ~graphs.all(axis=0))
-    arrows = np.asarray(directed(endpoints).any(axis=0))
-    found = []
+    arrows, found = np.asarray(directed(endpoints).any(axis=0)), []
+    # a context may act on a variable if a lag of one, or of its column, is next to it
+    sources = {context: context for context in plan.context_columns} | plan.made_columns
     for y in plan.targets:
         for z in np.flatnonzero(some[:, y]).tolist():
             if (plan.window.is_now(z) and z > y) or plan.is_shared(z, y):
                 continue
             effects = {y} if not plan.window.is_now(z) or arrows[z, y] else {z} if arrows[y, z] else {z, y}
-            acting = frozenset(v for effect in effects for v in _acting(plan, graphs, arrows, effect))
+            acting = frozenset(
+                plan.window.context_number(context) for (context, column), v in product(sources.items(), effects)
+                if graphs[:, column, v].any() and not arrows[v, column]
+            )  # fmt: skip
             alike: dict[tuple[int, ...], list[int]] = {}
             for g in plan.graphs:
                 alike.setdefault(tuple(plan.values[g][v] for v in sorted(acting)), []).append(g)
@@ -118,14 +117,6 @@ def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints
                 if having and len(having) < len(group):
                     found.append((Pair(having[0], z, y), tuple(group), acting))
     return found
-
-
-def _acting(plan: LaggedPlan, graphs: Bools, arrows: Bools, effect: int) -> Iterator[int]:
-    """The contexts, by number, that may act on a variable: a lag of one, or of its column, is next to it."""
-    sources = {context: context for context in plan.context_columns} | plan.made_columns
-    for context, column in sources.items():
-        if graphs[:, column, effect].any() and not arrows[effect, column]:
-            yield plan.window.context_number(context)
 
 
 def changed_by_context(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> dict[tuple[int, int], Change]:

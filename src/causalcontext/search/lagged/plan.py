@@ -39,7 +39,7 @@ from causalcontext.knowledge import Links
 from causalcontext.search.family import TAIL, Proposal
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import SepsetRecords, slot
-from causalcontext.views import CIQuery, Contexts, Outcomes, Reason, View, ViewRule, adaptive, masked, pooled
+from causalcontext.views import CIQuery, Contexts, Outcomes, Reason, ViewRule, adaptive, masked, pooled
 
 FIRST_LEVEL = 0.1
 """A column of the past stays a possible parent if it is dependent at this level: a parent that is lost is lost."""
@@ -197,8 +197,11 @@ class LaggedPlan:
 
         There is no view where the context lags never have the value of the graph together.
         """
-        cell = self._cell(graph)
-        ordered = tuple(context for context in self.contexts.positions if context in named)
+        value, positions = self.values[graph], self.contexts.positions
+        ordered = tuple(context for context in positions if context in named)
+        if self.rule is masked:  # only the present is looked at
+            positions = positions[: len(self.window.contexts)]
+        cell = tuple((position, value[self.window.context_number(position)]) for position in positions)
         try:
             view = self.contexts.number(self.rule(cell, ordered))
         except KeyError:
@@ -239,12 +242,6 @@ class LaggedPlan:
             here[[*self.candidates(y)], y] = True
             here[[x for x in self.targets if not self.links.absent[x, y]], y] = True
         return here | here.T
-
-    def _cell(self, graph: int) -> View:
-        """All context lags at the values of a graph; where only the present is looked at, those of now."""
-        value, now = self.values[graph], len(self.window.contexts)
-        positions = self.contexts.positions[:now] if self.rule is masked else self.contexts.positions
-        return tuple((position, value[self.window.context_number(position)]) for position in positions)
 
 
 BY_CONTEXT_LAG = Label("by the other context lag (Fisher)")
@@ -325,29 +322,28 @@ class WindowPlan(Plan):
         return tuple(None if u in (v, *self.triggers) else u for v, u in enumerate(earlier))
 
     def repeat_cuts(self, sepsets: SepsetRecords, before: Bools) -> None:
-        """What was separated since `before`, shape (graphs, pairs), is separated at earlier times as well."""
-        for g, place in np.argwhere(sepsets.separated() & ~before).tolist():
-            for steps in range(1, self.window.lags + 1):
-                self._repeat_cut(sepsets, g, place, steps)
+        """What was separated since `before`, shape (graphs, pairs), is separated at earlier times as well.
 
-    def _repeat_cut(self, sepsets: SepsetRecords, graph: int, place: int, steps: int) -> None:
-        """Write down that the pair at a place is separated so many steps earlier; members beyond the window go."""
-        x, y = (self._moved(int(ends[place]), steps) for ends in (sepsets.first, sepsets.second))
-        named = self.masks[sepsets.facts[graph, place, MASK]].named
-        fixed = [self._moved(position, steps) for position in named]
-        if x is None or y is None or not set(self.contexts.positions).issuperset(fixed):
-            return
-        other = slot(x, y, self.variables)
-        mask = next(m for m, mask in enumerate(self.masks) if set(mask.named) == set(fixed))
-        earlier = (self._moved(v, steps) for v in sepsets.given[graph, place].tolist() if v >= 0)
-        given = [v for v in earlier if v is not None]
-        for h in self._alike(graph, dict(zip(named, fixed, strict=True))):
-            if sepsets.facts[h, other, SEPARATED] != 1:
-                sepsets.numbers[h, other] = sepsets.numbers[graph, place]
-                sepsets.facts[h, other] = sepsets.facts[graph, place]
-                sepsets.facts[h, other, [MASK, SIZE]] = mask, len(given)
-                sepsets.given[h, other] = -1
-                sepsets.given[h, other, : len(given)] = given
+        Members of the sets that lie beyond the window then go.
+        """
+        cut = np.argwhere(sepsets.separated() & ~before).tolist()
+        for (graph, place), steps in product(cut, range(1, self.window.lags + 1)):
+            x, y = (self._moved(int(ends[place]), steps) for ends in (sepsets.first, sepsets.second))
+            named = self.masks[sepsets.facts[graph, place, MASK]].named
+            fixed = [self._moved(position, steps) for position in named]
+            if x is None or y is None or not set(self.contexts.positions).issuperset(fixed):
+                continue
+            other = slot(x, y, self.variables)
+            mask = next(m for m, mask in enumerate(self.masks) if set(mask.named) == set(fixed))
+            earlier = (self._moved(v, steps) for v in sepsets.given[graph, place].tolist() if v >= 0)
+            given = [v for v in earlier if v is not None]
+            for h in self._alike(graph, dict(zip(named, fixed, strict=True))):
+                if sepsets.facts[h, other, SEPARATED] != 1:
+                    sepsets.numbers[h, other] = sepsets.numbers[graph, place]
+                    sepsets.facts[h, other] = sepsets.facts[graph, place]
+                    sepsets.facts[h, other, [MASK, SIZE]] = mask, len(given)
+                    sepsets.given[h, other] = -1
+                    sepsets.given[h, other, : len(given)] = given
 
     def repeated(self, proposal: Proposal) -> Iterator[Proposal]:
         """The same end at other times: an arrow later, a tail earlier, and without contexts either at all times."""
