@@ -104,10 +104,7 @@ def _write(note: Note, value: Any) -> None:
 
 
 def _fetch(typing_context: Any, note: Any, kind: Any, part: Any) -> Any:
-    """A named tuple out of those that a note holds; `kind` is the numba type of them all, `part` a class.
-
-    What is not asked for is not loaded, and not compiled.
-    """
+    """A named tuple (class `part`) out of those in a note (numba type `kind`); no other one is loaded or compiled."""
     whole = kind.instance_type
     place = [each.instance_class for each in whole].index(part.instance_class)
 

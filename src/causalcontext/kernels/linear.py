@@ -35,10 +35,7 @@ def factorise(matrix: Floats) -> None:
 
 @kernel
 def solve_half(factor: Floats, vector: Floats) -> float:
-    """Solve with the factor alone, in place; the sum of squares of the solution.
-
-    That is the quadratic form of the vector with the inverse of the factored matrix.
-    """
+    """Solve with the factor alone, in place; the sum of squares: the quadratic form with the inverse of the matrix."""
     total = 0.0
     for i in range(vector.size):
         value = vector[i]

@@ -124,7 +124,12 @@ def answer_set(data: Views, selections: RowSelections, asked: PairQuery, given: 
     first, last = selections.start[asked.selection], selections.start[asked.selection + 1]
     if selections.change == 0 and last - first == 1:
         view = selections.whole[first]
-        return _one_view(data, view, asked, given, begin, fit)
+        _extend_view(data, view, asked, given, begin, 0, fit)
+        df = data.rows[view] - fit.rank[0, given.size] - 2
+        if df < SPARE_ROWS:
+            return math.nan, math.nan, data.rows[view], FEW_ROWS
+        correlation, reason = _correlation(fit.moments[0, 0], fit.moments[0, given.size])
+        return correlation, float(df), data.rows[view], reason
     u = 0
     for s in range(first, last):
         _extend_view(data, selections.whole[s], asked, given, begin, u, fit)
@@ -163,41 +168,23 @@ def extend_projection(scatter: Floats, x: int, y: int, given: Ints, start: int,
             factor[j, k] = value
             pivot -= value * value
         if pivot <= COLLINEAR_BELOW * scatter[z, z]:
-            factor[j, j] = 0.0
-            loads[0, j] = 0.0
-            loads[1, j] = 0.0
+            factor[j, j], loads[0, j], loads[1, j] = 0.0, 0.0, 0.0
             for part in range(3):
                 moments[j + 1, part] = moments[j, part]
             rank[j + 1] = rank[j]
             continue
-        root = math.sqrt(pivot)
+        root, on_x, on_y = math.sqrt(pivot), scatter[x, z], scatter[y, z]
         factor[j, j] = root
-        on_x = scatter[x, z]
-        on_y = scatter[y, z]
         for i in range(j):
             on_x -= loads[0, i] * factor[j, i]
             on_y -= loads[1, i] * factor[j, i]
         on_x /= root
         on_y /= root
-        loads[0, j] = on_x
-        loads[1, j] = on_y
+        loads[0, j], loads[1, j] = on_x, on_y
         moments[j + 1, 0] = moments[j, 0] - on_x * on_x
         moments[j + 1, 1] = moments[j, 1] - on_y * on_y
         moments[j + 1, 2] = moments[j, 2] - on_x * on_y
         rank[j + 1] = rank[j] + 1
-
-
-@kernel
-def _one_view(data: Views, view: int, asked: PairQuery, given: Ints, begin: int,
-              fit: PairFit) -> tuple[float, float, int, int]:  # fmt: skip
-    """The partial correlation in one view."""
-    _extend_view(data, view, asked, given, begin, 0, fit)
-    rows = data.rows[view]
-    df = rows - fit.rank[0, given.size] - 2
-    if df < SPARE_ROWS:
-        return math.nan, math.nan, rows, FEW_ROWS
-    correlation, reason = _correlation(fit.moments[0, 0], fit.moments[0, given.size])
-    return correlation, float(df), rows, reason
 
 
 @kernel
@@ -266,9 +253,9 @@ def _change(data: Views, selections: RowSelections, asked: PairQuery, size: int,
         for k in range(selections.parts_start[s] - 1, selections.parts_start[s + 1]):
             is_whole = k < selections.parts_start[s]
             view = selections.whole[s] if is_whole else selections.parts[k]
-            squares, reason = _residual_squares(fit.moments[u, 0, 1], fit.moments[u, size, 1])
-            if reason != TESTABLE:
-                return math.nan, math.nan, rows, reason
+            before, squares = fit.moments[u, 0, 1], fit.moments[u, size, 1]
+            if not (before > 0.0 and squares > COLLINEAR_BELOW * before):
+                return math.nan, math.nan, rows, CONSTANT if before <= 0.0 else COLLINEAR
             sign = 1 if is_whole else -1
             ratio += sign * data.rows[view] * math.log(squares / (data.rows[view] * unit))
             mean += sign * data.expected[view, fit.rank[u, size]]
@@ -277,13 +264,6 @@ def _change(data: Views, selections: RowSelections, asked: PairQuery, size: int,
     if df <= 0 or mean <= 0.0:
         return math.nan, math.nan, rows, COLLINEAR
     return max(ratio, 0.0) * df / mean, float(df), rows, TESTABLE
-
-
-@kernel
-def _residual_squares(before: float, left: float) -> tuple[float, int]:
-    if before <= 0.0:
-        return math.nan, CONSTANT
-    return (left, TESTABLE) if left > COLLINEAR_BELOW * before else (math.nan, COLLINEAR)
 
 
 @kernel
@@ -302,9 +282,8 @@ class CIQueries(NamedTuple):
 
 
 @kernel
-def answer_batch(
-    data: Views, selections: RowSelections, asked: CIQueries, numbers: Floats, facts: Ints, work: Workspace
-) -> None:
+def answer_batch(data: Views, selections: RowSelections, asked: CIQueries, numbers: Floats, facts: Ints,
+                 work: Workspace) -> None:  # fmt: skip
     """Fill `numbers` (statistic, df, p) and `facts` (rows, reason, label)."""
     for i in range(asked.x.size):
         question = PairQuery(asked.selection[i], asked.x[i], asked.y[i])

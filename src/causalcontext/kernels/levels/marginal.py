@@ -62,25 +62,18 @@ def list_survivors(data: Views, known: Bounds, asked: Bools, begin: int, pairs: 
     found, alive = 0, np.zeros(asked.shape[1], dtype=np.bool_)
     for i in range(begin, begin + asked.shape[0]):
         for v in range(known.views.size):
-            _look_at_row(data, known, v, i, asked[i - begin], alive)
+            view = known.views[v]
+            scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
+            row, squares, bound = scatter[i], known.squares[v], known.limits[v] * known.squares[v, i]
+            for j in range(i + 1, alive.size):
+                if not (row[j] * row[j] < bound * squares[j] or not asked[i - begin, j] or alive[j]):
+                    alive[j] = not _answer(data, view, i, j)[0] > known.alpha
         for j in range(i + 1, alive.size):
             if alive[j]:
                 pairs[0, found], pairs[1, found] = i, j
                 found += 1
                 alive[j] = False
     return found
-
-
-@kernel
-def _look_at_row(data: Views, known: Bounds, v: int, i: int, asked: Bools, alive: Bools) -> None:
-    """Mark the variables after i that a view does not separate from it."""
-    view = known.views[v]
-    scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
-    row, squares, bound = scatter[i], known.squares[v], known.limits[v] * known.squares[v, i]
-    for j in range(i + 1, asked.size):
-        if row[j] * row[j] < bound * squares[j] or not asked[j] or alive[j]:
-            continue
-        alive[j] = not _answer(data, view, i, j)[0] > known.alpha
 
 
 @kernel

@@ -115,18 +115,12 @@ def search_pairs(level: Level, begin: int, end: int, pairs: Pairs, decisions: De
             done = 0
             for g in range(level.masks.selection.shape[0]):
                 if left & ~done & (1 << g):
-                    same = _same_selection(level.masks.selection, g, m) & left & ~done
+                    same = 0  # the graphs that the same rows answer for
+                    for h in range(g, level.masks.selection.shape[0]):
+                        if level.masks.selection[h, m] == level.masks.selection[g, m]:
+                            same |= left & ~done & (1 << h)
                     done |= same
                     left &= ~_scan(level, k, x, y, m, same, decisions, work, tests)
-
-
-@kernel
-def _same_selection(selection: Ints, g: int, m: int) -> int:
-    bits = 0
-    for h in range(g, selection.shape[0]):
-        if selection[h, m] == selection[g, m]:
-            bits |= 1 << h
-    return bits
 
 
 @kernel
@@ -269,26 +263,17 @@ def first_set(lists: Ints, about: Subject) -> None:
 
 
 @kernel
-def next_combination(index: Ints, size: int, candidates: int) -> int:
-    """Advance `index[:size]` to the next subset of `range(candidates)`; the first changed position, -1 at the end."""
-    for position in range(size - 1, -1, -1):
-        if index[position] < candidates - size + position:
-            index[position] += 1
-            for later in range(position + 1, size):
-                index[later] = index[later - 1] + 1
-            return position
-    return -1
-
-
-@kernel
 def next_set(lists: Ints, about: Subject, count: int) -> int:
     """Let the set hold the next subset of the pool; the first place that changed, or -1 after the last."""
-    changed = next_combination(lists[CHOSEN], about.size, count)
-    if changed < 0:
-        return -1
-    for j in range(changed, about.size):
-        lists[GIVEN, about.kept + j] = lists[POOL, lists[CHOSEN, j]]
-    return about.kept + changed
+    for changed in range(about.size - 1, -1, -1):
+        if lists[CHOSEN, changed] < count - about.size + changed:
+            lists[CHOSEN, changed] += 1
+            for j in range(changed, about.size):
+                if j > changed:
+                    lists[CHOSEN, j] = lists[CHOSEN, j - 1] + 1
+                lists[GIVEN, about.kept + j] = lists[POOL, lists[CHOSEN, j]]
+            return int(about.kept + changed)
+    return -1
 
 
 @kernel

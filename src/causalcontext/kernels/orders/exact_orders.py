@@ -39,16 +39,8 @@ def all_scores(fit: FunctionPointer, calls: Note, arrays: Note, slots: NodeSlots
                width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
     """The best scores of all nodes in all slots with candidates inside every set, and the columns that they take.
 
-    Parameters
-    ----------
-    allowed : array of bool, shape (nodes, candidates)
-
-    Returns
-    -------
-    best, found : arrays, shape (slots, nodes, sets)
-        Scores, and rows of `pool`.
-    pool : array of int, shape (rows, 1 + W)
-        A number of columns, and the columns.
+    `allowed` has shape (nodes, candidates). Returned are scores, shape (slots, nodes, sets), the rows of a pool, alike,
+    and the pool, shape (rows, 1 + W): a number of columns, and the columns.
     """
     nodes, count = slots.block.shape
     best = np.full((count, nodes, 1 << nodes), -math.inf)
@@ -146,12 +138,7 @@ def best_prefixes(best: Floats, slots: NodeSlots, needed: int, stops: bool, caus
                   effect: int) -> tuple[Floats, Ints]:  # fmt: skip
     """The best score of every set of nodes as the beginning of all orders, and its last node; no cause -> effect.
 
-    Parameters
-    ----------
-    needed : int
-        The nodes that readers need, as a bit mask.
-    stops : bool
-        Whether the common beginning ends with the last of these.
+    `needed` are the nodes that readers need, as a bit mask; if it `stops`, the beginning ends with the last of these.
     """
     score, last = np.full(best.shape[2], -math.inf), np.full(best.shape[2], -1, dtype=np.int64)
     ban = np.array([cause, effect], dtype=np.int64)
@@ -194,12 +181,7 @@ def _are_inside(needs: Ints, members: int) -> bool:
 def best_suffixes(best: Floats, slots: NodeSlots, cells: Ints, orders: int, system: int) -> Floats:
     """The best score of what is still to be placed, for every tuple of sets placed so far.
 
-    Parameters
-    ----------
-    cells : array of int, shape (slots,)
-        The cells of a slot as a bit mask.
-    orders, system : int
-        The number of orders, and of nodes that are placed in each of them: the first ones.
+    `cells`, shape (slots,), has those of a slot as a bit mask; the first `system` nodes are placed in each order.
     """
     score = np.full(1 << (orders * system), -math.inf)
     fill_suffixes(best, slots, cells, np.array([orders, system]), score)
@@ -225,19 +207,10 @@ def best_path(best: Floats, slots: NodeSlots, cells: Ints, orders: int, system: 
               bound: float, cause: int, effect: int) -> tuple[float, Ints, Ints]:  # fmt: skip
     """The best way to place all nodes without the link cause -> effect, if it scores more than `bound`.
 
-    Parameters
-    ----------
-    entry : array, shape (sets,)
-        The score of the common beginning, for every set of the first `system` nodes in it.
-    ahead : array, shape (states,)
-        `best_suffixes` without the ban: no state can end better, so states that fall short are passed over.
-
-    Returns
-    -------
-    score : float
-        -inf if it is below the bound.
-    before, step : arrays of int, shape (states,)
-        The state before every state, -1 for the first one, and the step from there: `node * slots + slot`.
+    `entry`, shape (sets,), is the score of the common beginning, for every set of the first `system` nodes in it;
+    `ahead`, shape (states,), is `best_suffixes` without the ban: no state can end better, so states that fall short are
+    passed over. Returned are the score, -inf if it is below the bound, and for every state the one before it, -1 for
+    the first one, and the step from there: `node * slots + slot`.
     """
     steps = np.full((2, len(ahead)), -1, dtype=np.int64)
     ban = np.array([cause, effect], dtype=np.int64)
@@ -314,16 +287,7 @@ def draw_orders(best: Floats, slots: NodeSlots, uniform: Floats) -> Ints:
     """Orders of all nodes, each with a probability proportional to the exponential of its score.
 
     One order serves all cells, so that its score is the sum over nodes of the best score with the nodes before it.
-
-    Parameters
-    ----------
-    best : array, shape (slots, nodes, sets)
-    uniform : array, shape (draws, nodes)
-        Numbers between 0 and 1.
-
-    Returns
-    -------
-    array of int, shape (draws, nodes)
+    `best` has shape (slots, nodes, sets), `uniform`, numbers between 0 and 1, that of the orders: (draws, nodes).
     """
     orders = np.zeros(uniform.shape, dtype=np.int64)
     fill_orders(best, slots, uniform, orders)

@@ -89,10 +89,7 @@ class FitRows(NamedTuple):
 
 
 class Fits(NamedTuple):
-    """The regression of every node in every slot (a node's list of blocks), and the path that led to it.
-
-    At most W columns.
-    """
+    """The regression of every node in every slot (a node's blocks), at most W columns, and the path that led to it."""
 
     scores: Floats  # shape (nodes, slots)
     # shape (nodes, slots, 3 + 2 W): `END`, `LENGTH` of the path, number `TAKEN`; the path; the columns taken. Columns
@@ -304,12 +301,6 @@ def row_of(table: Regression, source: int) -> Floats:
         place = (place + 1) & places
     start = kept.start[place]
     return np.asarray(kept.entries[start : start + (table.plain << table.bits)])
-
-
-@kernel
-def covariance_of(table: Regression, one: int, other: int) -> float:
-    """The covariance of two columns."""
-    return float(row_of(table, one >> table.bits)[other & shared_values(table, one)])
 
 
 @kernel

@@ -62,7 +62,6 @@ from causalcontext.kernels.orders.fit_arrays import (
     Regression,
     Scratch,
     classes_of,
-    covariance_of,
     find,
     keep,
     name_of,
@@ -119,10 +118,7 @@ def _functions(densities: bool, classes: bool, ordered: bool, hurdles: bool, sca
 
 @kernel
 def fit(arrays: Note, calls: Note, block: int, node: int, slot: int) -> float:
-    """Choose columns of `work.candidates` for a node in a block, and write them with their score, which is returned.
-
-    `arrays` is the note of `FitArrays`, `calls` that of `Calls`.
-    """
+    """Choose columns of `work.candidates` for a node in a block, and write them with their score, which is returned."""
     facts = fetch(arrays, FIT_ARRAYS, BlockTables).block[block]
     fits, kept = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, KeptFits)
     kind, name = fetch(arrays, FIT_ARRAYS, FitRows).node[node, KIND], np.uint64(0)
@@ -284,7 +280,10 @@ def _swap(arrays: Note, calls: Calls, block: int, node: int, slot: int, score: f
             continue
         for column in range(table.first[0], table.first[candidates.size]):
             owner = table.about[OWNER, column]
-            if not candidates[owner] or table.about[CURVED, column] or not _are_alike(table, chosen[t], column):
+            if not candidates[owner] or table.about[CURVED, column]:
+                continue
+            shared = row_of(table, chosen[t] >> table.bits)[column & shared_values(table, chosen[t])]
+            if not shared**2 > ALIKE * table.variance[chosen[t]] * table.variance[column]:
                 continue
             if owner < matters.size:
                 matters[owner] = True
@@ -302,12 +301,6 @@ def _swap(arrays: Note, calls: Calls, block: int, node: int, slot: int, score: f
                 score, best = value, column
         chosen[t] = best
     return score
-
-
-@kernel
-def _are_alike(table: Regression, one: int, other: int) -> bool:
-    """Whether two columns are nearly copies of each other."""
-    return bool(covariance_of(table, one, other) ** 2 > ALIKE * table.variance[one] * table.variance[other])
 
 
 @kernel
@@ -340,18 +333,10 @@ def _is_required(table: Regression, column: int) -> bool:
 @kernel
 def fit_many(fit: FunctionPointer, calls: Note, arrays: Note, tasks: Ints, candidates: Bools, scores: Floats,
              slopes: Floats, sets: Ints) -> None:  # fmt: skip
-    """Fit nodes one after the other, in the first slot: task t is a block and a node.
+    """Fit nodes one after the other, in the first slot: task t is a block and a node, `candidates` are (tasks, p).
 
-    Parameters
-    ----------
-    tasks : array of int, shape (tasks, 2)
-    candidates : array of bool, shape (tasks, p)
-    scores : array, shape (tasks,)
-        Written, like what follows.
-    slopes : array, shape (tasks, W)
-        The slopes of the chosen columns, for numbers.
-    sets : array of int, shape (tasks, 1 + W)
-        The number of chosen columns, and the columns.
+    Written are scores, slopes of the chosen columns of numbers, shape (tasks, W), and `sets`, shape (tasks, 1 + W): the
+    number of chosen columns, and the columns.
     """
     work, fits = fetch(arrays, FIT_ARRAYS, Scratch), fetch(arrays, FIT_ARRAYS, Fits)
     room = (fits.whole.shape[2] - PATH) // 2
@@ -370,11 +355,8 @@ def fit_many(fit: FunctionPointer, calls: Note, arrays: Note, tasks: Ints, candi
 def score_sets(calls: Note, arrays: Note, tasks: Ints, sets: Ints, out: Floats) -> None:
     """Score sets of columns as they are: task t is a block and a node, `sets[t]` a number of columns and the columns.
 
-    Parameters
-    ----------
-    out : array, shape (tasks, 2 + W)
-        Written: the score; for numbers the residual variance and the slopes, for those with a scale the variance of a
-        number with this score.
+    `out`, shape (tasks, 2 + W), is written: the score; for numbers the residual variance and the slopes, for those with
+    a scale the variance of a number with this score.
     """
     tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
     work, functions = fetch(arrays, FIT_ARRAYS, Scratch), fetch(calls, CALLS, Calls)
@@ -404,13 +386,9 @@ def score_sets(calls: Note, arrays: Note, tasks: Ints, sets: Ints, out: Floats) 
 def best_extras(arrays: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats) -> None:
     """What the best further column of every variable gains by moments, its price paid, given a set of columns.
 
-    Parameters
-    ----------
-    curves : array of bool, shape (2,)
-        Whether plain columns and whether curves are tried.
-    out : array, shape (tasks, p, 2)
-        Written: the gain (-inf if there is no column), and the share of the residual variance it explains, with the
-        sign of the covariance; of a product both factors count as its owner.
+    `curves` says whether plain columns and whether curves are tried. `out`, shape (tasks, p, 2), is written: the gain
+    (-inf if there is no column), and the share of the residual variance it explains, with the sign of the covariance;
+    of a product both factors count as its owner.
     """
     work = fetch(arrays, FIT_ARRAYS, Scratch)
     for t in range(tasks.shape[0]):
@@ -462,10 +440,7 @@ def _regress_all(table: Regression, chosen: Ints, count: int, work: Scratch) -> 
 
 @kernel
 def _explained(table: Regression, count: int, column: int, work: Scratch) -> tuple[float, float]:
-    """The share of the residual response that a further column explains, and the sign of their covariance.
-
-    `work` has what `_regress_all` left there.
-    """
+    """After `_regress_all`, the share of the residual response that a column explains; the sign of their covariance."""
     variance, total = table.variance[column], 0.0
     for i in range(count):
         variance -= work.rows[i, column] * work.rows[i, column]

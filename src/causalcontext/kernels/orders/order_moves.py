@@ -81,18 +81,9 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
     """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
 
     A 1 in `state.stop` ends it after the next fit; a move that is not done yet is dropped, and nodes that were not
-    fitted yet have required causes alone.
-
-    Parameters
-    ----------
-    stale : array of int
-        Nodes whose fits do not belong to the orders yet.
-    visits : array of int, shape (sweeps, visited)
-        The nodes to move, one after the other.
-    window : array of int, shape (2,)
-        The lowest and the highest place that a node may move to.
-    shared : bool
-        Whether there is one order for all cells.
+    fitted yet have required causes alone. Fits of the `stale` nodes do not belong to the orders yet. `visits`, shape
+    (sweeps, visited), has the nodes to move, one after the other, `window` the lowest and the highest place that a node
+    may move to; `shared` says whether there is one order for all cells.
     """
     for place in range(stale.size):
         _refit_node(problem, state, stale[place], False)
@@ -127,8 +118,12 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
     """
     rest = _without(state.orders[ORDER, order], node)
     here = state.orders[PLACE, order, node]
-    low, high = _bounds(problem.first, rest, node, lowest)
-    high = min(high, highest)
+    low, high = lowest, min(rest.size, highest)
+    for t in range(rest.size):  # what must come before and after the node does
+        if problem.first[rest[t], node]:
+            low = max(low, t + 1)
+        if problem.first[node, rest[t]]:
+            high = min(high, t)
     if low >= high or not low <= here <= high:
         return 0.0
     for t in range(low, high):
@@ -142,7 +137,9 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
     gain = totals[best] - totals[here]
     if best == here or gain <= SMALLEST_GAIN:
         return 0.0
-    _insert(state.orders, order, rest, node, best)
+    for t in range(rest.size + 1):
+        w = node if t == best else rest[t] if t < best else rest[t - 1]
+        state.orders[ORDER, order, t], state.orders[PLACE, order, w] = w, t
     slots = state.changed.shape[1]
     for t in range(min(here, best), max(here, best)):
         w = rest[t]
@@ -157,10 +154,7 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
 
 @kernel
 def _try_other_side(problem: OrderProblem, state: State, order: int, node: int, w: int) -> None:
-    """Score another node with the moved node on its other side: a candidate or not, and so its readers.
-
-    Fits go to the slots of alternatives.
-    """
+    """Score another node, in the slots of alternatives, with the moved node and so its readers on its other side."""
     slots, place, count = problem.slots, state.orders[PLACE], state.changed.shape[1]
     state.value[OTHER, w] = state.value[NOW, w]
     for slot in range(count):
@@ -205,7 +199,7 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
         if state.stop[0] != 0:
             break
         there[node] = t
-        usable = _usable_at(slots.needs, there, t)
+        usable = usable_readers(slots.needs, there, node, NOBODY, False)
         for slot in range(count):
             q, block = slots.owner[slot], slots.block[node, slot]
             if block == NO_BLOCK or not slots.may[node, 1 + q] or (q >= 0 and not usable[q]):
@@ -226,17 +220,6 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
             ready[slot] = True
         own[t] = best_score(slots, node, scores, usable)
     return own
-
-
-@kernel
-def _usable_at(needs: Ints, there: Ints, t: int) -> Bools:
-    """Which readers have all they need among the first t others."""
-    usable = np.ones(needs.shape[0], dtype=np.bool_)
-    for q in range(needs.shape[0]):
-        for side in range(2):
-            if needs[q, side] >= 0:
-                usable[q] &= there[needs[q, side]] < t
-    return usable
 
 
 @kernel
@@ -267,15 +250,6 @@ def _totals(value: Floats, rest: Ints, here: int, own: Floats, low: int, high: i
 
 
 @kernel
-def _insert(orders: Ints, order: int, rest: Ints, node: int, place: int) -> None:
-    """Write the order with a node at a place."""
-    for t in range(rest.size + 1):
-        w = node if t == place else rest[t] if t < place else rest[t - 1]
-        orders[ORDER, order, t] = w
-        orders[PLACE, order, w] = t
-
-
-@kernel
 def _without(order: Ints, node: int) -> Ints:
     rest = np.empty(order.size - 1, dtype=np.int64)
     t = 0
@@ -284,18 +258,6 @@ def _without(order: Ints, node: int) -> Ints:
             rest[t] = w
             t += 1
     return rest
-
-
-@kernel
-def _bounds(first: Bools, rest: Ints, node: int, lowest: int) -> tuple[int, int]:
-    """The first and last place that keep what must come before and after the node."""
-    low, high = lowest, rest.size
-    for t in range(rest.size):
-        if first[rest[t], node]:
-            low = max(low, t + 1)
-        if first[node, rest[t]]:
-            high = min(high, t)
-    return low, high
 
 
 @kernel

@@ -97,10 +97,7 @@ copy_pointer = PointerTo(copy_fit, lambda: (NO_FIT_ARRAYS, 0, 0, 0))
 
 @kernel
 def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[int, int]:
-    """List the columns on offer, with covariances, variances and prices; if asked, then those of one more candidate.
-
-    How many are on offer, and how many there are.
-    """
+    """List columns on offer, with covariances and prices; if asked, then those of one more candidate; how many each."""
     p, about, line = work.candidates.size, table.about, work.line
     inside, m = NOTHING, NOTHING
     for turn in range(2 if asked else 1):
@@ -163,8 +160,14 @@ def _grow(table: Regression, inside: int, count: int, whole: Ints, matters: Bool
             kept += 1
         column = work.listed[0, best]
         whole[PATH + size] = column
-        if matters.size > 0:
-            _note(table, work, inside, count, column, value, matters)
+        if matters.size > 0:  # for the column, or outside the candidates for a better one
+            matters[table.about[OWNER, column]] = True
+            if table.about[PARTNER, column] >= 0:
+                matters[table.about[PARTNER, column]] = True
+            for place in range(inside, count):
+                own = work.line[VALUE, place]
+                if own < value or (own == value and work.listed[0, place] < column):
+                    matters[work.listed[1, place]] = True
         _take(table, column, best, count, size, work)
         size += 1
     whole[LENGTH] = size
@@ -175,25 +178,10 @@ def _grow(table: Regression, inside: int, count: int, whole: Ints, matters: Bool
 
 
 @kernel
-def _note(table: Regression, work: Scratch, inside: int, count: int, taken: int, bar: float,
-          matters: Bools) -> None:  # fmt: skip
-    """Mark the variables of a column that is taken, and those outside the candidates with a better column."""
-    matters[table.about[OWNER, taken]] = True
-    if table.about[PARTNER, taken] >= 0:
-        matters[table.about[PARTNER, taken]] = True
-    value, listed = work.line[VALUE], work.listed
-    for place in range(inside, count):
-        if value[place] < bar or (value[place] == bar and listed[0, place] < taken):
-            matters[listed[1, place]] = True
-
-
-@kernel
 def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
           small: Floats) -> tuple[int, float]:  # fmt: skip
-    """What every column in the list would leave, times its price; the best of those on offer, -1 if there is none.
-
-    All places at once, so that compilers use vector instructions.
-    """
+    """What every column in the list would leave, times its price; the best of those on offer, -1 if there is none."""
+    # all places at once, so that compilers use vector instructions
     left, least, price, value = line[LEFT], line[LEAST], line[FACTOR], line[VALUE]
     floor = SMALLEST_VARIANCE / max(small[0, 0, 0], SMALLEST_VARIANCE)
     for place in range(count):
@@ -388,10 +376,7 @@ def invert(matrix: Floats, inverse: Floats, size: int) -> None:
 
 @kernel
 def solve(table: Regression, chosen: Ints, count: int, work: Scratch) -> None:
-    """Regress the response on some columns: slopes in `small[4]`, what remains in `small[0]`.
-
-    `small[2]` is the factor of the columns' covariance, `small[3]` its inverse.
-    """
+    """Regress the response: slopes in `small[4]`, rest in `small[0]`, the factor and its inverse in `small[2:4]`."""
     left, factor, inverse, slopes = work.small[0], work.small[2], work.small[3], work.small[4]
     d = table.width
     for j in range(count):

@@ -26,11 +26,7 @@ NOTHING_LEFT = 1e-9
 def subset_weights(scatter: Floats, facts: Floats, weights: Floats) -> None:
     """`weights[b, v, S]` is filled: the log-likelihood of v given the set S in a block, less what parameters cost.
 
-    Parameters
-    ----------
-    scatter : array, shape (blocks, variables, variables)
-    facts : array, shape (blocks, 3)
-    weights : array, shape (blocks, variables, sets)
+    `scatter` has shape (blocks, variables, variables), `facts` (blocks, 3).
     """
     blocks, size = scatter.shape[:2]
     chosen = np.empty(size, dtype=np.int64)
@@ -57,22 +53,13 @@ def draw_models(weights: Floats, readers: Ints, before: Ints, allowed: Ints, req
                 uniform: Floats, kinds: Ints, sets: Ints) -> None:  # fmt: skip
     """`kinds` and `sets` are filled: what every variable reads in every draw, and its causes in every cell.
 
-    Parameters
-    ----------
-    weights : array, shape (blocks, variables, sets)
-        Of the pooled block, then for every reader the shifted one and those of its values.
-    readers : array of int, shape (readers, 2 + cells)
-        The first block of a reader, how many values it has, and its value in every cell.
-    before : array of int, shape (draws, 1 + readers, variables)
-        The variables before every variable as a bit mask; then, for every reader, 1 if it comes before the variable.
-    allowed, required : arrays of int, shape (variables,)
-        Causes that may be there and must be there, as bit masks.
-    may : array of bool, shape (1 + readers, variables)
-        Whether a variable may be pooled, and whether it may use a reader.
-    uniform : array, shape (draws, variables, 1 + cells)
-    kinds : array of int, shape (draws, variables)
-        -1 pooled, 2 q shifted by reader q, 2 q + 1 apart.
-    sets : array of int, shape (draws, variables, cells)
+    `weights`, shape (blocks, variables, sets), are those of the pooled block, then for every reader of the shifted one
+    and those of its values. `readers`, shape (readers, 2 + cells), has the first block of a reader, how many values it
+    has, and its value in every cell; `before`, shape (draws, 1 + readers, variables), the variables before every
+    variable as a bit mask, then, for every reader, 1 if it comes before the variable. Causes that are `allowed` and
+    `required` are bit masks; `may`, shape (1 + readers, variables), says whether a variable may be pooled, and whether
+    it may use a reader. `uniform` has shape (draws, variables, 1 + cells). `kinds`, shape (draws, variables), are -1
+    pooled, 2 q shifted by reader q, 2 q + 1 apart; `sets` has shape (draws, variables, cells).
     """
     cells, count = sets.shape[2], readers.shape[0]
     total = np.empty(1 + 2 * count)

@@ -16,10 +16,7 @@ _TWO_LEVELS = 3
 
 @kernel
 def digest_codes(codes: Codes, words: Words, first_row: int) -> tuple[np.uint64, int]:
-    """The sum over rows of a hash of (word of the row's level, row), and how many rows have no level.
-
-    The last word is that of no level.
-    """
+    """The sum over rows of a hash of (word of the row's level, row), and how many have none, whose word is the last."""
     total, without, row = ZERO, 0, (np.uint64(first_row) + ONE) * GOLDEN
     if words.size == _TWO_LEVELS:  # a choice between numbers is made for several rows at once, looking up is not
         first, second, none = words[0], words[1], words[2]

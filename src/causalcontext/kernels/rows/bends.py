@@ -69,13 +69,8 @@ class Bend(NamedTuple):
 def bends(x: Floats, y: Floats, given: Floats, smooth: Sequence[Held] | None = None) -> list[Bend]:
     """Straight line, then kinks, a saturation and smooth curves of x, each the best of its kind.
 
-    Parameters
-    ----------
-    x, y : arrays, shape (rows,)
-    given : array, shape (rows, columns)
-        Orthonormal columns, the constant one among them.
-    smooth : sequence of Held, optional
-        The smooth columns of x, where these are known.
+    `given`, shape (rows, columns), are orthonormal columns, the constant one among them; `smooth` are the smooth
+    columns of x, where these are known.
     """
     step = max(1, -(-len(x) // MOST_ROWS))
     order = np.argsort(x[::step])
@@ -215,18 +210,10 @@ def fill_bends(rows: Floats, order: Ints, part_rows: Floats, part_order: Ints, w
                found: Floats) -> int:  # fmt: skip
     """Write a straight line and bends, each the best of its kind: beside x or not, low, high, power, left. How many.
 
-    Parameters
-    ----------
-    rows, part_rows : arrays, shape (columns + 2, rows)
-        An orthonormal basis of given columns and x, then x and the response: all rows, and those that say where places
-        are.
-    order, part_order : arrays of int
-        Sort x.
-    widths : array of int, shape (2,)
-        How many of these columns are those of the given ones.
-    smooth : array, shape (smooth columns, 2)
-        Above and below which places smooth columns are.
-    found : array, shape (7, 5)
+    `rows` and `part_rows`, shape (columns + 2, rows), have an orthonormal basis of given columns and x, then x and the
+    response: all rows, and those that say where places are; the orders sort x. `widths`: how many of these columns are
+    those of the given ones. `smooth`, shape (smooth columns, 2): above and below which places smooth columns are.
+    `found` has shape (7, 5).
     """
     plain = _running_sums(part_rows, widths[1], part_order)
     lined = _running_sums(part_rows, part_rows.shape[0] - 2, part_order)

@@ -55,25 +55,14 @@ def _samples() -> tuple[Any, ...]:
     return rows, class_pointer.kind, PASSES[LOGIT].kind, whole[:, None], number[:, None]
 
 
-def _fit_samples() -> tuple[Any, ...]:
-    row, square = np.zeros(1), np.zeros((1, 1))
-    return PASSES[LOGIT].kind, square, np.zeros(1, dtype=np.int64), 2, False, row, False, 0.0, square
-
-
 @kernel
-def choose_columns(
-    rows: ClassRows, fit: FunctionPointer, one_pass: FunctionPointer, sets: Ints, prices: Floats
-) -> float:
+def choose_columns(rows: ClassRows, fit: FunctionPointer, one_pass: FunctionPointer, sets: Ints,
+                   prices: Floats) -> float:  # fmt: skip
     """The best score of two sets of columns and their union, each thinned out; the first set is replaced by the best.
 
-    Parameters
-    ----------
-    fit, one_pass : Call
-        `class_fit`, and what it takes for its first argument.
-    sets : array of int, shape (3, 1 + W)
-        The number of columns of each set, -1 for no set, then the columns; the third one is room for the union.
-    prices : array, shape (3, W)
-        What the columns cost; infinite for those that must stay, whose price the caller subtracts.
+    `fit` is `class_fit`, `one_pass` what that takes for its first argument. `sets`, shape (3, 1 + W), has the number of
+    columns of each set, -1 for no set, then the columns; the third one is room for the union. `prices`, shape (3, W),
+    are infinite for columns that must stay, whose price the caller subtracts.
     """
     best, winner, step, count, start = -math.inf, 0, 1, 0, np.empty(0)
     for turn in range(3):
@@ -140,15 +129,8 @@ def _paid(rows: ClassRows, before: int, count: int, price: Floats) -> float:
 
 
 @kernel
-def _thin_out(
-    rows: ClassRows,
-    fit: FunctionPointer,
-    one_pass: FunctionPointer,
-    chosen: Ints,
-    price: Floats,
-    known: Ints,
-    known_slopes: Floats,
-) -> tuple[float, int, Floats]:
+def _thin_out(rows: ClassRows, fit: FunctionPointer, one_pass: FunctionPointer, chosen: Ints, price: Floats,
+              known: Ints, known_slopes: Floats) -> tuple[float, int, Floats]:  # fmt: skip
     """Drop columns as long as the score of the logit rises; the score, every how many rows were used, the slopes.
 
     Which ones do not pay is read off the quadratic approximation at the maximum, then tried out: all of them at once,
@@ -229,7 +211,8 @@ def _worthless(rows: ClassRows, weight: float, slopes: Floats, inverse: Floats, 
         for t in range(kept.size):
             if kept[t] or out[t] or price[t] == math.inf:
                 continue
-            own = weight * half_wald(slopes, inverse, places_of(before + t, rows.classes, rows.ordered, width))
+            factor, value = _own(slopes, inverse, places_of(before + t, rows.classes, rows.ordered, width))
+            own = weight * (0.5 * solve_half(factor, value))  # half of Wald's statistic: about what is lost without it
             if own - price[t] < lowest:
                 best, lowest, loss = t, own - price[t], own
         if best < 0 or loss > (price[best] if turn > 0 else 2.0 * price[best] + SURE):
@@ -318,20 +301,9 @@ def class_fit(one_pass: FunctionPointer, design: Floats, codes: Ints, classes: i
               far: bool, needed: float, inverse: Floats) -> float:  # fmt: skip
     """The largest log-likelihood of classes given a design, or -inf if `needed` is clearly out of reach.
 
-    Parameters
-    ----------
-    one_pass : pointer
-        That of `LOGIT` among `likelihoods.PASSES`, of `ORDINAL` for ordered classes.
-    design : array, shape (width, rows)
-        Its first row is 1.
-    codes : array of int, shape (rows,)
-        0 .. classes - 1.
-    slopes : array, shape (coefficients,)
-        Where to start; then the maximum.
-    far : bool
-        Whether to come close to the maximum on few rows first.
-    inverse : array, shape (coefficients, coefficients)
-        Written: the inverse of the negative Hessian. Without room for it, it is not computed.
+    `one_pass` is that of `LOGIT` among `likelihoods.PASSES`, of `ORDINAL` for ordered classes. The first row of the
+    design, shape (width, rows), is 1; codes are 0 to classes - 1. `slopes` is where to start, then the maximum; with
+    `far`, few rows come close to it first. `inverse` is written, that of the negative Hessian, where there is room.
     """
     curvature, ties, ridge = np.zeros((slopes.size, slopes.size)), np.empty(0, dtype=np.int64), np.empty(slopes.size)
     write_ridge(ORDINAL if ordered else LOGIT, classes, design.shape[0], RIDGE, ridge)
@@ -345,7 +317,8 @@ def class_fit(one_pass: FunctionPointer, design: Floats, codes: Ints, classes: i
     return likelihood
 
 
-class_pointer = PointerTo(class_fit, _fit_samples)
+class_pointer = PointerTo(class_fit, lambda: (PASSES[LOGIT].kind, np.zeros((1, 1)), np.zeros(1, dtype=np.int64), 2,
+                                              False, np.zeros(1), False, 0.0, np.zeros((1, 1))))  # fmt: skip
 
 
 @kernel
@@ -366,13 +339,6 @@ def few_rows(design: Floats, codes: Ints, classes: int, slopes: int) -> tuple[Fl
         for row in range(size):
             part[a, row] = design[a, FEW_ROWS * row]
     return part, few
-
-
-@kernel
-def half_wald(slopes: Floats, inverse: Floats, place: Ints) -> float:
-    """Half the Wald statistic of the slopes at some places: about what the log-likelihood loses without them."""
-    factor, value = _own(slopes, inverse, place)
-    return 0.5 * solve_half(factor, value)
 
 
 @kernel

@@ -121,10 +121,7 @@ def fit_all(groups: Groups) -> ContextFits:
 
 @kernel
 def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
-    """The same from centred cross products inside every context, and means in units of all rows.
-
-    `mean[0]` is that of all rows, 0 in every column.
-    """
+    """The same from centred cross products inside contexts, and means in units of all rows, whose own, 0, is first."""
     contexts, width = start.size - 1, mean.shape[1]
     m, n = width - 1, start[contexts]
     slopes, left = np.zeros((contexts + 2, m)), np.zeros(contexts + 2)

@@ -37,19 +37,11 @@ def fit_glm(family: int, design: Floats, response: Ints, classes: int, slopes: F
             tolerance: float) -> float:  # fmt: skip
     """The log-likelihood at its maximum, less a ridge on all but the intercepts.
 
-    Parameters
-    ----------
-    family : int
-        `LOGIT`, `ORDINAL` or `POISSON`.
-    design : array, shape (width, rows)
-        Its first row is 1.
-    response : array of int, shape (rows,)
-        Classes 0, 1, ..., or counts; `classes` is 2 for counts.
-    slopes : array, shape (coefficients,), changed
-        Where to start, then the maximum. `(classes - 1) * width` for a logit, one class after the other, the last one
-        having none; `classes - 1 + width - 1` for proportional odds, the cuts, in order, first; `width` for counts.
-    tolerance : float
-        A Newton step that promises less is the last one.
+    The family is `LOGIT`, `ORDINAL` or `POISSON`; the first row of the design, shape (width, rows), is 1. The response
+    has classes 0, 1, ..., or counts, for which `classes` is 2. `slopes` is where to start, then the maximum:
+    `(classes - 1) * width` for a logit, one class after the other, the last one having none; `classes - 1 + width - 1`
+    for proportional odds, the cuts, in order, first; `width` for counts. A Newton step that promises less than the
+    tolerance is the last one.
     """
     penalty, curvature = np.empty(slopes.size), np.empty((slopes.size, slopes.size))
     write_ridge(family, classes, len(design), ridge, penalty)
@@ -82,21 +74,11 @@ def maximise(one_pass: FunctionPointer, design: Floats, response: Ints, free: in
              slopes: Floats, curvature: Floats, needed: float, tolerance: float) -> float:  # fmt: skip
     """The largest log-likelihood; `slopes` is where to start and then the maximum.
 
-    Parameters
-    ----------
-    one_pass : pointer
-        One of `likelihoods.PASSES`.
-    free : int
-        Classes but one.
-    ties : array of int, shape (coefficients of the family,) or (0,)
-        The place of every coefficient in `slopes`, -1 for those that are 0; some may share one. Empty: each its own.
-    ridge : array, shape (slopes,)
-    curvature : array, shape (slopes, slopes)
-        Written: the lower triangle of the negative Hessian, ridge included, at the maximum or one short step before.
-    needed : float
-        Where the maximum is clearly below this, the search for it ends, with -inf.
-    tolerance : float
-        A Newton step that promises less is the last one.
+    `one_pass` is one of `likelihoods.PASSES`, `free` the number of classes but one. `ties` has the place of every
+    coefficient of the family in `slopes`, -1 for those that are 0; some may share one; if it is empty, each has its
+    own. `curvature` is written: the lower triangle of the negative Hessian, ridge included, at the maximum or one short
+    step before. Where the maximum is clearly below what is `needed`, the search for it ends, with -inf. A Newton step
+    that promises less than the tolerance is the last one.
     """
     size = slopes.size
     gradient, trial, step = np.zeros(size), np.zeros(size), np.zeros(size)
@@ -226,16 +208,9 @@ def drawn_exceedances(one_pass: FunctionPointer, base: Floats, design: Floats, b
                       most: int) -> tuple[int, int]:  # fmt: skip
     """How often classes drawn from the smaller of two models give a likelihood ratio as large as the observed one.
 
-    How many draws reach `observed`, and how many were made before `most` of them did.
-
-    Parameters
-    ----------
-    base, design : arrays, shapes (small width, rows) and (large width, rows)
-    below : array, shape (rows, classes)
-        Cumulative probabilities of the classes in every row.
-    start_small, start_large : arrays
-        Coefficients of the smaller model, and the same in the larger one.
-    uniforms : array, shape (draws, rows)
+    How many draws reach `observed`, and how many were made before `most` of them did. `base` and `design` have shape
+    (width, rows), `below`, cumulative probabilities of the classes, (rows, classes), `uniforms` (draws, rows);
+    `start_small` are the coefficients of the smaller model, `start_large` the same in the larger one.
     """
     rows, classes = below.shape
     codes, ties = np.zeros(rows, dtype=np.int64), np.empty(0, dtype=np.int64)

@@ -45,17 +45,8 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
                curvature: Floats) -> float:  # fmt: skip
     """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the negative Hessian.
 
-    What there is no room for is not written.
-
-    Parameters
-    ----------
-    design : array, shape (width, rows)
-    codes : array of int, shape (rows,)
-    free : int
-        Classes but one.
-    slopes : array, shape (free * width,)
-    gradient : array, shape (free * width,) or (0,)
-    curvature : array, shape (free * width, free * width) or (0, 0)
+    What there is no room for is not written. The design has shape (width, rows); `free` are the classes but one, and
+    there are `free * width` slopes.
     """
     width, n = design.shape
     wanted = curvature.size > 0

@@ -18,9 +18,8 @@ from causalcontext.kernels.draws import stream_of, uniform_at
 _short = np.int16
 
 
-def shuffled_information(
-    shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float, strict: bool
-) -> Floats:
+def shuffled_information(shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float,
+                         strict: bool) -> Floats:  # fmt: skip
     """The estimate of the conditional mutual information of x and y given Z for every shuffled copy of x.
 
     `shuffled`, shape (copies, rows), has ranks or codes of x, `columns`, shape (1 + conditions, rows), those of y, then
@@ -36,10 +35,8 @@ def shuffled_information(
 
 
 @kernel
-def _add_information(
-    shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float, strict: bool,
-    totals: Floats,
-) -> None:  # fmt: skip
+def _add_information(shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float,
+                     strict: bool, totals: Floats) -> None:  # fmt: skip
     copies, rows = shuffled.shape
     near_y, near_given, near = np.empty(rows, _short), np.empty(rows, _short), np.empty(rows, _short)
     for i in range(rows):
@@ -51,7 +48,9 @@ def _add_information(
         for b in range(copies):
             x = shuffled[b]
             _widen(x, x[i], near_y, near, is_code[0], far)
-            k = _how_many(near, neighbours, far)
+            reachable = _within(near, far - 1)
+            k = int(neighbours * reachable) if neighbours < 1.0 else int(neighbours)
+            k = min(max(k, 1), reachable - 1)  # at least one and at most all at less than `far`
             if k == 0:
                 continue
             radius = _radius(near, k + 1, radius, far)
@@ -94,9 +93,8 @@ def _find_nearest(columns: Shorts, is_code: Bools, far: int, seed: np.uint64, fo
                 tied += 1
 
 
-def local_shuffles(
-    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, copies: int, seed: np.uint64
-) -> Ints:
+def local_shuffles(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, copies: int,
+                   seed: np.uint64) -> Ints:  # fmt: skip
     """For copies from the `first` on and every row, the row whose x it takes: of its stratum, or one of its nearest.
 
     Rows in `strata`, of which one ends where the next of `starts` begins, are permuted within their stratum. A
@@ -110,70 +108,50 @@ def local_shuffles(
 
 
 @kernel
-def _draw_shuffles(
-    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, seed: np.uint64, sources: Ints
-) -> None:
-    copies, rows = sources.shape
-    used, order, donors = np.empty(rows, np.bool_), np.empty_like(loose), np.empty_like(strata)
-    for b in range(copies):
+def _draw_shuffles(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, seed: np.uint64,
+                   sources: Ints) -> None:  # fmt: skip
+    """Draws are numbered by what they are for: places of strata, places of loose rows, choices of donors."""
+    used, order, donors = np.empty(sources.shape[1], np.bool_), np.empty_like(loose), np.empty_like(strata)
+    for b in range(sources.shape[0]):
         stream = stream_of(seed, first + b)
-        _shuffle_copy(nearest, loose, strata, starts, stream, sources[b], used, order, donors)
+        order[:], donors[:], used[:] = loose, strata, False
+        for s in range(starts.size - 1):
+            for last in range(starts[s + 1] - 1, starts[s], -1):
+                drawn = starts[s] + int(uniform_at(stream, last) * (last - starts[s] + 1))
+                donors[last], donors[drawn] = donors[drawn], donors[last]
+        for position in range(strata.size):
+            sources[b, strata[position]] = donors[position]
+        turn = strata.size
+        for last in range(loose.size - 1, 0, -1):
+            drawn = int(uniform_at(stream, turn + last) * (last + 1))
+            order[last], order[drawn] = order[drawn], order[last]
+        turn += loose.size
+        for place in range(loose.size):  # takes any of its nearest rows that are free; any of them if none is
+            i, number, free = order[place], 0, 0
+            while number < nearest.shape[1] and nearest[i, number] >= 0:
+                free += not used[nearest[i, number]]
+                number += 1
+            skipped = int(uniform_at(stream, turn + place) * (free if free > 0 else number))
+            donor = nearest[i, skipped]
+            if free > 0:
+                at = 0
+                while used[nearest[i, at]] or skipped > 0:
+                    skipped -= not used[nearest[i, at]]
+                    at += 1
+                donor = nearest[i, at]
+            used[donor] = True
+            sources[b, i] = donor
 
 
 @kernel
-def _shuffle_copy(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, stream: np.uint64, sources: Ints, used: Bools,
-                  order: Ints, donors: Ints) -> None:  # fmt: skip
-    """One copy. Draws are numbered by what they are for: places of strata, places of loose rows, choices of donors.
-
-    A loose row takes any of its nearest rows that are free, with equal chances; any of them if none is.
-    """
-    order[:], donors[:], used[:] = loose, strata, False
-    for s in range(starts.size - 1):
-        for last in range(starts[s + 1] - 1, starts[s], -1):
-            drawn = starts[s] + int(uniform_at(stream, last) * (last - starts[s] + 1))
-            donors[last], donors[drawn] = donors[drawn], donors[last]
-    for position in range(strata.size):
-        sources[strata[position]] = donors[position]
-    turn = strata.size
-    for last in range(loose.size - 1, 0, -1):
-        drawn = int(uniform_at(stream, turn + last) * (last + 1))
-        order[last], order[drawn] = order[drawn], order[last]
-    turn += loose.size
-    for place in range(loose.size):
-        i, number, free = order[place], 0, 0
-        while number < nearest.shape[1] and nearest[i, number] >= 0:
-            free += not used[nearest[i, number]]
-            number += 1
-        skipped = int(uniform_at(stream, turn + place) * (free if free > 0 else number))
-        donor = nearest[i, skipped]
-        if free > 0:
-            at = 0
-            while used[nearest[i, at]] or skipped > 0:
-                skipped -= not used[nearest[i, at]]
-                at += 1
-            donor = nearest[i, at]
-        used[donor] = True
-        sources[i] = donor
-
-
-@kernel
-def _term(
-    near: Shorts, near_y: Shorts, near_given: Shorts, psi: Floats, with_x: int, radius: int, k: int, strict: bool
-) -> float:
+def _term(near: Shorts, near_y: Shorts, near_given: Shorts, psi: Floats, with_x: int, radius: int, k: int,
+          strict: bool) -> float:  # fmt: skip
     """What one row with so many neighbours in x and Z contributes to the estimate, times the number of rows."""
     if strict:
         inside = max(radius - 1, 0)
         return float(psi[k] - psi[with_x] - psi[_within(near_y, inside)] + psi[_within(near_given, inside)])
     tied = _within(near, radius) - 1
     return float(psi[tied] - psi[with_x - 1] - psi[_within(near_y, radius) - 1] + psi[_within(near_given, radius) - 1])
-
-
-@kernel
-def _how_many(near: Shorts, neighbours: float, far: int) -> int:
-    """The number of neighbours to look for: at least one and at most all at less than `far`; 0 if there are none."""
-    reachable = _within(near, far - 1)
-    k = int(neighbours * reachable) if neighbours < 1.0 else int(neighbours)
-    return min(max(k, 1), reachable - 1)
 
 
 @kernel

@@ -98,16 +98,9 @@ def _gain_by(
 def density_gain(residual: Floats, count: int, rows: float, table: DensityTable, density: Floats) -> float:
     """What the best noise density of `residual[:count]` gains over the Gaussian one, its price paid; 0 if none pays.
 
-    Parameters
-    ----------
-    residual : array
-        Changed: standardised.
-    count : int
-    rows : float
-        The rows that these stand for.
-    density : array, shape (MANY + 4,)
-        Written: the number of features (0 for the Gaussian density), the mean and the standard deviation of the
-        residuals, lowest and highest place of the support, then coefficients.
+    The residuals, which stand for so many rows, are standardised. `density` is written: the number of features (0 for
+    the Gaussian density), the mean and the standard deviation of the residuals, lowest and highest place of the
+    support, then coefficients.
     """
     density[:] = 0.0
     price = 0.5 * math.log(rows)

@@ -27,23 +27,13 @@ def _samples() -> tuple[Any, ...]:
 @kernel
 def number_gain(values: Floats, starts: Ints, groups: Ints, node: Ints, chosen: Ints, slopes: Floats,
                 rows: float, densities: DensityTable, density_gain: FunctionPointer) -> float:  # fmt: skip
-    """What the best noise density gains over the Gaussian one.
+    """What the best noise density gains over the Gaussian one; `rows` of the table are what these stand for.
 
-    Parameters
-    ----------
-    values : array, shape (columns, m)
-        Rows sorted by cell; `starts` has the first row of every cell.
-    groups : array of int, shape (cells,)
-        The intercept of every cell, -1 for cells that are not in the block.
-    node : array of int
-        The number's row of `FitRows.node`: its column, and for a count the first of `IN_A_BIN` rows of `values` in
-        which it lies elsewhere in its bin; -1 for other numbers, `NO_DENSITY` where noise is Gaussian.
-    chosen : array of int, shape (2, columns)
-        Columns, and the groups in which they live, as a bit mask (0: all).
-    rows : float
-        The rows of the table that these stand for.
-    density_gain : pointer
-        `noise_densities.density_pointer`.
+    The rows of `values`, shape (columns, m), are sorted by cell, of which `starts` has the first ones and `groups` the
+    intercepts, -1 for cells that are not in the block. `node` is the number's row of `FitRows.node`: its column, and
+    for a count the first of `IN_A_BIN` rows of `values` in which it lies elsewhere in its bin; -1 for other numbers,
+    `NO_DENSITY` where noise is Gaussian. `chosen` are columns, and the groups in which they live, as a bit mask (0:
+    all).
     """
     response, pieces = node[RESPONSE], node[PIECES]
     if pieces == NO_DENSITY:
@@ -62,9 +52,8 @@ number_pointer = PointerTo(number_gain, _samples)
 
 
 @kernel
-def _spread(
-    values: Floats, starts: Ints, groups: Ints, response: int, pieces: int, size: int, residual: Floats
-) -> None:
+def _spread(values: Floats, starts: Ints, groups: Ints, response: int, pieces: int, size: int,
+            residual: Floats) -> None:  # fmt: skip
     """Residuals of all places in the bins, one after the other, from those at the beginning."""
     for piece in range(IN_A_BIN - 1, -1, -1):
         place = 0

@@ -338,23 +338,14 @@ def fill_parts(columns: Floats, y: Floats, codes: Ints, look_below: float, rows:
         df[2] = groups.start.size - 2.0
         numbers[GAUSSIAN_VARIANCE] = bartlett(groups, fits)
         spread = max(numbers[VARIANCE], numbers[GAUSSIAN_VARIANCE])
-        decides = _what_decides(numbers[MEAN], numbers[SLOPE], spread)
+        by_spread, by_slope = spread / SPREAD_WEIGHT, numbers[SLOPE] / SLOPE_WEIGHT
+        by_slope = math.inf if math.isnan(by_slope) else by_slope
+        decides = 0 if numbers[MEAN] / MEAN_WEIGHT < min(by_spread, by_slope) else 1 if by_slope < by_spread else 2
         numbers[STATISTIC], numbers[DF] = f[decides], df[decides]
         numbers[P] = combine(numbers[MEAN], numbers[SLOPE], spread)
         if columns.shape[1] > 0 and numbers[P] < look_below:
             numbers[CURVATURE], numbers[UNEVEN_SPREAD] = curvature(groups, fits), uneven_spread(groups, fits)
     return reason, groups.start.size - 1
-
-
-@kernel
-def _what_decides(mean: float, slope: float, spread: float) -> int:
-    """0 for the mean, 1 for the slopes, 2 for the spread: what has the smallest p-value for its weight."""
-    least = spread / SPREAD_WEIGHT
-    decides = 2
-    if not math.isnan(slope) and slope / SLOPE_WEIGHT < least:
-        decides = 1
-    least = min(least, math.inf if math.isnan(slope) else slope / SLOPE_WEIGHT)
-    return 0 if mean / MEAN_WEIGHT < least else decides
 
 
 @kernel

@@ -53,14 +53,9 @@ def exponentials(line: Floats, length: int, spare: Floats, bits: Ints) -> None:
 
 @kernel(fastmath={"reassoc", "contract"})
 def add_dots(left: Floats, right: Floats, length: int, triangle: bool, sums: Floats) -> None:
-    """Add the dot products of all lines of two blocks to `sums[i, j]`.
+    """Add the dot products of all lines of two blocks to `sums[i, j]`; for a triangle j <= i is enough.
 
-    Parameters
-    ----------
-    left, right, sums : arrays, shape (I, AT_ONCE), (J, AT_ONCE), (I, J)
-        I is a multiple of `LEFT`, J of `RIGHT`.
-    triangle : bool
-        Whether j <= i is enough.
+    Blocks have shape (lines, AT_ONCE), with a multiple of `LEFT` and of `RIGHT` lines.
     """
     for i in range(0, left.shape[0], LEFT):
         for j in range(0, min(right.shape[0], i + LEFT) if triangle else right.shape[0], RIGHT):

@@ -167,6 +167,7 @@ def fit_scale(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPo
     m, count = rows.response.size, fit.taken[0]
     slopes, location = np.zeros(count), np.zeros(fit.location.size)
     log_scale, left, density, price = np.zeros(m), np.zeros(m), np.zeros(MANY + 5), 0.0
+    scores, move = np.empty(m), np.empty(count)
     for a in range(count):
         price += rows.price[fit.taken[1 + a]]
     if count > 0:
@@ -174,7 +175,11 @@ def fit_scale(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPo
         _first_slopes(rows, fit.taken, left, slopes)
     best = -math.inf
     for step in range(STEPS if count > 0 else 1):
-        _write_log_scale(rows, fit.taken, slopes, log_scale)
+        for t in range(m):
+            value = 0.0
+            for a in range(count):
+                value += slopes[a] * rows.offered[fit.taken[1 + a], t]
+            log_scale[t] = min(max(value, -LARGEST_LOG), LARGEST_LOG)
         _weighted_residual(rows, log_scale, left, location)
         if step % 2 == 0 or step == STEPS - 1:
             score = _likelihood(rows, densities, density_gain, log_scale, left, density) - price
@@ -186,7 +191,10 @@ def fit_scale(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPo
                 _copy(left, fit.residual)
                 _copy(density, fit.density)
         if count > 0 and step < STEPS - 1:
-            _scoring_step(rows, fit.taken, left, density, slopes)
+            spread = write_scores(left, density, scores)
+            _regress(rows, fit.taken, scores, max(spread, 0.2), move)  # a step of Fisher's scoring, not too far
+            for a in range(count):
+                slopes[a] += min(max(move[a], -LARGEST_STEP), LARGEST_STEP)
     return best
 
 
@@ -267,31 +275,8 @@ def _regress(rows: ScaleRows, taken: Ints, target: Floats, spread: float, slopes
 
 
 @kernel
-def _write_log_scale(rows: ScaleRows, taken: Ints, slopes: Floats, log_scale: Floats) -> None:
-    for t in range(log_scale.size):
-        value = 0.0
-        for a in range(slopes.size):
-            value += slopes[a] * rows.offered[taken[1 + a], t]
-        log_scale[t] = min(max(value, -LARGEST_LOG), LARGEST_LOG)
-
-
-@kernel
-def _scoring_step(rows: ScaleRows, taken: Ints, left: Floats, density: Floats, slopes: Floats) -> None:
-    """Move the slopes of the scale by one step of Fisher's scoring, not too far."""
-    score = np.empty(left.size)
-    spread = write_scores(left, density, score)
-    step = np.empty(slopes.size)
-    _regress(rows, taken, score, max(spread, 0.2), step)
-    for a in range(slopes.size):
-        slopes[a] += min(max(step[a], -LARGEST_STEP), LARGEST_STEP)
-
-
-@kernel
 def write_scores(left: Floats, density: Floats, score: Floats) -> float:
-    """The derivatives of the log-likelihood by the logarithm of the scale, u psi(u) - 1, with mean 0; their variance.
-
-    `psi` is minus the derivative of the log density.
-    """
+    """The derivatives of the log-likelihood by the log of the scale, u psi(u) - 1, with mean 0; their variance."""
     centre, scale, total, square = density[1], max(density[2], 1e-300), 0.0, 0.0
     for t in range(left.size):
         u = (left[t] - centre) / scale
@@ -345,10 +330,7 @@ def _most_promising(rows: ScaleRows, fit: ScaleFit, rejected: Bools) -> int:
 
 @kernel
 def write_ranks(left: Floats, scale: float, ranks: Floats) -> None:
-    """Normal scores of the sizes of residuals around their median, with variance 1; ranks by many bins, unsorted.
-
-    `scale` is the standard deviation of the residuals.
-    """
+    """Normal scores of the sizes of residuals of spread `scale` around their median, with variance 1; ranks by bins."""
     size, total = np.zeros(left.size), 0.0
     _write_shares(left, scale, True, ranks)
     middle, closest = 0.0, math.inf
@@ -359,7 +341,10 @@ def write_ranks(left: Floats, scale: float, ranks: Floats) -> None:
         size[t] = abs(left[t] - middle)
     _write_shares(size, scale, False, ranks)
     for t in range(left.size):
-        ranks[t] = _normal_quantile(ranks[t])
+        # the quantile of the normal distribution, to three digits (Abramowitz and Stegun, 26.2.23)
+        x = math.sqrt(-2.0 * math.log(min(ranks[t], 1.0 - ranks[t])))
+        x -= (2.515517 + x * (0.802853 + x * 0.010328)) / (1.0 + x * (1.432788 + x * (0.189269 + x * 0.001308)))
+        ranks[t] = x if ranks[t] > 0.5 else -x
         total += ranks[t] * ranks[t]
     root = math.sqrt(max(total / left.size, 1e-300))
     for t in range(left.size):
@@ -380,11 +365,3 @@ def _write_shares(values: Floats, scale: float, signed: bool, shares: Floats) ->
         below[b] = below[b - 1] + count[b - 1]
     for t in range(values.size):
         shares[t] = (below[place[t]] + 0.5 * count[place[t]]) / values.size
-
-
-@kernel
-def _normal_quantile(share: float) -> float:
-    """The quantile of the normal distribution, to three digits (Abramowitz and Stegun, 26.2.23)."""
-    t = math.sqrt(-2.0 * math.log(min(share, 1.0 - share)))
-    away = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)))
-    return away if share > 0.5 else -away

@@ -27,10 +27,7 @@ def digest_rows(words: NDArray[np.uint64]) -> np.uint64:
 
 @kernel
 def look_at_values(bits: NDArray[np.uint64], first_row: int) -> tuple[np.uint64, bool]:
-    """The digest of some values of a variable, and whether some are no finite numbers.
-
-    Being a sum over rows, it does not depend on how these are cut into batches.
-    """
+    """The digest of some values, a sum over rows, so that batches do not matter; whether some are not finite."""
     total, largest, row = ZERO, ZERO, (np.uint64(first_row) + ONE) * GOLDEN
     for i in range(bits.size):
         word = bits[i]
@@ -39,20 +36,11 @@ def look_at_values(bits: NDArray[np.uint64], first_row: int) -> tuple[np.uint64,
         word = ZERO if magnitude == ZERO else word  # -0.0 equals 0.0
         total += mixed(word + row)
         row += GOLDEN
-    if largest > _EXPONENT:
-        total += _as_one_nan(bits, first_row)
-    return total, bool(largest >= _EXPONENT)
-
-
-@kernel
-def _as_one_nan(bits: NDArray[np.uint64], first_row: int) -> np.uint64:
-    """What a digest lacks as long as NaNs of other bits are not taken for the usual one."""
-    total = ZERO
-    for i in range(bits.size):
-        if bits[i] & _MAGNITUDE > _EXPONENT:
+    for i in range(bits.size if largest > _EXPONENT else 0):
+        if bits[i] & _MAGNITUDE > _EXPONENT:  # a NaN of other bits is taken for the usual one
             row = (np.uint64(first_row + i) + ONE) * GOLDEN
             total += mixed(_NAN + row) - mixed(bits[i] + row)
-    return total
+    return total, bool(largest >= _EXPONENT)
 
 
 @kernel

@@ -199,14 +199,17 @@ def _sort(cells: Codes, order: Places, starts: Ints) -> None:
 
 
 @kernel
-def _add_stretch(
-    columns: Words, begin: int, rows: Places, level: int, sums: ScanTotals, workspace: ScanWorkspace
-) -> None:
+def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: ScanTotals,
+                 workspace: ScanWorkspace) -> None:  # fmt: skip
     """Add some rows of one level, which are counted from `begin`."""
     m, size, offset = rows.size, int(np.int64(rows[rows.size - 1])) + 1, np.uint64(begin) * _EIGHT
     if sums.n[level] == 0:
         for j in range(columns.size):
-            sums.centre[level, j] = _mean_of(column_at(columns[j] + offset, size), rows)
+            column = column_at(columns[j] + offset, size)
+            first, summed = column[rows[0]], 0.0
+            for i in range(m):
+                summed += column[rows[i]] - first
+            sums.centre[level, j] = first + summed / m
     filled = m + -m % _LANES
     for j in range(columns.size):
         near = sums.centre[level, j] + sums.mean[level, j]
@@ -216,17 +219,13 @@ def _add_stretch(
         workspace.near[j], workspace.total[j] = near, total
         for i in range(m, filled):
             workspace.stretch[j, i] = 0.0
-    _multiply(workspace.stretch, filled, columns.size, workspace.products)
+    # where variables are left over, zeros make up a four: so no sum depends on where a column stands
+    for block in range(0, columns.size, _VARIABLES_AT_A_TIME):
+        for i in range(block, columns.size, 4):
+            for j in range(block, min(i + 4, block + _VARIABLES_AT_A_TIME), 4):
+                _four_by_four(workspace.stretch, i, j, filled, workspace.products)
     _merge(sums.n[level], m, level, sums, workspace)
     sums.n[level] += m
-
-
-@kernel
-def _mean_of(column: Floats, rows: Places) -> float:
-    first, total = column[rows[0]], 0.0
-    for i in range(rows.size):
-        total += column[rows[i]] - first
-    return float(first + total / rows.size)
 
 
 @kernel
@@ -257,18 +256,6 @@ def _centre(stretch: Floats, j: int, rows: int, near: float) -> tuple[float, flo
         total += value
         stretch[j, i] = value
     return value_of(low ^ ((low >> _63) & _LARGEST)), value_of(high ^ ((high >> _63) & _LARGEST)), total
-
-
-@kernel
-def _multiply(stretch: Floats, rows: int, p: int, products: Floats) -> None:
-    """Write down the lower triangle of the cross products of a stretch, four variables with four at a time.
-
-    Where some are left over, zeros make up a four: so no sum depends on where a column stands.
-    """
-    for first in range(0, p, _VARIABLES_AT_A_TIME):
-        for i in range(first, p, 4):
-            for j in range(first, min(i + 4, first + _VARIABLES_AT_A_TIME), 4):
-                _four_by_four(stretch, i, j, rows, products)
 
 
 @kernel(fastmath={"contract", "nsz", "reassoc"})
