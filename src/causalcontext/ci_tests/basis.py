@@ -80,8 +80,9 @@ class PreparedBasis(PreparedRows):
             pairs = (sorted((queries[i].x, queries[i].y), key=name) for i in chosen)
             given = (tuple(sorted(queries[i].given, key=name)) for i in chosen)
             numbers, reasons = _ask(basis, [(x, y, z) for (x, y), z in zip(pairs, given, strict=True)])
+            statistic, df, p = numbers.T
             rows = np.full(len(chosen), basis.rows, dtype=np.int64)
-            put(outcomes, chosen, Outcomes(*numbers.T, rows, reasons.astype(np.int8)))
+            put(outcomes, chosen, Outcomes(statistic, df, p, rows, reasons.astype(np.int8)))
         return outcomes
 
     def rows_of(self, view: int) -> NDArray[np.intp]:

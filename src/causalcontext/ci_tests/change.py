@@ -155,10 +155,7 @@ def _ranked(category: Variable, number: Floats) -> Ints:
 
 
 class PreparedChange(PreparedRows):
-    """A test of a change, and what its queries share: moments, and logits of every category on sets of numbers.
-
-    The seed draws the rows of the sample.
-    """
+    """A test of a change, and what its queries share: moments, and logits of every category on sets of numbers."""
 
     test: RobustChange
 

@@ -48,16 +48,12 @@ class ConditionalGaussian(RowTest):
                 statistic = sum(term for term, _ in terms)
                 return Comparison(statistic, float(len(terms)), float(scipy.special.chdtrc(len(terms), statistic)))
         base = base_of(given, len(x.values))
-        return association(*(added_to(base, columns_of(variable)) for variable in (x, y)), base)
+        return association(added_to(base, columns_of(x)), added_to(base, columns_of(y)), base)
 
 
-def stratum_terms(
-    x: Variable, y: Variable, numbers: Sequence[Variable], parts: Sequence[Rows]
-) -> list[tuple[float, int]]:
-    """What the strata add that have rows to spare and where neither variable is a function of the numbers.
-
-    That is (n - q - 3) atanh(r)², from so many rows.
-    """
+def stratum_terms(x: Variable, y: Variable, numbers: Sequence[Variable], parts: Sequence[Rows]
+                  ) -> list[tuple[float, int]]:  # fmt: skip
+    """(n - q - 3) atanh(r)² and n of strata with rows to spare, where neither variable is a function of the numbers."""
     found = []
     for rows in parts:
         base = _base(numbers, rows)

@@ -16,7 +16,7 @@ import scipy
 from causalcontext.ci_tests.designs import level_numbers, parts_of, strata_of
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, sequential_p, untestable
 from causalcontext.data.columns import Kind
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.rows.permutations import cell_sum, permuted_exceedances
 from causalcontext.views import Reason
 
@@ -46,11 +46,16 @@ class GSquared(RowTest):
         tables = tables_of(x, y, given)
         if len(tables.x) < FEWEST_ROWS:
             return untestable(Reason.FEW_ROWS)
-        observed = float(cell_sum(tables.x, tables.y, tables.bounds, _zeros(tables), _logs(len(tables.x))))
+        zeros = np.zeros((int(tables.x.max()) + 1, int(tables.y.max()) + 1), dtype=np.int64)
+        counts = np.arange(len(tables.x) + 1.0)
+        logs = np.asarray(scipy.special.xlogy(counts, counts))
+        observed = float(cell_sum(tables.x, tables.y, tables.bounds, zeros, logs))
         statistic = max(2.0 * (observed - tables.margins), 0.0)
-        if len(tables.x) < ROWS_PER_CELL * tables.cells:
-            return Comparison(statistic, float(tables.df), permutation_p(tables, observed, random))
-        return Comparison(statistic, float(tables.df), float(scipy.special.chdtrc(tables.df, statistic)))
+        p = float(scipy.special.chdtrc(tables.df, statistic))
+        if len(tables.x) < ROWS_PER_CELL * tables.cells:  # x is permuted inside strata; margins stay as they are
+            fixed = tables.x.copy(), tables.y, tables.bounds, zeros, logs, observed - 1e-9 * (1.0 + abs(observed))
+            p = sequential_p(lambda uniforms, most: permuted_exceedances(*fixed, uniforms, most), len(tables.x), random)
+        return Comparison(statistic, float(tables.df), p)
 
 
 class StratifiedRows(NamedTuple):
@@ -81,18 +86,3 @@ def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> Stratified
     bounds = np.concatenate([[0], np.cumsum([rows.size for rows in kept])]).astype(np.int64)
     order = np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
     return StratifiedRows(codes[0][order], codes[1][order], bounds, df, cells, margins)
-
-
-def permutation_p(tables: StratifiedRows, observed: float, random: np.random.Generator) -> float:
-    """The share of permutations of x inside strata whose G² reaches the observed one; margins stay as they are."""
-    moved, zeros, logs = tables.x.copy(), _zeros(tables), _logs(len(tables.x))
-    fixed = moved, tables.y, tables.bounds, zeros, logs, observed - 1e-9 * (1.0 + abs(observed))
-    return sequential_p(lambda uniforms, most: permuted_exceedances(*fixed, uniforms, most), len(moved), random)
-
-
-def _zeros(tables: StratifiedRows) -> Ints:
-    return np.zeros((int(tables.x.max()) + 1, int(tables.y.max()) + 1), dtype=np.int64)
-
-
-def _logs(rows: int) -> Floats:
-    return np.asarray(scipy.special.xlogy(np.arange(rows + 1.0), np.arange(rows + 1.0)))

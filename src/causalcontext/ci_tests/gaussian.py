@@ -157,7 +157,9 @@ class PreparedGaussian(Declared):
             rows = self.selection(query.view, named, self._ends(query), size)
             selection[i] = known.setdefault(rows, len(known))
         selections = self.selections(list(known), ends == 1) if positions else self._all_rows
-        pairs = [self._system(query) for query in queries] if ends else [(query.x, query.y) for query in queries]
+        pairs = [(query.x, query.y) for query in queries]
+        if ends:  # against a context, the moments of the other one are looked at twice
+            pairs = [(y, y) if x in positions else (x, x) if y in positions else (x, y) for x, y in pairs]
         first, second = np.array(pairs, dtype=np.int64).T.copy()
         given = [[z for z in query.given if z not in positions] if positions else query.given for query in queries]
         asked = CIQueries(selection, first, second, np.array(given, dtype=np.int64).reshape(len(queries), size))
@@ -169,12 +171,6 @@ class PreparedGaussian(Declared):
                 numbers[i], facts[i, 1] = np.nan, Reason.CONSTANT
         statistic, df, p = numbers.T
         return Outcomes(statistic, df, p, facts[:, 0], facts[:, 1].astype(np.int8), facts[:, 2].astype(np.int8))
-
-    def _system(self, query: CIQuery) -> tuple[int, int]:
-        """The two variables whose moments are looked at: against a context, the other one twice."""
-        if query.x in self.contexts.positions:
-            return query.y, query.y
-        return (query.x, query.x) if query.y in self.contexts.positions else (query.x, query.y)
 
     def _make_room(self, wanted: Sequence[tuple[int, ...]]) -> None:
         """Let the cross products hold some sets of cells; those of several threads one after the other."""

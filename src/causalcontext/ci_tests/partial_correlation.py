@@ -89,7 +89,8 @@ class GaussianRanks(RowTest):
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
         """The answer for one query."""
         base = base_of([scores_of(variable) for variable in given], len(x.values))
-        return association(*(added_to(base, columns_of(scores_of(variable))) for variable in (x, y)), base)
+        first, second = (added_to(base, columns_of(scores_of(variable))) for variable in (x, y))
+        return association(first, second, base)
 
 
 def scores_of(variable: Variable) -> Variable:

@@ -188,7 +188,7 @@ Draw = Callable[[int, int], Floats]
 """`draw(first, count)`: the statistics of `count` permutations, from the one of that number on."""
 
 Count = Callable[[Floats, int], tuple[int, int]]
-"""`draw(uniforms, most)`: how many draws reach the observed statistic, and how many were made until `most` did."""
+"""`draw(uniforms, most)`, uniforms of shape (draws, rows): how many reach the observed statistic, of how many."""
 ENOUGH, DRAWS, BATCH = 20, 500, 20
 """Of `sequential_p`: draws end when `ENOUGH` reach the observed statistic, else after `DRAWS`; `BATCH` at a time."""
 
@@ -230,10 +230,7 @@ def check_permutations(permutations: int, enough: int | None) -> None:
 
 
 def sequential_p(draw: Count, rows: int, random: np.random.Generator) -> float:
-    """The share of draws that reach the observed statistic, which counts as a draw where few do.
-
-    `draw` gets random numbers of shape (draws, rows).
-    """
+    """The share of draws that reach the observed statistic, which counts as a draw where few do."""
     reached = drawn = 0
     while reached < ENOUGH and drawn < DRAWS:
         more, made = draw(random.random((BATCH, rows)), ENOUGH - reached)

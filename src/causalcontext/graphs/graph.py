@@ -331,7 +331,11 @@ class LabeledUnion:
         return hash(self.edges)
 
     def __str__(self) -> str:
-        return "\n".join(self._line(edge) for edge in self.edges) or "(no edges)"
+        lines = []
+        for edge in self.edges:
+            label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
+            lines.append(f"{edge.source} {edge.mark} {edge.target}{label}")
+        return "\n".join(lines) or "(no edges)"
 
     def __repr__(self) -> str:
         return f"LabeledUnion({len(self.edges)} edges, contexts {self.all_contexts!r})"
@@ -340,11 +344,6 @@ class LabeledUnion:
         from causalcontext.drawing.plot import union_html
 
         return union_html(self)
-
-    def _line(self, edge: LabeledEdge) -> str:
-        everywhere = edge.contexts == self.all_contexts
-        label = "" if everywhere else f"  [{', '.join(str(value) for value in edge.contexts)}]"
-        return f"{edge.source} {edge.mark} {edge.target}{label}"
 
 
 def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:

@@ -26,6 +26,7 @@ from causalcontext.search.indicator import with_indicators_of_pags
 from causalcontext.search.plan import LevelSearch, LevelTask, Plan, level_tasks, run_level
 from causalcontext.search.rules import orient_edges
 from causalcontext.search.sepsets import SepsetRecords, slots
+from causalcontext.views import CIQuery
 
 CONTESTED = ("conflict", "bidirected")
 
@@ -47,8 +48,13 @@ def fci(search: LevelSearch, plan: Plan, caution: Caution, n_jobs: int, advance:
         for size in range(plan.variables):
             if not skeleton.separate(level_tasks(plan, skeleton.graphs, size)):
                 break
-        if caution.possible_dsep is not None:
-            _separate_by_larger_sets(skeleton, caution.possible_dsep)
+        if caution.possible_dsep is not None:  # the edges that are left once more, with all sets that FCI would ask
+            judged = judge_triples(search, plan, skeleton.sepsets, skeleton.sepsets.edges(skeleton.graphs))
+            both = zip(skeleton.graphs, (each.colliders for each in judged), strict=True)
+            candidates = np.stack([possible_d_sep(graph, colliders) for graph, colliders in both])
+            for size in range(1, min(caution.possible_dsep, plan.variables) + 1):
+                if not skeleton.separate(level_tasks(plan, skeleton.graphs, size, candidates=candidates)):
+                    break
         skeleton.prefer_large_p()
         oriented = _orient(skeleton, caution)
         endpoints, origins = with_indicators_of_pags(oriented, plan.contexts)
@@ -140,17 +146,6 @@ def share_cuts(plan: Plan, sepsets: SepsetRecords) -> None:
         array[g, places] = array[taken_from[g, places], places]
 
 
-def _separate_by_larger_sets(skeleton: Skeleton, largest: int) -> None:
-    """Ask the edges that are left once more, with all sets that FCI would ask, up to a size."""
-    plan, search = skeleton.plan, skeleton.search
-    edges = skeleton.sepsets.edges(skeleton.graphs)
-    colliders = [judged.colliders for judged in judge_triples(search, plan, skeleton.sepsets, edges)]
-    candidates = np.stack([possible_d_sep(*both) for both in zip(skeleton.graphs, colliders, strict=True)])
-    for size in range(1, min(largest, plan.variables) + 1):
-        if not skeleton.separate(level_tasks(plan, skeleton.graphs, size, candidates=candidates)):
-            break
-
-
 def possible_d_sep(adjacency: Bools, colliders: Collection[Triple]) -> Bools:
     """True where v might be in a set that separates x from something: shape (N, N), from row x to column v.
 
@@ -219,7 +214,7 @@ class SepsetAnswers:
     def p(self, graph: int, x: int, y: int, among: SeparatingSet) -> float:
         """The p-value of x and y in a graph given a set; NaN where they cannot be compared."""
         plan = self.skeleton.plan
-        mask = next(m for m, mask in enumerate(plan.masks) if {*mask.triggers} == {*among.fixed})
-        query = plan.query(graph, mask, min(x, y), max(x, y), among.given)
+        m, mask = next((m, mask) for m, mask in enumerate(plan.masks) if {*mask.triggers} == {*among.fixed})
+        query = CIQuery(min(x, y), max(x, y), (*among.given, *mask.kept), int(plan.views[graph, m]))
         self.skeleton.sepsets.tests[int(query.view > 0)] += 1
         return float(self.skeleton.search.ask([query])[0])

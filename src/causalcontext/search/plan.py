@@ -180,10 +180,6 @@ class Plan:
         """The other ends that are what a proposed one is, since their links repeat it: none."""
         yield from ()
 
-    def query(self, graph: int, mask: int, x: int, y: int, chosen: tuple[int, ...]) -> CIQuery:
-        """What is run for a set: `chosen` variables, and the triggers of a mask."""
-        return CIQuery(x, y, (*chosen, *self.masks[mask].kept), int(self.views[graph, mask]))
-
     def complete_graphs(self) -> Bools:
         """Every pair adjacent in every graph, but for those absent by assumption; shape (graphs, N, N).
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from enum import Enum, IntEnum
 from typing import NamedTuple
 
@@ -159,11 +158,10 @@ def orient_all(adjacency: Bools, evidence: Evidence, kind: GraphKind = GraphKind
 
 
 def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> GraphFamily:
-    """The graphs with all ends that follow, their origins and doubts.
-
-    What the graphs are (`kind`) decides which rules there are, and what one end says about the other.
-    """
-    with _no_collection():
+    """The graphs with all ends that follow, their origins and doubts; `kind` decides which rules there are."""
+    collecting = gc.isenabled()
+    gc.disable()  # rules make very many small sets, none of which is cyclic garbage
+    try:
         family = GraphFamily(edges, variables, evidence, kind)
         compared = bool(evidence.contexts.positions) and evidence.across
         groups = rule_groups(kind, compared)
@@ -174,17 +172,8 @@ def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKi
         checks = [check for check in CHECKS if compared and check.kind is kind]
         family.noted |= {Doubt(check.name, *edge) for check in checks for edge in check.edges(family)}
         return family
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """No search for cyclic garbage: rules make very many small sets, none of which is any."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
     finally:
-        if before:
+        if collecting:
             gc.enable()
 
 

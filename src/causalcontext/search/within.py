@@ -132,7 +132,13 @@ def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
     An edge with such arrows at both ends is a hidden common cause, or its two separations contradict each other. With
     contested edges as conflicts it is given up, unless one of the arrows was known before.
     """
-    found = list(_arrows_of_colliders(family))
+    links, repeated, found = family.evidence.links, family.evidence.repeated, list[Proposal]()
+    causes = None if links is None else reach(links.must)
+    for g, judged in enumerate(family.evidence.triples):
+        for x, w, y in sorted(judged.colliders):
+            if causes is None or not (causes[w, x] or causes[w, y]):
+                for arrow in (Proposal(g, x, w, ARROW, (y,), g), Proposal(g, y, w, ARROW, (x,), g)):
+                    found += [arrow, *(() if repeated is None else repeated(arrow))]
     asked = {(min(family.affected(arrow)), arrow.a, arrow.b) for arrow in found}
     for arrow in found:
         graph = family.graphs[arrow.graph]
@@ -140,17 +146,6 @@ def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
         both = (min(family.affected(arrow)), arrow.b, arrow.a) in asked and nothing_known
         give_up = both and family.evidence.contested == "conflict"
         yield arrow._replace(end=CONFLICT) if give_up else arrow
-
-
-def _arrows_of_colliders(family: GraphFamily) -> Iterator[Proposal]:
-    links = family.evidence.links
-    causes, repeated = None if links is None else reach(links.must), family.evidence.repeated
-    for g, judged in enumerate(family.evidence.triples):
-        for x, w, y in sorted(judged.colliders):
-            if causes is None or not (causes[w, x] or causes[w, y]):
-                for arrow in (Proposal(g, x, w, ARROW, (y,), g), Proposal(g, y, w, ARROW, (x,), g)):
-                    yield arrow
-                    yield from () if repeated is None else repeated(arrow)
 
 
 @in_every_graph

@@ -54,10 +54,7 @@ Change = tuple[int, int]
 def context_lags_to_restore(
     answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints
 ) -> list[tuple[Pair, CIQuery]]:
-    """For every variable whose parents are known the context lag, not next to it, that it depends on most given these.
-
-    None if there is none.
-    """
+    """For every variable with known parents the context lag that it depends on most given these, if there is one."""
     asked: dict[int, list[tuple[Pair, CIQuery]]] = {}
     there, arrows = (np.asarray(found.any(axis=0)) for found in (adjacent(endpoints), directed(endpoints)))
     open_links = adjacent(endpoints) & ~directed(endpoints) & ~directed(endpoints).swapaxes(1, 2)
@@ -189,7 +186,13 @@ def past_beyond_lags(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedP
         return alarm
     ringing = sorted({y for (_, y), p in told.items() if p <= LEVEL})
     inside = [window.at(v, lag) for lag in range(1, window.lags + 1) for v in plain]
-    _add_lost(answers, given, ringing, inside, plan.alpha)
+    lost = ringing  # what tells most is added to the conditions, one after the other, at a level that all columns share
+    while lost:
+        more = _alarm_answers(answers, given, {y: [u for u in inside if u not in given[y].columns] for y in lost})
+        least = {y: min(((p, u) for (u, z), p in more.items() if z == y), default=(1.0, -1)) for y in lost}
+        lost = [y for y in lost if least[y][0] <= plan.alpha / len(inside)]
+        for y in lost:
+            given[y].columns.add(least[y][1])
     return combined(told | _alarm_answers(answers, given, dict.fromkeys(ringing, beyond)))
 
 
@@ -204,17 +207,6 @@ def _alarm_conditions(plan: LaggedPlan, past: LaggedParents, endpoints: Endpoint
         rows = sorted((view, kept) for view, kept in {plan.rows(g, named) for g in plan.graphs} if view is not None)
         found[y] = AlarmConditions(causes, rows)
     return found
-
-
-def _add_lost(answers: RememberedAnswers, given: Mapping[int, AlarmConditions], targets: Collection[int],
-              columns: Collection[int], alpha: float) -> None:  # fmt: skip
-    """Add to the conditions what tells most of some columns, one after the other, at a level that all of them share."""
-    while targets:
-        told = _alarm_answers(answers, given, {y: [u for u in columns if u not in given[y].columns] for y in targets})
-        least = {y: min(((p, u) for (u, z), p in told.items() if z == y), default=(1.0, -1)) for y in targets}
-        targets = [y for y in targets if least[y][0] <= alpha / len(columns)]
-        for y in targets:
-            given[y].columns.add(least[y][1])
 
 
 def _alarm_answers(answers: RememberedAnswers, given: Mapping[int, AlarmConditions], asked: Mapping[int, Sequence[int]]

@@ -322,10 +322,7 @@ class WindowPlan(Plan):
         return tuple(None if u in (v, *self.triggers) else u for v, u in enumerate(earlier))
 
     def repeat_cuts(self, sepsets: SepsetRecords, before: Bools) -> None:
-        """What was separated since `before`, shape (graphs, pairs), is separated at earlier times as well.
-
-        Members of the sets that lie beyond the window then go.
-        """
+        """What was separated since `before`, shape (graphs, pairs), is so earlier; members beyond the window go."""
         cut = np.argwhere(sepsets.separated() & ~before).tolist()
         for (graph, place), steps in product(cut, range(1, self.window.lags + 1)):
             x, y = (self._moved(int(ends[place]), steps) for ends in (sepsets.first, sepsets.second))
