@@ -40,7 +40,7 @@ from causalcontext.data.indicators import (
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, StreamColumns, scan_checked
 from causalcontext.data.series import with_cycles
-from causalcontext.data.series_options import SeriesOptions, time_columns
+from causalcontext.data.series_options import time_columns
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, eager_frame, read_table, take_columns
@@ -62,13 +62,7 @@ from causalcontext.results.notes import About, Note, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import links_without_functions
-from causalcontext.timeseries.windows import (
-    SeriesWindows,
-    check_complete,
-    read_windows,
-    series_settings,
-    windows_of_scan,
-)
+from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
 from causalcontext.version import __version__
 
 SHORTEST = 0.01
@@ -371,17 +365,16 @@ def _scanned_with_lags(scanned: Scan, context: Any, options: Options, test: Inde
     return windows_of_scan(scanned, rows, options.series, test)
 
 
-def scanned_table(
-    table: Any,
-    context: Any,
-    options: Options,
-    progress: bool,
-    names: Sequence[str] | None = None,
-) -> Scan | None:
+def scanned_table(table: Any, context: Any, options: Options, progress: bool, names: Sequence[str] | None = None
+                  ) -> Scan | None:  # fmt: skip
     """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
     if not isinstance(table, Scan) and not is_out_of_memory(table):
-        lazily = is_lazy(table) and names is None
-        return _scanned_lazily(table, context, options, progress) if lazily else None
+        # A lazy table is collected for what a scan answers on the sample, or not at all.
+        needs_rows = options.missing in ("testwise", "model") or _ranked(options) or bool(split_context(context)[1])
+        if is_lazy(table) and names is None and options.lags is None and not needs_rows:
+            with suppress(NotYetError, FileError):
+                return scanned_once(table, context, options, progress, only_numbers=True)
+        return None
     if names is not None:
         raise OptionError(NAMES_OF_ARRAYS)
     check_scannable(context, options)
@@ -402,14 +395,8 @@ def check_scannable(context: Any, options: Options) -> None:
         raise OptionError(f'missing="{options.missing}" needs the table in memory; use missing="listwise"')
 
 
-def scanned_once(
-    table: Any,
-    context: Any,
-    options: Options,
-    progress: bool,
-    columns: Sequence[str] | None = None,
-    only_numbers: bool = False,
-) -> Scan:
+def scanned_once(table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None,
+                 only_numbers: bool = False) -> Scan:  # fmt: skip
     """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused.
 
     These are contexts whose cuts are not known and, with lags, all that are made out of a column.
@@ -427,25 +414,13 @@ def scanned_once(
                         progress=progress, series=options.series)  # fmt: skip
 
 
-def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
-    """The scan of a lazy table; None where it is collected, for what a scan answers on the sample, or not at all."""
-    if (
-        options.lags is not None
-        or options.missing in ("testwise", "model")
-        or _ranked(options)
-        or split_context(context)[1]
-    ):
-        return None
-    try:
-        return scanned_once(table, context, options, progress, only_numbers=True)
-    except (NotYetError, FileError):
-        return None
-
-
 def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
     """Return if context, lags and sample are those that a table was scanned with, or none are named."""
     kept, series, windows = scanned.data.n_rows, options.series, scanned.windows
-    if series is not None and (windows is None or not _same_windows(series, windows.options)):
+    alike = windows is not None and series == windows.options
+    if series is not None and windows is not None and series.missing != "interpolate" != windows.options.missing:
+        alike = series == replace(windows.options, missing=series.missing)  # leaving some out is up to the search
+    if series is not None and not alike:
         had = "without lags" if windows is None else "with other lags, or another way to make windows"
         raise OptionError(f"lags is {series.lags}, but the table was scanned {had}; pass the same options to scan and "
                           "discover, or the files themselves to discover")  # fmt: skip
@@ -458,16 +433,14 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
         raise OptionError(f"context is {shortly(context)}, but the table was scanned with {words}; scan it again")
 
 
-def _same_windows(asked: SeriesOptions, made: SeriesOptions) -> bool:
-    """Whether windows were made as asked; leaving some out is up to the search."""
-    return asked == made or (asked.missing != "interpolate" != made.missing
-                             and replace(asked, missing="windows") == replace(made, missing="windows"))  # fmt: skip
-
-
 def _settings(options: Options, test: str, context: object) -> Settings:
     """The settings of a search, by values alone."""
     limit = None if options.max_given is None else int(options.max_given)
     measured, made = split_context(context)
+    series: dict[str, Any] = {} if options.series is None else asdict(options.series)
+    if series:  # as plain values
+        series |= {name: list(series[name]) for name in ("context_lags", "covariates", "cycles")}
+        series["step"] = None if series["step"] is None else str(series["step"])
     return Settings(
         options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
         options.knowledge or Knowledge(), __version__,
@@ -476,7 +449,7 @@ def _settings(options: Options, test: str, context: object) -> Settings:
         score=asdict(_score(options)) if options.method in SCORE_METHODS else {},
         possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
         contested=options.contested, context_confounded=bool(options.context_confounded),
-        series={} if options.series is None else series_settings(options.series),
+        series=series,
         transform="ranks" if _ranked(options) else "none",
     )  # fmt: skip
 
@@ -519,15 +492,14 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
     misread = words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data)
     warnings = (*(words for words in misread if words), *warnings)
+    ends = zip(data.values, outcome.endpoints, strict=True)
+    graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}
     return ContextGraphs(
         names=names,
         cells=cells,
         levels=data.levels,
         contexts=data.values,
-        graphs={
-            value: Graph(names, endpoints, outcome.kind)
-            for value, endpoints in zip(data.values, outcome.endpoints, strict=True)
-        },
+        graphs=graphs,
         settings=settings,
         data=_summary(task, outcome),
         log=outcome.log,

@@ -84,15 +84,8 @@ class Knowledge:
     sinks: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
 
-    def __init__(
-        self,
-        required: Pairs = (),
-        forbidden: Pairs = (),
-        tiers: Sequence[Sequence[str]] = (),
-        roots: Sequence[str] = (),
-        sinks: Sequence[str] = (),
-        closed: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, required: Pairs = (), forbidden: Pairs = (), tiers: Sequence[Sequence[str]] = (),
+                 roots: Sequence[str] = (), sinks: Sequence[str] = (), closed: Sequence[str] = ()) -> None:  # fmt: skip
         put = object.__setattr__
         for what, pairs in (("required", required), ("forbidden", forbidden)):
             put(self, what, _links(what, pairs))
@@ -113,13 +106,8 @@ class Knowledge:
         return cls(required=[(context, child) for child in _names("children", children)])
 
     @classmethod
-    def context_neighbours(
-        cls,
-        context: str,
-        parents: Sequence[str] = (),
-        children: Sequence[str] = (),
-        others: Literal["absent", "unknown"] = "absent",
-    ) -> Knowledge:
+    def context_neighbours(cls, context: str, parents: Sequence[str] = (), children: Sequence[str] = (),
+                           others: Literal["absent", "unknown"] = "absent") -> Knowledge:  # fmt: skip
         """The paper's "adj. R-all": these are the links at the context; `others` are absent, or left open.
 
         Examples
@@ -150,11 +138,8 @@ class Knowledge:
     def to_dict(self) -> dict[str, list[Any]]:
         """The same knowledge as lists, without empty entries."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            key: [list(item) if isinstance(item, tuple) else item for item in value]
-            for key, value in values.items()
-            if value
-        }
+        return {key: [list(item) if isinstance(item, tuple) else item for item in value]
+                for key, value in values.items() if value}  # fmt: skip
 
     def to_toml(self) -> str:
         """The same knowledge as the text of a TOML file, which `from_toml` reads.
@@ -201,14 +186,10 @@ class Knowledge:
         if not isinstance(other, Knowledge):
             return NotImplemented
         extra = other._against_tiers() if self.tiers else ()
-        return Knowledge(
-            required=_merged(self.required, other.required),
-            forbidden=_merged(self.forbidden, other.forbidden, extra),
-            tiers=self.tiers or other.tiers,
-            roots=_merged(self.roots, other.roots),
-            sinks=_merged(self.sinks, other.sinks),
-            closed=_merged(self.closed, other.closed),
-        )
+        names = ("required", "roots", "sinks", "closed")
+        both = {name: _merged(getattr(self, name), getattr(other, name)) for name in names}
+        forbidden = _merged(self.forbidden, other.forbidden, extra)
+        return Knowledge(forbidden=forbidden, tiers=self.tiers or other.tiers, **both)
 
     def __repr__(self) -> str:
         known = [(field.name, getattr(self, field.name)) for field in fields(self)]
@@ -216,13 +197,8 @@ class Knowledge:
 
     def _against_tiers(self) -> tuple[tuple[str, str], ...]:
         """The directed links that the tiers rule out."""
-        return tuple(
-            (late, early)
-            for position, tier in enumerate(self.tiers)
-            for late in tier
-            for before in self.tiers[:position]
-            for early in before
-        )
+        return tuple((late, early) for position, tier in enumerate(self.tiers) for late in tier
+                     for before in self.tiers[:position] for early in before)  # fmt: skip
 
     def _required_links(self, index: Mapping[str, int]) -> Bools:
         must = np.zeros((len(index), len(index)), dtype=bool)
@@ -247,10 +223,6 @@ class Knowledge:
                 raise KnowledgeError(f"{link} required, but {effect!r} is a root: it has no causes")
             if cause in self.sinks:
                 raise KnowledgeError(f"{link} required, but {cause!r} is a sink: it has no effects")
-        self._check_paths()
-
-    def _check_paths(self) -> None:
-        """Raise if required links lead in a circle, or from a later tier to an earlier one."""
         index = {name: position for position, name in enumerate(self.names)}
         leads = reach(self._required_links(index))
         circular = [name for name in index if leads[index[name], index[name]]]

@@ -88,7 +88,14 @@ class Watch:
         if phase > 0 and self._expected.get(phase):
             self._kept = min(queries.get(phase, 0.0) / self._expected[phase], 1.0)
         self._expected = dict(queries)
-        self._tell_forecast()
+        seconds, sizes = self._seconds_per_query(), [size for size in self._expected if size >= 0]
+        if self._forecast or seconds is None or self._phase < 2 or not sizes:
+            return
+        if text := forecast(self.likely(), seconds):  # one line, as soon as it is known that the search takes long
+            self._forecast = True
+            logger.info(text)
+            if self._say is not None:
+                self._say(text)
 
     def check(self) -> None:
         """Stop the search where its time is over."""
@@ -142,18 +149,6 @@ class Watch:
             left = self.left()
             self._show(self._phase, share if left is None else self.elapsed / max(self.elapsed + left, 1e-9), left)
         self.check()
-
-    def _tell_forecast(self) -> None:
-        """One line, as soon as it is known that the search takes long."""
-        seconds, sizes = self._seconds_per_query(), [size for size in self._expected if size >= 0]
-        if self._forecast or seconds is None or self._phase < 2 or not sizes:
-            return
-        text = forecast(self.likely(), seconds)
-        if text:
-            self._forecast = True
-            logger.info(text)
-            if self._say is not None:
-                self._say(text)
 
 
 def forecast(queries: Mapping[int, float], seconds: float) -> str:

@@ -82,14 +82,15 @@ class Accumulator:
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
         for one in self.made:
-            batch = batch.append_column(one.name, _steps(one, batch))
+            steps = one.codes(numbers_of(batch.column(batch.schema.get_field_index(one.column))))
+            coded = pa.DictionaryArray.from_arrays(pa.array(steps, mask=steps < 0), pa.array(one.levels))
+            batch = batch.append_column(one.name, coded)
         for name, neighbours in self.neighbours.items():
             note_order(neighbours, dictionary_of_batch(batch, name))
         codes = self.codes_of(batch)
         numbers = {name: self.numbers_in(batch, name) for name in self.levels}
-        held = BatchColumns(batch, self.system, numbers)  # the kernels below see no more than addresses
-        if self.levels:
-            held.append(self._indicators(numbers))
+        made = self._indicators(numbers) if self.levels else []
+        held = BatchColumns(batch, self.system, numbers, made)  # the kernels below see no more than addresses
         chosen, hashes = self.sample.choose(first_row, codes.size)
         drawn = DrawnRows(hashes, first_row + chosen, codes[chosen], np.empty((held.addresses.size, chosen.size)))
         cells, room = len(self._totals.n) // self._blocks, self._workspace
@@ -118,10 +119,17 @@ class Accumulator:
         both.cells = dict(self.cells)
         place = np.array([both.cells.setdefault(cell, len(both.cells)) for cell in other.cells] + [-1], dtype=np.int32)
         both._blocks = min(self._blocks, other._blocks, blocks_for(len(both.cells), both._width))
-        both._totals = _added(
-            self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks, both.indicators),
-            other._placed(place[:-1], len(both.cells), both._blocks, both.indicators),
-        )
+        mine = self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks, both.indicators)
+        theirs = other._placed(place[:-1], len(both.cells), both._blocks, both.indicators)
+        # around the centres of the first where it has rows; moments by Chan, Golub and LeVeque
+        centre = np.where((mine.n > 0)[:, None], mine.centre, theirs.centre)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = Moments(mine.n, mine.mean, mine.scatter)
+            moments += Moments(theirs.n, (theirs.centre - centre) + theirs.mean, theirs.scatter)
+        sums = {key: getattr(mine, key) + getattr(theirs, key) for key in ("lost", "missing", "infinite", "digests")}
+        low, high = np.minimum(mine.low, theirs.low), np.maximum(mine.high, theirs.high)
+        both._totals = ScanTotals(n=moments.rows, centre=centre, mean=moments.mean, low=low, high=high,
+                                  scatter=moments.scatter, **sums)  # fmt: skip
         both.rows, both.missing_context = self.rows + other.rows, self.missing_context + other.missing_context
         both.context_digest = (self.context_digest + other.context_digest) % 2**64
         both.sample = self.sample.merged(other.sample, place)
@@ -185,23 +193,17 @@ class Accumulator:
             return codes
         few = None if numbers is None else few_cells(numbers)
         read = few or cells_of(batch, self.contexts)
-        place = self._placed_cells(read, codes)
+        places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
+        place = np.array([*places, -1], dtype=np.int32)  # of the cells that were read, -1 behind them
+        if not look_up(read.numbers, read.first, -1, place, codes):
+            for number in np.unique(read.numbers).tolist():
+                if place[number - read.first] == _NEW:
+                    place[number - read.first] = self.cells.setdefault(read.cells[number - read.first], len(self.cells))
+            self._make_room()
+            look_up(read.numbers, read.first, -1, place, codes)
         if few is not None:
             self._first, self._places = read.first, place
         return codes
-
-    def _placed_cells(self, read: BatchCells, codes: Codes) -> Codes:
-        """Write down the cell of every row, new ones noted; the places of the cells that were read, -1 behind them."""
-        places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
-        place = np.array([*places, -1], dtype=np.int32)
-        if look_up(read.numbers, read.first, -1, place, codes):
-            return place
-        for number in np.unique(read.numbers).tolist():
-            if place[number - read.first] == _NEW:
-                place[number - read.first] = self.cells.setdefault(read.cells[number - read.first], len(self.cells))
-        self._make_room()
-        look_up(read.numbers, read.first, -1, place, codes)
-        return place
 
     def _make_room(self) -> None:
         """Room for cells and indicators that are new."""
@@ -257,22 +259,11 @@ def widened(totals: ScanTotals, place: NDArray[np.integer[Any]], levels: int,
     return wide
 
 
-def _added(mine: ScanTotals, theirs: ScanTotals) -> ScanTotals:
-    """What both say, around the centres of the first where it has rows; moments by Chan, Golub and LeVeque."""
-    centre = np.where((mine.n > 0)[:, None], mine.centre, theirs.centre)
-    with np.errstate(over="ignore", invalid="ignore"):
-        moments = Moments(mine.n, mine.mean, mine.scatter)
-        moments += Moments(theirs.n, (theirs.centre - centre) + theirs.mean, theirs.scatter)
-    sums = {name: getattr(mine, name) + getattr(theirs, name) for name in ("lost", "missing", "infinite", "digests")}
-    low, high = np.minimum(mine.low, theirs.low), np.maximum(mine.high, theirs.high)
-    return ScanTotals(n=moments.rows, centre=centre, mean=moments.mean, low=low, high=high, scatter=moments.scatter,
-                      **sums)  # fmt: skip
-
-
 class BatchColumns:
     """Some columns of a batch as float64, NaN where there is no value; not copied where they are float64 already.
 
-    `addresses` say where the numbers of each begin, valid as long as this object lives; uint64, shape (columns,).
+    `instead` has other numbers for some columns, `more` are further ones. `addresses` say where the numbers of each
+    begin, valid as long as this object lives; uint64, shape (columns,).
 
     >>> import ctypes
     >>> import pyarrow as pa
@@ -281,9 +272,8 @@ class BatchColumns:
     [[1.0, 2.0], [3.0, nan]]
     """
 
-    def __init__(
-        self, batch: pa.RecordBatch, names: Sequence[str], instead: Mapping[str, Floats] | None = None
-    ) -> None:
+    def __init__(self, batch: pa.RecordBatch, names: Sequence[str], instead: Mapping[str, Floats] | None = None,
+                 more: Sequence[Floats] = ()) -> None:  # fmt: skip
         plain, self._held = pa.float64(), batch.select(list(names)).columns
         self.addresses = np.empty(len(names), dtype=np.uint64)
         for place, column in enumerate(self._held):
@@ -295,17 +285,8 @@ class BatchColumns:
             else:
                 self._held[place] = numbers = numbers_of(column)
                 self.addresses[place] = numbers.ctypes.data
-
-    def append(self, columns: list[Floats]) -> None:
-        """Some more columns of numbers."""
-        self._held += columns
-        self.addresses = np.append(self.addresses, np.array([one.ctypes.data for one in columns], dtype=np.uint64))
-
-
-def _steps(made: Indicator, batch: pa.RecordBatch) -> pa.Array:
-    """The context of a batch that is made out of one of its columns."""
-    codes = made.codes(numbers_of(batch.column(batch.schema.get_field_index(made.column))))
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(made.levels))
+        self._held += more
+        self.addresses = np.append(self.addresses, np.array([one.ctypes.data for one in more], dtype=np.uint64))
 
 
 def numbers_of(column: pa.Array) -> Floats:

@@ -7,6 +7,7 @@ what was understood.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -95,15 +96,15 @@ def without_codes(frame: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
     for name, column in frame.items():
         if pd.api.types.is_bool_dtype(column.dtype):
             continue
-        if pd.api.types.is_numeric_dtype(column.dtype):
-            hit = column.isin(numbers)
-            own = column.mask(hit) if hit.any() else None
-        else:
+        plain = pd.api.types.is_numeric_dtype(column.dtype)
+        hit = column.isin(numbers)
+        if not plain:
             text = column.astype(object).map(lambda value: value.strip() if isinstance(value, str) else value)
             hit = text.isin(codes) | text.isin(numbers)
-            own = _as_numbers(column.mask(hit)) if hit.any() else None
-        if own is not None:
-            changed[str(name)] = own
+        if hit.any():
+            changed[str(name)] = column.mask(hit)
+            with suppress(ValueError, TypeError):
+                changed[str(name)] = changed[str(name)] if plain else pd.to_numeric(changed[str(name)])
     return frame.assign(**changed)
 
 
@@ -118,13 +119,6 @@ def numbers_with_words(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
             if words and rest and all(map(_is_number, rest)):
                 found[str(name)] = words
     return found
-
-
-def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    try:
-        return pd.to_numeric(column)
-    except (ValueError, TypeError):
-        return column
 
 
 def _is_number(text: str) -> bool:

@@ -47,10 +47,8 @@ class DaskPartitions:
         lengths = _computed(table.map_partitions(len)).tolist()
         begins = accumulate([0, *lengths[:-1]])
         start.sample.expect(sum(lengths))
-        parts = [
-            delayed(accumulated_frame)(part, start, begin)
-            for part, begin in zip(table.to_delayed(), begins, strict=True)
-        ]
+        numbered = zip(table.to_delayed(), begins, strict=True)
+        parts = [delayed(accumulated_frame)(part, start, begin) for part, begin in numbered]
         while len(parts) > 1:
             pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
             parts = [delayed(merged_all)(pair) if len(pair) > 1 else pair[0] for pair in pairs]

@@ -91,9 +91,20 @@ def infer_kind(column: Column) -> Kind:
         return Kind.CONTINUOUS
     if isinstance(column.dtype, _CATEGORICAL_DTYPES):
         return Kind.ORDERED if _is_ordered(column) else Kind.CATEGORICAL
-    if isinstance(column.dtype, _DTYPES_TO_LOOK_INTO):
-        return _kind_of_values(column)
-    raise _unusable(column, f"dtype {column.dtype_name}")
+    if not isinstance(column.dtype, _DTYPES_TO_LOOK_INTO):
+        raise _unusable(column, f"dtype {column.dtype_name}")
+    values = plain_values(column)
+    if values.dtype.kind in "fiu":
+        return Kind.CONTINUOUS
+    if values.dtype.kind != "O":
+        raise _unusable(column, f"dtype {values.dtype}")
+    families = value_families(values)
+    if set(families) <= {int, float}:
+        return Kind.CONTINUOUS
+    if families in ((bool,), (str,)):
+        return Kind.CATEGORICAL
+    listed = " and ".join(family.__name__ for family in families)
+    raise _unusable(column, f"dtype object with values of type {listed}")
 
 
 def _is_ordered(column: Column) -> bool:
@@ -149,27 +160,8 @@ def value_families(values: Values) -> tuple[type, ...]:
     `bool`, `int`, `float` and `str` stand for their kin; any other type is listed as it is.
     """
     types = {type(value) for value in values[~is_missing(values)]}
-    return tuple(sorted({_family(kind) for kind in types}, key=lambda family: family.__name__))
-
-
-def _kind_of_values(column: Column) -> Kind:
-    """The kind of a column of Python objects, or of a dtype that narwhals has no name for."""
-    values = plain_values(column)
-    if values.dtype.kind in "fiu":
-        return Kind.CONTINUOUS
-    if values.dtype.kind != "O":
-        raise _unusable(column, f"dtype {values.dtype}")
-    families = value_families(values)
-    if set(families) <= {int, float}:
-        return Kind.CONTINUOUS
-    if families in ((bool,), (str,)):
-        return Kind.CATEGORICAL
-    listed = " and ".join(family.__name__ for family in families)
-    raise _unusable(column, f"dtype object with values of type {listed}")
-
-
-def _family(kind: type) -> type:
-    return next((family for family, members in _FAMILIES if issubclass(kind, members)), kind)
+    families = {next((family for family, kin in _FAMILIES if issubclass(own, kin)), own) for own in types}
+    return tuple(sorted(families, key=lambda family: family.__name__))
 
 
 def for_dates(name: str) -> str:
@@ -208,8 +200,13 @@ def read_levels(
     type without plain text, a context of fewer than two levels, and more levels than half of the rows.
     """
     codes, values, family = _coded(column, role)
-    if family is float:
-        family = _float_or_int(column, values, declared, whole_floats)
+    if family is float:  # unless declared as labels, or two whole numbers, floats are measurements
+        whole = all(float(value).is_integer() for value in values)
+        labels = declared or isinstance(column.dtype, nw.Categorical | nw.Enum)
+        if not labels and not (whole and (whole_floats or len(values) == 2)):
+            raise DataError(f"context {column.name!r} is continuous ({column.dtype_name}); if its values are labels, "
+                            f"declare kinds={{{column.name!r}: 'categorical'}}")  # fmt: skip
+        family = int if whole and (whole_floats or not labels) else float
     occurring = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
     if role == "context" and occurring.size < 2:
         one = [f"1 level ({family(values[place])!r}); at least 2" for place in occurring]
@@ -255,19 +252,6 @@ def _not_a_level(column: Column, listed: str, role: str) -> DataError:
                      "booleans; convert them to text")  # fmt: skip
 
 
-def _float_or_int(column: Column, values: Values, declared: bool, whole_floats: bool) -> type:
-    """The type of levels that are floats; unless declared as labels, or two whole numbers, they are measurements."""
-    whole = all(float(value).is_integer() for value in values)
-    if whole_floats and whole:
-        return int
-    if declared or isinstance(column.dtype, nw.Categorical | nw.Enum):
-        return float
-    if whole and len(values) == 2:
-        return int
-    raise DataError(f"context {column.name!r} is continuous ({column.dtype_name}); if its values are labels, "
-                    f"declare kinds={{{column.name!r}: 'categorical'}}")  # fmt: skip
-
-
 def check_levels_repeat(name: str, role: str, rows: int, levels: Sequence[Any]) -> None:
     """Return if there are few enough levels to be called so, in the rows that have one."""
     if 2 * len(levels) <= rows:
@@ -280,16 +264,12 @@ def check_levels_repeat(name: str, role: str, rows: int, levels: Sequence[Any]) 
 
 def check_no_dates(name: str, levels: Sequence[Any]) -> None:
     """Return unless levels are dates; some are looked at."""
-    if all(map(_is_date, levels[:FEW])):
-        raise DataError(f"column {name!r} holds dates as text; {for_dates(name)}")
-
-
-def _is_date(value: Any) -> bool:
-    """Whether a text is a date, perhaps with a time, as ISO 8601 writes them with hyphens."""
-    try:
-        return isinstance(value, str) and "-" in value and datetime.fromisoformat(value) is not None
+    try:  # with hyphens, as ISO 8601 writes dates, perhaps with a time
+        dates = all(isinstance(value, str) and "-" in value and datetime.fromisoformat(value) for value in levels[:FEW])
     except ValueError:
-        return False
+        return
+    if dates:
+        raise DataError(f"column {name!r} holds dates as text; {for_dates(name)}")
 
 
 def _is_pandas_categorical(column: Column) -> bool:
@@ -318,8 +298,14 @@ def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
     """The values of a column, and the categories that codes stand for; no categories for numbers."""
     if kind is Kind.CONTINUOUS:
         return _numbers(column), ()
-    if kind is Kind.COUNT:
-        return _counts(column), ()
+    if kind is Kind.COUNT:  # what is missing or infinite is reported later
+        values = _numbers(column)
+        finite = values[np.isfinite(values)]
+        wrong = finite[(finite < 0) | (finite != np.floor(finite))]
+        if wrong.size:
+            raise DataError(f"column {column.name!r} is declared count but holds {number_text(float(wrong[0]))}, "
+                            "expected whole numbers from 0")  # fmt: skip
+        return values, ()
     in_order = column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or _is_ordered(column)
     if kind is Kind.ORDERED and not in_order:
         raise DataError(f"column {column.name!r} is declared ordered, but its values ({column.dtype_name}) have no "
@@ -344,17 +330,6 @@ def _numbers(column: Column) -> Values:
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"column {column.name!r} is declared continuous but not numeric: {error}") from error
     return numbers
-
-
-def _counts(column: Column) -> Values:
-    """Whole numbers from 0; what is missing or infinite is reported later."""
-    values = _numbers(column)
-    finite = values[np.isfinite(values)]
-    wrong = finite[(finite < 0) | (finite != np.floor(finite))]
-    if wrong.size:
-        raise DataError(f"column {column.name!r} is declared count but holds {number_text(float(wrong[0]))}, expected "
-                        "whole numbers from 0")  # fmt: skip
-    return values
 
 
 def check_no_typing_error(name: str, distinct: Sequence[str]) -> None:

@@ -94,10 +94,9 @@ class Completed:
     def note(self) -> str:
         """What was done, in a sentence."""
         lack = 1.0 - self.columns.seen[:, self.information.first].mean()
-        return (
-            f"{100.0 * lack:.2g} % of the cells are missing and were modelled, from all {self.given.n_rows:,} rows; "
-            f"what is known about two columns given the others is worth {100.0 * self.share:.0f} % of them on average"
-        )
+        return (f"{100.0 * lack:.2g} % of the cells are missing and were modelled, from all {self.given.n_rows:,} "
+                "rows; what is known about two columns given the others is worth "
+                f"{100.0 * self.share:.0f} % of them on average")  # fmt: skip
 
     @cached_property
     def information(self) -> Information:
@@ -173,8 +172,9 @@ def _columns(data: Dataset) -> IncompleteColumns:
     for j, position in enumerate(data.contexts.positions):
         own_level = np.asarray(data.columns[position], dtype=np.int64)
         possible &= (own_level < 0)[:, None] | (own_level[:, None] == cells[:, j])
-    lost = ~possible.any(axis=1)
-    possible[lost] = True  # two contexts, each missing where the other has a value that no cell combines it with
+    possible[~possible.any(axis=1)] = (
+        True  # two contexts, each missing where the other has a value that no cell combines it with
+    )
     return IncompleteColumns(np.where(known, (wide - centre) / scale, 0.0), known, np.array(owner), pattern.ravel(),
                              patterns, possible, centre, scale)  # fmt: skip
 
@@ -188,7 +188,10 @@ def fit(columns: IncompleteColumns, weight: Floats | None = None, start: NormalC
     unknown = columns.possible.sum(axis=1) > 1
     belongs = columns.possible / columns.possible.sum(axis=1, keepdims=True)
     for _ in range(MOST_STEPS):
-        after = _maximised([_expected(columns, belongs[:, cell] * count, model, cell) for cell in range(cells)])
+        expected = [_expected(columns, belongs[:, cell] * count, model, cell) for cell in range(cells)]
+        total, mean, scatter = (np.stack([np.asarray(own[i]) for own in expected]) for i in range(3))
+        covariance = (scatter + PRIOR_ROWS * np.eye(q)) / (total + PRIOR_ROWS)[:, None, None]
+        after = NormalCells(total / total.sum(), mean, covariance, scatter, total)  # the M step
         moved = max(np.abs(after.mean - model.mean).max(), np.abs(after.covariance - model.covariance).max())
         model = after
         if moved < CLOSE:
@@ -198,9 +201,8 @@ def fit(columns: IncompleteColumns, weight: Floats | None = None, start: NormalC
     return model
 
 
-def _expected(
-    columns: IncompleteColumns, weight: Floats, model: NormalCells, cell: int
-) -> tuple[float, Floats, Floats]:
+def _expected(columns: IncompleteColumns, weight: Floats, model: NormalCells, cell: int
+              ) -> tuple[float, Floats, Floats]:  # fmt: skip
     """Rows, mean and cross products of one cell as the model expects them: one E step."""
     mean, covariance = model.mean[cell], model.covariance[cell]
     total, q = float(weight.sum()), len(mean)
@@ -214,13 +216,6 @@ def _expected(
         left += np.tensordot(np.bincount(place, weight[rows], some.stop - some.start), rest, 1)
     centre = sums / max(total, 1e-12)
     return total, centre, products - total * np.outer(centre, centre) + left
-
-
-def _maximised(expected: Sequence[tuple[float, Floats, Floats]]) -> NormalCells:
-    """The law of every cell that makes what is expected most likely: an M step."""
-    rows, mean, scatter = (np.stack([np.asarray(own[i]) for own in expected]) for i in range(3))
-    prior = PRIOR_ROWS * np.eye(mean.shape[1])
-    return NormalCells(rows / rows.sum(), mean, (scatter + prior) / (rows + PRIOR_ROWS)[:, None, None], scatter, rows)
 
 
 def posterior(columns: IncompleteColumns, model: NormalCells) -> Floats:
@@ -255,12 +250,8 @@ def _regressions(patterns: Bools, covariance: Floats) -> tuple[Floats, Floats, F
     slopes = covariance @ inverse
     slopes = np.where(patterns[:, :, None], np.eye(patterns.shape[1]), slopes)
     left = covariance - slopes @ covariance
-    return (
-        slopes,
-        np.where(both | patterns[:, :, None] | patterns[:, None, :], 0.0, left),
-        inverse,
-        np.linalg.slogdet(inside)[1],
-    )
+    left = np.where(both | patterns[:, :, None] | patterns[:, None, :], 0.0, left)
+    return slopes, left, inverse, np.linalg.slogdet(inside)[1]
 
 
 def predicted(columns: IncompleteColumns, rows: Ints, slopes: Floats, mean: Floats) -> Floats:
@@ -354,10 +345,8 @@ class Information:
         whole = left = 0.0
         for cell, n in zip(chosen, rows.tolist(), strict=True):
             covariance = model.covariance[cell]
-            variance = (first @ covariance @ first) * (second @ covariance @ second) + (
-                first @ covariance @ second
-            ) ** 2
-            whole += n * variance
+            across = first @ covariance @ second
+            whole += n * ((first @ covariance @ first) * (second @ covariance @ second) + across**2)
             left += n * n * float(gradient @ self._errors[cell] @ gradient)
         return float(np.clip(whole / max(left, 1e-300), 0.01, 1.0))
 
@@ -366,9 +355,8 @@ class Information:
         weights = np.zeros(len(covariance))
         weights[column] = 1.0
         if given.size:
-            weights[given] = -np.linalg.lstsq(covariance[np.ix_(given, given)], covariance[given, column], rcond=None)[
-                0
-            ]
+            fit = np.linalg.lstsq(covariance[np.ix_(given, given)], covariance[given, column], rcond=None)
+            weights[given] = -fit[0]
         return weights
 
     def _error(self, cell: int) -> Floats:
@@ -381,6 +369,5 @@ class Information:
         inverse = _regressions(columns.patterns, self.model.covariance[cell])[2]
         for own, n in zip(inverse, count.tolist(), strict=True):
             if n > 0.0:
-                crossed = own[np.ix_(a, a)] * own[np.ix_(b, b)] + own[np.ix_(a, b)] * own[np.ix_(b, a)]
-                found += n * crossed
+                found += n * (own[np.ix_(a, a)] * own[np.ix_(b, b)] + own[np.ix_(a, b)] * own[np.ix_(b, a)])
         return np.asarray(np.linalg.inv(found * half[:, None] * half))

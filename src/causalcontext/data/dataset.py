@@ -172,11 +172,8 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
 def stable_order(values: Values) -> Ints:
     """What sorts values, equal ones in the order of the rows; where there are none, a quicker sort says the same."""
     order = np.argsort(values)
-    return order if _rises(values[order]) else np.argsort(values, kind="stable")
-
-
-def _rises(ordered: Values) -> bool:
-    return bool((ordered[1:] > ordered[:-1]).all())
+    rises = (values[order[1:]] > values[order[:-1]]).all()
+    return order if rises else np.argsort(values, kind="stable")
 
 
 def mean_ranks(values: Values) -> Floats:
@@ -187,7 +184,7 @@ def mean_ranks(values: Values) -> Floats:
     """
     order, ranks = np.argsort(values), np.empty(len(values))
     ordered, ranks[order] = values[order], np.arange(1.0, len(values) + 1.0)
-    if not _rises(ordered):
+    if not (ordered[1:] > ordered[:-1]).all():
         starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
         count = np.diff(starts, append=len(values))
         ranks[order] = np.repeat(starts + (count + 1) / 2.0, count)

@@ -56,8 +56,19 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
     try:
         if file.exists() and not stat.S_ISREG(file.stat().st_mode):
             file.write_bytes(content)  # a device or a pipe: replacing it would destroy it
-        else:
-            _replace(file, content)
+            return
+        draft = file.with_name(f".{file.name[:40]}.{secrets.token_hex(6)}.tmp")
+        try:
+            with draft.open("xb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if file.exists():
+                draft.chmod(stat.S_IMODE(file.stat().st_mode))
+            draft.replace(file)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -65,19 +76,3 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
 def harmless(cell: object) -> object:
     """A cell of a CSV file that no spreadsheet takes for a formula: text that begins like one gets an apostrophe."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
-
-
-def _replace(file: Path, content: bytes) -> None:
-    """Write a new file beside `file`, down to the disk, and rename it."""
-    draft = file.with_name(f".{file.name[:40]}.{secrets.token_hex(6)}.tmp")
-    try:
-        with draft.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if file.exists():
-            draft.chmod(stat.S_IMODE(file.stat().st_mode))
-        draft.replace(file)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

@@ -25,19 +25,14 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        if self._name not in sys.modules:
-            _import_whole(self._name)
+        if self._name not in sys.modules:  # Ctrl-C waits: it would leave half of it, and another error in its place
+            waits = CtrlCWaits()
+            waits.on_start(None)
+            try:
+                import_module(self._name)
+            finally:
+                waits.on_end(None)
         return getattr(import_module(self._name), name)
-
-
-def _import_whole(name: str) -> None:
-    """Import a library; Ctrl-C waits, since it would leave half of it, and another error in its place."""
-    waits = CtrlCWaits()
-    waits.on_start(None)
-    try:
-        import_module(name)
-    finally:
-        waits.on_end(None)
 
 
 if TYPE_CHECKING:
@@ -54,7 +49,7 @@ SHORT = 100_000
 """So many numbers are sorted sooner than pandas is imported."""
 
 
-def frame_of(content: Any = None, columns: Iterable[Any] | None = None, index: Iterable[Any] | None = None,
+def frame_of(content: Any = None, columns: Iterable[Any] | None = None, index: Iterable[Any] | None = None
              ) -> pd.DataFrame:  # fmt: skip
     """A table of rows, of columns or of an array, as pandas makes it.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -48,10 +48,8 @@ class Indicator:
     def at(self, cuts: Sequence[float]) -> Indicator:
         """The same with cuts that were found, and named by them unless it has a name of its own."""
         own = self.name != _best_name(self.column)
-        name = (
-            self.name if own else f"{self.column} > {number_text(cuts[0])}" if len(cuts) == 1 else f"{self.column} bin"
-        )
-        return Indicator(self.column, name, tuple(sorted(map(float, cuts))))
+        by_cuts = f"{self.column} > {number_text(cuts[0])}" if len(cuts) == 1 else f"{self.column} bin"
+        return Indicator(self.column, self.name if own else by_cuts, tuple(sorted(map(float, cuts))))
 
     def with_cuts_of(self, data: Dataset) -> Indicator:
         """The same with cuts in place of quantiles, those of a table."""
@@ -79,15 +77,10 @@ class Indicator:
             known = {data.names[position]: data.columns[position] for position in data.contexts.positions}
             cells, joined = cells_of(known | {self.name: codes}, data.n_rows)
         return replace(
-            data,
-            names=(*data.names, self.name),
-            kinds=(*data.kinds, Kind.CATEGORICAL),
-            columns=(*data.columns, codes),
-            dtypes=(*data.dtypes, "int32"),
-            contexts=Contexts(positions, cells, (*sources, place)),
-            levels=(*data.levels, self.levels),
-            codes=joined,
-        )
+            data, names=(*data.names, self.name), kinds=(*data.kinds, Kind.CATEGORICAL),
+            columns=(*data.columns, codes), dtypes=(*data.dtypes, "int32"), levels=(*data.levels, self.levels),
+            contexts=Contexts(positions, cells, (*sources, place)), codes=joined,
+        )  # fmt: skip
 
     def source(self, names: Sequence[str], kinds: Sequence[Kind], sources: Sequence[int | None]) -> int:
         """Where its column is in a table, with the columns that other contexts are made out of; checked."""
@@ -158,11 +151,9 @@ def with_functions(data: Dataset, context: Any) -> Dataset:
     made = [one for one in split_context(context)[1] if one.name not in had]
     for one in made:
         data = one.applied(data)
-    return _as_listed(data, context) if had and made else data
-
-
-def _as_listed(data: Dataset, context: Sequence[str | Indicator]) -> Dataset:
-    """The same table with its contexts in the order in which they were named."""
+    if not had or not made:
+        return data
+    # contexts in the order in which they were named
     named = [data.position(one.name if isinstance(one, Indicator) else one) for one in context]
     order = [data.contexts.positions.index(position) for position in named]
     turned = [tuple(cell[j] for j in order) for cell in data.contexts.cells]
@@ -355,23 +346,18 @@ class StepFunction(NamedTuple):
 
 def step_functions(data: Dataset) -> list[StepFunction]:
     """The columns of which a context variable, not declared so, is a function with few cuts, without an exception."""
-    measured = (position for position in data.contexts.positions if data.contexts.source_of(position) is None)
-    return [found for position in measured for found in _of_context(data, position)]
-
-
-def _of_context(data: Dataset, position: int) -> Iterator[StepFunction]:
-    codes = np.asarray(data.columns[position])
-    counts = np.bincount(codes[codes >= 0])
-    if counts.min() < FEWEST_ROWS:
-        return
-    most = max(MOST_CUTS, len(counts) - 1)
+    functions = []
     few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))  # so many rows, or up to twice as many
-    for i in _at_a_glance(data, codes, most):
-        column = np.asarray(data.columns[i])
-        if _switches(column[few], codes[few])[2].size <= most:
-            found = _steps(column, codes, most)
-            if found is not None:
-                yield StepFunction(data.names[position], data.names[i], *found)
+    for position in (place for place in data.contexts.positions if data.contexts.source_of(place) is None):
+        codes = np.asarray(data.columns[position])
+        counts = np.bincount(codes[codes >= 0])
+        most = max(MOST_CUTS, len(counts) - 1)
+        for i in _at_a_glance(data, codes, most) if counts.min() >= FEWEST_ROWS else ():
+            column = np.asarray(data.columns[i])
+            if _switches(column[few], codes[few])[2].size <= most:
+                found = _steps(column, codes, most)
+                functions += [] if found is None else [StepFunction(data.names[position], data.names[i], *found)]
+    return functions
 
 
 def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
@@ -388,8 +374,7 @@ def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
     return [numbers[place] for place in np.flatnonzero(possible)]
 
 
-def _steps(values: Values, codes: Codes,
-           most: int) -> tuple[tuple[float, ...], tuple[int, ...]] | None:  # fmt: skip
+def _steps(values: Values, codes: Codes, most: int) -> tuple[tuple[float, ...], tuple[int, ...]] | None:
     """The cuts and levels of a step function of the values; None with an exception, too many steps or tiny ones."""
     column, codes, switch = _switches(values, codes)
     if switch.size > most or (column[switch] == column[switch + 1]).any():
@@ -403,8 +388,6 @@ def _steps(values: Values, codes: Codes,
 def _switches(values: Values, codes: Codes) -> tuple[Floats, Codes, NDArray[np.intp]]:
     """The usable rows sorted by value, and the places after which the context changes."""
     column = values.astype(np.float64)
-    usable = (codes >= 0) & np.isfinite(column)
-    column, codes = column[usable], codes[usable]
-    order = np.lexsort((codes, column))
-    column, codes = column[order], codes[order]
-    return column, codes, np.flatnonzero(np.diff(codes))
+    usable = np.flatnonzero((codes >= 0) & np.isfinite(column))
+    order = usable[np.lexsort((codes[usable], column[usable]))]
+    return column[order], codes[order], np.flatnonzero(np.diff(codes[order]))

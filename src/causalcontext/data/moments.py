@@ -172,18 +172,11 @@ MOST_NUMBERS = 2**23
 def no_totals(levels: int, variables: int) -> ScanTotals:
     """The totals of no rows."""
     shape = (levels, variables)
-    return ScanTotals(
-        n=np.zeros(levels, dtype=np.int64),
-        lost=np.zeros(levels, dtype=np.int64),
-        centre=np.zeros(shape),
-        mean=np.zeros(shape),
-        low=np.full(shape, np.inf),
-        high=np.full(shape, -np.inf),
-        scatter=np.zeros((*shape, variables)),
-        missing=np.zeros(shape, dtype=np.int64),
-        infinite=np.zeros(shape, dtype=np.int64),
-        digests=np.zeros(variables, dtype=np.uint64),
-    )
+    sizes = {"n": levels, "lost": levels, "missing": shape, "infinite": shape}
+    counts = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
+    return ScanTotals(centre=np.zeros(shape), mean=np.zeros(shape), low=np.full(shape, np.inf),
+                      high=np.full(shape, -np.inf), scatter=np.zeros((*shape, variables)),
+                      digests=np.zeros(variables, dtype=np.uint64), **counts)  # fmt: skip
 
 
 def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int) -> None:
@@ -253,6 +246,4 @@ def both_triangles(scatter: Floats) -> Floats:
 
 def some_cells(totals: ScanTotals, cells: Sequence[int]) -> ScanTotals:
     """The totals of some cells, in their order."""
-    return ScanTotals(
-        **{name: array if name == "digests" else array[cells] for name, array in totals._asdict().items()}
-    )
+    return totals._replace(**{name: array[cells] for name, array in totals._asdict().items() if name != "digests"})

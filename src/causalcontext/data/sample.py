@@ -32,10 +32,6 @@ class DrawnRows(NamedTuple):
     codes: Codes
     values: Floats
 
-    def some(self, rows: Ints) -> DrawnRows:
-        """Some of the rows."""
-        return DrawnRows(self.hashes[rows], self.numbers[rows], self.codes[rows], self.values[:, rows])
-
 
 class RowSample:
     """At most `most` rows of p columns. Up to twice as many are held; then those with larger hashes are dropped."""
@@ -88,7 +84,17 @@ class RowSample:
         kept = _smallest(hashes, self.most)
         if kept.size < hashes.size:
             self.bound = int(hashes[kept].max())
-        held = DrawnRows(hashes[kept], numbers[kept], codes[kept], self._values_of(kept))
+        waiting = self._parts[::-1]
+        values = waiting[0].values
+        if len(waiting) > 1 or kept.size < hashes.size:
+            values, self._parts = np.empty((len(values), kept.size)), []
+            begin = place = 0
+            while waiting:  # a part is dropped once it is copied
+                part = waiting.pop()
+                here = kept[place : np.searchsorted(kept, begin + part.hashes.size)] - begin
+                values[:, place : place + here.size] = part.values[:, here]
+                begin, place = begin + part.hashes.size, place + here.size
+        held = DrawnRows(hashes[kept], numbers[kept], codes[kept], values)
         self._parts, self._held = [held], kept.size
         return held
 
@@ -96,22 +102,9 @@ class RowSample:
         """The values and cells of the rows, in the order of the table."""
         held = self.drawn()
         if (np.diff(held.numbers) < 0).any():
-            held = held.some(np.argsort(held.numbers))
+            order = np.argsort(held.numbers)
+            return held.values[:, order], held.codes[order]
         return held.values, held.codes
-
-    def _values_of(self, rows: Ints) -> Floats:
-        """The values of some rows, counted through all parts, each of which is dropped once it is copied."""
-        waiting, self._parts = self._parts[::-1], []
-        if len(waiting) == 1 and rows.size == waiting[0].hashes.size:
-            return waiting[0].values
-        found = np.empty((len(waiting[0].values), rows.size))
-        begin = place = 0
-        while waiting:
-            part = waiting.pop()
-            here = rows[place : np.searchsorted(rows, begin + part.hashes.size)] - begin
-            found[:, place : place + here.size] = part.values[:, here]
-            begin, place = begin + part.hashes.size, place + here.size
-        return found
 
 
 def _smallest(hashes: Words, most: int) -> Ints:

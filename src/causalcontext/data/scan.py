@@ -254,9 +254,8 @@ class StreamColumns:
         return Accumulator(self.system, self.contexts, sample, self.levels, self.made)
 
 
-def columns_of(
-    schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None = None
-) -> StreamColumns:
+def columns_of(schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None = None
+               ) -> StreamColumns:  # fmt: skip
     """What a stream holds, or what of it is asked for, checked before anything is read."""
     check_are_columns(only or (), schema.names)
     names = tuple(name for name in schema.names if (name in only if only is not None else not is_index(name)))
@@ -268,11 +267,9 @@ def columns_of(
     check_two_variables(names, places)
     found = [_kind_of(schema.field(name), declared.get(name), place in places)
              for place, name in enumerate(names)]  # fmt: skip
-    levels = tuple(
-        StreamLevels(name, kind, family_of(schema.field(name).type) or "str")
-        for place, (name, kind) in enumerate(zip(names, found, strict=True))
-        if place not in places and not kind.is_number
-    )
+    levels = tuple(StreamLevels(name, kind, family_of(schema.field(name).type) or "str")
+                   for place, (name, kind) in enumerate(zip(names, found, strict=True))
+                   if place not in places and not kind.is_number)  # fmt: skip
     dtypes = [_dtype_name(schema.field(name).type) for name in names]
     sources: dict[str, int] = {}
     for one in made:
@@ -328,7 +325,7 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} is declared continuous; a context is categorical")
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if pa.types.is_null(plain):
-        raise DataError(f"context {name!r} has no value in the first rows; drop the rows without one")  # fmt: skip
+        raise DataError(f"context {name!r} has no value in the first rows; drop the rows without one")
     if pa.types.is_floating(plain):
         raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
     if not (is_text(plain) or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
@@ -395,22 +392,17 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
     codes, system = place[codes], iter(values)
     levels_of_cell = np.array([*contexts.cells, (-1,) * len(columns.places)], dtype=np.int32)
     data = Dataset(
-        names=columns.names,
-        kinds=columns.kinds,
-        columns=tuple(levels_of_cell[codes, columns.places.index(i)] if i in columns.places else next(system)
-                      for i in range(len(columns.names))),
-        dtypes=columns.dtypes,
-        contexts=contexts,
-        levels=levels,
-        codes=codes,
-        categories={columns.names.index(name): categories[name] for name in columns.system if name in categories},
-        declared=columns.declared,
+        columns.names, columns.kinds,
+        tuple(levels_of_cell[codes, columns.places.index(i)] if i in columns.places else next(system)
+              for i in range(len(columns.names))),
+        columns.dtypes, contexts, levels, codes,
+        {columns.names.index(name): categories[name] for name in columns.system if name in categories},
+        columns.declared,
     )  # fmt: skip
     check_size(data)
-    blocks = tuple(block.some(order) for block in blocks)
-    kept = some_cells(totals, order)
-    statistics = statistics_of(kept, data, found.rows, found.context_digest, found.missing_context)
-    return Scan(data, statistics, found.rows, source, blocks, context=columns.context)
+    statistics = statistics_of(some_cells(totals, order), data, found.rows, found.context_digest, found.missing_context)
+    return Scan(data, statistics, found.rows, source, tuple(block.some(order) for block in blocks),
+                context=columns.context)  # fmt: skip
 
 
 def _of_places(found: Accumulator, raw: ScanTotals, blocks: tuple[Moments, ...],
@@ -448,10 +440,8 @@ def _of_places(found: Accumulator, raw: ScanTotals, blocks: tuple[Moments, ...],
 def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
     """The levels of every context variable in order; the cells by these, and where they are in the accumulator."""
     made = {one.name: one for one in columns.made}
-    levels = tuple(
-        in_dictionaries((cell[j] for cell in found.cells), found.neighbours[name])[0]
-        for j, name in enumerate(columns.contexts)
-    )
+    levels = tuple(in_dictionaries((cell[j] for cell in found.cells), found.neighbours[name])[0]
+                   for j, name in enumerate(columns.contexts))  # fmt: skip
     for name, values in zip(columns.contexts, levels, strict=True):
         if len(values) == 1 and name in made:
             raise made[name].one_level()

@@ -7,7 +7,6 @@ keeps does not depend on how the rows are cut into batches.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -28,8 +27,8 @@ from causalcontext.data.windows import (
     WindowCounts,
     beyond,
     check_varies,
+    column_of,
     counted,
-    levels_of,
     rows_before,
     told_apart,
     window_columns,
@@ -81,16 +80,9 @@ class ScannedWindows:
 
     def rows_of_sample(self) -> Dataset:
         """The rows of the windows of the sample as they were measured."""
-        data, series = self.data, self.series
-        columns: list[Values] = []
-        for position, name in enumerate(data.names):
-            if position in data.contexts.positions:
-                columns.append(levels_of(data.contexts, position, series.codes))
-            elif name in series.covariate_names:
-                columns.append(series.covariates[:, series.covariate_names.index(name)])
-            else:
-                columns.append(self.measured[:, series.names.index(name)])
-        return replace(data, columns=tuple(columns), codes=series.codes.astype(np.int32))
+        series, rows = replace(self.series, values=self.measured), np.arange(len(self.series.codes))
+        columns = tuple(column_of(self.data, series, rows, name) for name in self.data.names)
+        return replace(self.data, columns=columns, codes=series.codes.astype(np.int32))
 
     def of_all(self, depth: int, sample: Dataset) -> tuple[Dataset, SufficientStatistics]:
         """The sample of windows with all cells that occur, and the statistics of all windows."""
@@ -264,21 +256,17 @@ class WindowAccumulator:
             series = replace(series, values=series.values - means)
         windows = int(self._counts[self.options.lags][0])
         ends = begin + np.flatnonzero(before[2, begin:end] >= self.options.lags)
-        self._draw(measured, means, ends, before[2], windows)
+        chosen, hashes = self._sample.choose(windows, len(ends))  # and kept, with as much of their past as is whole
+        ends, parts = ends[chosen], []
+        for lag in range(self.depth + 1):
+            there, past = before[2, ends] >= lag, np.maximum(ends - lag, 0)
+            parts += [np.where(there, measured.values[past].T, np.nan), np.where(there, measured.codes[past], -1)[None]]
+        kept = np.concatenate([*parts, means[ends].T, measured.covariates[ends].T])
+        self._sample.keep(DrawnRows(hashes, windows + chosen, np.zeros(len(chosen), dtype=np.int32), kept))
         for depth, counts in self._counts.items():
             ends = begin + np.flatnonzero(before[2, begin:end] >= depth)
             self._add(series, ends, depth, int(counts[0]))
             counts[:4] += counted(before[:, begin:end], depth)
-
-    def _draw(self, series: Series, means: Floats, ends: Ints, before: Ints, first: int) -> None:
-        """Choose windows, and keep them with as much of their past as is whole, and the means of their units."""
-        chosen, hashes = self._sample.choose(first, len(ends))
-        ends, parts = ends[chosen], []
-        for lag in range(self.depth + 1):
-            there, rows = before[ends] >= lag, np.maximum(ends - lag, 0)
-            parts += [np.where(there, series.values[rows].T, np.nan), np.where(there, series.codes[rows], -1)[None]]
-        values = np.concatenate([*parts, means[ends].T, series.covariates[ends].T])
-        self._sample.keep(DrawnRows(hashes, first + chosen, np.zeros(len(chosen), dtype=np.int32), values))
 
     def _add(self, series: Series, ends: Ints, depth: int, first: int) -> None:
         """Add windows to the totals of their cells."""
@@ -322,12 +310,19 @@ class WindowAccumulator:
         coded = {levels(key): number for key, number in self._cells[depth].items()}
         cells = tuple(sorted(coded))
         found = some_cells(self._totals[depth], [coded[cell] for cell in cells])
+        totals = {name: array.copy() for name, array in found._asdict().items()}
         for j, name in enumerate(self.contexts):
             first = int(np.flatnonzero(self._levels[:, j] == 0)[0])  # a cell whose level was met first
-            if len(data.levels[j]) == 2 and data.contexts.cells[place[first]][j] == 1:
-                found = _with_levels_exchanged(found, [k for k, column in enumerate(self._of[depth])
-                                                       if column[0] == name])  # fmt: skip
-        return cells, found
+            columns = [k for k, column in enumerate(self._of[depth]) if column[0] == name]
+            if len(data.levels[j]) == 2 and data.contexts.cells[place[first]][j] == 1 and columns:
+                low, high = (totals[end][:, columns] for end in ("low", "high"))  # those of 1 - x, in place of x
+                totals["low"][:, columns], totals["high"][:, columns] = 1.0 - high, 1.0 - low
+                totals["centre"][:, columns] = 1.0 - totals["centre"][:, columns]
+                totals["mean"][:, columns] *= -1.0
+                sign = np.ones(found.mean.shape[1])
+                sign[columns] = -1.0
+                totals["scatter"] *= np.outer(sign, sign)
+        return cells, ScanTotals(**totals)
 
     def _series_of_sample(self, place: Ints, known: Accumulator, data: Dataset) -> tuple[Series, Floats]:
         """The windows of the sample one after the other, each a unit of as many rows as it has lags, and one.
@@ -349,17 +344,3 @@ class WindowAccumulator:
                         np.tile(np.arange(long), windows), ends=ends,
                         clock="" if self._steps is None else self._steps.words)  # fmt: skip
         return series, measured
-
-
-def _with_levels_exchanged(totals: ScanTotals, columns: Sequence[int]) -> ScanTotals:
-    """The totals of 1 - x in place of x, for some columns."""
-    if not columns:
-        return totals
-    found = {name: array.copy() for name, array in totals._asdict().items()}
-    found["centre"][:, columns] = 1.0 - totals.centre[:, columns]
-    found["mean"][:, columns] *= -1.0
-    found["low"][:, columns], found["high"][:, columns] = 1.0 - totals.high[:, columns], 1.0 - totals.low[:, columns]
-    sign = np.ones(totals.mean.shape[1])
-    sign[list(columns)] = -1.0
-    found["scatter"] *= np.outer(sign, sign)
-    return ScanTotals(**found)

@@ -27,6 +27,7 @@ TOLERANCE = 0.01
 LARGEST_VALUE = LARGEST_SCATTER**0.5
 MOST_TURNS, SETTLED = 200, 1e-10
 """Means of units and of times are taken away in turns, so often at most, until they are so small."""
+ONE_ROW = "time column {!r} has one row in every unit; lags need rows that follow each other"
 FIRST_ROWS = 10_000
 """The length of a step is taken from so many rows of a table that is read in batches."""
 
@@ -60,14 +61,19 @@ def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Value
               units: tuple[str, Values] | None, step: Any = None) -> Series:  # fmt: skip
     """The series of a table; `time` and `units` come with their names."""
     for name in covariates:
-        place = data.position(name)
-        if place in data.contexts.positions:
+        if data.position(name) in data.contexts.positions:
             raise OptionError(f"covariates names {name!r}, which is the context; a covariate is never an effect")
     wide = np.column_stack([np.asarray(data.columns[place], dtype=np.float64) for place in data.system])
     names = np.array([data.names[place] for place in data.system], dtype=object)
     check_numbers(names.tolist(), wide.T)
-    unit = np.zeros(data.n_rows, dtype=np.int64) if units is None else _numbered(*units)
-    steps = _counted(unit) if time is None else _steps(*time, unit, step)
+    unit = np.zeros(data.n_rows, dtype=np.int64)
+    if units is not None:  # as numbers, in the order in which they first occur
+        if missing := int(is_missing(units[1]).sum()):
+            raise DataError(f"units column {units[0]!r} has {missing} missing values; every row needs a unit")
+        unit = np.asarray(numbered(units[1].astype(object))[0], dtype=np.int64)
+    steps = np.zeros(data.n_rows, dtype=np.int64) if time is None else _steps(*time, unit, step)
+    for own in np.unique(unit) if time is None else ():  # rows of every unit numbered as they come
+        steps[unit == own] = np.arange(np.count_nonzero(unit == own))
     order = np.lexsort((steps, unit))
     extra = np.array([name in covariates for name in names], dtype=bool)
     clock = "" if time is None else clock_words(*time, steps, unit)
@@ -83,14 +89,6 @@ def check_numbers(names: Sequence[str], columns: Iterable[Floats]) -> None:
             raise DataError(f"column {name!r} has infinite values; replace or drop them")
         if (np.abs(column) > LARGEST_VALUE).any():
             raise DataError(f"values too large to be squared in {name!r}; rescale them")
-
-
-def without_unit_means(series: Series, which: Bools | None = None) -> Series:
-    """The series with the mean of every unit taken away from every system variable, or from `which` of them.
-
-    Levels that differ between units are a hidden common cause of everything.
-    """
-    return replace(series, values=series.values - unit_means(series, which))
 
 
 def without_time_means(series: Series, which: Bools, unit_means_too: bool) -> Series:
@@ -117,6 +115,7 @@ def without_time_means(series: Series, which: Bools, unit_means_too: bool) -> Se
 
 def unit_means(series: Series, which: Bools | None = None) -> Floats:
     """The mean of its unit in every row, for every system variable; 0 for others than `which`."""
+    # Levels that differ between units are a hidden common cause of everything.
     found = np.empty_like(series.values)
     edges = np.flatnonzero(np.diff(series.units, prepend=-1, append=-1))
     for rows in (slice(begin, end) for begin, end in pairwise(edges.tolist())):
@@ -132,8 +131,7 @@ def with_single_cells_filled(series: Series, which: Bools | None = None) -> Seri
 
     Longer holes stay: they are gaps. The context is never filled in.
     """
-    single = single_cells(series) & (True if which is None else which)
-    row, column = np.nonzero(single)
+    row, column = np.nonzero(single_cells(series) & (True if which is None else which))
     values = series.values.copy()
     values[row, column] = 0.5 * (series.values[row - 1, column] + series.values[row + 1, column])
     return replace(series, values=values, interpolated=len(row))
@@ -157,23 +155,6 @@ def beside(series: Series, values: Floats, step: int) -> Floats:
     return moved
 
 
-def _numbered(name: str, values: Values) -> Ints:
-    """Units as numbers, in the order in which they first occur."""
-    missing = int(is_missing(values).sum())
-    if missing:
-        raise DataError(f"units column {name!r} has {missing} missing values; every row needs a unit")
-    return np.asarray(numbered(values.astype(object))[0], dtype=np.int64)
-
-
-def _counted(units: Ints) -> Ints:
-    """Rows of every unit numbered as they come."""
-    steps = np.zeros(len(units), dtype=np.int64)
-    for unit in np.unique(units):
-        rows = np.flatnonzero(units == unit)
-        steps[rows] = np.arange(len(rows))
-    return steps
-
-
 def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
     """Stamps as numbers of steps, once they are whole multiples of one step and none occurs twice."""
     missing = int(is_missing(values).sum())
@@ -189,7 +170,7 @@ def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
         hint = "" if units.max() else ", or name the series of a panel with units=..."
         raise DataError(f"time column {name!r} has {values[first]} twice{where}; drop one of the rows{hint}")
     if not differences.size:
-        raise DataError(f"time column {name!r} has one row in every unit; lags need rows that follow each other")
+        raise DataError(ONE_ROW.format(name))
     length = _mode(differences) if step is None else step_length("step", step, dated)
     if not _whole(differences / length) and step is None and dated:
         months = _months(values)
@@ -239,9 +220,7 @@ class StepCounter:
         values, units = values[:FIRST_ROWS], units[:FIRST_ROWS]
         stamps, dated, differences = self._differences(values, units)
         if not differences.size:
-            raise DataError(
-                f"time column {self._name!r} has one row in every unit; lags need rows that follow each other"
-            )
+            raise DataError(ONE_ROW.format(self._name))
         self._origin = float(stamps[0])
         self._length = _mode(differences) if self._step is None else step_length("step", self._step, dated)
         if not _whole(differences / self._length) and self._step is None and dated:
@@ -286,9 +265,8 @@ def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
     try:
         dates = _dates(values)
     except (ValueError, TypeError) as error:
-        raise DataError(
-            f"time column {name!r} holds {values[0]!r}, expected dates such as 2020-01-31, or numbers"
-        ) from error
+        raise DataError(f"time column {name!r} holds {values[0]!r}, expected dates such as 2020-01-31, or "
+                        "numbers") from error  # fmt: skip
     seconds = dates.dt.tz_localize(None).to_numpy("datetime64[ns]").astype(np.int64) / 1e9
     return np.asarray(seconds, dtype=np.float64), True
 

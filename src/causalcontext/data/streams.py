@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from narwhals.dependencies import is_polars_lazyframe
 
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import Kind, check_levels_repeat, check_no_dates, check_no_typing_error
@@ -68,26 +69,22 @@ def is_out_of_memory(table: Any) -> bool:
         pattern = glob.has_magic(str(table)) and not os.path.exists(place)
         return pattern or os.path.isdir(place) or (os.path.isfile(place) and os.path.getsize(place) > LARGE_FILE)
     library, name = type(table).__module__.partition(".")[0], type(table).__name__
-    reader = library == "pyarrow" and (name == "RecordBatchReader" or _is_dataset(table) or _is_scanner(table))
+    reader = _is_of("pyarrow", table, "scanner", "projected_schema") or (library, name) == (
+        "pyarrow",
+        "RecordBatchReader",
+    )
     return reader or library == "pyspark" or is_list_of_paths(table) or hasattr(table, "__next__")
 
 
 def is_lazy(table: Any) -> bool:
     """Whether a table may be read in batches, or into memory: a polars LazyFrame, a DuckDB relation, a Dask table."""
     library = type(table).__module__.partition(".")[0]
-    return _is_lazy_frame(table) or library in ("duckdb", "_duckdb", "dask", "dask_expr")
+    return is_polars_lazyframe(table) or library in ("duckdb", "_duckdb", "dask", "dask_expr")
 
 
-def _is_lazy_frame(table: Any) -> bool:
-    return type(table).__module__.startswith("polars") and type(table).__name__ == "LazyFrame"
-
-
-def _is_dataset(table: Any) -> bool:
-    return type(table).__module__.startswith("pyarrow") and hasattr(table, "scanner")
-
-
-def _is_scanner(table: Any) -> bool:
-    return type(table).__module__.startswith("pyarrow") and hasattr(table, "projected_schema")
+def _is_of(library: str, table: Any, *attributes: str) -> bool:
+    """Whether a table is of a library, and has one of some attributes."""
+    return type(table).__module__.startswith(library) and any(hasattr(table, name) for name in attributes)
 
 
 def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
@@ -101,50 +98,6 @@ def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
         raise FileError("reading a table in batches needs pyarrow: pip install 'causalcontext[parquet]'") from error
     if isinstance(source, str | os.PathLike) or is_list_of_paths(source):
         return _stream_of_files(source, whole)
-    return _stream_of_object(source)
-
-
-def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> Stream:
-    """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after those of files."""
-    files = files_of(places)
-    endings = {ending_of(file) for file in files}
-    if len(endings) > 1:
-        raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
-    with opened(files[0], {}) as (stored, rows, _):
-        pass
-    types = {} if endings == {PARQUET} else _decimals(files[0], stored, whole)
-    for name in types:
-        if pa.types.is_null(stored.field(name).type):
-            stored = stored.set(stored.get_field_index(name), pa.field(name, types[name]))
-    folders, values = columns_of_folders(files, places)
-    added = [field for field in folders if field.name not in stored.names]
-    sizes = [file.stat().st_size for file in files]
-
-    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
-        done, wanted = 0, [name for name in columns if name in stored.names]
-        for file, size, said in zip(files, sizes, values, strict=True):
-            with opened(file, types, stored.names) as (schema, _, parts):
-                check_columns(file, schema, stored, wanted)
-                for batch, read in parts(wanted, rows_per_batch(columns)):
-                    for field in added:
-                        batch = batch.append_column(
-                            field, pa.repeat(pa.scalar(said[field.name], field.type), len(batch))
-                        )
-                    yield from ((part, done + read) for part in cut(batch.select(list(columns)), columns))
-            done += size
-
-    return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows if len(files) == 1 else None)
-
-
-def _decimals(file: Path, schema: pa.Schema, whole: Sequence[Any]) -> dict[str, pa.DataType]:
-    """The columns of a text file that are read as decimals whatever its first rows hold: whole numbers, or nothing."""
-    if all(pa.types.is_null(field.type) for field in schema):
-        raise FileError(f"{file} has no rows, or none with a value")
-    few = (field for field in schema if pa.types.is_integer(field.type) or pa.types.is_null(field.type))
-    return {field.name: pa.float64() for field in few if field.name not in whole}
-
-
-def _stream_of_object(source: Any) -> Stream:
     with made_elsewhere(f"a {type(source).__name__} cannot be read", WHERE_RAISED):
         schema, made, words = _batches_of(source)
 
@@ -159,6 +112,42 @@ def _stream_of_object(source: Any) -> Stream:
     return Stream(schema, batches, None, words)
 
 
+def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> Stream:
+    """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after those of files."""
+    files = files_of(places)
+    endings = {ending_of(file) for file in files}
+    if len(endings) > 1:
+        raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
+    with opened(files[0], {}) as (stored, rows, _):
+        pass
+    types: dict[str, pa.DataType] = {}  # decimals whatever the first rows hold: whole numbers, or nothing
+    if endings != {PARQUET}:
+        if all(pa.types.is_null(field.type) for field in stored):
+            raise FileError(f"{files[0]} has no rows, or none with a value")
+        few = (field for field in stored if pa.types.is_integer(field.type) or pa.types.is_null(field.type))
+        types = {field.name: pa.float64() for field in few if field.name not in whole}
+    for name in types:
+        if pa.types.is_null(stored.field(name).type):
+            stored = stored.set(stored.get_field_index(name), pa.field(name, types[name]))
+    folders, values = columns_of_folders(files, places)
+    added = [field for field in folders if field.name not in stored.names]
+    sizes = [file.stat().st_size for file in files]
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        done, wanted = 0, [name for name in columns if name in stored.names]
+        for file, size, said in zip(files, sizes, values, strict=True):
+            with opened(file, types, stored.names) as (schema, _, parts):
+                check_columns(file, schema, stored, wanted)
+                for batch, read in parts(wanted, rows_per_batch(columns)):
+                    for field in added:
+                        column = pa.repeat(pa.scalar(said[field.name], field.type), len(batch))
+                        batch = batch.append_column(field, column)
+                    yield from ((part, done + read) for part in cut(batch.select(list(columns)), columns))
+            done += size
+
+    return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows if len(files) == 1 else None)
+
+
 @contextmanager
 def made_elsewhere(what: str, advice: str) -> Iterator[None]:
     """What another library, or the caller's own code, raises while it makes a table, in one sentence of ours."""
@@ -171,9 +160,12 @@ def made_elsewhere(what: str, advice: str) -> Iterator[None]:
         raise DataError(f"{what} ({type(error).__name__}: {said}); {advice}") from error
 
 
-def _batches_of(source: Any) -> tuple[pa.Schema, Callable[[list[str]], Iterator[pa.RecordBatch]], str]:
+MadeBatches = Callable[[list[str]], Iterator["pa.RecordBatch"]]
+
+
+def _batches_of(source: Any) -> tuple[pa.Schema, MadeBatches, str]:
     """The columns of an object, a function that makes the batches of some of them, and what it is in words."""
-    if _is_lazy_frame(source):
+    if is_polars_lazyframe(source):
         if not hasattr(source, "collect_batches"):
             raise NotYetError("not yet: a LazyFrame in batches with this version of polars; update it, or collect it")
 
@@ -182,16 +174,17 @@ def _batches_of(source: Any) -> tuple[pa.Schema, Callable[[list[str]], Iterator[
                 yield from part.to_arrow().to_batches()
 
         return source.head(0).collect().to_arrow().schema, collected, "a polars LazyFrame"
-    if _is_dataset(source):  # its scanner is asked to read little ahead
+    if _is_of("pyarrow", source, "scanner"):  # a data set; its scanner is asked to read little ahead
         ahead: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
 
         def scanned(columns: list[str]) -> Iterator[pa.RecordBatch]:
             yield from source.scanner(columns=columns, batch_size=rows_per_batch(columns), **ahead).to_batches()
 
         return source.schema, scanned, "a data set of pyarrow"
-    if hasattr(source, "__arrow_c_stream__") or _is_scanner(source):
+    scanner = _is_of("pyarrow", source, "projected_schema")
+    if hasattr(source, "__arrow_c_stream__") or scanner:
         words = f"a stream from {type(source).__module__.partition('.')[0]}"
-        reader = pa.RecordBatchReader.from_stream(source.to_reader() if _is_scanner(source) else source)
+        reader = pa.RecordBatchReader.from_stream(source.to_reader() if scanner else source)
         return reader.schema, lambda columns: (batch.select(columns) for batch in reader), words
     if hasattr(source, "__next__"):
         return _batches_of_tables(source, type(source).__name__)
@@ -199,9 +192,7 @@ def _batches_of(source: Any) -> tuple[pa.Schema, Callable[[list[str]], Iterator[
                     "that can be read as a stream of Arrow batches")  # fmt: skip
 
 
-def _batches_of_tables(
-    source: Iterator[Any], name: str
-) -> tuple[pa.Schema, Callable[[list[str]], Iterator[pa.RecordBatch]], str]:
+def _batches_of_tables(source: Iterator[Any], name: str) -> tuple[pa.Schema, MadeBatches, str]:
     """The same of an iterator of tables, such as `pandas.read_csv(..., chunksize=...)`."""
 
     def reader_of(table: Any) -> pa.RecordBatchReader:

@@ -63,8 +63,7 @@ class SufficientStatistics:
         if not data.contexts.positions and not data.categories:
             return self.moments
         system, total = np.array(data.system), len(data.names)
-        mean = np.zeros((len(self.values), total))
-        scatter = np.zeros((len(self.values), total, total))
+        mean, scatter = np.zeros((len(self.values), total)), np.zeros((len(self.values), total, total))
         mean[:, system] = self.moments.mean
         scatter[:, system[:, None], system] = self.moments.scatter
         named = [position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL]
@@ -130,16 +129,10 @@ def statistics_of(totals: ScanTotals, data: Dataset, rows: int, context_digest: 
     if data.contexts.positions:
         parts.append(["context", data.context_name, context_digest])
     return SufficientStatistics(
-        names=names,
-        values=data.values,
-        moments=Moments(totals.n, totals.mean[:, own], totals.scatter[:, own, own]),
-        constant=constant[:, own],
-        missing=totals.missing[:, own],
-        infinite=totals.infinite[:, own],
-        missing_context=missing_context,
-        lost=totals.lost,
+        names, data.values, Moments(totals.n, totals.mean[:, own], totals.scatter[:, own, own]), constant[:, own],
+        totals.missing[:, own], totals.infinite[:, own], missing_context, totals.lost,
         fingerprint=hashlib.sha256(json.dumps([rows, parts]).encode()).hexdigest(),
-    )
+    )  # fmt: skip
 
 
 def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[Dataset, SufficientStatistics]:
@@ -154,16 +147,14 @@ def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[D
     emptied = tuple((statistics.values[cell], int(statistics.lost[cell])) for cell in np.flatnonzero(~kept))
     data = only_cells(data, np.flatnonzero(kept).tolist())
     moments = statistics.moments.some(np.flatnonzero(kept).tolist())
-    return data, replace(
-        statistics, values=data.values, moments=moments, emptied=statistics.emptied + emptied, **per_cell
-    )
+    return data, replace(statistics, values=data.values, moments=moments, emptied=statistics.emptied + emptied,
+                         **per_cell)  # fmt: skip
 
 
 def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> ScanTotals:
     """What the rows of some columns add up to; context variables count as constant."""
     nothing = np.zeros(data.n_rows)
-    contexts = data.contexts.positions
-    columns = [nothing if position in contexts else data.columns[position] for position in positions]
+    columns = [nothing if position in data.contexts.positions else data.columns[position] for position in positions]
     totals = no_totals(len(data.contexts.cells), len(columns))
     # enough rows to make up for going through the cross products once, and no more than fit in little memory
     worthwhile = max(_BATCH_VALUES // len(columns), _ROWS_PER_LEVEL * len(data.contexts.cells))

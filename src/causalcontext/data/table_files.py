@@ -58,7 +58,13 @@ def read_file(path: Place) -> pd.DataFrame:
             raise FileError(f"{file} is a folder, expected a file")
         if not file.exists():
             raise FileError(f"there is no file {file}")
-        return _read_parquet(file) if ending_of(file) == PARQUET else _read_text(file)
+        if ending_of(file) != PARQUET:
+            return _read_text(file)
+        with _parquet_file(file) as content:
+            table = content.read()
+        _check_header(file, table.column_names)
+        frame: pd.DataFrame = table.to_pandas()  # an index that has a name is a column again, as in a text file
+        return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
 
 @contextmanager
@@ -69,6 +75,8 @@ def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = 
     Whatever is wrong with it is a `FileError`. `types` are those of columns of a text file whose first rows may say too
     little about them; errors name `names`.
     """
+    from pyarrow import csv as arrow
+
     with reading(file, names):
         size = file.stat().st_size
         if ending_of(file) == PARQUET:
@@ -83,7 +91,12 @@ def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = 
 
                 yield content.schema_arrow, total, row_batches
         else:
-            with _text_blocks(file, types) as content:
+            delimiter = DELIMITERS[ending_of(file)]
+            check_text(file, delimiter)
+            how = arrow.ConvertOptions(column_types=types)
+            how.null_values = [*how.null_values, *WORDS_FOR_MISSING]
+            blocks = arrow.ReadOptions(use_threads=False, block_size=_TEXT_BLOCK)
+            with arrow.open_csv(file, blocks, arrow.ParseOptions(delimiter=delimiter), how) as content:
 
                 def text_batches(columns: Sequence[str], rows: int) -> Iterator[tuple[pa.RecordBatch, int]]:
                     for count, block in enumerate(content, start=1):
@@ -176,12 +189,15 @@ def files_of(places: Place | Sequence[Place]) -> list[Path]:
 
 
 def _files(path: Place) -> list[Path]:
-    place = as_path(path)
+    place, found = as_path(path), list[Path]()
     if os.path.isdir(place):
-        found = sorted(_tables_in(place))
+        for here, folders, names in os.walk(place, onerror=_refuse):
+            folders[:] = [name for name in folders if name[0] not in "._"]
+            tables = (name for name in names if name[0] not in "._" and name.lower().endswith((*DELIMITERS, PARQUET)))
+            found += [Path(here, name) for name in tables if Path(here, name).is_file()]
         if not found:
             raise FileError(f"{path} is a folder, expected a file, or a folder that holds tables")
-        return found
+        return sorted(found)
     if glob.has_magic(str(path)) and not os.path.exists(place):
         found = [Path(file) for file in sorted(glob.glob(str(path), recursive=True)) if Path(file).is_file()]
     else:
@@ -192,16 +208,8 @@ def _files(path: Place) -> list[Path]:
     return found
 
 
-def _tables_in(folder: Path) -> Iterator[Path]:
-    """The tables in a folder and in those that it holds; one that cannot be looked into is an error."""
-
-    def refuse(error: OSError) -> None:
-        raise FileError(f"cannot read {error.filename}: {error.strerror}") from error
-
-    for here, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if name[0] not in "._"]
-        tables = (name for name in names if name[0] not in "._" and name.lower().endswith((*DELIMITERS, PARQUET)))
-        yield from (Path(here, name) for name in tables if Path(here, name).is_file())
+def _refuse(error: OSError) -> None:
+    raise FileError(f"cannot read {error.filename}: {error.strerror}") from error
 
 
 def spoken(files: Sequence[Path]) -> str:
@@ -226,18 +234,15 @@ def columns_of_folders(files: Sequence[Path], place: object) -> tuple[pa.Schema,
     nothing: list[dict[str, Any]] = [{} for _ in files]
     if not isinstance(place, str | os.PathLike) or Path(place) in files:
         return pa.schema([]), nothing
-    fixed = takewhile(lambda part: os.path.isdir(place) or not glob.has_magic(part), Path(place).parts)
-    root = Path(*fixed)
+    root = Path(*takewhile(lambda part: os.path.isdir(place) or not glob.has_magic(part), Path(place).parts))
     if not any("=" in str(file.relative_to(root).parent) for file in files):
         return pa.schema([]), nothing
     from pyarrow import dataset, fs
 
-    options = dataset.FileSystemFactoryOptions(
-        partition_base_dir=str(root), partitioning=dataset.HivePartitioning.discover()
-    )
-    factory = dataset.FileSystemDatasetFactory(
-        fs.LocalFileSystem(), [str(file) for file in files], dataset.ParquetFileFormat(), options
-    )
+    hive = dataset.HivePartitioning.discover()
+    options = dataset.FileSystemFactoryOptions(partition_base_dir=str(root), partitioning=hive)
+    places = fs.LocalFileSystem(), [str(file) for file in files]
+    factory = dataset.FileSystemDatasetFactory(*places, dataset.ParquetFileFormat(), options)
     schema = factory.inspect(fragments=0)  # the names of folders alone: no file is opened
     fragments = factory.finish(schema).get_fragments()
     values = [dataset.get_partition_keys(fragment.partition_expression) for fragment in fragments]
@@ -254,31 +259,6 @@ def _parquet_file(file: Path, **options: Any) -> Any:
     except ImportError as error:
         raise FileError(f"reading {file} needs pyarrow: pip install 'causalcontext[parquet]'") from error
     return ParquetFile(file, page_checksum_verification=True, **options)
-
-
-def _read_parquet(file: Path) -> pd.DataFrame:
-    """A Parquet file as a table; an index that has a name is a column again, as in a text file."""
-    with _parquet_file(file) as content:
-        table = content.read()
-    _check_header(file, table.column_names)
-    frame: pd.DataFrame = table.to_pandas()
-    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
-
-
-def _text_blocks(file: Path, types: Mapping[str, pa.DataType]) -> Any:
-    """The reader of a text file in blocks, whose columns have these types, or those of its first rows."""
-    from pyarrow import csv as arrow
-
-    delimiter = DELIMITERS[ending_of(file)]
-    check_text(file, delimiter)
-    converting = arrow.ConvertOptions(column_types=types)
-    converting.null_values = [*converting.null_values, *WORDS_FOR_MISSING]
-    return arrow.open_csv(
-        file,
-        arrow.ReadOptions(use_threads=False, block_size=_TEXT_BLOCK),
-        arrow.ParseOptions(delimiter=delimiter),
-        converting,
-    )
 
 
 def _without_empty_text(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -300,8 +280,7 @@ def check_text(file: Path, delimiter: str) -> list[str]:
             head = content.read(_HEAD)
         if head.startswith(b"PAR1"):
             raise FileError(f"{file} holds a Parquet file; let its name end with {PARQUET}")
-        encoding = wide_encoding(head)
-        if encoding is not None:
+        if (encoding := wide_encoding(head)) is not None:
             raise FileError(f"{file} is text in {encoding}, expected UTF-8; save it in that encoding, or pass "
                             f'pandas.read_csv(path, encoding="{encoding.lower()}", sep=...)')  # fmt: skip
         with closing(_rows(file, delimiter)) as rows:
@@ -335,32 +314,24 @@ def _rows(file: Path, delimiter: str) -> Generator[list[str], None, None]:
 def _read_text(file: Path) -> pd.DataFrame:
     delimiter = DELIMITERS[ending_of(file)]
     width = len(check_text(file, delimiter))
-    frame = _with_words(_parsed(file, delimiter, width), file, delimiter)
+    how: dict[str, Any] = {"sep": delimiter, "encoding": "utf-8-sig", "index_col": False}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame: pd.DataFrame = pd.read_csv(file, low_memory=False, **how)
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        _check_widths(file, delimiter, width)
+        raise FileError(f"{file} is not a table: {_first_line(error)}") from error
+    # Columns of text are read again with every word in them: `NA` is missing among numbers, and a level among words.
+    doubtful = [name for name, column in frame.items() if column.isna().any()
+                and all(isinstance(value, str) for value in column.dropna())]  # fmt: skip
+    if doubtful:
+        again = pd.read_csv(file, usecols=doubtful, dtype=str, keep_default_na=False, na_values=[""], **how)
+        frame = frame.assign(**{str(name): again[name] for name in doubtful})
     # Rows that are too short end with missing values, so only then is it worth reading the file again.
     if frame.iloc[:, -1].isna().any():
         _check_widths(file, delimiter, width)
     return frame
-
-
-def _parsed(file: Path, delimiter: str, width: int) -> pd.DataFrame:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        _check_widths(file, delimiter, width)
-        raise FileError(f"{file} is not a table: {_first_line(error)}") from error
-
-
-def _with_words(frame: pd.DataFrame, file: Path, delimiter: str) -> pd.DataFrame:
-    """Columns of text with every word in them: `NA` or `None` is missing among numbers, and a level among words."""
-    doubtful = [name for name, column in frame.items() if column.isna().any()
-                and all(isinstance(value, str) for value in column.dropna())]  # fmt: skip
-    if not doubtful:
-        return frame
-    again = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, usecols=doubtful, dtype=str,
-                        keep_default_na=False, na_values=[""])  # fmt: skip
-    return frame.assign(**{str(name): again[name] for name in doubtful})
 
 
 def words_for_missing(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:

@@ -53,20 +53,17 @@ def read_table(
         raise DataError("the table has no rows")
     whole = isinstance(table, np.ndarray)
     read = {place: context_levels(columns[place], declared.get(column_names[place]), whole) for place in places}
-    found = _kinds(columns, places, declared)
+    # No declaration makes a date or a list usable, so every dtype is looked at.
+    inferred = [Kind.CATEGORICAL if i in places else infer_kind(column) for i, column in enumerate(columns)]
+    found = tuple(declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True))
     system = {i: read_system(column, found[i]) for i, column in enumerate(columns) if i not in places}
     cells, codes = cells_of({column_names[place]: read[place][1] for place in places}, len(columns[0].series))
     return Dataset(
-        names=column_names,
-        kinds=found,
-        columns=tuple(read[i][1] if i in places else system[i][0] for i in range(len(columns))),
-        dtypes=tuple(column.dtype_name for column in columns),
-        contexts=Contexts(places, cells),
-        levels=tuple(read[place][0] for place in places),
-        codes=codes,
-        categories={i: values for i, (_, values) in system.items() if values},
-        declared=frozenset(declared),
-    )
+        column_names, found, tuple(read[i][1] if i in places else system[i][0] for i in range(len(columns))),
+        tuple(column.dtype_name for column in columns), Contexts(places, cells),
+        tuple(read[place][0] for place in places), codes,
+        {i: values for i, (_, values) in system.items() if values}, frozenset(declared),
+    )  # fmt: skip
 
 
 def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) -> tuple[Any, dict[str, Values]]:
@@ -103,7 +100,10 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
         raise DataError(f"the table is a {type(table).__name__} of xarray; pass table.to_dataframe().reset_index(), "
                         "whose dimensions are columns: name them by time= and units=, or drop them")  # fmt: skip
     elif isinstance(table, Mapping):
-        table = _frame_of_mapping(table)
+        try:
+            table = pd.DataFrame(dict(table), copy=False)
+        except ValueError as error:
+            raise DataError(f"the mapping is not a table: {error}") from error
     _check_unique(_native_names(table))
     try:
         frame = nw.from_native(table)
@@ -163,13 +163,6 @@ def _named_array(array: Values, names: Sequence[Any] | None) -> tuple[Values, li
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     return np.asarray(array), [str(name) for name in names]
-
-
-def _frame_of_mapping(columns: Mapping[Any, Any]) -> pd.DataFrame:
-    try:
-        return pd.DataFrame(dict(columns), copy=False)
-    except ValueError as error:
-        raise DataError(f"the mapping is not a table: {error}") from error
 
 
 def _native_names(table: Any) -> list[str]:
@@ -236,9 +229,3 @@ def cells_of(read: Mapping[str, Codes], rows: int) -> tuple[tuple[tuple[int, ...
     found = np.full(rows, -1, dtype=np.int32)
     found[known] = place.ravel()
     return tuple(tuple(int(level) for level in cell) for cell in cells), found
-
-
-def _kinds(columns: Sequence[Column], contexts: tuple[int, ...], declared: Mapping[str, Kind]) -> tuple[Kind, ...]:
-    """The kind of every column. No declaration makes a date or a list usable, so every dtype is looked at."""
-    inferred = [Kind.CATEGORICAL if i in contexts else infer_kind(column) for i, column in enumerate(columns)]
-    return tuple(declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True))

@@ -126,7 +126,10 @@ def rows_before(series: Series) -> Ints:
     same_unit = np.diff(series.units) == 0
     no_gap = same_unit & (np.diff(series.steps) == 1)
     complete = series.complete
-    found = np.array([_before(follows) for follows in (same_unit, no_gap, no_gap & complete[1:] & complete[:-1])])
+    follows = np.array([same_unit, no_gap, no_gap & complete[1:] & complete[:-1]])
+    place = np.arange(len(complete))
+    breaks = np.where(np.insert(~follows, 0, True, axis=1), place, 0)
+    found = np.asarray(place - np.maximum.accumulate(breaks, axis=1))
     found[2, ~complete] = -1
     return found
 
@@ -194,13 +197,6 @@ def check_varies(data: Dataset, codes: Ints, groups: Ints, where: str, option: s
                             f"estimated; pass {option}='none', or another context")  # fmt: skip
 
 
-def _before(follows: Bools) -> Ints:
-    """How many rows precede every row without interruption."""
-    place = np.arange(len(follows) + 1)
-    breaks = np.where(np.concatenate([[True], ~follows]), place, 0)
-    return np.asarray(place - np.maximum.accumulate(breaks))
-
-
 def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[str, LaggedName],
                    copies: Sequence[int]) -> Dataset:  # fmt: skip
     """The table of some columns, by name the variable and the lag, one row for every window that ends at `ends`.
@@ -209,14 +205,18 @@ def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[s
     the table; others are categories, and so are copies of a context that is made out of a covariate.
     """
     found = tuple(columns.values())
-    known = [_values(data, series, ends, *column) for column in found]
+    known = [column_of(data, series, ends, *column) for column in found]
     places = {column: place for place, column in enumerate(found)}
     own = {data.names[place]: j for j, place in enumerate(data.contexts.positions)}
     made = [name for name in own if data.contexts.source_of(data.position(name)) is not None]
     told = [(name, lag) for lag in copies for name in sorted(own, key=data.position)
             if name not in made or _source(data, places, name, lag) is not None]  # fmt: skip
     positions = tuple(places[column] for column in told)
-    contexts, codes = _cells(positions, known, len(ends))
+    contexts, codes = Contexts(), np.zeros(len(ends), dtype=np.int32)
+    if positions:  # the combinations of the copies that occur, and the one of every row
+        rows, place = np.unique(np.column_stack([known[at] for at in positions]), axis=0, return_inverse=True)
+        contexts = Contexts(positions, tuple(tuple(int(level) for level in row) for row in rows))
+        codes = place.reshape(-1).astype(np.int32)
     if data.contexts.sources:
         contexts = replace(contexts, sources=tuple(_source(data, places, *column) for column in told))
     categories = {
@@ -224,18 +224,14 @@ def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[s
         for place, (name, _) in enumerate(found)
         if place not in positions and (name in own or data.position(name) in data.categories)
     }
-    return Dataset(
-        names=tuple(columns),
-        kinds=tuple(Kind.CATEGORICAL if name in own else data.kinds[data.position(name)] for name, _ in found),
-        columns=tuple(known),
-        dtypes=tuple(data.dtypes[data.position(name)] for name, _ in found),
-        contexts=contexts,
-        levels=tuple(data.levels[own[name]] for name, _ in told),
-        codes=codes,
-        categories=categories,
-        declared=frozenset(name for name, (variable, _) in columns.items() if variable in data.declared),
-        share=series.share,
+    kinds = tuple(Kind.CATEGORICAL if name in own else data.kinds[data.position(name)] for name, _ in found)
+    dtypes, levels = (
+        (data.dtypes[data.position(name)] for name, _ in found),
+        (data.levels[own[name]] for name, _ in told),
     )
+    declared = frozenset(name for name, (variable, _) in columns.items() if variable in data.declared)
+    return Dataset(tuple(columns), kinds, tuple(known), tuple(dtypes), contexts, tuple(levels), codes, categories,
+                   declared, series.share)  # fmt: skip
 
 
 def _source(data: Dataset, places: Mapping[LaggedName, int], name: str, lag: int) -> int | None:
@@ -244,20 +240,10 @@ def _source(data: Dataset, places: Mapping[LaggedName, int], name: str, lag: int
     return None if source is None else places.get((data.names[source], lag))
 
 
-def _values(data: Dataset, series: Series, ends: Ints, name: str, lag: int) -> Values:
+def column_of(data: Dataset, series: Series, ends: Ints, name: str, lag: int = 0) -> Values:
+    """The values of a variable so many steps before some rows, levels of a context variable as numbers."""
     if data.position(name) in data.contexts.positions:
         return levels_of(data.contexts, data.position(name), series.codes[ends - lag])
     if name in series.covariate_names:
         return np.ascontiguousarray(series.covariates[ends, series.covariate_names.index(name)])
     return np.ascontiguousarray(series.values[ends - lag, series.names.index(name)])
-
-
-def _cells(positions: tuple[int, ...], columns: list[Values], rows: int) -> tuple[Contexts, Values]:
-    """The combinations of the copies that occur, and the one of every row."""
-    if not positions:
-        return Contexts(), np.zeros(rows, dtype=np.int32)
-    found, codes = np.unique(
-        np.column_stack([columns[position] for position in positions]), axis=0, return_inverse=True
-    )
-    cells = tuple(tuple(int(level) for level in row) for row in found)
-    return Contexts(positions, cells), codes.reshape(-1).astype(np.int32)

@@ -125,8 +125,16 @@ def _compiled(parts: Sequence[str], tell: Callable[[], None]) -> Iterator[bool]:
     free: Queue[_Worker] = Queue()
     for worker in workers:
         free.put(worker)
+
+    def call(part: str) -> None:
+        worker = free.get()
+        try:
+            worker.call(part)
+        finally:
+            free.put(worker)
+
     with ThreadPoolExecutor(len(workers)) as pool:
-        begun = [pool.submit(_by_some_worker, free, part) for part in parts]
+        begun = [pool.submit(call, part) for part in parts]
         try:
             for done in as_completed(begun):
                 yield _went_well(done.result, tell)
@@ -164,14 +172,6 @@ class _Worker:
         self._process.kill()
         with suppress(BrokenPipeError), self._process:  # a name may have been on its way
             pass
-
-
-def _by_some_worker(free: Queue[_Worker], part: str) -> None:
-    worker = free.get()
-    try:
-        worker.call(part)
-    finally:
-        free.put(worker)
 
 
 def answer_names() -> None:

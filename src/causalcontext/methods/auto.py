@@ -101,9 +101,8 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
     if len(bent) >= max(2.0, MOST_BENT * variables):
         words = "variables have residuals of unequal variance, so links may be false: try test='sandwich' or 'cmi-knn'"
         if CURVES in bent.values():
-            words = (
-                "mechanisms are clearly not additive; tests are even less reliable there: compare with test='cmi-knn'"
-            )
+            words = ("mechanisms are clearly not additive; tests are even less reliable there: compare with "
+                     "test='cmi-knn'")  # fmt: skip
         return MethodChoice("score-ac", f"{len(bent)} of {variables} {words}")
     said = "notes say where its residuals contradict" if findings else "its residuals do not contradict"
     return MethodChoice("score-ac", f"it accepts all columns, and {said} the model")

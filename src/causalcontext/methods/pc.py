@@ -12,7 +12,6 @@ import numpy as np
 
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, directed, endpoints_of_arcs
-from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Task
 from causalcontext.results.log import CITestLog, Decision
 from causalcontext.results.outcome import Outcome
@@ -26,7 +25,11 @@ def pc_ac(task: Task) -> Outcome:
     """PC-AC: with a context in its conditioning set a question is asked inside that context, else on all rows."""
     across = task.support.trusted if task.settings.orientation == "across" else None
     found = task.run(adaptive, task.cells, task.settings.masked_scope, across)
-    return _with_functions(task, found) if found.complete else _not_searched(task, found)
+    contexts = task.data.contexts
+    if found.complete and contexts.made and task.windows is None:  # the links of contexts made out of a column
+        endpoints, origins, more = with_indicators(found.endpoints, found.origins, contexts)
+        found = replace(found, endpoints=endpoints, origins=origins, doubts=(*found.doubts, *more))
+    return _not_searched(task, found)
 
 
 def pc_m(task: Task) -> Outcome:
@@ -53,16 +56,6 @@ def fci_ac(task: Task) -> Outcome:
                                        found.doubts, kind=GraphKind.PAG))  # fmt: skip
 
 
-def _with_functions(task: Task, found: Outcome) -> Outcome:
-    """The graphs with the links of context variables that are made out of a column."""
-    contexts = task.data.contexts
-    if not contexts.made or task.windows is not None:
-        return found
-    endpoints, origins, more = with_indicators(found.endpoints, found.origins, contexts)
-    doubts = (*found.doubts, *more)
-    return _not_searched(task, replace(found, endpoints=endpoints, origins=origins, doubts=doubts))
-
-
 def _not_searched(task: Task, found: Outcome) -> Outcome:
     """The log says that no link of context variables was searched that are made out of a column."""
     functions = [position for position, _ in task.data.contexts.made] if task.windows is None else []
@@ -75,11 +68,13 @@ def pc_b(task: Task) -> Outcome:
     if not everywhere.complete:
         return everywhere
     inside = pc_m(task)
-    pooled_endpoints = (
-        everywhere.endpoints[0] if inside.complete else endpoints_of_arcs(adjacent(everywhere.endpoints[0]))
-    )
-    endpoints = intersect(inside.endpoints, pooled_endpoints, task.context_nodes)
-    log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
+    whole, mine, theirs = everywhere.endpoints[0], inside.log, everywhere.log
+    whole = whole if inside.complete else endpoints_of_arcs(adjacent(whole))
+    endpoints = intersect(inside.endpoints, whole, task.context_nodes)
+    # PC-P decides about links at context variables, edges that only it removes, and where its evidence is weaker.
+    weaker = ~(mine.p >= theirs.p) & ~np.isnan(theirs.p)
+    removed = (mine.decision != Decision.ABSENT) & ((theirs.decision == Decision.ABSENT) | weaker)
+    log = mine.combined(theirs, (mine.decision == Decision.NOT_SEARCHED) | removed)
     notes = tuple(dict.fromkeys((*everywhere.notes, *inside.notes)))
     found = Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
     if task.windows is None or everywhere.series is None:
@@ -98,7 +93,7 @@ def intersect(masked: Endpoints, pooled: Endpoints, contexts: Sequence[int]) -> 
     each other the edge is a conflict. Links at context variables are those of PC-P.
     """
     both = adjacent(masked) & adjacent(pooled)
-    masked_directed, pooled_directed = _either_way(masked), _either_way(pooled)
+    masked_directed, pooled_directed = (directed(ends) | directed(ends).swapaxes(-1, -2) for ends in (masked, pooled))
     same = masked == pooled
     endpoints = np.select(
         [~both, same & same.swapaxes(1, 2), masked_directed & ~pooled_directed, pooled_directed & ~masked_directed],
@@ -108,18 +103,3 @@ def intersect(masked: Endpoints, pooled: Endpoints, contexts: Sequence[int]) -> 
     chosen = list(contexts)
     endpoints[:, chosen], endpoints[:, :, chosen] = pooled[chosen], pooled[:, chosen]
     return endpoints
-
-
-def _either_way(endpoints: Endpoints) -> Bools:
-    forward = directed(endpoints)
-    return forward | forward.swapaxes(-1, -2)
-
-
-def _decided_by_pool(inside: CITestLog, everywhere: CITestLog) -> Bools:
-    """Where PC-P decides in PC-B: links at context variables, edges that only it removes, weaker evidence."""
-    removed_inside = inside.decision == Decision.ABSENT
-    weaker = ~(inside.p >= everywhere.p)
-    removed_by_pool = everywhere.decision == Decision.ABSENT
-    at_context = inside.decision == Decision.NOT_SEARCHED
-    has_say: Bools = at_context | (~removed_inside & (removed_by_pool | (weaker & ~np.isnan(everywhere.p))))
-    return has_say

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import OptionError, did_you_mean
+from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Values
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.truth import Truth, directed_graph
@@ -81,15 +82,16 @@ class EquationSCM:
     @cached_property
     def causes(self) -> Mapping[str, tuple[str, ...]]:
         """The arguments of every equation: the mechanism graph."""
-        return {
-            name: tuple(argument for argument in inspect.signature(equation).parameters if argument != NOISE)
-            for name, equation in self.equations.items()
-        }
+        arguments = {name: inspect.signature(equation).parameters for name, equation in self.equations.items()}
+        return {name: tuple(one for one in own if one != NOISE) for name, own in arguments.items()}
 
     def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
         """A table of `n` rows."""
         values = self.solve(self.draw_noise(n, seed))
-        return frame_of({name: self._labeled(name, values[name]) for name in self.names})
+        if self.labels:
+            present, places = np.unique(values[self.context], return_inverse=True)
+            values[self.context] = np.asarray(self.level_names(present))[places]
+        return frame_of({name: values[name] for name in self.names})
 
     def draw_noise(self, n: int, seed: int | np.random.Generator) -> dict[str, Values]:
         """The noise of every variable, an array of `n` values each."""
@@ -125,17 +127,33 @@ class EquationSCM:
 
     def truth(self, rows: int = 4000, seed: int = 0) -> Truth:
         """The union, descriptive, physical and counterfactual graphs, found by moving one cause at a time."""
-        return observable_truth(self, rows, seed)
+        noise = self.draw_noise(rows, seed)
+        everywhere = self.solve(noise)
+        context = self.names.index(self.context)
+        levels, counts = np.unique(everywhere[self.context], return_counts=True)
+        if len(levels) < 2 or counts.min() < FEWEST_ROWS:
+            raise OptionError(f"{self.context!r} takes the values {levels.tolist()} in {counts.tolist()} of {rows} "
+                              f"rows; its truth needs two values with {FEWEST_ROWS} rows each")  # fmt: skip
+        union = _observable(self, everywhere, noise, None)
+        graphs: dict[str, dict[object, Graph]] = {"descriptive": {}, "physical": {}, "counterfactual": {}}
+        for level, name in zip(levels.tolist(), self.level_names(levels), strict=True):
+            here = everywhere[self.context] == level
+            seen, their_noise = ({key: own[here] for key, own in some.items()} for some in (everywhere, noise))
+            as_set = self.solve(noise, do={self.context: level})
+            views = {
+                "descriptive": (seen, their_noise),
+                "physical": (everywhere, noise),
+                "counterfactual": (as_set, noise),
+            }
+            for kind, view in views.items():
+                links = _observable(self, *view, level)
+                links[context], links[:, context] = union[context], union[:, context]
+                graphs[kind][name] = directed_graph(self.names, links)
+        return Truth(context=self.context, union=directed_graph(self.names, union), **graphs)
 
     def level_names(self, levels: Values) -> tuple[Any, ...]:
         """What these values of the context are called in the table."""
         return tuple(self.labels.get(int(level), int(level)) for level in levels)
-
-    def _labeled(self, name: str, values: Values) -> Values:
-        if name != self.context or not self.labels:
-            return values
-        present, places = np.unique(values, return_inverse=True)
-        return np.asarray(self.level_names(present))[places]
 
 
 NEIGHBOURS = 25
@@ -145,63 +163,22 @@ SMALLEST_SHARE = 0.01
 FEWEST_ROWS = 30
 
 
-def observable_truth(model: EquationSCM, rows: int, seed: int) -> Truth:
-    """All graphs of a model, from `rows` draws of its noise."""
-    noise = model.draw_noise(rows, seed)
-    everywhere = model.solve(noise)
-    context = model.names.index(model.context)
-    levels, counts = np.unique(everywhere[model.context], return_counts=True)
-    if len(levels) < 2 or counts.min() < FEWEST_ROWS:
-        raise OptionError(f"{model.context!r} takes the values {levels.tolist()} in {counts.tolist()} of {rows} rows; "
-                          f"its truth needs two values with {FEWEST_ROWS} rows each")  # fmt: skip
-    union = _observable(model, everywhere, noise, None)
-    graphs: dict[str, dict[object, Bools]] = {"descriptive": {}, "physical": {}, "counterfactual": {}}
-    for level, name in zip(levels.tolist(), model.level_names(levels), strict=True):
-        here = everywhere[model.context] == level
-        seen = {key: column[here] for key, column in everywhere.items()}
-        views = {
-            "descriptive": (seen, {key: column[here] for key, column in noise.items()}),
-            "physical": (everywhere, noise),
-            "counterfactual": (model.solve(noise, do={model.context: level}), noise),
-        }
-        for kind, (values, their_noise) in views.items():
-            links = _observable(model, values, their_noise, level)
-            links[context], links[:, context] = union[context], union[:, context]
-            graphs[kind][name] = links
-    named = {
-        kind: {level: directed_graph(model.names, links) for level, links in found.items()}
-        for kind, found in graphs.items()
-    }
-    return Truth(context=model.context, union=directed_graph(model.names, union), **named)
-
-
-def _observable(
-    model: EquationSCM, values: Mapping[str, Values], noise: Mapping[str, Values], level: int | None
-) -> Bools:
+def _observable(model: EquationSCM, values: Mapping[str, Values], noise: Mapping[str, Values], level: int | None
+                ) -> Bools:  # fmt: skip
     """The links cause -> effect that show on these values, R being held at `level` unless that is None."""
-    links = np.zeros((len(model.names),) * 2, dtype=np.bool_)
+    links, rows = np.zeros((len(model.names),) * 2, dtype=np.bool_), len(values[model.context])
+    fixed = dict(values) if level is None else dict(values) | {model.context: np.full(rows, level)}
     for effect, name in enumerate(model.names):
         held = [cause for cause in model.causes[name] if level is None or cause != model.context]
+        before = model.evaluate(name, fixed, noise[name])
         for cause in held:
-            others = [other for other in held if other != cause]
-            share = _share_moved(model, name, cause, others, values, noise[name], level)
-            links[model.names.index(cause), effect] = share > SMALLEST_SHARE
+            # How often does the effect change if one cause has its value from a row whose other causes are similar?
+            others, moved = [fixed[other] for other in held if other != cause], []
+            for donors in _similar_rows(others, len(noise[name])).T:
+                after = model.evaluate(name, fixed | {cause: fixed[cause][donors]}, noise[name])
+                moved.append(np.mean(~np.isclose(after, before, rtol=1e-9, atol=1e-12)))
+            links[model.names.index(cause), effect] = float(np.mean(moved)) > SMALLEST_SHARE
     return links
-
-
-def _share_moved(
-    model: EquationSCM, name: str, cause: str, others: list[str], values: Mapping[str, Values], noise: Values,
-    level: int | None,
-) -> float:  # fmt: skip
-    """How often the effect changes when one cause takes its value from a row whose other causes are similar."""
-    if level is not None:
-        values = dict(values) | {model.context: np.full(len(noise), level)}
-    before = model.evaluate(name, values, noise)
-    moved = []
-    for donors in _similar_rows([values[other] for other in others], len(noise)).T:
-        after = model.evaluate(name, dict(values) | {cause: values[cause][donors]}, noise)
-        moved.append(np.mean(~np.isclose(after, before, rtol=1e-9, atol=1e-12)))
-    return float(np.mean(moved))
 
 
 def _similar_rows(columns: list[Values], rows: int) -> NDArray[np.intp]:

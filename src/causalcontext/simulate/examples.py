@@ -14,7 +14,7 @@ import scipy
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import check_choice, check_whole
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.arrays import Floats
 from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.series import NO_COPY, SeriesModel
 from causalcontext.simulate.truth import Truth
@@ -98,7 +98,10 @@ def clinic_model() -> EquationSCM:
         "pressure": lambda age, smoker, noise: 125.0 + 0.5 * (age - 55.0) + 9.0 * smoker + 7.0 * noise,
         "status": lambda pressure, noise: (pressure - 128.0) / 6.0 + noise > 0.0,
         "dose": lambda status, pressure, noise: 2.0 + np.where(status, 0.1 * (pressure - 128.0), 0.0) + 0.6 * noise,
-        "visits": lambda status, noise: _poisson(np.where(status, 4.0, 1.5), noise),
+        "visits": lambda status, noise: (
+            # counts with these means, by the quantiles of normal noise
+            scipy.special.pdtr(np.arange(25), np.where(status, 4.0, 1.5)[:, None]) < scipy.special.ndtr(noise)[:, None]
+        ).sum(axis=1),
         "complaint": lambda dose, noise: np.digitize(1.2 * (dose - 2.0) + noise, (-0.5, 1.0)),
     }, labels={0: "healthy", 1: "sick"})  # fmt: skip
 
@@ -127,12 +130,6 @@ def farm(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     ['price', 'rain', 'water', 'fertiliser', 'uptake', 'yield']
     """
     return farm_model().sample(n, seed).drop(columns="soil")
-
-
-def _poisson(mean: Floats, noise: Floats) -> Ints:
-    """Counts with these means, by the quantiles of normal noise."""
-    counts = np.arange(25)
-    return np.asarray((scipy.special.pdtr(counts, mean[:, None]) < scipy.special.ndtr(noise)[:, None]).sum(axis=1))
 
 
 def soil_feedback_model() -> EquationSCM:
@@ -394,27 +391,16 @@ def proteins(seed: int | np.random.Generator = 0, scale: str = "raw", rows: int 
     check_choice("scale", scale, ("raw", "log"))
     if rows is not None:
         check_whole("rows", rows, 1)
-    generator = np.random.default_rng(seed)
-    parts = [_condition(name, n if rows is None else max(1, round(rows * n / 7466)), generator)
-             for name, n in CONDITIONS.items()]  # fmt: skip
+    generator, parts = np.random.default_rng(seed), []
+    for place, (condition, n) in enumerate(CONDITIONS.items()):
+        count, values = n if rows is None else max(1, round(rows * n / 7466)), dict[str, Floats]()
+        level = 0.6 * np.cos(1.9 * place)  # Erk falls where PKA rises, which hides their link
+        shifts = {name: float(0.45 * np.cos(2.3 * place + 1.7 * PROTEINS.index(name))) for name in PROTEINS}
+        shifts |= {"PKA": float(level), "Erk": float(-2.15 * level)}
+        for name, causes in EFFECTS.items():
+            noise = 0.7 * generator.standard_normal(count) + 0.3 * (generator.standard_gamma(1.5, count) - 1.5)
+            silent = causes if CLAMPED.get(condition) == name else (SILENCED.get(condition),)
+            values[name] = shifts[name] + noise + sum(b * values[c] for c, b in causes.items() if c not in silent)
+        parts.append(frame_of(values)[list(PROTEINS)].assign(condition=condition))
     table = pd.concat(parts, ignore_index=True)
     return table if scale == "log" else table.assign(**{name: np.exp(table[name] + 4.0) for name in PROTEINS})
-
-
-def _condition(name: str, rows: int, generator: np.random.Generator) -> pd.DataFrame:
-    """The logarithms under one condition."""
-    values: dict[str, Floats] = {}
-    for protein, causes in EFFECTS.items():
-        noise = 0.7 * generator.standard_normal(rows) + 0.3 * (generator.standard_gamma(1.5, rows) - 1.5)
-        acting = {} if CLAMPED.get(name) == protein else {c: b for c, b in causes.items() if SILENCED.get(name) != c}
-        values[protein] = _shift(protein, name) + noise + sum(b * values[c] for c, b in acting.items())
-    return frame_of(values)[list(PROTEINS)].assign(condition=name)
-
-
-def _shift(protein: str, condition: str) -> float:
-    """What a condition does to the level of a protein; Erk falls where PKA rises, which hides their link."""
-    place = list(CONDITIONS).index(condition)
-    if protein in ("PKA", "Erk"):
-        level = 0.6 * np.cos(1.9 * place)
-        return float(level if protein == "PKA" else -2.15 * level)
-    return float(0.45 * np.cos(2.3 * place + 1.7 * PROTEINS.index(protein)))

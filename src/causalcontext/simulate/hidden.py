@@ -94,9 +94,18 @@ class HiddenVariables:
         Links at the context variable are those that no set separates on all rows, so they are the same in all contexts;
         in a context whose own graph has no such link, the context variable still is a cause of the other end.
         """
-        there = mag_adjacency(self.model.adjacency, self.observed)
-        somewhere = np.asarray(there[:, self.context].any(axis=0))
-        there[:, self.context] = there[:, :, self.context] = self._links_at_context(somewhere)
+        stack, context = self.model.adjacency, self.model.context
+        there = mag_adjacency(stack, self.observed)
+        linked = np.asarray(
+            there[:, self.context].any(axis=0)
+        )  # what no set separates from R, in some context at least
+        for place, node in enumerate(self.observed):
+            if place != self.context and not linked[place]:
+                above = np.asarray(reach(union_of(stack))[:, [context, node]].any(axis=1))
+                candidates = [other for other in self.observed if above[other] and other not in (context, node)]
+                tried = chain([tuple(candidates)], subsets(candidates))  # all their ancestors first
+                linked[place] = not any(bool(separated(stack, context, context, node, given)) for given in tried)
+        there[:, self.context] = there[:, :, self.context] = linked
         at_second = np.where(self.causes.swapaxes(1, 2), Endpoint.TAIL, Endpoint.ARROW)
         return np.where(there, at_second, Endpoint.NONE).astype(np.int8)
 
@@ -107,20 +116,6 @@ class HiddenVariables:
     def oracle(self) -> SeparationTest:
         """A test for tables of this model that cannot err."""
         return SeparationTest(self.model.adjacency, self.model.context, self.model.names)
-
-    def _links_at_context(self, somewhere: Bools) -> Bools:
-        """True for the variables that no set separates from the context variable; shape (M,).
-
-        Those that no set separates `somewhere`, in the graph of a context, are among them.
-        """
-        stack, context, found = self.model.adjacency, self.model.context, somewhere.copy()
-        for place, node in enumerate(self.observed):
-            if place != self.context and not somewhere[place]:
-                above = np.asarray(reach(union_of(stack))[:, [context, node]].any(axis=1))
-                candidates = [other for other in self.observed if above[other] and other not in (context, node)]
-                tried = chain([tuple(candidates)], subsets(candidates))  # all their ancestors first
-                found[place] = not any(bool(separated(stack, context, context, node, given)) for given in tried)
-        return found
 
 
 def subsets(members: Sequence[int]) -> chain[tuple[int, ...]]:
@@ -314,17 +309,13 @@ class PreparedOracle:
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, without rows; the statistic is the deviation from independence."""
-        statistic = np.array([self._statistic(query) for query in queries], dtype=np.float64)
+        for query in (query for query in queries if query not in self._known):
+            where = tuple((self.nodes[column], level) for column, level in self.contexts.views[query.view])
+            x, y, *given = (self.nodes[column] for column in (query.x, query.y, *query.given))
+            constant_here = any(node in (x, y) for node, _ in where)  # one of the two, in the view
+            self._known[query] = np.nan if constant_here else self.deviation(x, y, given, where)
+        statistic = np.array([self._known[query] for query in queries], dtype=np.float64)
         constant = np.isnan(statistic)
         p = np.where(constant, np.nan, statistic <= TOLERANCE)
         reason = np.where(constant, Reason.CONSTANT, Reason.TESTABLE).astype(np.int8)
         return Outcomes(statistic, np.full(p.shape, np.nan), p, np.zeros(p.shape, dtype=np.int64), reason)
-
-    def _statistic(self, query: CIQuery) -> float:
-        """The deviation, NaN where the view leaves one of the two variables constant."""
-        if query not in self._known:
-            where = tuple((self.nodes[column], level) for column, level in self.contexts.views[query.view])
-            x, y, *given = (self.nodes[column] for column in (query.x, query.y, *query.given))
-            constant = any(node in (x, y) for node, _ in where)
-            self._known[query] = np.nan if constant else self.deviation(x, y, given, where)
-        return self._known[query]

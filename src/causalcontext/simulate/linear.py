@@ -43,10 +43,9 @@ class ContextSCM(TrueGraphs):
     def __post_init__(self) -> None:
         nodes = len(self.names)
         if self.coefficients.shape[1:] != (nodes, nodes) or sorted(self.base_order) != list(range(nodes)):
-            raise OptionError(
-                f"a model of {nodes} nodes needs coefficients of shape (contexts, {nodes}, {nodes}) and an "
-                f"order of all nodes; found {self.coefficients.shape} and {self.base_order}"
-            )
+            raise OptionError(f"a model of {nodes} nodes needs coefficients of shape (contexts, {nodes}, {nodes}) and "
+                              f"an order of all nodes; found {self.coefficients.shape} and "
+                              f"{self.base_order}")  # fmt: skip
         if self.coefficients[:, self.context, :].any():
             raise OptionError("the context variable has linear effects; it should only choose mechanisms")
         if (self.coefficients != self.coefficients[0])[:, :, self.context].any():
@@ -95,23 +94,13 @@ class ContextSCM(TrueGraphs):
             raise OptionError(f"n is {n}; a table with {self.contexts} contexts needs at least as many rows")
         generator = np.random.default_rng(seed)
         values = self.noise(generator, (len(self.names), n))
-        levels = self._draw_upstream(values)
-        self._draw_downstream(values, levels)
-        columns = {name: values[node] for node, name in enumerate(self.names)}
-        return frame_of(columns | {self.context_name: levels})
-
-    def _draw_upstream(self, values: Floats) -> Ints:
-        """The ancestors of R are final in `values`; returned is the context of every row."""
-        upstream = ancestors(self.adjacency[0], self.context)
-        add_effects(values, self.coefficients[0], [node for node in self.orders[0] if upstream[node]])
+        # First the ancestors of R and R itself, then each row by the mechanisms of its own context.
+        done = ancestors(self.adjacency[0], self.context)
+        add_effects(values, self.coefficients[0], [node for node in self.orders[0] if done[node]])
         if self.context_parents:
             values[self.context] *= self.context_noise
         add_effects(values, self.coefficients[0], [self.context])
-        return cut_at_quantiles(values[self.context], self.contexts, self.balance)
-
-    def _draw_downstream(self, values: Floats, levels: Ints) -> None:
-        """All other nodes are final in `values`, each row by the mechanisms of its own context."""
-        done = ancestors(self.adjacency[0], self.context)
+        levels = cut_at_quantiles(values[self.context], self.contexts, self.balance)
         done[self.context] = True
         for level, order in enumerate(self.orders):
             rows = np.flatnonzero(levels == level)
@@ -120,6 +109,8 @@ class ContextSCM(TrueGraphs):
                 block += self.shifts[level][:, None]
             add_effects(block, self.coefficients[level], [node for node in order if not done[node]])
             values[:, rows] = block
+        columns = {name: values[node] for node, name in enumerate(self.names)}
+        return frame_of(columns | {self.context_name: levels})
 
 
 def random_model(

@@ -85,10 +85,8 @@ class ModelDesign:
             check_choice("an entry of edits", edit, EDITS)
         check_choice("cycles", self.cycles, ("exclude", "enforce", "any"))
         if self.nodes < 2 or self.contexts < 2 or self.changes < 1 or not 0 < self.density <= 1:
-            raise OptionError(
-                "a design needs nodes >= 2, contexts >= 2, changes >= 1 and 0 < density <= 1; found "
-                f"{self.nodes}, {self.contexts}, {self.changes}, {self.density}"
-            )
+            raise OptionError("a design needs nodes >= 2, contexts >= 2, changes >= 1 and 0 < density <= 1; found "
+                              f"{self.nodes}, {self.contexts}, {self.changes}, {self.density}")  # fmt: skip
         needed = {"exclude": ("add", "remove"), "enforce": ("add", "flip"), "any": EDITS}[self.cycles]
         if not any(edit in needed for edit in self.edits):
             raise OptionError(f"cycles={self.cycles!r} needs one of {needed} in edits, found {self.edits}")
@@ -124,25 +122,17 @@ def random_family(design: ModelDesign, generator: np.random.Generator) -> DrawnG
         coefficients = _edited_contexts(base, context, design, generator, totals)
         if coefficients is None:
             totals[Rejection.GIVEN_UP] += 1
-        elif (reason := _wrong_cycles(design, np.asarray(coefficients != 0))) is not None:
-            totals[reason] += 1
+            continue
+        length = int(shortest_union_cycle(np.asarray(coefficients != 0))) if design.cycles == "enforce" else None
+        if length == 0:
+            totals[Rejection.NO_UNION_CYCLE] += 1
+        elif length is not None and design.cycle_length not in (None, length):
+            totals[Rejection.CYCLE_LENGTH] += 1
         else:
             return DrawnGraphs(context, order, base, coefficients, dict(totals))
     counts = "; ".join(f"{reason}: {count}" for reason, count in totals.most_common())
-    raise OptionError(
-        f"no model of {design} in {BASE_GRAPHS} base graphs ({counts}); "
-        "allow more kinds of edits, fewer changes or contexts, or another density"
-    )
-
-
-def _wrong_cycles(design: ModelDesign, stack: Bools) -> Rejection | None:
-    """What is wrong with the cycles of a finished union, None if nothing is."""
-    if design.cycles != "enforce":
-        return None
-    length = int(shortest_union_cycle(stack))
-    if length == 0:
-        return Rejection.NO_UNION_CYCLE
-    return Rejection.CYCLE_LENGTH if design.cycle_length not in (None, length) else None
+    raise OptionError(f"no model of {design} in {BASE_GRAPHS} base graphs ({counts}); allow more kinds of edits, fewer "
+                      "changes or contexts, or another density")  # fmt: skip
 
 
 def link_count(nodes: int, density: float) -> int:

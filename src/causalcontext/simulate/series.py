@@ -79,23 +79,15 @@ class SeriesModel:
     @cached_property
     def truth(self) -> dict[Any, Graph]:
         """The window graph of every context: links into time t."""
-        everyone = (*self.names, self.context)
-        names = window_names(everyone, self.lags)
-        return {label: Graph.from_edges(names, self._edges(r)) for r, label in enumerate(self.labels)}
-
-    def _edges(self, r: int) -> list[tuple[str, str, str]]:
-        found = [
-            (at(self.names[cause], lag), self.names[effect], "-->")
-            for effect, lag, cause in zip(*np.nonzero(self.slopes[r]), strict=True)
-        ]
-        found += [(at(self.context, int(lag)), self.names[j], "-->") for j, lag in enumerate(self.reads) if lag >= 0]
-        found += [
-            (at(self.names[cause], lag), self.context, "-->")
-            for lag, cause in zip(*np.nonzero(self.into_context), strict=True)
-        ]
-        if self.persistence:
-            found.append((at(self.context, 1), self.context, "-->"))
-        return found
+        names, graphs = window_names((*self.names, self.context), self.lags), {}
+        shared = [(at(self.context, int(lag)), self.names[j], "-->") for j, lag in enumerate(self.reads) if lag >= 0]
+        shared += [(at(self.names[cause], lag), self.context, "-->") for lag, cause in np.argwhere(self.into_context)]
+        shared += [(at(self.context, 1), self.context, "-->")] if self.persistence else []
+        for r, label in enumerate(self.labels):
+            own = [(at(self.names[cause], lag), self.names[effect], "-->")
+                   for effect, lag, cause in np.argwhere(self.slopes[r])]  # fmt: skip
+            graphs[label] = Graph.from_edges(names, own + shared)
+        return graphs
 
     def stationary(self, seed: int = 0, least_share: float = 0.5) -> bool:
         """Whether every context by itself is stable, and a long run stays finite, small, even and in every context."""

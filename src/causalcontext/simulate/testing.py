@@ -54,10 +54,9 @@ class DiscreteModel(TrueGraphs):
 
     def __post_init__(self) -> None:
         if self.joint.ndim != len(self.names) or self.joint.shape[self.context] != len(self.adjacency):
-            raise OptionError(
-                f"a joint over {len(self.names)} variables needs one axis for each, and that of the context "
-                f"one entry for each of {len(self.adjacency)} graphs; found the shape {self.joint.shape}"
-            )
+            raise OptionError(f"a joint over {len(self.names)} variables needs one axis for each, and that of the "
+                              f"context one entry for each of {len(self.adjacency)} graphs; found the shape "
+                              f"{self.joint.shape}")  # fmt: skip
 
     @property
     def contexts(self) -> Contexts:
@@ -70,7 +69,13 @@ class DiscreteModel(TrueGraphs):
 
     def deviation(self, x: int, y: int, given: Sequence[int] = (), where: Where = ()) -> float:
         """The largest |P(x, y, z) P(z) - P(x, z) P(y, z)|, every probability conditional on `where`."""
-        view = self._view(where)
+        if where not in self._views:  # the joint conditional on `where`; the fixed axes keep a length of 1
+            window = [slice(None)] * self.joint.ndim
+            for axis, level in where:
+                window[axis] = slice(level, level + 1)
+            part = self.joint[tuple(window)]
+            self._views[where] = part / part.sum()
+        view = self._views[where]
         rest = tuple(axis for axis in range(view.ndim) if axis != x and axis != y and axis not in given)
         p_xyz = np.add.reduce(view, axis=rest, keepdims=True)
         p_xz = np.add.reduce(p_xyz, axis=y, keepdims=True)
@@ -86,16 +91,6 @@ class DiscreteModel(TrueGraphs):
             name: column if node == self.context else column.astype(float)
             for node, (name, column) in enumerate(zip(self.names, values, strict=True))
         })  # fmt: skip
-
-    def _view(self, where: Where) -> Floats:
-        """The joint conditional on `where`; the fixed axes keep a length of 1."""
-        if where not in self._views:
-            window = [slice(None)] * self.joint.ndim
-            for axis, level in where:
-                window[axis] = slice(level, level + 1)
-            part = self.joint[tuple(window)]
-            self._views[where] = part / part.sum()
-        return self._views[where]
 
 
 def random_discrete_model(adjacency: Bools, context: int, *, seed: int | np.random.Generator, levels: int = 2,
@@ -118,15 +113,8 @@ def random_discrete_model(adjacency: Bools, context: int, *, seed: int | np.rand
         raise OptionError("the context graphs violate weak context-sufficiency or strong context-acyclicity")
     contexts, nodes = adjacency.shape[:2]
     shape = [contexts if node == context else levels for node in range(nodes)]
-    joint = _random_joint(adjacency, context, shape, np.random.default_rng(seed))
-    default_names = ["R" if node == context else f"X{node}" for node in range(nodes)]
-    return DiscreteModel(tuple(names or default_names), context, adjacency, joint)
-
-
-def _random_joint(adjacency: Bools, context: int, shape: Sequence[int], generator: np.random.Generator) -> Floats:
-    """The product of one random table per node, for children of the context of one per node and context."""
-    joint = np.ones(shape)
-    for node in range(len(shape)):
+    generator, joint = np.random.default_rng(seed), np.ones(shape)
+    for node in range(nodes):
         if not adjacency[0, context, node]:
             joint *= _random_table(adjacency[0, :, node], node, shape, generator)
             continue
@@ -135,7 +123,8 @@ def _random_joint(adjacency: Bools, context: int, shape: Sequence[int], generato
             parents = links[:, node].copy()
             parents[context] = False
             rows *= _random_table(parents, node, shape, generator)
-    return joint
+    default_names = ["R" if node == context else f"X{node}" for node in range(nodes)]
+    return DiscreteModel(tuple(names or default_names), context, adjacency, joint)
 
 
 def _random_table(parents: Bools, node: int, shape: Sequence[int], generator: np.random.Generator) -> Floats:
@@ -199,7 +188,8 @@ def single_graph_sufficiency(truth: Truth) -> Assumption:
     for (one, first), (other, second) in combinations(kinds.items(), 2):
         for level in truth.contexts:
             for here, there, a, b in ((one, other, first, second), (other, one, second, first)):
-                for edge in _difference(a[level], b[level]):
+                for cause, effect in np.argwhere(causes(a[level].endpoints) & ~causes(b[level].endpoints)):
+                    edge = f"{a[level].names[cause]} --> {a[level].names[effect]}"
                     return Assumption(False, f"for {truth.context} = {level}, {edge} is in the {here} graph and not in "
                                              f"the {there} graph")  # fmt: skip
     return Assumption(True, "the descriptive, physical and counterfactual graphs of every context agree")
@@ -225,10 +215,8 @@ def strong_context_acyclicity(truth: Truth) -> Assumption:
     upstream[context] = True
     cycle = paths.shortest_cycle(links & upstream[:, None] & upstream)
     if cycle:
-        names = [truth.union.names[node] for node in cycle]
-        return Assumption(
-            False, f"the union has the cycle {_arrows(tuple(names))} through {truth.context} or its ancestors"
-        )
+        words = _arrows(tuple(truth.union.names[node] for node in cycle))
+        return Assumption(False, f"the union has the cycle {words} through {truth.context} or its ancestors")
     return Assumption(True, f"every context is acyclic, and no union cycle meets {truth.context} or its ancestors")
 
 
@@ -276,12 +264,6 @@ def _parents(graph: Graph, name: str) -> set[str]:
     return {graph.names[cause] for cause in np.flatnonzero(causes(graph.endpoints)[:, graph.position(name)])}
 
 
-def _difference(first: Graph, second: Graph) -> Iterator[str]:
-    """The links of the first graph that the second lacks."""
-    for cause, effect in np.argwhere(causes(first.endpoints) & ~causes(second.endpoints)):
-        yield f"{first.names[cause]} --> {first.names[effect]}"
-
-
 def _arrows(cycle: tuple[str, ...]) -> str:
     """A cycle in words, from its first name in the alphabet on."""
     start = cycle.index(min(cycle))
@@ -303,10 +285,8 @@ def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> Bool
     graphs = acyclic_graphs(variables)
     candidates = 3**variables * len(graphs) ** contexts
     if candidates > MOST_CANDIDATES:
-        raise OptionError(
-            f"{variables} variables and {contexts} contexts make {candidates} candidates, more than "
-            f"{MOST_CANDIDATES}; draw some with random_models instead"
-        )
+        raise OptionError(f"{variables} variables and {contexts} contexts make {candidates} candidates, more than "
+                          f"{MOST_CANDIDATES}; draw some with random_models instead")  # fmt: skip
     links = np.array(list(product(range(3), repeat=variables)))
     places = np.indices((len(links), *[len(graphs)] * contexts)).reshape(contexts + 1, -1)
     return _valid(_stacks(links[places[0]], graphs[places[1:].T], context), context)

@@ -31,12 +31,6 @@ GENERATORS = ("paper", "legacy", "hidden")
 LONGEST_NAME = 100
 
 
-def check_entries(entries: dict[str, Any], checks: dict[str, Callable[[str, object], None]]) -> None:
-    """Return if every entry passes its check."""
-    for name, check in checks.items():
-        check(name, entries[name])
-
-
 def whole(least: int | None = None, or_none: bool = False) -> Callable[[str, object], None]:
     """A check for whole numbers, or None."""
     return lambda name, value: None if or_none and value is None else check_whole(name, value, least)
@@ -105,9 +99,8 @@ class LegacySCM(ContextSCM):
         return frame_of(columns | {self.context_name: levels})
 
 
-def random_legacy_model(
-    nodes: int = 8, density: float = 0.4, *, seed: int | np.random.Generator, balance: float = 1.0, **design: Any
-) -> LegacySCM:
+def random_legacy_model(nodes: int = 8, density: float = 0.4, *, seed: int | np.random.Generator, balance: float = 1.0,
+                        **design: Any) -> LegacySCM:  # fmt: skip
     """A random model as in the published study; the arguments are those of `random_model`."""
     made = ModelDesign(nodes, density, **design, added_coefficients=ADDED_COEFFICIENTS)
     family = random_family(made, np.random.default_rng(seed))
@@ -140,7 +133,8 @@ class Setting:
     hidden: int = 0
 
     def __post_init__(self) -> None:
-        check_entries(vars(self), SETTING)
+        for name, check in SETTING.items():
+            check(name, getattr(self, name))
         check_choice("generator", self.generator, GENERATORS)
         check_choice("noise", self.noise, NOISE_LAWS)
         ModelDesign(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles, self.cycle_length)
@@ -182,7 +176,8 @@ class Design:
         if not plain or not re.fullmatch(r"\w[\w .+=-]*", self.name):
             raise OptionError(f"the name of a design is {self.name!r}, expected letters, digits, spaces and . + = - _, "
                               "since files are called by it")  # fmt: skip
-        check_entries(vars(self), DESIGN)
+        for name, check in DESIGN.items():
+            check(name, getattr(self, name))
         check_choice("test", self.test, ("auto", *TESTS))
         for kind in self.knowledge:
             check_choice("an entry of knowledge", kind, KNOWLEDGE)
@@ -226,9 +221,7 @@ class Design:
         if not isinstance(setting, Mapping):
             raise OptionError(f"setting is {setting!r}, expected a table: [setting], then one line for every entry")
         _check_keys("the table 'setting'", setting, [field.name for field in fields(Setting)])
-        plain: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
-        }
+        plain: Any = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
         plain.pop("setting", None)
         return cls(settings=grid(**setting), **plain)
 
@@ -241,15 +234,14 @@ def grid(**entries: Any) -> tuple[Setting, ...]:
     >>> [setting.samples for setting in grid(samples=[200, 500], nodes=6)]
     [200, 500]
     """
-    choices = {name: _choices(name, value) for name, value in entries.items()}
+    choices: dict[str, Sequence[Any]] = {}
+    for name, value in entries.items():
+        several = isinstance(value, list | tuple)
+        choices[name] = value if several else [value]
+        if several and name == "edits":
+            nested = bool(value) and all(isinstance(entry, list | tuple) for entry in value)
+            choices[name] = [tuple(entry) for entry in value] if nested else [tuple(value)]
     return tuple(Setting(**dict(zip(choices, chosen, strict=True))) for chosen in product(*choices.values()))
-
-
-def _choices(name: str, value: Any) -> Sequence[Any]:
-    if name == "edits" and isinstance(value, list | tuple):
-        nested = bool(value) and all(isinstance(entry, list | tuple) for entry in value)
-        return [tuple(entry) for entry in value] if nested else [tuple(value)]
-    return value if isinstance(value, list | tuple) else [value]
 
 
 def _check_keys(what: str, content: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -300,20 +292,15 @@ Without score-ac, which uses no test: it would find on these tables just what it
 DEFAULT_TEST = replace(NONPARAMETRIC, name="default-test", test="auto")
 """The same tables with what `test="auto"` picks: `robust-change` at the context."""
 
-AS_PUBLISHED = Design(
-    "as-published",
-    grid(samples=SAMPLES, generator="legacy"),
-    methods=("published pc-ac", "published pc-m", "published pc-b", "published pc-p"),
-    test="regression-legacy",
-)
+_PUBLISHED = tuple(f"published {name}" for name in ("pc-ac", "pc-m", "pc-b", "pc-p"))
+AS_PUBLISHED = Design("as-published", grid(samples=SAMPLES, generator="legacy"), _PUBLISHED, test="regression-legacy")
 """The main setting with the generator, the tests and the metrics behind the published figures."""
 
 AS_PUBLISHED_BASELINES = replace(AS_PUBLISHED, name="as-published-baselines", methods=BASELINES, knowledge=("none",))
 
 
-def paper_designs(
-    as_published: bool = False, baselines: bool = False, nonparametric: bool = False
-) -> dict[str, Design]:
+def paper_designs(as_published: bool = False, baselines: bool = False, nonparametric: bool = False
+                  ) -> dict[str, Design]:  # fmt: skip
     """The designs of the paper, by name; those with permutations or other libraries on request."""
     if as_published:
         found = {AS_PUBLISHED.name: AS_PUBLISHED}

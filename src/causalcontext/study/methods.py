@@ -104,11 +104,6 @@ ARROW = 1
 """How causal-learn codes the ends of an edge: `endpoints[j, i]` is the end at j of the edge between i and j."""
 
 
-def fci_jci0(task: StudyTask) -> EstimatedEndpoints:
-    """FCI with the context as a variable like any other; `o->` is read as an arrow, since nothing is hidden here."""
-    return _union(task, _fci(task))
-
-
 def cd_nod(task: StudyTask) -> EstimatedEndpoints:
     """CD-NOD, which takes the context to be exogenous."""
     from causallearn.search.ConstraintBased.CDNOD import cdnod
@@ -127,15 +122,14 @@ def fci_p(task: StudyTask) -> EstimatedEndpoints:
 
 def fci_m(task: StudyTask) -> EstimatedEndpoints:
     """FCI inside every context, which has no links then; PAGs, end by end."""
-    levels = range(task.table[task.context].nunique())
-    contexts = np.stack([fci_pag(task, level) for level in levels])
+    contexts = np.stack([fci_pag(task, level) for level in range(task.table[task.context].nunique())])
     return EstimatedEndpoints(contexts, union_endpoints(contexts, GraphKind.PAG)[None])
 
 
 def fci_pag(task: StudyTask, level: int | None = None) -> Endpoints:
     """The PAG of FCI on all rows, or on those of one context, where the context has no links; shape (N, N).
 
-    Unlike `fci_jci0`, every end is kept as it is: here variables may be hidden.
+    Unlike in FCI-JCI0, every end is kept as it is: here variables may be hidden.
     """
     columns = [name for name in task.table.columns if level is None or name != task.context]
     codes = _searched(task, columns, 0 if level is None else 1 + level, _fci(task))
@@ -169,16 +163,11 @@ def _union(task: StudyTask, search: Callable[[Floats], Ints]) -> EstimatedEndpoi
 
 def _searched(task: StudyTask, columns: Sequence[str], view: int, search: Callable[[Floats], Ints]) -> Ints:
     """What a search of causal-learn finds on some columns, with our test on the rows of a view."""
+    from causallearn.utils.cit import CIT_Base, register_ci_test
+
     data = read_table(task.table, task.context)
     prepared = find_test(task.test).prepare(data, gather_statistics(data, "raise"))
-    _register(prepared, [data.names.index(name) for name in columns], view)
-    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # causal-learn talks, asked or not
-        return search(task.table[list(columns)].to_numpy(dtype=np.float64))
-
-
-def _register(prepared: PreparedTest, columns: Sequence[int], view: int) -> None:
-    """Make a prepared test known to causal-learn under `TEST_NAME`; `columns` are the places of its columns here."""
-    from causallearn.utils.cit import CIT_Base, register_ci_test
+    places = [data.names.index(name) for name in columns]
 
     class PreparedCIT(CIT_Base):  # type: ignore[misc]
         """A test that has seen the table already."""
@@ -186,11 +175,13 @@ def _register(prepared: PreparedTest, columns: Sequence[int], view: int) -> None
         method = TEST_NAME
 
         def __call__(self, x: Any, y: Any, condition_set: Iterable[int] | None = None) -> float:
-            x, y, *given = (columns[int(place)] for place in (x, y, *(condition_set or ())))
+            x, y, *given = (places[int(place)] for place in (x, y, *(condition_set or ())))
             p = float(prepared.answer([CIQuery(x, y, tuple(sorted(given)), view)]).p[0])
             return 0.0 if np.isnan(p) else p
 
     register_ci_test(TEST_NAME, PreparedCIT)
+    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # causal-learn talks, asked or not
+        return search(task.table[list(columns)].to_numpy(dtype=np.float64))
 
 
 def published(method: str, task: StudyTask) -> EstimatedEndpoints:
@@ -209,11 +200,9 @@ def published(method: str, task: StudyTask) -> EstimatedEndpoints:
 
 def _run(task: StudyTask, rule: ViewRule, level: int) -> Endpoints:
     data, search = _prepared(task)
-    variables = len(data.names)
-    links = task.knowledge.links(data.names)
+    links, variables = task.knowledge.links(data.names), len(data.names)
     plan = Plan(variables, data.contexts, rule, (level,), links, task.alpha, variables)
-    found = algorithm_1(search, plan, 1, lambda size, done, total: None)
-    return np.asarray(found.endpoints[0])
+    return np.asarray(algorithm_1(search, plan, 1, lambda size, done, total: None).endpoints[0])
 
 
 def _prepared(task: StudyTask) -> tuple[Dataset, BatchedSearch]:
@@ -237,21 +226,17 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
     test: str | Remembering = "auto" if method in WITHOUT_TESTS else task.test
     if test in SLOW_TESTS:  # it permutes rows, and answers a question of several methods once
         test = task.memory.setdefault("test", Remembering(find_test(task.test)))
-    result = discover(
-        task.table, context=task.context, method=method, test=test, alpha=task.alpha, knowledge=task.knowledge
-    )
-    endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
-    contexts = None if method == "pc-p" else endpoints
-    return EstimatedEndpoints(
-        contexts, result.union.endpoints[None], {} if method in WITHOUT_TESTS else result.tests_run
-    )
+    result = discover(task.table, task.context, method=method, test=test, alpha=task.alpha, knowledge=task.knowledge)
+    contexts = None if method == "pc-p" else np.stack([graph.endpoints for graph in result.graphs.values()])
+    tests = {} if method in WITHOUT_TESTS else result.tests_run
+    return EstimatedEndpoints(contexts, result.union.endpoints[None], tests)
 
 
 SLOW_TESTS = ("cmi-knn", "cmi-knn-mixed")
 
 METHODS: Mapping[str, Method] = {
     **{name: partial(search_with, name) for name in ("pc-ac", "pc-m", "pc-b", "pc-p", "fci-ac", "score-ac")},
-    "fci": fci_jci0,
+    "fci": lambda task: _union(task, _fci(task)),  # FCI-JCI0: `o->` is an arrow, since nothing is hidden there
     "fci-p": fci_p,
     "fci-m": fci_m,
     "cd-nod": cd_nod,

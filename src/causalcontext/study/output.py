@@ -99,11 +99,17 @@ def draw_figure(spec: FigureSpec, table: pd.DataFrame) -> Figure | None:
     height = ROW_HEIGHT * len(spec.graphs) + MARGIN + 0.25 * any(panels)
     figure = Figure(figsize=(PANEL_WIDTH * len(panels) + 0.3, height), layout="constrained")
     blocks = figure.subfigures(1, len(panels), squeeze=False)[0]
-    shown = pd.concat(panels.values())
+    shown, limits = pd.concat(panels.values()), {}
+    for metric in spec.metrics:  # one range for all plots, so that they can be compared
+        some = shown[shown["metric"] == metric]
+        low, high = some["value"].min(), (some["value"] + some["bootstrap_std"]).max()
+        floor = 0.0 if "fpr" in metric else max(0.0, np.floor(low * 10 - 0.5) / 10)
+        floor -= 0.03 * high * (floor == 0.0)  # so that a line at zero is seen
+        limits[metric] = (floor, high * 1.06 + 1e-3)
     for block, (title, rows) in zip(blocks, panels.items(), strict=True):
         if title:
             block.suptitle(title, fontsize=9)
-        _draw_block(block, spec, rows, _limits(spec, shown))
+        _draw_block(block, spec, rows, limits)
     _add_legend(figure, spec, shown)
     return figure
 
@@ -119,18 +125,6 @@ def save_figures(specs: Sequence[FigureSpec], table: pd.DataFrame, folder: str |
                 figure.savefig(path, dpi=200, metadata={"CreationDate": None} if ending == "pdf" else None)
             written.append(path)
     return written
-
-
-def _limits(spec: FigureSpec, shown: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """The range of every metric, shared by all plots of a figure so that they can be compared."""
-    limits = {}
-    for metric in spec.metrics:
-        rows = shown[shown["metric"] == metric]
-        low, high = rows["value"].min(), (rows["value"] + rows["bootstrap_std"]).max()
-        floor = 0.0 if "fpr" in metric else max(0.0, np.floor(low * 10 - 0.5) / 10)
-        floor -= 0.03 * high * (floor == 0.0)  # so that a line at zero is seen
-        limits[metric] = (floor, high * 1.06 + 1e-3)
-    return limits
 
 
 def _draw_block(block: Any, spec: FigureSpec, rows: pd.DataFrame, limits: Mapping[str, tuple[float, float]]) -> None:

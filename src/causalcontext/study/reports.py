@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,9 @@ def summary_table(design: Design, records: Sequence[Record]) -> pd.DataFrame:
                 continue
             names = METRICS_OF[graph]
             values = np.array([[_number(run[name]) for name in names] for run in scored])
-            for name, value, std in zip(names, _column_means(values), bootstrap_std(values), strict=True):
+            known = (column[~np.isnan(column)] for column in values.T)
+            means = [float(np.mean(column)) if column.size else float("nan") for column in known]
+            for name, value, std in zip(names, means, bootstrap_std(values), strict=True):
                 rows.append({"design": design.name, **setting_columns(design, place), "knowledge": kind,
                              "graph": graph, "method": method, "metric": name, "value": value,
                              "bootstrap_std": std, "runs": len(scored), "failed": failed})  # fmt: skip
@@ -100,9 +103,8 @@ def save_table(table: pd.DataFrame, path: str | Path) -> None:
 
 def _cells(design: Design, records: Iterable[Record]) -> dict[tuple[int, str, str], list[Record]]:
     """The runs of every setting, knowledge and method, in the order of the design."""
-    cells: dict[tuple[int, str, str], list[Record]] = {
-        (place, kind, method): [] for place in range(len(design.settings)) for kind, method in runs_of(design)
-    }
+    keys = ((place, *run) for place in range(len(design.settings)) for run in runs_of(design))
+    cells: dict[tuple[int, str, str], list[Record]] = {key: [] for key in keys}
     for record in records:
         if record["kind"] == "run":
             cells[record["setting"], record["knowledge"], record["method"]].append(record)
@@ -111,11 +113,6 @@ def _cells(design: Design, records: Iterable[Record]) -> dict[tuple[int, str, st
 
 def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
-
-
-def _column_means(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[float]:
-    return [float(np.mean(column[~np.isnan(column)])) if (~np.isnan(column)).any() else float("nan")
-            for column in values.T]  # fmt: skip
 
 
 def _mean_count(tests: Sequence[dict[str, int]], view: str) -> float:
@@ -162,10 +159,7 @@ RIVALS = {
 """Whom a method is compared with, on which graphs."""
 
 ORDERING_METRICS = ("tpr", "fpr", "f1", "edge_prec", "edge_rec")
-ORDERING_HEAD = (
-    "| against | graphs | metric | adj. | better | neither | worse | mean difference |",
-    "|---|---|---|---|---|---|---|---|",
-)
+ORDERING_HEAD = ("| against | graphs | metric | adj. | better | neither | worse | mean difference |", "|" + "---|" * 8)
 
 
 def paired_differences(runs: pd.DataFrame, first: str, second: str, columns: Sequence[str]) -> pd.DataFrame:
@@ -200,7 +194,14 @@ def ordering_report(runs: pd.DataFrame) -> str:
         "is at least 2 bootstrap standard errors in (against) the favour of the method of the heading.",
     ]
     for method, others in RIVALS.items():
-        entries = [line for other, graph in others for line in _ordering_lines(runs, method, other, graph)]
+        entries = []
+        for (other, graph), metric in product(others, ORDERING_METRICS):
+            differences = paired_differences(runs, method, other, [f"{graph}_{metric}"])
+            for kind, cells in differences.groupby("knowledge", sort=False) if len(differences) else ():
+                favour = cells["standard_errors"] * (-1.0 if metric == "fpr" else 1.0)
+                better, worse = int((favour >= 2).sum()), int((favour <= -2).sum())
+                counts = f"{better} | {len(cells) - better - worse} | {worse} | {cells['difference'].mean():+.3f}"
+                entries.append(f"| {other} | {graph} | {metric} | {kind} | {counts} |")
         if entries:
             lines += ["", f"## {method}", "", *ORDERING_HEAD, *entries]
     return "\n".join(lines) + "\n"
@@ -222,25 +223,11 @@ def runtime_report(times: pd.DataFrame) -> str:
     for samples, rows in main.groupby("samples"):
         by_method = rows.set_index("method")
         cells = []
-        for method in methods:
-            row = by_method.loc[method]
+        for row in (by_method.loc[method] for method in methods):
             tests = "" if np.isnan(row["tests_pooled"]) else f" ({row['tests_pooled']:.0f} + {row['tests_within']:.0f})"
             cells.append(f"{1000 * row['median_seconds']:.1f}{tests}")
         lines.append(f"| n = {samples} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _ordering_lines(runs: pd.DataFrame, method: str, other: str, graph: str) -> list[str]:
-    """A line for every metric and kind of knowledge; none if one of the two methods was not run."""
-    lines = []
-    for metric in ORDERING_METRICS:
-        differences = paired_differences(runs, method, other, [f"{graph}_{metric}"])
-        for kind, cells in differences.groupby("knowledge", sort=False) if len(differences) else ():
-            favour = cells["standard_errors"] * (-1.0 if metric == "fpr" else 1.0)
-            better, worse = int((favour >= 2).sum()), int((favour <= -2).sum())
-            neither, mean = len(cells) - better - worse, cells["difference"].mean()
-            lines.append(f"| {other} | {graph} | {metric} | {kind} | {better} | {neither} | {worse} | {mean:+.3f} |")
-    return lines
 
 
 KEYS = ("samples", "knowledge", "graph", "method", "metric")
@@ -275,11 +262,8 @@ def compare(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 def is_target(compared: pd.DataFrame) -> pd.Series[bool]:
     """The cells on which the replication is judged: TPR and FPR of PC-AC and PC-M on context graphs."""
-    return (
-        compared["method"].isin(TARGET_METHODS)
-        & compared["metric"].isin(TARGET_METRICS)
-        & (compared["graph"] == "context")
-    )
+    wanted = compared["method"].isin(TARGET_METHODS) & compared["metric"].isin(TARGET_METRICS)
+    return wanted & (compared["graph"] == "context")
 
 
 def replication_report(ours: pd.DataFrame, published: pd.DataFrame) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
@@ -58,8 +58,8 @@ def graph_metrics(found: Endpoints, truth: Bools, context: int, told: Bools) -> 
         diagonal).
     """
     rows = [_one_graph(endpoints, links, context, told) for endpoints, links in zip(found, truth, strict=True)]
-    with np.errstate(invalid="ignore"):
-        return {name: _mean([row[name] for row in rows]) for name in GRAPH_METRICS}
+    kept = {name: [row[name] for row in rows if not np.isnan(row[name])] for name in GRAPH_METRICS}
+    return {name: float(np.mean(values)) if values else float("nan") for name, values in kept.items()}
 
 
 def label_metrics(found: Endpoints, truth: Bools, context: int) -> Metrics:
@@ -68,9 +68,7 @@ def label_metrics(found: Endpoints, truth: Bools, context: int) -> Metrics:
     `label_prec`: of the system pairs whose adjacency was found to change, the share whose contexts are right;
     `label_rec`: of those whose adjacency truly changes, the share whose contexts were found.
     """
-    here = adjacent(found)
-    there = truth | truth.swapaxes(1, 2)
-    pairs = _pairs(found.shape[1])
+    here, there, pairs = adjacent(found), truth | truth.swapaxes(1, 2), _pairs(found.shape[1])
     pairs[context] = pairs[:, context] = False
     right = (here == there).all(axis=0)
     found_changes = pairs & (here != here[0]).any(axis=0)
@@ -121,11 +119,6 @@ def _share(these: Bools, among: Bools) -> float:
 
 def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else float("nan")
-
-
-def _mean(values: list[float]) -> float:
-    kept = [value for value in values if not np.isnan(value)]
-    return float(np.mean(kept)) if kept else float("nan")
 
 
 RATES = {
@@ -193,12 +186,8 @@ def runs_of(design: Design) -> tuple[tuple[str, str], ...]:
     """Every (knowledge, method) of a job, in the order of the final table."""
     for method in design.methods:
         check_choice("a method of the design", method, METHODS)
-    return tuple(
-        (kind, method)
-        for kind in design.knowledge
-        for method in design.methods
-        if kind == "none" or method not in WITHOUT_KNOWLEDGE
-    )
+    return tuple((kind, method) for kind in design.knowledge for method in design.methods
+                 if kind == "none" or method not in WITHOUT_KNOWLEDGE)  # fmt: skip
 
 
 def run_job(design: Design, place: int, repeat: int) -> list[Record]:
@@ -213,7 +202,7 @@ def run_job(design: Design, place: int, repeat: int) -> list[Record]:
         model = setting.draw_model(draw_seed)
         table = model.sample(setting.samples, rows_seed)
     except Exception as error:
-        reason = f"no model: {_reason(error)}"
+        reason = f"no model: {type(error).__name__}: {error}"
         runs = [{**about, "kind": "run", "knowledge": kind, "method": method, "reason": reason}
                 for kind, method in runs_of(design)]  # fmt: skip
         return [{**about, "kind": "draw", "reason": reason}, *runs]
@@ -235,7 +224,7 @@ def _runs(design: Design, model: ContextSCM | HiddenVariables, table: Any) -> It
             estimate = METHODS[method](task)
             record |= {"seconds": round(time.perf_counter() - begin, 6), **_scores(estimate, model, known, told)}
         except Exception as error:
-            record |= {"reason": _reason(error)}
+            record |= {"reason": f"{type(error).__name__}: {error}"}
         yield record
 
 
@@ -272,10 +261,6 @@ def setting_columns(design: Design, place: int) -> Record:
     return {name: entries[name] for name in SETTING_COLUMNS}
 
 
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
 JOBS_PER_TASK = 4
 """Jobs that go to a worker at once: enough to pay for the way there, few enough to lose little in a kill."""
 
@@ -291,9 +276,12 @@ def run_study(
     runs_of(design)
     if n_jobs == 0 or n_jobs < -1:
         raise OptionError(f"n_jobs is {n_jobs}, expected a whole number from 1, or -1 for all cores")
-    done, file = open_records(path, design)
+    path = Path(path)  # what a kill has left half-written is dropped first
+    kept = list(_complete_jobs(path, design)) if path.exists() else []
+    write_whole(path, "".join([_header(design), *(_line(record) for records in kept for record in records)]))
+    done = {_job(records[0]) for records in kept}
     missing = [job for job in design.jobs() if job not in done]
-    with file, counting_bar(f"study {design.name}", progress) as advance:
+    with path.open("a", encoding="utf-8") as file, counting_bar(f"study {design.name}", progress) as advance:
         for finished, records in enumerate(_finished(design, missing, n_jobs, client), start=len(done) + 1):
             file.write("".join(map(_line, records)))  # in one write
             file.flush()
@@ -326,19 +314,6 @@ FORMAT = "causalcontext-study"
 Job = tuple[int, int]
 
 
-def open_records(path: str | Path, design: Design) -> tuple[set[Job], TextIO]:
-    """The jobs that a file holds in full, and the file, open for more.
-
-    What a kill has left half-written is dropped first. A file of another design or another version of this library is
-    refused: its records could not be told apart from new ones.
-    """
-    path = Path(path)
-    kept = list(_complete_jobs(path, design)) if path.exists() else []
-    lines = [_line(_header(design)), *(_line(record) for records in kept for record in records)]
-    write_whole(path, "".join(lines))
-    return {_job(records[0]) for records in kept}, path.open("a", encoding="utf-8")
-
-
 def read_records(path: str | Path, design: Design) -> list[Record]:
     """All records of complete jobs, in the order of the design, whatever order they were made in."""
     path = Path(path)
@@ -356,32 +331,28 @@ def _complete_jobs(path: Path, design: Design) -> Iterator[list[Record]]:
         raise FileError(f"cannot read the records file {str(path)!r}: {error.strerror}") from error
     if not lines:
         return
-    _check_header(path, lines[0], design)
+    found, expected = _parsed(lines[0]), json.loads(_header(design))
+    if found is None or found.get("format") != FORMAT:
+        raise FileError(f"file {str(path)!r} does not hold the records of a study")
+    for key in ("version", "design"):  # records of another one could not be told apart from new ones
+        if found.get(key) != expected[key]:
+            raise FileError(f"records file {str(path)!r} was made with another {key}; choose another folder, or "
+                            "remove the file to start again")  # fmt: skip
     jobs: dict[Job, list[Record]] = {}
     for line in lines[1:]:
         record = _parsed(line)
         if record is not None and _is_whole(record):
             jobs.setdefault(_job(record), []).append(record)
-    expected = [("draw", "", ""), *(("run", kind, method) for kind, method in runs_of(design))]
+    all_runs = [("draw", "", ""), *(("run", kind, method) for kind, method in runs_of(design))]
     known = set(design.jobs())
     for job, records in jobs.items():
-        found = [tuple(record.get(key, "") for key in ("kind", "knowledge", "method")) for record in records]
-        if job in known and found == expected:
+        runs = [tuple(record.get(key, "") for key in ("kind", "knowledge", "method")) for record in records]
+        if job in known and runs == all_runs:
             yield records
 
 
-def _check_header(path: Path, line: bytes, design: Design) -> None:
-    found, expected = _parsed(line), json.loads(_line(_header(design)))
-    if found is None or found.get("format") != FORMAT:
-        raise FileError(f"file {str(path)!r} does not hold the records of a study")
-    for key in ("version", "design"):
-        if found.get(key) != expected[key]:
-            raise FileError(f"records file {str(path)!r} was made with another {key}; choose another folder, or "
-                            "remove the file to start again")  # fmt: skip
-
-
-def _header(design: Design) -> dict[str, Any]:
-    return {"format": FORMAT, "version": __version__, "design": design.to_dict()}
+def _header(design: Design) -> str:
+    return _line({"format": FORMAT, "version": __version__, "design": design.to_dict()})
 
 
 def _line(record: dict[str, Any]) -> str:
@@ -409,18 +380,13 @@ def _is_whole(record: Record) -> bool:
         return False
     if counts[0] and set(counts[0]) != {"pooled", "within contexts"}:
         return False
-    return texts[0] == "draw" or "reason" in record or _is_scored(record)
-
-
-def _is_scored(record: Record) -> bool:
-    """Whether a run has its metrics: of the union at least, or of ends where variables are hidden."""
-    graphs = {graph: record[graph] for graph in METRICS_OF if graph in record}
+    if texts[0] == "draw" or "reason" in record:
+        return True
+    graphs = {graph: record[graph] for graph in METRICS_OF if graph in record}  # of the union at least, or of ends
     return bool({"union", "ancestral"} & set(graphs)) and all(
-        isinstance(scores, dict)
-        and set(scores) >= set(METRICS_OF[graph])
-        and all(value is None or _is_number(value) for value in scores.values())
-        for graph, scores in graphs.items()
-    )
+        isinstance(scores, dict) and set(scores) >= set(METRICS_OF[graph])
+        and all(value is None or _is_number(value) for value in scores.values()) for graph, scores in graphs.items()
+    )  # fmt: skip
 
 
 def _is_number(value: object) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import scipy
 
-from causalcontext.data.dataset import Dataset
 from causalcontext.data.windows import MORE_LAGS, LaggedTable, lagged_table, levels_of
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Bools, Floats, Ints
@@ -56,20 +55,16 @@ def past_beyond_lags(windows: SeriesWindows, causes: Bools, reads: Mapping[str, 
         given, extra = _design(wide, sorted({*own, d + y}), plain, curved)
         read = reads.get(series.names[y])
         if read not in moments:
-            codes = _codes_read(windows.data, wide, read)
+            contexts, place = windows.data.contexts, windows.data.position
+            levels = [levels_of(contexts, place(name), wide.codes[:, lags[0]]) for name, lags in copies_in(read)]
+            values = np.column_stack([np.zeros(len(wide.row), dtype=np.int64), *levels])
+            codes = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)  # of what the variable reads
             groups = [np.flatnonzero(codes == r) for r in np.unique(codes)]
             moments[read] = [(rows, _cross_products(wide.values[rows], wide.values[rows])) for rows in groups]
         parts = np.array([_partial(wide.values[rows], scatter, extra[rows], given, y, beyond)
                           for rows, scatter in moments[read]])  # fmt: skip
         p_values |= {(int(other), y): fisher(parts[:, k].tolist()) for k, other in enumerate(beyond)}
     return combined(p_values) if p_values else None
-
-
-def _codes_read(data: Dataset, wide: LaggedTable, read: Copy) -> Ints:
-    """One number for every combination of the values that a variable reads; 0 where it reads nothing."""
-    levels = [levels_of(data.contexts, data.position(name), wide.codes[:, lags[0]]) for name, lags in copies_in(read)]
-    values = np.column_stack([np.zeros(len(wide.row), dtype=np.int64), *levels])
-    return np.asarray(np.unique(values, axis=0, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
 
 def _design(wide: LaggedTable, columns: Sequence[int], numbers: Collection[int], curved: bool) -> tuple[Ints, Floats]:

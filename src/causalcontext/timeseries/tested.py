@@ -24,12 +24,12 @@ from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
 from causalcontext.search.algorithm import FoundGraphs
-from causalcontext.search.family import Doubt, Origin, Place
+from causalcontext.search.family import Origin, Place
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.indicator import with_made_contexts
 from causalcontext.search.lagged.algorithm import TIME, LaggedFound, LaggedSearch
 from causalcontext.search.lagged.own_past import OwnPastSearch
-from causalcontext.search.lagged.plan import LaggedPlan, Window, WindowPlan, pairs_now, repeated_links
+from causalcontext.search.lagged.plan import LaggedPlan, WindowPlan, pairs_now, repeated_links
 from causalcontext.search.sepsets import slot
 from causalcontext.timeseries.alarm import lag_warnings
 from causalcontext.timeseries.windows import SeriesWindows
@@ -78,8 +78,14 @@ def check_views(data: Dataset) -> None:
 
 def facts_of(windows: SeriesWindows, data: Dataset, moments: Moments, endpoints: Endpoints) -> SeriesFacts:
     """Who reads which copy of the contexts, and the slopes of all links; `endpoints` are those of all contexts."""
-    window = windows.window
-    reads = copies_read(window, data.contexts, endpoints, windows.nodes)
+    window, arrows = windows.window, np.asarray(directed(endpoints).any(axis=0))
+    reads: dict[str, Copy] = {}  # the copies that point at a variable; several where tests do not tell which
+    for y in (y for y in window.now if not window.is_context(y)):
+        lags: dict[str, list[int]] = {}
+        for copy in sorted(data.contexts.positions, key=window.context_number):
+            if arrows[copy, y]:
+                lags.setdefault(split(windows.nodes[copy])[0], []).append(window.lag(copy))
+        reads[windows.nodes[y]] = read_of([(context, sorted(some)) for context, some in lags.items()])
     slopes = slope_rows(windows, data, moments, endpoints, reads)
     copies = tuple(dict.fromkeys(window.lag(copy) for copy in data.contexts.positions))
     return SeriesFacts(windows.names, windows.options.lags, windows.series.covariate_names, reads, windows.counts,
@@ -130,19 +136,6 @@ def _undecided(plan: LaggedPlan) -> np.ndarray:
     unasked = np.array([plan.window.is_context(u) and u not in tested for u in range(plan.window.nodes)])
     found = np.where(unasked[first] | unasked[second], Decision.NOT_SEARCHED, found)
     return np.where(links.required[first, second], Decision.REQUIRED, found).astype(np.int8)
-
-
-def copies_read(window: Window, contexts: Contexts, endpoints: Endpoints, names: Sequence[str]) -> dict[str, Copy]:
-    """By variable, the copy of every context that points at it; several where tests do not tell which."""
-    arrows = np.asarray(directed(endpoints).any(axis=0))
-    found: dict[str, Copy] = {}
-    for y in (y for y in window.now if not window.is_context(y)):
-        lags: dict[str, list[int]] = {}
-        for copy in sorted(contexts.positions, key=window.context_number):
-            if arrows[copy, y]:
-                lags.setdefault(split(names[copy])[0], []).append(window.lag(copy))
-        found[names[y]] = read_of([(context, sorted(some)) for context, some in lags.items()])
-    return found
 
 
 def slope_rows(windows: SeriesWindows, data: Dataset, moments: Moments, endpoints: Endpoints, reads: dict[str, Copy]
@@ -224,9 +217,11 @@ def pags_of_windows(windows: SeriesWindows, links: Links, settings: Settings, n_
     endpoints = np.where(pairs_now(window), found.endpoints[list(shown)], np.int8(Endpoint.NONE))
     series = facts_of(windows, data, statistics.of_columns(data), endpoints)
     log = _log(found, plan, shown, series.asked(windows.cells), prepared.labels)
+    now, place = pairs_now(window), {cell: c for c, cell in enumerate(shown)}
+    doubts = tuple(doubt._replace(graph=place[doubt.graph]) for doubt in found.doubts
+                   if doubt.graph in place and now[doubt.a, doubt.b])  # fmt: skip
     return Outcome(endpoints, log, found.sepsets.tests, found.complete, dict(_origins(windows, plan, found, shown)),
-                   tuple(_doubts(plan, found, shown)), notes=tuple(notes), kind=GraphKind.PAG,
-                   series=series)  # fmt: skip
+                   doubts, notes=tuple(notes), kind=GraphKind.PAG, series=series)  # fmt: skip
 
 
 def _constant(windows: SeriesWindows, data: Dataset) -> tuple[int, ...] | None:
@@ -264,11 +259,3 @@ def _origins(windows: SeriesWindows, plan: WindowPlan, found: FoundGraphs, shown
             by_time = origin.rule == "knowledge" and lag[b] < lag[a]
             rule = TIME if by_time else origin.rule
             yield (place[g], a, b), Origin(rule, context[origin.graph], origin.via)
-
-
-def _doubts(plan: WindowPlan, found: FoundGraphs, shown: tuple[int, ...]) -> Iterator[Doubt]:
-    """The doubts about the contexts."""
-    now, place = pairs_now(plan.window), {cell: c for c, cell in enumerate(shown)}
-    for doubt in found.doubts:
-        if doubt.graph in place and now[doubt.a, doubt.b]:
-            yield doubt._replace(graph=place[doubt.graph])

@@ -6,17 +6,16 @@ In knowledge over time a plain name means a variable at all lags, `X(t-1)` at on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import Any
 
 import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data.columns import Kind
-from causalcontext.data.completion import FEWEST_OBSERVED, STACKED, Completed, complete, stacked
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.completion import FEWEST_OBSERVED, STACKED, complete, stacked
+from causalcontext.data.dataset import Dataset, some_rows
 from causalcontext.data.scan import Scan
 from causalcontext.data.scanned_windows import ScannedWindows
 from causalcontext.data.series import (
@@ -24,9 +23,9 @@ from causalcontext.data.series import (
     as_series,
     beside,
     single_cells,
+    unit_means,
     with_single_cells_filled,
     without_time_means,
-    without_unit_means,
 )
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
@@ -68,42 +67,30 @@ def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> tupl
     """
     index = {name: place for place, name in enumerate(names)}
     lagged = [pair for pair in knowledge.forbidden if split(pair[0])[1]]
-    plain = _made(knowledge, forbidden=[pair for pair in knowledge.forbidden if pair not in lagged], required=[])
-    now = _made(knowledge, required=[pair for pair in knowledge.required if not split(pair[0])[1]],
-                forbidden=[pair for pair in knowledge.forbidden if pair not in lagged])  # fmt: skip
-    always = plain.links(names)
-    may = np.repeat(always.may[None], lags + 1, axis=0)
-    may[0] = now.links(names).may
+    always = knowledge.to_dict() | {"forbidden": [pair for pair in knowledge.forbidden if pair not in lagged]}
+    required = [pair for pair in knowledge.required if not split(pair[0])[1]]
+    now = Knowledge.from_dict(always | {"required": required}).links(names)
+    may = np.repeat(Knowledge.from_dict(always | {"required": []}).links(names).may[None], lags + 1, axis=0)
     must = np.zeros_like(may)
-    must[0] = now.links(names).must
+    may[0], must[0] = now.may, now.must
     for lag in range(1, lags + 1):
         np.fill_diagonal(may[lag], True)
     for pairs, table, value in ((lagged, may, False), (knowledge.required, must, True)):
         for cause, effect in pairs:
-            lag, i, j = _placed(cause, effect, index, lags)
+            (first, lag), (second, other) = split(cause), split(effect)
+            if other:
+                raise KnowledgeError(f"knowledge names {effect!r} as an effect; say it of the present, which repeats "
+                                     f"itself: ({first}(t-k), {second})")  # fmt: skip
+            for name, shown in ((first, cause), (second, effect)):
+                if name not in index:
+                    raise KnowledgeError(f"knowledge names {shown!r}, which is not a column")
             if lag <= lags:
-                table[lag, i, j] = value
+                table[lag, index[first], index[second]] = value
     contradicted = np.argwhere(must & ~may)
     if contradicted.size:
         lag, i, j = contradicted[0]
         raise KnowledgeError(f"the link {names[i]} --> {names[j]} at lag {lag} is both required and ruled out")
     return may, must
-
-
-def _made(knowledge: Knowledge, **changed: list[tuple[str, str]]) -> Knowledge:
-    content = knowledge.to_dict() | changed
-    return Knowledge.from_dict(content)
-
-
-def _placed(cause: str, effect: str, index: dict[str, int], lags: int) -> tuple[int, int, int]:
-    (first, lag), (second, other) = split(cause), split(effect)
-    if other:
-        raise KnowledgeError(f"knowledge names {effect!r} as an effect; say it of the present, which repeats itself: "
-                             f"({first}(t-k), {second})")  # fmt: skip
-    for name, shown in ((first, cause), (second, effect)):
-        if name not in index:
-            raise KnowledgeError(f"knowledge names {shown!r}, which is not a column")
-    return lag, index[first], index[second]
 
 
 LEAST_OF_A_CONTEXT = 0.25
@@ -399,7 +386,7 @@ def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     if by_time:
         check_varies(data, series.codes, series.steps, f"at every time of {options.time!r}", "time_effects")
         return [without_time_means(own, means, by_unit) for own in drawn]
-    return [without_unit_means(own, means) for own in drawn] if by_unit else drawn
+    return [replace(own, values=own.values - unit_means(own, means)) for own in drawn] if by_unit else drawn
 
 
 def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[Series]:
@@ -432,7 +419,11 @@ def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[S
     near = np.hstack([known, *(np.nan_to_num(beside(series, known, step)) for step in steps[1:])])[usable]
     patterns, width = completed.columns.patterns.shape
     quick = patterns * width**3 * len(data.values) <= MOST_DRAWN
-    counted = _worth_counting(rows, np.asarray(near.all(axis=1)), completed) if quick else completed
+    counted = completed
+    if quick:  # the model of rows that lack single cells alone, if enough: what else is missing costs whole windows
+        some = some_rows(rows, np.asarray(near.all(axis=1)))
+        seen = [np.isfinite(np.asarray(some.columns[place])).sum() for place in rows.system]
+        counted = complete(some, 0) if min(seen) >= FEWEST_OBSERVED else completed
     for number, drawn in enumerate(completed.tables(STACKED if quick else 1)):
         values = series.values.copy()
         for place, j in enumerate(enough):
@@ -444,27 +435,12 @@ def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[S
     return found
 
 
-def _worth_counting(rows: Dataset, whole: Bools, completed: Completed) -> Completed:
-    """The model of rows that lack single cells alone, if there are enough: what else is missing costs whole windows."""
-    some = replace(rows, columns=tuple(column[whole] for column in rows.columns), codes=rows.codes[whole])
-    seen = [np.isfinite(np.asarray(some.columns[place])).sum() for place in rows.system]
-    return complete(some, 0) if min(seen) >= FEWEST_OBSERVED else completed
-
-
 def check_complete(lost: int) -> None:
     """Return if no rows have missing values."""
     if lost:
         raise DataError(f"{lost} rows have missing values; pass missing='model' to draw single cells from a model of "
                         "their neighbours, 'windows' to leave out their windows, or 'interpolate' to fill in single "
                         "numbers")  # fmt: skip
-
-
-def series_settings(options: SeriesOptions) -> dict[str, Any]:
-    """The options as plain values, for the settings of a result."""
-    content = asdict(options)
-    return content | {"context_lags": list(options.context_lags), "covariates": list(options.covariates),
-                      "cycles": [asdict(one) for one in options.cycles],
-                      "step": None if options.step is None else str(options.step)}  # fmt: skip
 
 
 def half_of_blocks(rows: int, sample: tuple[int, ...]) -> Bools:
