@@ -247,12 +247,10 @@ def _as_meant(table: Any, names: Sequence[str] | None, options: Options
 
 def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progress: bool | Advance, options: Keywords
                    ) -> ContextGraphs:  # fmt: skip
-    """The search with the cut that mechanisms want; where there is none, a search that does not tell rows apart by it.
-
-    Where mechanisms change is asked of a search by scores without that context. A search in which a mechanism may not
-    change can direct links falsely, so a few cuts are searched as well, and of all these the best-scoring model says
-    what may cause what.
-    """
+    """The search with the cut that mechanisms want; where there is none, one that does not tell rows apart by it."""
+    # Where mechanisms change is asked of a search by scores without that context. A search in which a mechanism may not
+    # change can direct links falsely, so a few cuts are searched as well, and of all these the best-scoring model says
+    # what may cause what.
     chosen: Options = made(Options, options, "discover")
     wanted, *more = (one for one in split_context(context)[1] if one.best)
     if more:
@@ -397,10 +395,8 @@ def check_scannable(context: Any, options: Options) -> None:
 
 def scanned_once(table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None,
                  only_numbers: bool = False) -> Scan:  # fmt: skip
-    """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused.
-
-    These are contexts whose cuts are not known and, with lags, all that are made out of a column.
-    """
+    """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused."""
+    # These are contexts whose cuts are not known and, with lags, all that are made out of a column.
     later = [one for one in split_context(context)[1] if options.lags is not None or not one.cuts]
     now = [one for one in contexts_of(context) if one not in later] or None if later else context
 

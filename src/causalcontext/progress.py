@@ -118,11 +118,9 @@ class Watch:
         return seconds * (here + sum(likely.values()))
 
     def likely(self) -> dict[int, float]:
-        """The queries that are expected, less those that will not be there any more when it comes to them.
-
-        What is counted for later levels supposes that no more edges are removed. The share that the last level left
-        over says how far that is from the truth; the other numbers were read off random models of 8 to 12 variables.
-        """
+        """The queries that are expected, less those that will not be there any more when it comes to them."""
+        # What is counted for later levels supposes that no more edges are removed. The share that the last level left
+        # over says how far that is from the truth; the other numbers were read off random models of 8 to 12 variables.
         found = dict(self._expected)
         for size in [size for size in found if size > self._phase >= 0]:
             found[size] *= self._kept ** (3 * (size - self._phase))
@@ -182,11 +180,9 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[Watch]:
-    """A watch that tells the caller's own function, shows a bar on the terminal, or does neither.
-
-    One bar is for the whole search: the phase, the share that is done, the time left. The caller may also hand over a
-    watch.
-    """
+    """A watch that tells the caller's own function, shows a bar on the terminal, or does neither."""
+    # One bar is for the whole search: the phase, the share that is done, the time left. The caller may also hand over a
+    # watch.
     if isinstance(progress, Watch):
         progress.limit = limit
         yield progress

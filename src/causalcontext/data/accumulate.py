@@ -58,10 +58,8 @@ class Accumulator:
 
     @property
     def totals(self) -> ScanTotals:
-        """What all rows say, the cells in the order of `cells`.
-
-        After the system columns come `indicators`: 1 in the rows that have a level of an ordered column, else 0.
-        """
+        """What all rows say, the cells in the order of `cells`."""
+        # After the system columns come `indicators`: 1 in the rows that have a level of an ordered column, else 0.
         return without_blocks(self._totals, self._blocks)
 
     @property
@@ -302,10 +300,8 @@ def numbers_of(column: pa.Array) -> Floats:
 
 
 def _stored(column: pa.Array) -> Values:
-    """The numbers of a column where they lie, with anything where one is missing.
-
-    So says `to_numpy` of pyarrow, too, but it imports pandas, which takes 40 MB.
-    """
+    """The numbers of a column where they lie, with anything where one is missing."""
+    # So says `to_numpy` of pyarrow, too, but it imports pandas, which takes 40 MB.
     kind = np.dtype(column.type.to_pandas_dtype())
     if not len(column):
         return np.empty(0, dtype=kind)

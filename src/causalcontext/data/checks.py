@@ -43,11 +43,9 @@ def check_products(variables: int, levels: int) -> None:
 def check_statistics(
     statistics: SufficientStatistics, data: Dataset, missing: str = "raise", tested: bool = True
 ) -> None:
-    """Return if the table can be searched; `tested` is whether rows could be dropped test by test.
-
-    Else a `DataError` names missing values under "raise", infinite values, no rows or fewer than two contexts left,
-    values too large to be squared, or a column that is constant in all rows.
-    """
+    """Return if the table can be searched; `tested` is whether rows could be dropped test by test."""
+    # Else a `DataError` names missing values under "raise", infinite values, no rows or fewer than two contexts left,
+    # values too large to be squared, or a column that is constant in all rows.
     check_missing_option(missing)
     if missing == "raise":
         check_none_missing(statistics, data, tested, True)

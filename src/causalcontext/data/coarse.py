@@ -74,11 +74,9 @@ class FewValues(NamedTuple):
 
 
 def few_valued(data: Dataset, variable_of: Callable[[str], str] = str) -> tuple[FewValues, ...]:
-    """The numbers with few values whose kind is not declared.
-
-    `variable_of` has the variable behind the name of a column; columns of one variable, its lags, go together. A column
-    that a context is made out of stays a number.
-    """
+    """The numbers with few values whose kind is not declared."""
+    # `variable_of` has the variable behind the name of a column; columns of one variable, its lags, go together. A
+    # column that a context is made out of stays a number.
     groups: dict[str, list[int]] = {}
     for place in data.system:
         if data.kinds[place] is Kind.CONTINUOUS and data.names[place] not in data.declared:

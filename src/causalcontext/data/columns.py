@@ -79,12 +79,10 @@ def declared_kinds(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> dic
 
 
 def infer_kind(column: Column) -> Kind:
-    """The kind that the dtype of a column says; values are looked at only where the dtype says nothing.
-
-    Numbers are continuous; text, categories and truth values are categorical, and categories that pandas or pyarrow
-    calls ordered are ordered. A column without any value is continuous: nothing contradicts it, and its missing values
-    are reported as such.
-    """
+    """The kind that the dtype of a column says; values are looked at only where the dtype says nothing."""
+    # Numbers are continuous; text, categories and truth values are categorical, and categories that pandas or pyarrow
+    # calls ordered are ordered. A column without any value is continuous: nothing contradicts it, and its missing
+    # values are reported as such.
     if column.dtype.is_numeric():
         return Kind.CONTINUOUS
     if isinstance(column.dtype, nw.String) and column.series.null_count() == len(column.series):
@@ -132,10 +130,8 @@ def dictionary_of(column: Column) -> pa.ChunkedArray | None:
 
 
 def plain_values(column: Column) -> Values:
-    """The values as an array of numbers in the byte order of this machine, or of Python objects.
-
-    Integers with gaps become floats.
-    """
+    """The values as an array of numbers in the byte order of this machine, or of Python objects."""
+    # Integers with gaps become floats.
     if isinstance(column.series, np.ndarray):
         return column.series
     if isinstance(column.dtype, nw.Categorical | nw.Enum):
@@ -155,10 +151,8 @@ def object_values(column: Column) -> Values:
 
 
 def value_families(values: Values) -> tuple[type, ...]:
-    """The Python types among the values that are not missing, sorted by name.
-
-    `bool`, `int`, `float` and `str` stand for their kin; any other type is listed as it is.
-    """
+    """The Python types among the values that are not missing, sorted by name."""
+    # `bool`, `int`, `float` and `str` stand for their kin; any other type is listed as it is.
     types = {type(value) for value in values[~is_missing(values)]}
     families = {next((family for family, kin in _FAMILIES if issubclass(own, kin)), own) for own in types}
     return tuple(sorted(families, key=lambda family: family.__name__))
@@ -280,10 +274,8 @@ def _is_pandas_categorical(column: Column) -> bool:
 
 
 def _level_order(column: Column, values: Values) -> NDArray[np.intp]:
-    """The positions of the values in the order that the maker of the column gave its categories, or sorted.
-
-    A polars `Categorical` has no order of its own: its physical one depends on what else the process read.
-    """
+    """The positions of the values in the order that the maker of the column gave its categories, or sorted."""
+    # A polars `Categorical` has no order of its own: its physical one depends on what else the process read.
     dictionary, own = dictionary_of(column), None
     if isinstance(column.dtype, nw.Enum):
         own = list(column.series.to_native().dtype.categories)

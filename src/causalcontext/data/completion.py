@@ -105,10 +105,8 @@ class Completed:
 
     @cached_property
     def share(self) -> float:
-        """The information about a pair of columns given all others that is left, in the mean over all pairs.
-
-        Without conditions more is left: the more columns a mechanism has, the more of them are missing in a row.
-        """
+        """The information about a pair of columns given all others that is left, in the mean over all pairs."""
+        # Without conditions more is left: the more columns a mechanism has, the more of them are missing in a row.
         places, cells = range(len(self.given.system)), range(len(self.model.rows))
         pairs = [(x, y) for x in places for y in places if x < y] or [(0, 0)]
         others = [[z for z in places if z not in pair] for pair in pairs]

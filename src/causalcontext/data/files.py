@@ -46,10 +46,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
-    """The file holds `text`, all of it; or it is as it was before, and an error says why.
-
-    It goes to a new file in the same folder, which then takes the place of the old one.
-    """
+    """The file holds `text`, all of it; or it is as it was before, and an error says why."""
+    # It goes to a new file in the same folder, which then takes the place of the old one.
     check_writable(path)
     file = Path(path).resolve()
     content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")

@@ -180,10 +180,8 @@ def no_totals(levels: int, variables: int) -> ScanTotals:
 
 
 def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int) -> None:
-    """Add a batch of rows to the totals: values of shape (p, rows), contiguous, and the context of every row, or -1.
-
-    `first_row` is the place of the batch in the table, for the digests.
-    """
+    """Add a batch of rows to the totals: values of shape (p, rows), contiguous, and the context of every row, or -1."""
+    # `first_row` is the place of the batch in the table, for the digests.
     variables, rows = values.shape
     addresses = values.ctypes.data + values.strides[0] * np.arange(variables, dtype=np.uint64)
     nobody, nothing = np.empty(0, dtype=np.int64), np.empty((variables, 0))  # no rows are copied
@@ -192,11 +190,9 @@ def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int) 
 
 
 def settle(totals: ScanTotals) -> Bools:
-    """Which variables are constant in which context, once all batches are in; the moments are exact for them.
-
-    Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0. Means are
-    whole afterwards, and centres 0.
-    """
+    """Which variables are constant in which context, once all batches are in; the moments are exact for them."""
+    # Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0. Means are
+    # whole afterwards, and centres 0.
     mirror(totals.scatter)
     totals.mean[...] += totals.centre
     totals.centre[...] = 0.0

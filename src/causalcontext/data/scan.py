@@ -407,11 +407,9 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
 
 def _of_places(found: Accumulator, raw: ScanTotals, blocks: tuple[Moments, ...],
                categories: Mapping[str, tuple[Any, ...]]) -> tuple[ScanTotals, tuple[Moments, ...]]:  # fmt: skip
-    """Totals and blocks in which columns of levels are the places of these: `weights` times a row, and `shift`.
-
-    Two levels are on a line with their places. An ordered column is the sum of its indicators, each times the place of
-    its level. More than two categories have no moments, but for whether they are constant.
-    """
+    """Totals and blocks in which columns of levels are the places of these: `weights` times a row, and `shift`."""
+    # Two levels are on a line with their places. An ordered column is the sum of its indicators, each times the place
+    # of its level. More than two categories have no moments, but for whether they are constant.
     p = len(found.system)
     weights, shift = np.eye(p, p + len(found.indicators)), np.zeros(p)
     low, high = raw.low[:, :p].copy(), raw.high[:, :p].copy()

@@ -325,10 +325,8 @@ class WindowAccumulator:
         return cells, ScanTotals(**totals)
 
     def _series_of_sample(self, place: Ints, known: Accumulator, data: Dataset) -> tuple[Series, Floats]:
-        """The windows of the sample one after the other, each a unit of as many rows as it has lags, and one.
-
-        And the values with the means of units. Levels are their places in order.
-        """
+        """The windows of the sample one after the other, each a unit of as many rows as it has lags, and one."""
+        # And the values with the means of units. Levels are their places in order.
         values = self._sample.in_order()[0]
         windows, long, system = values.shape[1], self.depth + 1, len(self.system)
         past, rest = values[: long * (system + 1)], np.repeat(values[long * (system + 1) :].T, long, axis=0)

@@ -92,10 +92,8 @@ def check_numbers(names: Sequence[str], columns: Iterable[Floats]) -> None:
 
 
 def without_time_means(series: Series, which: Bools, unit_means_too: bool) -> Series:
-    """The series with what all units share at a time taken away, of `which` system variables; means of units as well.
-
-    Where units have holes at different times, both kinds of means are taken away in turns until nothing moves.
-    """
+    """The series without what all units share at a time, of `which` system variables; means of units as well."""
+    # Where units have holes at different times, both kinds of means are taken away in turns until nothing moves.
     values = series.values.copy()
     _, time = np.unique(series.steps, return_inverse=True)
     keys = [time.ravel(), series.units] if unit_means_too else [time.ravel()]
@@ -127,10 +125,8 @@ def unit_means(series: Series, which: Bools | None = None) -> Floats:
 
 
 def with_single_cells_filled(series: Series, which: Bools | None = None) -> Series:
-    """The series with every single missing number, of `which` columns, replaced by the mean of its two neighbours.
-
-    Longer holes stay: they are gaps. The context is never filled in.
-    """
+    """The series with every single missing number, of `which` columns, replaced by the mean of its two neighbours."""
+    # Longer holes stay: they are gaps. The context is never filled in.
     row, column = np.nonzero(single_cells(series) & (True if which is None else which))
     values = series.values.copy()
     values[row, column] = 0.5 * (series.values[row - 1, column] + series.values[row + 1, column])

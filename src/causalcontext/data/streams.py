@@ -88,10 +88,9 @@ def _is_of(library: str, table: Any, *attributes: str) -> bool:
 
 
 def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
-    """The stream of a path, a pattern such as `"folder/*.parquet"`, a list, or an object with `__arrow_c_stream__`.
-
-    In text files, columns are decimals where their first rows are whole numbers or empty, but for those named `whole`.
-    """
+    """The stream of a path, a pattern such as `"folder/*.parquet"`, a list, or an object with `__arrow_c_stream__`."""
+    # In text files, columns are decimals where their first rows are whole numbers or empty, but for those named
+    # `whole`.
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
@@ -299,10 +298,8 @@ class StreamLevels:
         return replace(self, numbers=dict(self.numbers), neighbours=set(self.neighbours))
 
     def numbered(self, codes: Values, values: Sequence[Any], dictionary: Sequence[Any] = ()) -> Floats:
-        """The number of every row's level, NaN where there is none; `codes` are places in `values`, -1 for none.
-
-        `dictionary` has levels in their order, where the column says one.
-        """
+        """The number of every row's level, NaN where there is none; `codes` are places in `values`, -1 for none."""
+        # `dictionary` has levels in their order, where the column says one.
         own = [self._own(value) for value in values]
         used = np.zeros(len(own) + 1, dtype=np.bool_)
         used[codes] = True
@@ -388,10 +385,8 @@ def in_dictionaries(levels: Iterable[Any], neighbours: set[tuple[Any, Any]]) -> 
 
 
 def dictionary_of_batch(batch: pa.RecordBatch, name: str) -> list[Any]:
-    """The levels of a column in the order that its maker gave them; none where it has no dictionary.
-
-    A `Categorical` of polars has no order of its own: that of its dictionary depends on what else the process read.
-    """
+    """The levels of a column in the order that its maker gave them; none where it has no dictionary."""
+    # A `Categorical` of polars has no order of its own: that of its dictionary depends on what else the process read.
     place = batch.schema.get_field_index(name)
     field = batch.schema.field(place)
     made_by_reading = any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or ())

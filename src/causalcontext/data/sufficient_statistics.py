@@ -52,11 +52,9 @@ class SufficientStatistics:
     emptied: tuple[tuple[Any, int], ...] = ()
 
     def of_columns(self, data: Dataset) -> Moments:
-        """The moments of all columns of the table, each at its own position.
-
-        Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; what has no numbers (context variables, more
-        than two categories) counts as constant. Made once for a table.
-        """
+        """The moments of all columns of the table, each at its own position."""
+        # Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; what has no numbers (context variables,
+        # more than two categories) counts as constant. Made once for a table.
         known: tuple[Dataset, Moments] | None = self.__dict__.get("_columns")
         if known is not None and known[0] is data:
             return known[1]
@@ -116,11 +114,9 @@ def gather_statistics(data: Dataset, missing: str = "raise", batch: int = 65536)
 
 def statistics_of(totals: ScanTotals, data: Dataset, rows: int, context_digest: int, missing_context: int,
                   own: slice = slice(None)) -> SufficientStatistics:  # fmt: skip
-    """The statistics of a table of so many rows out of what they add up to; the totals are settled.
-
-    `data` has the columns and contexts, and perhaps some of the rows; `context_digest` is a hash of the context's
-    values, `own` says where the system variables stand in the totals.
-    """
+    """The statistics of a table of so many rows out of what they add up to; the totals are settled."""
+    # `data` has the columns and contexts, and perhaps some of the rows; `context_digest` is a hash of the context's
+    # values, `own` says where the system variables stand in the totals.
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         constant = settle(totals)
     names = tuple(data.names[position] for position in data.system)
@@ -136,10 +132,8 @@ def statistics_of(totals: ScanTotals, data: Dataset, rows: int, context_digest: 
 
 
 def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[Dataset, SufficientStatistics]:
-    """The table and its statistics without the cells that have no usable row; `statistics.emptied` lists them.
-
-    Their rows stay in the table, with the code -1: they belong to no context that is searched.
-    """
+    """The table and its statistics without the cells that have no usable row; `statistics.emptied` lists them."""
+    # Their rows stay in the table, with the code -1: they belong to no context that is searched.
     kept = statistics.moments.rows > 0
     if kept.all():
         return data, statistics

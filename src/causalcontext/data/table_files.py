@@ -70,11 +70,9 @@ def read_file(path: Place) -> pd.DataFrame:
 @contextmanager
 def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = ()
            ) -> Iterator[tuple[pa.Schema, int | None, Batches]]:  # fmt: skip
-    """The columns of a file, its number of rows where it says so, and a function of columns that makes its batches.
-
-    Whatever is wrong with it is a `FileError`. `types` are those of columns of a text file whose first rows may say too
-    little about them; errors name `names`.
-    """
+    """The columns of a file, its number of rows where it says so, and a function of columns that makes its batches."""
+    # Whatever is wrong with it is a `FileError`. `types` are those of columns of a text file whose first rows may say
+    # too little about them; errors name `names`.
     from pyarrow import csv as arrow
 
     with reading(file, names):
@@ -175,10 +173,8 @@ def is_list_of_paths(source: Any) -> bool:
 
 
 def files_of(places: Place | Sequence[Place]) -> list[Path]:
-    """The files of one or several places, sorted as those of a folder are: rows have the same numbers in any order.
-
-    A place is a file, a folder or a pattern. Files and folders that begin with . or _ are left out.
-    """
+    """The files of one or several places, sorted as those of a folder are: rows have the same numbers in any order."""
+    # A place is a file, a folder or a pattern. Files and folders that begin with . or _ are left out.
     if isinstance(places, str | os.PathLike):
         return _files(places)
     found = sorted(file for place in places for file in _files(place))

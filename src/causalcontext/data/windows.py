@@ -119,10 +119,8 @@ def window_ends(series: Series, lags: int) -> tuple[Ints, WindowCounts]:
 
 
 def rows_before(series: Series) -> Ints:
-    """How many rows precede every row in its unit, without a gap, and without a missing value; shape (3, T).
-
-    The last is -1 where the row itself has a missing value.
-    """
+    """How many rows precede every row in its unit, without a gap, and without a missing value; shape (3, T)."""
+    # The last is -1 where the row itself has a missing value.
     same_unit = np.diff(series.units) == 0
     no_gap = same_unit & (np.diff(series.steps) == 1)
     complete = series.complete
@@ -187,10 +185,8 @@ def constant_units(codes: Ints | Codes, units: Ints) -> int:
 
 
 def check_varies(data: Dataset, codes: Ints, groups: Ints, where: str, option: str) -> None:
-    """Return if every context has several values in some group: a unit or a time, whose means are taken away.
-
-    `where` says in words what the groups are, `option` what takes the means away.
-    """
+    """Return if every context has several values in some group: a unit or a time, whose means are taken away."""
+    # `where` says in words what the groups are, `option` what takes the means away.
     for position in data.contexts.positions:
         if constant_units(levels_of(data.contexts, position, codes), groups) == len(np.unique(groups)):
             raise DataError(f"context {data.names[position]!r} has one value {where}, so that its effects cannot be "
@@ -199,11 +195,9 @@ def check_varies(data: Dataset, codes: Ints, groups: Ints, where: str, option: s
 
 def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[str, LaggedName],
                    copies: Sequence[int]) -> Dataset:  # fmt: skip
-    """The table of some columns, by name the variable and the lag, one row for every window that ends at `ends`.
-
-    Copies of all contexts at the lags `copies` are context variables, in this order, and at each lag in the order of
-    the table; others are categories, and so are copies of a context that is made out of a covariate.
-    """
+    """The table of some columns, by name the variable and the lag, one row for every window that ends at `ends`."""
+    # Copies of all contexts at the lags `copies` are context variables, in this order, and at each lag in the order of
+    # the table; others are categories, and so are copies of a context that is made out of a covariate.
     found = tuple(columns.values())
     known = [column_of(data, series, ends, *column) for column in found]
     places = {column: place for place, column in enumerate(found)}

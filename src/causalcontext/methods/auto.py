@@ -161,11 +161,9 @@ def _slow(data: Dataset) -> str:
 
 
 def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
-    """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge; "" if it does not.
-
-    With few rows a model has many false links. In contexts of a few rows, for columns that are constant in a context,
-    and for columns that are linear functions of each other a likelihood has no maximum.
-    """
+    """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge; "" if enough."""
+    # With few rows a model has many false links. In contexts of a few rows, for columns that are constant in a context,
+    # and for columns that are linear functions of each other a likelihood has no maximum.
     rows, names = statistics.moments.rows, statistics.names
     if rows.sum() < max(FEW_ROWS, FEW_A_CONTEXT * len(rows), FEW_A_VARIABLE * len(names)):
         contexts = f" in {len(rows)} contexts" if len(rows) > 1 else ""

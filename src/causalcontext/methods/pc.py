@@ -86,12 +86,10 @@ def pc_b(task: Task) -> Outcome:
 
 
 def intersect(masked: Endpoints, pooled: Endpoints, contexts: Sequence[int]) -> Endpoints:
-    """The ends of PC-B (paper, App. "Baseline method / intersection graph").
-
-    They come from those of PC-M, shape (contexts, N, N), and of PC-P, shape (N, N).
-    A mark on which both agree is kept, the directed one is taken where only one is directed, and where they contradict
-    each other the edge is a conflict. Links at context variables are those of PC-P.
-    """
+    """The ends of PC-B (paper, App. "Baseline method / intersection graph")."""
+    # They come from those of PC-M, shape (contexts, N, N), and of PC-P, shape (N, N). A mark on which both agree is
+    # kept, the directed one is taken where only one is directed, and where they contradict each other the edge is a
+    # conflict. Links at context variables are those of PC-P.
     both = adjacent(masked) & adjacent(pooled)
     masked_directed, pooled_directed = (directed(ends) | directed(ends).swapaxes(-1, -2) for ends in (masked, pooled))
     same = masked == pooled

@@ -24,11 +24,10 @@ def score_ac(task: Task) -> Outcome:
 
 
 def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
-    """The best-scoring model of the table, what its residuals say, and whether there was time enough.
-
-    Of a table that was scanned the rows are a sample. Curves, noise densities and the logits of the context need rows,
-    and scores can be compared only if all of them come from the same ones: so all of the model rests on the sample.
-    """
+    """The best-scoring model of the table, what its residuals say, and whether there was time enough."""
+    # Of a table that was scanned the rows are a sample. Curves, noise densities and the logits of the context need
+    # rows, and scores can be compared only if all of them come from the same ones: so all of the model rests on the
+    # sample.
     table, statistics, score = task.data, task.statistics, task.score
     if task.completed is not None:  # a cell that looks wrong would be so in every completed table
         table, score = task.completed.stacked, replace(score, wrong_cells="keep")

@@ -25,12 +25,10 @@ EDITS = ("add", "remove", "flip")
 def edit_parent(
     edit: str, current: Floats, free: Bools, node: int, law: Sequence[float], generator: np.random.Generator
 ) -> Floats | None:
-    """The coefficients after an edit at a node, None if the node has no link for it.
-
-    With "add" the node has a new parent, among the nodes it had no link with; with "remove" it has lost one of its
-    parents; with "flip" one of them has become its child, with the same coefficient. `free` are the pairs that the edit
-    may touch, `law` the values that a new link may have.
-    """
+    """The coefficients after an edit at a node, None if the node has no link for it."""
+    # With "add" the node has a new parent, among the nodes it had no link with; with "remove" it has lost one of its
+    # parents; with "flip" one of them has become its child, with the same coefficient. `free` are the pairs that the
+    # edit may touch, `law` the values that a new link may have.
     linked = current[:, node] != 0
     candidates = ~linked & (current[node] == 0) if edit == "add" else linked
     positions = np.flatnonzero(free[:, node] & candidates)
@@ -177,11 +175,9 @@ def _edited_contexts(
 
 def _edited_once(base: Floats, current: Floats, context: int, design: ModelDesign, so_far: Bools,
                  generator: np.random.Generator, totals: Counter[Rejection]) -> Floats | None:  # fmt: skip
-    """The graph after the first of ten random edits at a system node to which nothing objects, None if there is none.
-
-    Edits are at pairs of system nodes that none has touched yet, so that they never undo each other. Mechanisms of
-    ancestors of the context variable must not change; only excluded union cycles tie a graph to those before it.
-    """
+    """The graph after the first of ten random edits at a system node to which nothing objects; None if all fail."""
+    # Edits are at pairs of system nodes that none has touched yet, so that they never undo each other. Mechanisms of
+    # ancestors of the context variable must not change; only excluded union cycles tie a graph to those before it.
     untouched = np.asarray(current == base)
     free = untouched & untouched.T
     free[context, :] = free[:, context] = False

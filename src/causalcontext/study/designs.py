@@ -193,10 +193,8 @@ class Design:
         return tuple(product(range(len(self.settings)), range(self.repeats)))
 
     def seeds(self, setting: Setting, repeat: int) -> tuple[np.random.Generator, np.random.Generator]:
-        """Generators for the model and for its table, which depend on nothing but the setting and the repeat.
-
-        Settings that differ in the number of rows alone share their models.
-        """
+        """Generators for the model and for its table, which depend on nothing but the setting and the repeat."""
+        # Settings that differ in the number of rows alone share their models.
         entries = asdict(setting)
         if not setting.hidden:
             del entries["hidden"]  # so that settings without it have the seeds that they always had

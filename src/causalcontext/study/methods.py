@@ -127,10 +127,8 @@ def fci_m(task: StudyTask) -> EstimatedEndpoints:
 
 
 def fci_pag(task: StudyTask, level: int | None = None) -> Endpoints:
-    """The PAG of FCI on all rows, or on those of one context, where the context has no links; shape (N, N).
-
-    Unlike in FCI-JCI0, every end is kept as it is: here variables may be hidden.
-    """
+    """The PAG of FCI on all rows, or on those of one context, where the context has no links; shape (N, N)."""
+    # Unlike in FCI-JCI0, every end is kept as it is: here variables may be hidden.
     columns = [name for name in task.table.columns if level is None or name != task.context]
     codes = _searched(task, columns, 0 if level is None else 1 + level, _fci(task))
     known = {0: Endpoint.NONE, -1: Endpoint.TAIL, ARROW: Endpoint.ARROW, 2: Endpoint.CIRCLE}
@@ -147,10 +145,8 @@ def _fci(task: StudyTask) -> Callable[[Floats], Ints]:
 
 
 def _union(task: StudyTask, search: Callable[[Floats], Ints]) -> EstimatedEndpoints:
-    """The union found by a search that wants the context as the last column.
-
-    What is no arrow is a tail beside an arrow, else a circle.
-    """
+    """The union found by a search that wants the context as the last column."""
+    # What is no arrow is a tail beside an arrow, else a circle.
     if task.knowledge.names:
         raise OptionError("FCI-JCI0 and CD-NOD cannot be told about links; ask for knowledge 'none'")
     order = [name for name in task.table.columns if name != task.context] + [task.context]
@@ -185,10 +181,8 @@ def _searched(task: StudyTask, columns: Sequence[str], view: int, search: Callab
 
 
 def published(method: str, task: StudyTask) -> EstimatedEndpoints:
-    """PC-AC and PC-M with one run per context; PC-P on all rows; PC-B: the edges that PC-AC and PC-P share.
-
-    Links at the context of PC-B are those of PC-P.
-    """
+    """PC-AC and PC-M with one run per context; PC-P on all rows; PC-B: the edges that PC-AC and PC-P share."""
+    # Links at the context of PC-B are those of PC-P.
     if method == "pc-p":
         return EstimatedEndpoints(None, _run(task, pooled, 0)[None])
     rule = masked if method == "pc-m" else adaptive
@@ -219,10 +213,8 @@ Method = Callable[[StudyTask], EstimatedEndpoints]
 
 
 def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
-    """What `discover` finds; of PC-P the union alone counts, since it has the same graph for every context.
-
-    Numbers of tests are kept of methods that test: none is not the same as zero.
-    """
+    """What `discover` finds; of PC-P the union alone counts, since it has the same graph for every context."""
+    # Numbers of tests are kept of methods that test: none is not the same as zero.
     test: str | Remembering = "auto" if method in WITHOUT_TESTS else task.test
     if test in SLOW_TESTS:  # it permutes rows, and answers a question of several methods once
         test = task.memory.setdefault("test", Remembering(find_test(task.test)))
@@ -251,11 +243,9 @@ WITHOUT_TESTS = ("score-ac",)
 
 def told_links(kind: str, model: ContextSCM | HiddenVariables, others: Literal["absent", "unknown"]
                ) -> tuple[Knowledge, Bools]:  # fmt: skip
-    """What a method is told about links at the context, and the pairs that the metrics leave out for it.
-
-    That is nothing, the children of the context, or all its links; then `others` says whether the pairs that are not
-    named are told to be absent, or still tested (as published).
-    """
+    """What a method is told about links at the context, and the pairs that the metrics leave out for it."""
+    # That is nothing, the children of the context, or all its links; then `others` says whether the pairs that are not
+    # named are told to be absent, or still tested (as published).
     told = np.zeros((len(model.names),) * 2, dtype=np.bool_)
     if kind == "none" or isinstance(model, HiddenVariables):
         return Knowledge(), told

@@ -123,10 +123,8 @@ RESAMPLES = 200
 
 
 def bootstrap_std(values: Floats) -> Floats:
-    """The bootstrap standard deviation of the mean of every column, runs without a value (NaN) left out.
-
-    From shape (runs, metrics) to (metrics,); NaN where fewer than two runs have a value.
-    """
+    """The bootstrap standard deviation of the mean of every column, runs without a value (NaN) left out."""
+    # From shape (runs, metrics) to (metrics,); NaN where fewer than two runs have a value.
     if len(values) == 0:
         return np.full(values.shape[1], np.nan)
     known = ~np.isnan(values)
@@ -142,10 +140,8 @@ def bootstrap_std(values: Floats) -> Floats:
 
 @cache
 def resampling_weights(runs: int) -> Floats:
-    """How often each run is in each resample, shape (resamples, runs); the same for every metric and method.
-
-    So methods are compared on the same resampled models, and no result depends on the order of the table.
-    """
+    """How often each run is in each resample, shape (resamples, runs); the same for every metric and method."""
+    # So methods are compared on the same resampled models, and no result depends on the order of the table.
     drawn = np.random.default_rng(runs).multinomial(runs, np.full(runs, 1.0 / runs), size=RESAMPLES)
     weights: Floats = drawn.astype(np.float64)
     weights.setflags(write=False)
@@ -163,10 +159,8 @@ ORDERING_HEAD = ("| against | graphs | metric | adj. | better | neither | worse 
 
 
 def paired_differences(runs: pd.DataFrame, first: str, second: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Mean differences between two methods on the same tables, with bootstrap errors, per design and setting.
-
-    Positive means that the first has more; `columns` are some of `run_table`, such as "context_tpr".
-    """
+    """Mean differences between two methods on the same tables, with bootstrap errors, per design and setting."""
+    # Positive means that the first has more; `columns` are some of `run_table`, such as "context_tpr".
     keys = ["design", *SETTING_COLUMNS, "knowledge"]
     rows = []
     for cell, part in runs.groupby(keys, sort=False):
@@ -267,11 +261,9 @@ def is_target(compared: pd.DataFrame) -> pd.Series[bool]:
 
 
 def replication_report(ours: pd.DataFrame, published: pd.DataFrame) -> str:
-    """How many published figures are met, and which are not, as a page of Markdown.
-
-    Whether the scripts count pairs given as knowledge as absent in the FPR, or not at all, is not documented: both are
-    reported.
-    """
+    """How many published figures are met, and which are not, as a page of Markdown."""
+    # Whether the scripts count pairs given as knowledge as absent in the FPR, or not at all, is not documented: both
+    # are reported.
     compared = compare(ours, published)
     target = compared[is_target(compared)]
     untold = compare(ours.assign(metric=ours["metric"].replace({"fpr": "", "fpr_untold": "fpr"})), published)

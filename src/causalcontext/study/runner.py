@@ -63,11 +63,9 @@ def graph_metrics(found: Endpoints, truth: Bools, context: int, told: Bools) -> 
 
 
 def label_metrics(found: Endpoints, truth: Bools, context: int) -> Metrics:
-    """Are the pairs that change between contexts found, each with just the contexts that have it?
-
-    `label_prec`: of the system pairs whose adjacency was found to change, the share whose contexts are right;
-    `label_rec`: of those whose adjacency truly changes, the share whose contexts were found.
-    """
+    """Are the pairs that change between contexts found, each with just the contexts that have it?"""
+    # `label_prec`: of the system pairs whose adjacency was found to change, the share whose contexts are right;
+    # `label_rec`: of those whose adjacency truly changes, the share whose contexts were found.
     here, there, pairs = adjacent(found), truth | truth.swapaxes(1, 2), _pairs(found.shape[1])
     pairs[context] = pairs[:, context] = False
     right = (here == there).all(axis=0)
@@ -145,12 +143,10 @@ def knowable_endpoints(model: HiddenVariables) -> Endpoints:
 
 
 def ancestral_counts(found: Endpoints, model: HiddenVariables, exact: Endpoints) -> dict[str, float]:
-    """Counts of the found ends of every context, shape (contexts, M, M).
-
-    Pairs of system variables are counted once in every context, links at the context variable once. `exact` are the
-    ends that can be known, found by a search without noise: recall is out of these. Changes are system pairs that some
-    contexts have and others have not; right if in just the same contexts.
-    """
+    """Counts of the found ends of every context, shape (contexts, M, M)."""
+    # Pairs of system variables are counted once in every context, links at the context variable once. `exact` are the
+    # ends that can be known, found by a search without noise: recall is out of these. Changes are system pairs that
+    # some contexts have and others have not; right if in just the same contexts.
     system = ~np.eye(len(model.names), dtype=bool)
     system[model.context] = system[:, model.context] = False
     pairs, causes = np.triu(system), model.causes.swapaxes(1, 2)
@@ -191,10 +187,8 @@ def runs_of(design: Design) -> tuple[tuple[str, str], ...]:
 
 
 def run_job(design: Design, place: int, repeat: int) -> list[Record]:
-    """The records of one job: how the model was drawn, then one for every run.
-
-    Whatever goes wrong is a record with its reason, so that no table has holes that nobody can explain.
-    """
+    """The records of one job: how the model was drawn, then one for every run."""
+    # Whatever goes wrong is a record with its reason, so that no table has holes that nobody can explain.
     setting = design.settings[place]
     about = {"setting": place, "repeat": repeat}
     draw_seed, rows_seed = design.seeds(setting, repeat)
@@ -229,10 +223,8 @@ def _runs(design: Design, model: ContextSCM | HiddenVariables, table: Any) -> It
 
 
 def _scores(estimate: EstimatedEndpoints, model: ContextSCM | HiddenVariables, known: Endpoints, told: Bools) -> Record:
-    """The metrics of the union, of the contexts where the method finds them, and the number of tests.
-
-    Where variables are hidden, those of the adjacencies and ends of contexts, out of the ends that can be known.
-    """
+    """The metrics of the union, of the contexts where the method finds them, and the number of tests."""
+    # Where variables are hidden, those of the adjacencies and ends of contexts, out of the ends that can be known.
     scored: Record = {}
     if isinstance(model, HiddenVariables):
         both = np.repeat(estimate.union, len(known), axis=0) if estimate.contexts is None else estimate.contexts

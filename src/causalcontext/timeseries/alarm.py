@@ -31,11 +31,9 @@ SPARE_ROWS = 10
 
 def past_beyond_lags(windows: SeriesWindows, causes: Bools, reads: Mapping[str, Copy], curved: bool
                      ) -> LagAlarm | None:  # fmt: skip
-    """The column beyond the lags that tells most, by its number in longer windows; None where these are too few.
-
-    Numbers are asked about; `causes[u, v]`: node u is a cause of v in some context. Where mechanisms are curved, causes
-    offer squares and hinges as well.
-    """
+    """The column beyond the lags that tells most, by its number in longer windows; None where these are too few."""
+    # Numbers are asked about; `causes[u, v]`: node u is a cause of v in some context. Where mechanisms are curved,
+    # causes offer squares and hinges as well.
     series, lags, window = windows.series, windows.options.lags, windows.window
     wide = lagged_table(series, lags + MORE_LAGS, max(len(windows.data.values), 1))
     if len(wide.row) < WINDOWS_A_COLUMN * wide.width:

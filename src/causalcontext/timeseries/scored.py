@@ -97,11 +97,9 @@ def _of_series(windows: SeriesWindows, found: Outcome, cleaned: CleanedTable, be
 
 
 def cells_of_now(table: Dataset, now: Contexts) -> Ints:
-    """For every context at time t the cell of windows that stands for it: the one with the same values at all lags.
-
-    So a mechanism that depends on R(t-1) is shown in the graph of the value that R(t-1) has. Where no cell has equal
-    values throughout, the one with most of them stands for it.
-    """
+    """For every context at time t the cell of windows that stands for it: the one with the same values at all lags."""
+    # So a mechanism that depends on R(t-1) is shown in the graph of the value that R(t-1) has. Where no cell has equal
+    # values throughout, the one with most of them stands for it.
     cells, positions = table.contexts.cells, table.contexts.positions
     names, places = [split(table.names[place])[0] for place in positions], list(map(positions.index, now.positions))
     found = []

@@ -140,11 +140,9 @@ def _undecided(plan: LaggedPlan) -> np.ndarray:
 
 def slope_rows(windows: SeriesWindows, data: Dataset, moments: Moments, endpoints: Endpoints, reads: dict[str, Copy]
                ) -> tuple[SlopeRow, ...]:  # fmt: skip
-    """A row for every link from a number to a number, in every context; `endpoints` are those of all contexts.
-
-    Every number is regressed on its parents by least squares, on the rows of the copy that it reads. Parents are
-    numbers that point at it, or are next to it without a direction and come before it.
-    """
+    """A row for every link from a number to a number, in every context; `endpoints` are those of all contexts."""
+    # Every number is regressed on its parents by least squares, on the rows of the copy that it reads. Parents are
+    # numbers that point at it, or are next to it without a direction and come before it.
     nodes, arrows, near, found = range(windows.window.nodes), directed(endpoints), adjacent(endpoints), []
     numbers = np.array([data.kinds[u].is_number for u in nodes])
     for y in (y for y in windows.window.now if data.kinds[y] is Kind.CONTINUOUS):

@@ -60,17 +60,15 @@ MOST_STEPS_BACK = 2
 
 
 def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> tuple[Bools, Bools]:
-    """Links that may and that must be there, contexts included; shape (L + 1, d, d): lag, cause, effect.
-
-    A forbidden link between plain names is forbidden at all lags, and so are those against tiers, into roots and out
-    of sinks, but for a variable's own past. A required link holds at the lag that it names, between plain names at 0.
-    """
+    """Links that may and that must be there, contexts included; shape (L + 1, d, d): lag, cause, effect."""
+    # A forbidden link between plain names is forbidden at all lags, and so are those against tiers, into roots and out
+    # of sinks, but for a variable's own past. A required link holds at the lag that it names, between plain names at 0.
     index = {name: place for place, name in enumerate(names)}
     lagged = [pair for pair in knowledge.forbidden if split(pair[0])[1]]
     always = knowledge.to_dict() | {"forbidden": [pair for pair in knowledge.forbidden if pair not in lagged]}
     required = [pair for pair in knowledge.required if not split(pair[0])[1]]
-    now = Knowledge.from_dict(always | {"required": required}).links(names)
     may = np.repeat(Knowledge.from_dict(always | {"required": []}).links(names).may[None], lags + 1, axis=0)
+    now = Knowledge.from_dict(always | {"required": required}).links(names)
     must = np.zeros_like(may)
     may[0], must[0] = now.may, now.must
     for lag in range(1, lags + 1):
@@ -217,10 +215,8 @@ class SeriesWindows:
 
     @cached_property
     def columns(self) -> Dataset:
-        """The windows for tests: nodes as columns of their own kinds, then the past beyond the window.
-
-        Its context variables are the copies of the contexts that are told apart.
-        """
+        """The windows for tests: nodes as columns of their own kinds, then the past beyond the window."""
+        # Its context variables are the copies of the contexts that are told apart.
         return self._tested[0]
 
     @cached_property
@@ -243,11 +239,9 @@ class SeriesWindows:
 
     @cached_property
     def scored(self) -> Dataset:
-        """The windows for scores: nodes alone, as columns of their own kinds, on all whole windows.
-
-        Its context variables are the contexts at time t and at the lags that mechanisms may depend on; at other lags
-        they are categories.
-        """
+        """The windows for scores: nodes alone, as columns of their own kinds, on all whole windows."""
+        # Its context variables are the contexts at time t and at the lags that mechanisms may depend on; at other lags
+        # they are categories.
         return self._dataset(self.all_windows.row, self.options.lags, sorted({0, *self.options.context_lags}))
 
     @property
@@ -367,10 +361,8 @@ def windows_of_scan(scan: Scan, data: Dataset, options: SeriesOptions, test: Ind
 
 
 def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions) -> list[Series]:
-    """The rows in the order of time, gaps found, missing cells and unit means treated as asked.
-
-    Where cells are drawn, one series for every draw; the first is that of a single draw.
-    """
+    """The rows in the order of time, gaps found, missing cells and unit means treated as asked."""
+    # Where cells are drawn, one series for every draw; the first is that of a single draw.
     time = None if options.time is None else (options.time, taken[options.time])
     units = None if options.units is None else (options.units, taken[options.units])
     series = as_series(data, options.covariates, time, units, options.step)
@@ -390,10 +382,8 @@ def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
 
 
 def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[Series]:
-    """The series with single missing cells drawn from a model of their row, the rows before it and the next one.
-
-    Longer holes stay: they are gaps. The context is never filled in.
-    """
+    """The series with single missing cells drawn from a model of their row, the rows before it and the next one."""
+    # Longer holes stay: they are gaps. The context is never filled in.
     single = single_cells(series)
     if not single.any():
         return [series]
