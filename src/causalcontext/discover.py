@@ -18,14 +18,7 @@ import numpy as np
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
-from causalcontext.data.as_written import (
-    codes_for_missing,
-    joined_time,
-    parsed_codes,
-    without_codes,
-    words_about_clocks,
-    words_about_codes,
-)
+from causalcontext.data import as_written
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.functions import words_about_functions
@@ -231,16 +224,16 @@ def discover(
 def _as_meant(table: Any, names: Sequence[str] | None, options: Options
               ) -> tuple[Any, Sequence[str] | None, Options]:  # fmt: skip
     """The table with codes for missing values taken out, and with one time column in place of several."""
-    codes, times = parsed_codes(options.na_values), time_columns(options.time)
+    codes, times = as_written.parsed_codes(options.na_values), time_columns(options.time)
     if not codes and len(times) < 2:
         return table, names, options
     if isinstance(table, Scan) or is_out_of_memory(table):
         which = "na_values" if codes else "time by several columns"
         raise OptionError(f"{which} needs the table in memory; replace the values in the files, or read a part of them")
     frame = eager_frame(read_file(table) if isinstance(table, str | os.PathLike) else table, names).to_pandas()
-    frame = without_codes(frame, codes) if codes else frame
+    frame = as_written.without_codes(frame, codes) if codes else frame
     if len(times) > 1:
-        frame, name = joined_time(frame, times)
+        frame, name = as_written.joined_time(frame, times)
         options = replace(options, time=name)
     return frame, None, options
 
@@ -486,34 +479,26 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         notes = (*notes, windows.series.clock)
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
-    misread = words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data)
+    misread = (
+        as_written.words_about_codes(as_written.codes_for_missing(data)),
+        as_written.words_about_clocks(data),
+        words_about_functions(data),
+    )
     warnings = (*(words for words in misread if words), *warnings)
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}
     return ContextGraphs(
-        names=names,
-        cells=cells,
-        levels=data.levels,
-        contexts=data.values,
-        graphs=graphs,
-        settings=settings,
-        data=_summary(task, outcome),
-        log=outcome.log,
+        names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
+        data=_summary(task, outcome), log=outcome.log, complete=outcome.complete and not was_cut(outcome.notes),
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
-        complete=outcome.complete and not was_cut(outcome.notes),
-        origins=dict(outcome.origins),
-        doubts=outcome.doubts,
-        warnings=(*outcome.warnings, *warnings),
-        evidence=outcome.evidence,
+        origins=dict(outcome.origins), doubts=outcome.doubts, warnings=(*outcome.warnings, *warnings),
         notes=(*((RANKS,) if settings.transform != "none" else ()), *outcome.notes, *notes),
-        prepared=task.prepared,
+        evidence=outcome.evidence, prepared=task.prepared, series=outcome.series, windowed=windows,
         moments=statistics.of_columns(data) if windows is None else None,
         rows=None if sampled or windows is not None else data,
         scanned=scanned if sampled and windows is None else None,
-        series=outcome.series,
-        windowed=windows,
         wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told(),
-    )
+    )  # fmt: skip
 
 
 def _of_cleaned(task: Task, outcome: Outcome) -> Task:
@@ -536,16 +521,14 @@ def _summary(task: Task, outcome: Outcome) -> DataSummary:
     data, statistics, windows = task.data, task.statistics, task.windows
     if windows is None:
         used = statistics.moments.rows if task.completed is None else task.completed.rows
-        rows, lost = tuple(used.tolist()), tuple(statistics.lost.tolist())
+        rows, lost, emptied = tuple(used.tolist()), tuple(statistics.lost.tolist()), statistics.emptied
         kinds = tuple(str(kind.value) for kind in data.kinds)
         levels = tuple(data.categories.get(place, ()) for place in range(len(data.names)))
-        return DataSummary(rows, lost, statistics.missing_context, statistics.emptied, kinds, statistics.fingerprint,
-                           levels)  # fmt: skip
-    rows = windows.rows(tested=outcome.evidence is None)
-    own = {data.names[place]: levels for place, levels in data.categories.items()}
-    levels = tuple(own.get(split(node)[0], ()) for node in windows.nodes)
-    return DataSummary(rows, (0,) * len(rows), statistics.missing_context, (), windows.kinds, statistics.fingerprint,
-                       levels)  # fmt: skip
+    else:
+        rows, kinds, emptied = windows.rows(tested=outcome.evidence is None), windows.kinds, ()
+        own, lost = {data.names[place]: levels for place, levels in data.categories.items()}, (0,) * len(rows)
+        levels = tuple(own.get(split(node)[0], ()) for node in windows.nodes)
+    return DataSummary(rows, lost, statistics.missing_context, emptied, kinds, statistics.fingerprint, levels)
 
 
 def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:

@@ -55,14 +55,10 @@ def option(default: Any, shown: str = "", text: str = "", name: str = "") -> Any
 class Options:
     """How to search; `discover` says what each of them means."""
 
-    method: str = option(
-        "auto",
-        "NAME",
-        "auto (score-ac or pc-ac, a note says why), pc-ac (the paper's), pc-m, pc-p, pc-b, fci-ac, score-ac.",
-    )
-    test: str | IndependenceTest = option(
-        "auto", "NAME", "auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ..."
-    )
+    method: str = option("auto", "NAME", "auto (score-ac or pc-ac, a note says why), pc-ac (the paper's), pc-m, pc-p, "
+                         "pc-b, fci-ac, score-ac.")  # fmt: skip
+    test: str | IndependenceTest = option("auto", "NAME", "auto (by the kinds of columns), or a test by name: tsagris, "
+                                          "cmi-knn, ...")  # fmt: skip
     alpha: float = option(0.05, "NUMBER", "Larger p-values mean independence.")
     knowledge: Knowledge | None = option(None)
     max_given: int | None = option(None, "N", "The largest conditioning set.")
@@ -73,12 +69,9 @@ class Options:
     contested: str = option("conflict", "NAME", "fci-ac: contested arrowheads are a conflict, or bidirected.")
     context_confounded: bool = option(True, "", "fci-ac: whether the context may have hidden common causes.")
     kinds: Mapping[str, str] | None = option(None)
-    missing: str = option(
-        "raise",
-        "MODE",
-        "Missing values: raise, model (use every observed cell), listwise (drop rows) or testwise (drop them test by "
-        "test); with lags raise, model, windows or interpolate.",
-    )
+    missing: str = option("raise", "MODE", "Missing values: raise, model (use every observed cell), listwise (drop "
+                          "rows) or testwise (drop them test by test); with lags raise, model, windows or "
+                          "interpolate.")  # fmt: skip
     na_values: Any = option(None, "VALUES", "Values that mean missing: -9999 or -9999,. for example.", "na")
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
     device: str = option("cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present.")
@@ -88,30 +81,24 @@ class Options:
     starts: int | None = option(None, "N", "score-ac: random starts.")
     curves: str = option("auto", "NAME", "score-ac: auto (if they raise the score enough), never or always.")
     penalty: float = option(2.0, "NUMBER", "score-ac: the penalty per parameter; 1 is the BIC.")
-    wrong_cells: str = option(
-        "auto", "NAME", "score-ac: auto (replace cells that look wrong, if that shortens the description), or keep."
-    )
+    wrong_cells: str = option("auto", "NAME", "score-ac: auto (replace cells that look wrong, if that shortens the "
+                              "description), or keep.")  # fmt: skip
     sample: int = option(SAMPLE, "N", "Size of the random sample of rows that is kept of a table read in batches.")
     time_limit: float | None = option(None, "SECONDS", "Stop the search after this time and return the result so far.")
     lags: int | None = option(None, "N", "Rows are a time series: the largest lag of a cause.")
-    time: str | Sequence[str] | None = option(
-        None, "COLUMN", "With lags: the column that orders the rows; gaps are respected. DATE,TIME: in two columns."
-    )
+    time: str | Sequence[str] | None = option(None, "COLUMN", "With lags: the column that orders the rows; gaps are "
+                                              "respected. DATE,TIME: in two columns.")  # fmt: skip
     units: str | None = option(None, "COLUMN", "With lags: the column that names the series of a panel.")
     step: str | float | None = option(None, "STEP", "With lags: the time between two rows, such as 30min.")
-    context_lags: Sequence[int] | str | None = option(
-        None, "LAGS", "With lags: the context lags that mechanisms may depend on, 0,1 by default."
-    )
-    covariates: Covariates = option(
-        None, "COLUMNS", "With lags: columns, separated by commas, that may be causes but not effects."
-    )
-    cycle: str | None = option(
-        None, "COLUMN:PERIOD", "With lags: cycles of the time column as covariates, TIMESTAMP:1D or TIMESTAMP:1D:2, ..."
-    )
+    context_lags: Sequence[int] | str | None = option(None, "LAGS", "With lags: the context lags that mechanisms may "
+                                                      "depend on, 0,1 by default.")  # fmt: skip
+    covariates: Covariates = option(None, "COLUMNS", "With lags: columns, separated by commas, that may be causes but "
+                                    "not effects.")  # fmt: skip
+    cycle: str | None = option(None, "COLUMN:PERIOD", "With lags: cycles of the time column as covariates, "
+                               "TIMESTAMP:1D or TIMESTAMP:1D:2, ...")  # fmt: skip
     unit_effects: str = option("means", "NAME", "With units: means (each unit's mean is subtracted) or none.")
-    time_effects: str = option(
-        "none", "NAME", "With units and time: means (what all units share at a time is subtracted) or none."
-    )
+    time_effects: str = option("none", "NAME", "With units and time: means (what all units share at a time is "
+                               "subtracted) or none.")  # fmt: skip
 
     def __post_init__(self) -> None:
         allowed = {"method": METHODS, "collider_rule": COLLIDER_RULES, "device": DEVICES, "masked_scope": SCOPES,
@@ -181,8 +168,9 @@ class Options:
         """How rows follow each other in time; None where they do not."""
         time = None if self.time is None else ", ".join(time_columns(self.time))
         covariates = with_written_cycles(self.covariates, self.cycle)
-        return series_options(self.lags, time, self.units, self.step, self.context_lags, covariates,
-                              self.unit_effects, self.missing, self.time_effects)  # fmt: skip
+        return series_options(self.lags, time=time, units=self.units, step=self.step, covariates=covariates,
+                              context_lags=self.context_lags, unit_effects=self.unit_effects, missing=self.missing,
+                              time_effects=self.time_effects)  # fmt: skip
 
     @property
     def threads(self) -> int:

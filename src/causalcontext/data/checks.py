@@ -40,9 +40,8 @@ def check_products(variables: int, levels: int) -> None:
                         f"{8e-9 * levels * variables**2:.0f} GB; merge contexts or drop columns")  # fmt: skip
 
 
-def check_statistics(
-    statistics: SufficientStatistics, data: Dataset, missing: str = "raise", tested: bool = True
-) -> None:
+def check_statistics(statistics: SufficientStatistics, data: Dataset, missing: str = "raise",
+                     tested: bool = True) -> None:  # fmt: skip
     """Return if the table can be searched; `tested` is whether rows could be dropped test by test."""
     # Else a `DataError` names missing values under "raise", infinite values, no rows or fewer than two contexts left,
     # values too large to be squared, or a column that is constant in all rows.

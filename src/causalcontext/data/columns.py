@@ -180,9 +180,8 @@ MOSTLY = 0.5
 """Share of numbers from which on a column of text is taken for numbers with typing errors."""
 
 
-def read_levels(
-    column: Column, declared: bool = False, whole_floats: bool = False, role: str = "context"
-) -> tuple[tuple[Any, ...], Codes]:
+def read_levels(column: Column, declared: bool = False, whole_floats: bool = False,
+                role: str = "context") -> tuple[tuple[Any, ...], Codes]:  # fmt: skip
     """The values that occur in a categorical column, in order, and the position of every row's value among them.
 
     A categorical column gives its own order, anything else is sorted. Rows without a value have the code -1. A column

@@ -67,7 +67,11 @@ def functions_of_columns(data: Dataset) -> Iterator[tuple[str, str]]:
         pair = np.asarray(data.columns[data.system[value]]), np.asarray(data.columns[data.system[of]])
         ways = 0.0
         if named[value]:
-            levels = _levels_in_order(*pair)
+            usable = np.isfinite(pair[0]) & np.isfinite(pair[1])
+            place = np.unique(pair[0][usable], return_inverse=True)[1]
+            order = np.argsort(np.bincount(place, pair[1][usable]) / np.bincount(place), kind="stable")
+            levels = np.full(pair[0].shape, np.nan)  # by the mean of the other column: the order of words means nothing
+            levels[usable] = np.argsort(order)[place]
             pair, ways = (levels, pair[1]), scipy.special.gammaln(len(np.unique(levels[np.isfinite(levels)])) + 1)
         if _is_function(pair[0][some], pair[1][some], clear=0.0) and _is_function(*pair, clear=CLEAR + ways):
             yield data.names[data.system[value]], data.names[data.system[of]]
@@ -127,16 +131,6 @@ def _may_be_groups(values: Floats, levels: Floats) -> Bools:
         usable = here & np.isfinite(sorted_levels)
         breaks = (np.diff(sorted_levels, axis=1) != 0.0) & usable[:, 1:] & usable[:, :-1]
         found[:, j] = breaks.sum(axis=1) < len(np.unique(own[np.isfinite(own)]))
-    return found
-
-
-def _levels_in_order(level: Floats, of: Floats) -> Floats:
-    """The codes of levels by the mean of another column: the order of words means nothing."""
-    usable = np.isfinite(level) & np.isfinite(of)
-    _names, place = np.unique(level[usable], return_inverse=True)
-    order = np.argsort(np.bincount(place, of[usable]) / np.bincount(place), kind="stable")
-    found = np.full(level.shape, np.nan)
-    found[usable] = np.argsort(order)[place]
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from causalcontext.data import streams
 from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
@@ -20,17 +21,7 @@ from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scanned_windows import ScannedWindows, WindowAccumulator
 from causalcontext.data.series import check_cycle, stamps_of
 from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, series_options
-from causalcontext.data.streams import (
-    Stream,
-    StreamLevels,
-    family_of,
-    gathered,
-    in_dictionaries,
-    is_number,
-    is_text,
-    open_stream,
-    rows_per_batch,
-)
+from causalcontext.data.streams import Stream, StreamLevels
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
 from causalcontext.data.tables import check_two_variables, context_places
 from causalcontext.errors import (
@@ -192,7 +183,7 @@ def scan_checked(source: Any, context: Any, check: Callable[[StreamColumns], Non
         raise NotYetError(f"not yet: lags with {parts.source}; write it to files that are sorted by time")
     taken = () if series is None else series.taken
     context = context if series is None else split_context(context)[0]  # others are made of the sample of windows
-    stream = open_stream(source, [*contexts_of(context), *levels, *taken]) if parts is None else parts
+    stream = streams.open_stream(source, [*contexts_of(context), *levels, *taken]) if parts is None else parts
     if isinstance(stream, Stream) and series is not None:
         check_are_columns(taken, stream.schema.names)
         stream = with_cycles_in_batches(stream, series)
@@ -267,7 +258,7 @@ def columns_of(schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None,
     check_two_variables(names, places)
     found = [_kind_of(schema.field(name), declared.get(name), place in places)
              for place, name in enumerate(names)]  # fmt: skip
-    levels = tuple(StreamLevels(name, kind, family_of(schema.field(name).type) or "str")
+    levels = tuple(StreamLevels(name, kind, streams.family_of(schema.field(name).type) or "str")
                    for place, (name, kind) in enumerate(zip(names, found, strict=True))
                    if place not in places and not kind.is_number)  # fmt: skip
     dtypes = [_dtype_name(schema.field(name).type) for name in names]
@@ -296,8 +287,8 @@ def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
         return Kind.CATEGORICAL
     if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
         raise DataError(f"column {name!r} holds {dtype}; {for_dates(name)}")
-    number = is_number(dtype) or pa.types.is_null(dtype)
-    if not number and family_of(dtype) is None:
+    number = streams.is_number(dtype) or pa.types.is_null(dtype)
+    if not number and streams.family_of(dtype) is None:
         raise DataError(f"column {name!r} holds {dtype}, which is neither continuous nor categorical; convert it to "
                         "numbers or to text, or leave it out")  # fmt: skip
     ordered = pa.types.is_dictionary(dtype) and dtype.ordered
@@ -328,7 +319,7 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} has no value in the first rows; drop the rows without one")
     if pa.types.is_floating(plain):
         raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
-    if not (is_text(plain) or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
+    if not (streams.is_text(plain) or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
         raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
 
 
@@ -360,10 +351,12 @@ def _accumulated(stream: Stream, columns: StreamColumns, sample: int, progress: 
     found = columns.accumulator(sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
-    enough = rows_per_batch(columns.stored) // 2  # as many of a text file, whose blocks are small, stay in the cache
+    enough = (
+        streams.rows_per_batch(columns.stored) // 2
+    )  # as many of a text file, whose blocks are small, stay in the cache
     names = columns.stored if windows is None else (*columns.stored, *windows.options.taken)
     with counting_bar("MB read", not callable(progress) and progress) as count:
-        for batch, done in gathered(stream.batches(names), enough):
+        for batch, done in streams.gathered(stream.batches(names), enough):
             found.add(batch, found.rows)
             if windows is not None:
                 windows.add(batch, found)
@@ -438,7 +431,7 @@ def _of_places(found: Accumulator, raw: ScanTotals, blocks: tuple[Moments, ...],
 def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
     """The levels of every context variable in order; the cells by these, and where they are in the accumulator."""
     made = {one.name: one for one in columns.made}
-    levels = tuple(in_dictionaries((cell[j] for cell in found.cells), found.neighbours[name])[0]
+    levels = tuple(streams.in_dictionaries((cell[j] for cell in found.cells), found.neighbours[name])[0]
                    for j, name in enumerate(columns.contexts))  # fmt: skip
     for name, values in zip(columns.contexts, levels, strict=True):
         if len(values) == 1 and name in made:

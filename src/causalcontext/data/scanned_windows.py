@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from causalcontext.data import windows as lagged
 from causalcontext.data.accumulate import Accumulator, widened
 from causalcontext.data.checks import MOST_CELLS, check_products
 from causalcontext.data.columns import Kind
@@ -23,16 +24,7 @@ from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.series import Series, StepCounter, check_numbers, unit_means, with_single_cells_filled
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
-from causalcontext.data.windows import (
-    WindowCounts,
-    beyond,
-    check_varies,
-    column_of,
-    counted,
-    rows_before,
-    told_apart,
-    window_columns,
-)
+from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import DataError, OptionError, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Ints, Values
 from causalcontext.kernels.rows.stretches import ScanTotals
@@ -81,7 +73,7 @@ class ScannedWindows:
     def rows_of_sample(self) -> Dataset:
         """The rows of the windows of the sample as they were measured."""
         series, rows = replace(self.series, values=self.measured), np.arange(len(self.series.codes))
-        columns = tuple(column_of(self.data, series, rows, name) for name in self.data.names)
+        columns = tuple(lagged.column_of(self.data, series, rows, name) for name in self.data.names)
         return replace(self.data, columns=columns, codes=series.codes.astype(np.int32))
 
     def of_all(self, depth: int, sample: Dataset) -> tuple[Dataset, SufficientStatistics]:
@@ -121,15 +113,15 @@ class WindowAccumulator:
     def __init__(self, names: tuple[str, ...], kinds: tuple[Kind, ...], contexts: tuple[str, ...],
                  options: SeriesOptions, sample: int) -> None:  # fmt: skip
         self.options, self.contexts = options, contexts
-        self.depth = options.lags + beyond(options.lags)
+        self.depth = options.lags + lagged.beyond(options.lags)
         plain = [name for name in names if name not in options.covariates]
         self.system = tuple(name for name in plain if name not in contexts)
         self.columns = (*self.system, *options.covariates)
         self._continuous = np.array([dict(zip(names, kinds, strict=True))[name] is Kind.CONTINUOUS
                                      for name in self.system], dtype=bool)  # fmt: skip
-        told = told_apart(options.context_lags) if contexts else []
+        told = lagged.told_apart(options.context_lags) if contexts else []
         self._told = told
-        self._of = {depth: [column for column in window_columns(plain, options.covariates, options.lags, depth)
+        self._of = {depth: [column for column in lagged.window_columns(plain, options.covariates, options.lags, depth)
                             if column[0] not in contexts or column[1] not in told]
                     for depth in (options.lags, self.depth)}  # fmt: skip
         self._cells: dict[int, dict[tuple[int, ...], int]] = {depth: {} for depth in self._of}
@@ -185,7 +177,7 @@ class WindowAccumulator:
         held = np.array(sorted(self._in_units), dtype=np.int64)
         units = held // (MOST_CELLS + 1), place[held % (MOST_CELLS + 1)]
         if self._by_units:
-            check_varies(data, units[1], units[0], f"in every unit of {self.options.units!r}", "unit_effects")
+            lagged.check_varies(data, units[1], units[0], f"in every unit of {self.options.units!r}", "unit_effects")
         counts = {depth: WindowCounts(self._read, *map(int, found)) for depth, found in self._counts.items()}
         totals = {depth: self._in_order(depth, data, place) for depth in self._of}
         series, measured = self._series_of_sample(place, rows, data)
@@ -243,11 +235,11 @@ class WindowAccumulator:
         steps = rows.time if self._steps is None else self._steps.numbers(rows.time, rows.units)
         series = Series(self.system, values[:, :system], rows.codes.astype(np.int64), self.options.covariates,
                         values[:, system:], rows.units, steps)  # fmt: skip
-        before = rows_before(series)
+        before = lagged.rows_before(series)
         if self.options.missing == "interpolate":
             filled = with_single_cells_filled(series, self._continuous)
             new = np.isfinite(filled.values[begin:end]) & ~np.isfinite(series.values[begin:end])
-            series, before = filled, rows_before(filled)
+            series, before = filled, lagged.rows_before(filled)
             for counts in self._counts.values():
                 counts[4] += int(new.sum())
         measured, means = series, np.zeros_like(series.values)
@@ -266,7 +258,7 @@ class WindowAccumulator:
         for depth, counts in self._counts.items():
             ends = begin + np.flatnonzero(before[2, begin:end] >= depth)
             self._add(series, ends, depth, int(counts[0]))
-            counts[:4] += counted(before[:, begin:end], depth)
+            counts[:4] += lagged.counted(before[:, begin:end], depth)
 
     def _add(self, series: Series, ends: Ints, depth: int, first: int) -> None:
         """Add windows to the totals of their cells."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 from causalcontext.data.series import Cycle, cycle
 from causalcontext.errors import OptionError, check_are_columns, check_choice, check_whole, is_whole, shortly
@@ -44,9 +44,8 @@ class SeriesOptions:
                               "other; with lags pass missing='model', 'windows' or 'interpolate'")  # fmt: skip
         check_choice("missing", self.missing, ("raise", "model", "windows", "interpolate"))
         if not self.context_lags or max(self.context_lags) > self.lags:
-            raise OptionError(
-                f"context_lags is {shortly(self.context_lags)}, expected some of 0 to lags, which is {self.lags}"
-            )
+            raise OptionError(f"context_lags is {shortly(self.context_lags)}, expected some of 0 to lags, which is "
+                              f"{self.lags}")  # fmt: skip
 
     @property
     def taken(self) -> tuple[str, ...]:
@@ -91,22 +90,18 @@ class SeriesKeywords(TypedDict, total=False):
     time_effects: str
 
 
-def series_options(lags: int | None, time: str | None = None, units: str | None = None, step: Any = None,
-                   context_lags: Sequence[int] | str | None = None, covariates: Covariates = None,
-                   unit_effects: str = "means", missing: str = "windows", time_effects: str = "none"
-                   ) -> SeriesOptions | None:  # fmt: skip
+def series_options(lags: int | None, **given: Unpack[SeriesKeywords]) -> SeriesOptions | None:
     """The choices of a search with lags, by their names in `discover`; None for one without."""
+    chosen: dict[str, Any] = {"missing": "windows", **given}
     if lags is None:
-        found = {"time": time, "units": units, "step": step, "context_lags": context_lags, "covariates": covariates}
-        for name, value in found.items():
-            if value is not None:
-                raise OptionError(f"{name} is {shortly(value)}, which is for rows that follow each other in time; pass "
-                                  "lags=... too, such as lags=3")  # fmt: skip
+        for name in ("time", "units", "step", "context_lags", "covariates"):
+            if chosen.get(name) is not None:
+                raise OptionError(f"{name} is {shortly(chosen[name])}, which is for rows that follow each other in "
+                                  "time; pass lags=... too, such as lags=3")  # fmt: skip
         return None
-    names, cycles = listed(covariates)
-    return SeriesOptions(
-        lags, time, units, step, copies(context_lags), names, unit_effects, missing, cycles, time_effects
-    )
+    names, cycles = listed(chosen.pop("covariates", None))
+    copied = copies(chosen.pop("context_lags", None))
+    return SeriesOptions(lags, context_lags=copied, covariates=names, cycles=cycles, **chosen)
 
 
 def listed(value: Covariates) -> tuple[tuple[str, ...], tuple[Cycle, ...]]:

@@ -23,21 +23,13 @@ from typing import Any
 import numpy as np
 from narwhals.dependencies import is_polars_lazyframe
 
+from causalcontext.data import table_files
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import Kind, check_levels_repeat, check_no_dates, check_no_typing_error
 from causalcontext.data.files import as_path
 from causalcontext.data.frames import pa
 from causalcontext.data.sufficient_statistics import level_number
-from causalcontext.data.table_files import (
-    PARQUET,
-    Place,
-    columns_of_folders,
-    ending_of,
-    files_of,
-    is_list_of_paths,
-    opened,
-    spoken,
-)
+from causalcontext.data.table_files import PARQUET, Place
 from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError, listed, shortly
 from causalcontext.kernels.arrays import Floats, Values
 
@@ -73,7 +65,7 @@ def is_out_of_memory(table: Any) -> bool:
         "pyarrow",
         "RecordBatchReader",
     )
-    return reader or library == "pyspark" or is_list_of_paths(table) or hasattr(table, "__next__")
+    return reader or library == "pyspark" or table_files.is_list_of_paths(table) or hasattr(table, "__next__")
 
 
 def is_lazy(table: Any) -> bool:
@@ -95,7 +87,7 @@ def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise FileError("reading a table in batches needs pyarrow: pip install 'causalcontext[parquet]'") from error
-    if isinstance(source, str | os.PathLike) or is_list_of_paths(source):
+    if isinstance(source, str | os.PathLike) or table_files.is_list_of_paths(source):
         return _stream_of_files(source, whole)
     with made_elsewhere(f"a {type(source).__name__} cannot be read", WHERE_RAISED):
         schema, made, words = _batches_of(source)
@@ -113,11 +105,13 @@ def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
 
 def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> Stream:
     """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after those of files."""
-    files = files_of(places)
-    endings = {ending_of(file) for file in files}
+    files = table_files.files_of(places)
+    endings = {table_files.ending_of(file) for file in files}
     if len(endings) > 1:
-        raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
-    with opened(files[0], {}) as (stored, rows, _):
+        raise FileError(
+            f"{table_files.spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them"
+        )
+    with table_files.opened(files[0], {}) as (stored, rows, _):
         pass
     types: dict[str, pa.DataType] = {}  # decimals whatever the first rows hold: whole numbers, or nothing
     if endings != {PARQUET}:
@@ -128,14 +122,14 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
     for name in types:
         if pa.types.is_null(stored.field(name).type):
             stored = stored.set(stored.get_field_index(name), pa.field(name, types[name]))
-    folders, values = columns_of_folders(files, places)
+    folders, values = table_files.columns_of_folders(files, places)
     added = [field for field in folders if field.name not in stored.names]
     sizes = [file.stat().st_size for file in files]
 
     def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
         done, wanted = 0, [name for name in columns if name in stored.names]
         for file, size, said in zip(files, sizes, values, strict=True):
-            with opened(file, types, stored.names) as (schema, _, parts):
+            with table_files.opened(file, types, stored.names) as (schema, _, parts):
                 check_columns(file, schema, stored, wanted)
                 for batch, read in parts(wanted, rows_per_batch(columns)):
                     for field in added:
@@ -144,7 +138,9 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
                     yield from ((part, done + read) for part in cut(batch.select(list(columns)), columns))
             done += size
 
-    return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows if len(files) == 1 else None)
+    return Stream(
+        pa.schema([*stored, *added]), batches, sum(sizes), table_files.spoken(files), rows if len(files) == 1 else None
+    )
 
 
 @contextmanager

@@ -163,16 +163,11 @@ def orientation_flip_model() -> EquationSCM:
 
 
 MODELS: Mapping[str, Callable[[], EquationSCM]] = {
-    "clinic": clinic_model,
-    "daylight": daylight_model,
-    "example-i": example_i_model,
-    "example-ii": example_ii_model,
-    "example-ii-shifted": example_ii_shifted_model,
-    "orientation-collider": orientation_collider_model,
-    "orientation-flip": orientation_flip_model,
-    "soil-feedback": soil_feedback_model,
+    "clinic": clinic_model, "daylight": daylight_model, "example-i": example_i_model, "example-ii": example_ii_model,
+    "example-ii-shifted": example_ii_shifted_model, "orientation-collider": orientation_collider_model,
+    "orientation-flip": orientation_flip_model, "soil-feedback": soil_feedback_model,
     "soil-moisture": soil_moisture_model,
-}
+}  # fmt: skip
 """The named models."""
 
 

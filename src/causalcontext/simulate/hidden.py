@@ -159,11 +159,14 @@ def random_hidden_model(observed: int = 8, hidden: int = 2, degree: float = 2.2,
                           f"4 or more, 0 or more, and a degree from 0 to {observed - 1}")  # fmt: skip
     generator = np.random.default_rng(seed)
     draft = _draft(observed, hidden, degree, generator)
-    coefficients, shifts = _changed(draft, generator)
+    both, shifts = np.stack([draft.base, draft.base]), np.zeros((2, len(draft.base)))  # of the two contexts
+    for node in generator.permutation(draft.later)[:MOST_CHANGES].tolist():
+        for level in (0, 1):
+            _change_once(draft, both, shifts, (level, node), generator)
     total = np.linalg.inv(np.eye(len(draft.base)) - draft.base)  # of all paths, with noises of variance 1
     noise = RELATIVE_NOISE * float(np.linalg.norm(total @ draft.base[:, draft.context])) or 1.0
     names = (*(f"X{node}" for node in range(observed)), "R", *(f"L{node}" for node in range(hidden)))
-    model = ContextSCM(names, draft.context, coefficients, draft.order, context_noise=noise, shifts=shifts)
+    model = ContextSCM(names, draft.context, both, draft.order, context_noise=noise, shifts=shifts)
     return HiddenVariables(model, tuple(range(observed + 1, observed + 1 + hidden)))
 
 
@@ -198,15 +201,6 @@ def _draft(observed: int, hidden: int, degree: float, generator: np.random.Gener
 
 def _effects(generator: np.random.Generator, count: int) -> Floats:
     return np.asarray(generator.uniform(*EFFECTS, size=count) * generator.choice((-1.0, 1.0), size=count))
-
-
-def _changed(draft: _Draft, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """The effects of both contexts, shape (2, N, N), and their shifts, shape (2, N)."""
-    both, shifts = np.stack([draft.base, draft.base]), np.zeros((2, len(draft.base)))
-    for node in generator.permutation(draft.later)[:MOST_CHANGES].tolist():
-        for level in (0, 1):
-            _change_once(draft, both, shifts, (level, node), generator)
-    return both, shifts
 
 
 def _change_once(draft: _Draft, both: Floats, shifts: Floats, where: tuple[int, int], generator: np.random.Generator

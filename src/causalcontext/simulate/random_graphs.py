@@ -22,9 +22,8 @@ COEFFICIENTS = (-1.8, -1.5, -1.2, 1.2, 1.5, 1.8)
 EDITS = ("add", "remove", "flip")
 
 
-def edit_parent(
-    edit: str, current: Floats, free: Bools, node: int, law: Sequence[float], generator: np.random.Generator
-) -> Floats | None:
+def edit_parent(edit: str, current: Floats, free: Bools, node: int, law: Sequence[float],
+                generator: np.random.Generator) -> Floats | None:  # fmt: skip
     """The coefficients after an edit at a node, None if the node has no link for it."""
     # With "add" the node has a new parent, among the nodes it had no link with; with "remove" it has lost one of its
     # parents; with "flip" one of them has become its child, with the same coefficient. `free` are the pairs that the
@@ -138,9 +137,8 @@ def link_count(nodes: int, density: float) -> int:
     return int(np.floor(density * (nodes * (nodes - 1) // 2) + 1e-9))
 
 
-def random_base(
-    nodes: int, density: float, generator: np.random.Generator, law: Sequence[float] = COEFFICIENTS
-) -> tuple[tuple[int, ...], Floats]:
+def random_base(nodes: int, density: float, generator: np.random.Generator,
+                law: Sequence[float] = COEFFICIENTS) -> tuple[tuple[int, ...], Floats]:  # fmt: skip
     """A random causal order, and `link_count` links along it with random coefficients."""
     order = generator.permutation(nodes)
     earlier, later = np.triu_indices(nodes, k=1)
@@ -151,9 +149,8 @@ def random_base(
     return tuple(order.tolist()), coefficients
 
 
-def _edited_contexts(
-    base: Floats, context: int, design: ModelDesign, generator: np.random.Generator, totals: Counter[Rejection]
-) -> Floats | None:
+def _edited_contexts(base: Floats, context: int, design: ModelDesign, generator: np.random.Generator,
+                     totals: Counter[Rejection]) -> Floats | None:  # fmt: skip
     """One edited copy of the base graph per context, pairwise different; None if proposals ran out."""
     accepted: list[Floats] = []
     for _ in range(PROPOSALS * design.contexts):

@@ -228,15 +228,16 @@ def r_faithfulness(model: DiscreteModel) -> Assumption:
     for level, links in enumerate(model.adjacency):
         inside = links.copy()
         inside[model.context] = inside[:, model.context] = False
-        for x, y, given in _questions(range(len(model.names))):
-            if model.independent(x, y, given) and not is_d_separated(links, x, y, given):
-                return Assumption(False, _unfaithful(model, x, y, given, level, ""))
-        system = [node for node in range(len(model.names)) if node != model.context]
-        where = ((model.context, level),)
-        for x, y, given in _questions(system):
-            if model.independent(x, y, given, where) and not is_d_separated(inside, x, y, given):
-                rows = f" among the rows {model.names[model.context]} = {level}"
-                return Assumption(False, _unfaithful(model, x, y, given, level, rows))
+        names, everyone = model.names, range(len(model.names))
+        system = [node for node in everyone if node != model.context]
+        here = f"{names[model.context]} = {level}"
+        for nodes, graph, where in ((everyone, links, ()), (system, inside, ((model.context, level),))):
+            for x, y, given in _questions(nodes):
+                if model.independent(x, y, given, where) and not is_d_separated(graph, x, y, given):
+                    condition = f" given {', '.join(names[z] for z in given)}" if given else ""
+                    rows = f" among the rows {here}" if where else ""
+                    return Assumption(False, f"{names[x]} and {names[y]} are independent{condition}{rows}, and not "
+                                             f"separated in the graph of {here}")  # fmt: skip
     return Assumption(True, "every independence is a separation in every context graph")
 
 
@@ -251,13 +252,6 @@ def _questions(nodes: Any) -> Iterator[tuple[int, int, tuple[int, ...]]]:
         for size in range(len(rest) + 1):
             for given in combinations(rest, size):
                 yield x, y, given
-
-
-def _unfaithful(model: DiscreteModel, x: int, y: int, given: tuple[int, ...], level: int, rows: str) -> str:
-    condition = f" given {', '.join(model.names[z] for z in given)}" if given else ""
-    names = model.names
-    return (f"{names[x]} and {names[y]} are independent{condition}{rows}, and not separated in the graph of "
-            f"{names[model.context]} = {level}")  # fmt: skip
 
 
 def _parents(graph: Graph, name: str) -> set[str]:
@@ -292,9 +286,8 @@ def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> Bool
     return _valid(_stacks(links[places[0]], graphs[places[1:].T], context), context)
 
 
-def random_models(
-    count: int, variables: int = 4, contexts: int = 2, context: int = 0, *, seed: int | np.random.Generator
-) -> Bools:
+def random_models(count: int, variables: int = 4, contexts: int = 2, context: int = 0, *,
+                  seed: int | np.random.Generator) -> Bools:  # fmt: skip
     """`count` models drawn uniformly, with repetition, from those that `every_model` would list, in its shape."""
     generator = np.random.default_rng(seed)
     graphs = acyclic_graphs(variables)

@@ -6,7 +6,7 @@ The figures are metrics against the number of rows, a line per method, a line st
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -114,19 +114,6 @@ def draw_figure(spec: FigureSpec, table: pd.DataFrame) -> Figure | None:
     return figure
 
 
-def save_figures(specs: Sequence[FigureSpec], table: pd.DataFrame, folder: str | Path) -> list[Path]:
-    """Every figure that the table has data for is in the folder, as PDF and PNG; returned are the PNG files."""
-    written = []
-    for spec in specs:
-        figure = draw_figure(spec, table)
-        if figure is not None:
-            for ending in ("pdf", "png"):
-                path = Path(folder) / f"{spec.name}.{ending}"
-                figure.savefig(path, dpi=200, metadata={"CreationDate": None} if ending == "pdf" else None)
-            written.append(path)
-    return written
-
-
 def _draw_block(block: Any, spec: FigureSpec, rows: pd.DataFrame, limits: Mapping[str, tuple[float, float]]) -> None:
     axes = block.subplots(len(spec.graphs), len(spec.metrics), squeeze=False, sharex=True)
     for place, graph in enumerate(spec.graphs):
@@ -175,9 +162,8 @@ def _add_legend(figure: Figure, spec: FigureSpec, rows: pd.DataFrame) -> None:
                   fontsize=7.5, frameon=False, handlelength=2.4, columnspacing=1.2)  # fmt: skip
 
 
-def run_designs(
-    designs: Mapping[str, Design], folder: Path, n_jobs: int, progress: bool, tell: Callable[[str], None]
-) -> dict[str, pd.DataFrame]:
+def run_designs(designs: Mapping[str, Design], folder: Path, n_jobs: int, progress: bool,
+                tell: Callable[[str], None]) -> dict[str, pd.DataFrame]:  # fmt: skip
     """Every design is run or resumed; its tables "runs", "summary", "times" and "failures" are written and returned."""
     records_folder = _made(folder / "records")
     tables_of = {"runs": reports.run_table, "summary": reports.summary_table, "times": reports.time_table,
@@ -197,14 +183,17 @@ def run_designs(
     return tables
 
 
-def write_paper_pages(
-    folder: Path, tables: Mapping[str, pd.DataFrame], as_published: bool, published: pd.DataFrame | None
-) -> Iterator[str]:
+def write_paper_pages(folder: Path, tables: Mapping[str, pd.DataFrame], as_published: bool,
+                      published: pd.DataFrame | None) -> Iterator[str]:  # fmt: skip
     """The figures of the paper and the comparisons are in the folder; a line says where each of them is."""
     runs, summary = tables["runs"], tables["summary"]
     specs = PUBLISHED_FIGURES if as_published else PAPER_FIGURES
-    yield from (f"figure: {path}" for path in save_figures(specs, summary, _made(folder / "figures")))
-    pages = {}
+    pages, figures = {}, _made(folder / "figures")
+    for spec in specs:
+        if (figure := draw_figure(spec, summary)) is not None:
+            figure.savefig(figures / f"{spec.name}.pdf", dpi=200, metadata={"CreationDate": None})
+            figure.savefig(figures / f"{spec.name}.png", dpi=200)
+            yield f"figure: {figures / spec.name}.png"
     with_main = "main" in set(summary["design"])
     if not as_published:
         pages["ordering.md"] = reports.ordering_report(runs)

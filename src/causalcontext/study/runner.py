@@ -87,23 +87,16 @@ def _one_graph(endpoints: Endpoints, links: Bools, context: int, told: Bools) ->
     at_context[context] = at_context[:, context] = True
     right = causes(endpoints) & links & open_pair
     other_end = endpoints != endpoints_of_arcs(links, both=Endpoint.MIXED)
-    arrows = links & open_pair
-    precision, recall = _share(true, found), _share(found, true)
+    absent = pairs & ~true
     return {
-        "tpr": recall,
-        "fpr": _share(found, ~true),
-        "fpr_untold": _share(found, ~true & open_pair),
-        "fpr_pairs": _share(found, pairs & ~true),
-        "adj_prec": precision,
+        "tpr": _share(found, true), "fpr": _share(found, ~true), "fpr_untold": _share(found, ~true & open_pair),
+        "fpr_pairs": _share(found, absent), "adj_prec": _share(true, found),
         "f1": _ratio(2.0 * (found & true).sum(), found.sum() + true.sum()),
-        "edge_prec": _ratio(right.sum(), found.sum() / 2),
-        "edge_rec": _ratio(right.sum(), arrows.sum()),
-        "shd": float((other_end | other_end.T)[pairs].sum()),
-        "tpr_at_context": _share(found, true & at_context),
-        "fpr_at_context": _share(found, pairs & ~true & at_context),
-        "tpr_system": _share(found, true & ~at_context),
-        "fpr_system": _share(found, pairs & ~true & ~at_context),
-    }
+        "edge_prec": _ratio(right.sum(), found.sum() / 2), "edge_rec": _ratio(right.sum(), (links & open_pair).sum()),
+        "shd": float((other_end | other_end.T)[pairs].sum()), "tpr_at_context": _share(found, true & at_context),
+        "fpr_at_context": _share(found, absent & at_context), "tpr_system": _share(found, true & ~at_context),
+        "fpr_system": _share(found, absent & ~at_context),
+    }  # fmt: skip
 
 
 def _pairs(nodes: int) -> Bools:
@@ -120,17 +113,13 @@ def _ratio(part: float, whole: float) -> float:
 
 
 RATES = {
-    "tpr": ("pairs_right", "pairs_true"),
-    "fpr": ("pairs_wrong", "pairs_absent"),
-    "arrow_prec": ("arrows_right", "arrows"),
-    "arrow_rec": ("arrows_found", "arrows_known"),
-    "tail_prec": ("tails_right", "tails"),
-    "tail_rec": ("tails_found", "tails_known"),
+    "tpr": ("pairs_right", "pairs_true"), "fpr": ("pairs_wrong", "pairs_absent"),
+    "arrow_prec": ("arrows_right", "arrows"), "arrow_rec": ("arrows_found", "arrows_known"),
+    "tail_prec": ("tails_right", "tails"), "tail_rec": ("tails_found", "tails_known"),
     "tail_prec_at_context": ("tails_at_context_right", "tails_at_context"),
     "bidirected_prec": ("bidirected_right", "bidirected"),
-    "change_prec": ("changes_right", "changes"),
-    "change_rec": ("changes_right", "changes_true"),
-}
+    "change_prec": ("changes_right", "changes"), "change_rec": ("changes_right", "changes_true"),
+}  # fmt: skip
 """Of a rate, what is counted and out of how many."""
 
 
@@ -257,9 +246,8 @@ JOBS_PER_TASK = 4
 """Jobs that go to a worker at once: enough to pay for the way there, few enough to lose little in a kill."""
 
 
-def run_study(
-    design: Design, path: str | Path, *, n_jobs: int = 1, client: Any = None, progress: bool = False
-) -> list[Record]:
+def run_study(design: Design, path: str | Path, *, n_jobs: int = 1, client: Any = None,
+              progress: bool = False) -> list[Record]:  # fmt: skip
     """All records, in the order of the design; jobs that the file at `path` (JSON lines) holds are not run again.
 
     `n_jobs` are local processes, -1 for all cores; `client`, a `dask.distributed.Client` (extra `dask`), runs the jobs

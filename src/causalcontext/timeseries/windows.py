@@ -13,6 +13,7 @@ from math import ceil
 import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.data import windows as window_tables
 from causalcontext.data.columns import Kind
 from causalcontext.data.completion import FEWEST_OBSERVED, STACKED, complete, stacked
 from causalcontext.data.dataset import Dataset, some_rows
@@ -29,21 +30,7 @@ from causalcontext.data.series import (
 )
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
-from causalcontext.data.windows import (
-    MERGE,
-    LaggedTable,
-    WindowCounts,
-    beyond,
-    check_varies,
-    check_windows,
-    constant_units,
-    lagged_dataset,
-    lagged_table,
-    levels_of,
-    told_apart,
-    window_columns,
-    window_ends,
-)
+from causalcontext.data.windows import LaggedTable, WindowCounts
 from causalcontext.errors import DataError, KnowledgeError, OptionError
 from causalcontext.graphs.lag_names import at, check_plain, split, window_names
 from causalcontext.kernels.arrays import Bools, Ints, Values
@@ -188,8 +175,8 @@ class SeriesWindows:
     @cached_property
     def _ends(self) -> tuple[Ints, WindowCounts, int]:
         """Where windows with as many lags again end, for the causes of causes; without, where that costs too many."""
-        more = beyond(self.options.lags)
-        ends, counts = window_ends(self.series, self.options.lags + more)
+        more = window_tables.beyond(self.options.lags)
+        ends, counts = window_tables.window_ends(self.series, self.options.lags + more)
         counts = counts if self.scanned is None else self.scanned.counts[self.options.lags + more]
         if counts.used < LEAST_SHARE * self.all_windows.counts.used:
             return self.all_windows.row, self.all_windows.counts, 0
@@ -231,7 +218,7 @@ class SeriesWindows:
 
     @cached_property
     def _tested(self) -> tuple[Dataset, SufficientStatistics | None]:
-        asked = self._ends[0], self.window.depth, told_apart(self.options.context_lags)
+        asked = self._ends[0], self.window.depth, window_tables.told_apart(self.options.context_lags)
         found = self._dataset(*asked)
         if self.drawn:
             return found, gather_statistics(self._stacked(*asked), "listwise")
@@ -253,7 +240,9 @@ class SeriesWindows:
 
     def back_to(self, lag: int) -> Dataset:
         """The windows of `scored` with the past beyond them up to a lag, those that are as long."""
-        return self._dataset(window_ends(self.series, lag)[0], lag, sorted({0, *self.options.context_lags}))
+        return self._dataset(
+            window_tables.window_ends(self.series, lag)[0], lag, sorted({0, *self.options.context_lags})
+        )
 
     def _stacked(self, ends: Ints, depth: int, copies: Sequence[int]) -> Dataset:
         """The same windows of all draws as one table, in which every row counts for less."""
@@ -263,10 +252,10 @@ class SeriesWindows:
     def _dataset(self, ends: Ints, depth: int, copies: Sequence[int], series: Series | None = None) -> Dataset:
         """The nodes, then the past beyond the window up to a lag; of a sample half of the windows."""
         series = self.series if series is None else series
-        columns = window_columns(self.names, self.series.covariate_names, self.options.lags, depth)
+        columns = window_tables.window_columns(self.names, self.series.covariate_names, self.options.lags, depth)
         named = {at(*column): column for column in columns}
         ends = ends if self.sample is None else ends[self._half(ends)]
-        found = lagged_dataset(self.data, series, ends, named, copies)
+        found = window_tables.lagged_dataset(self.data, series, ends, named, copies)
         return replace(found, share=found.share * self._left(ends)) if self.options.time_effects == "means" else found
 
     def _left(self, ends: Ints) -> float:
@@ -306,8 +295,8 @@ class SeriesWindows:
         if tested and self.of_all is not None:
             rows = np.array(self.of_all.rows(self.options.lags))
         sampled = self.of_all is not None and not tested
-        check_windows(self.data, self.series, self.all_windows, self.options.units, rows,
-                      "pass a larger sample=, or method='pc-ac'" if sampled else MERGE)  # fmt: skip
+        window_tables.check_windows(self.data, self.series, self.all_windows, self.options.units, rows,
+                      "pass a larger sample=, or method='pc-ac'" if sampled else window_tables.MERGE)  # fmt: skip
 
     def links(self, knowledge: Knowledge) -> Links:
         """What is known about the nodes; an effect cannot precede its cause, nor a covariate."""
@@ -334,7 +323,10 @@ class SeriesWindows:
             return ()
         units = int(number.max(initial=0)) + 1
         positions = self.data.contexts.positions if units > 1 else ()
-        constant = [constant_units(levels_of(self.data.contexts, position, codes), number) for position in positions]
+        constant = [
+            window_tables.constant_units(window_tables.levels_of(self.data.contexts, position, codes), number)
+            for position in positions
+        ]
         return tuple(f"{name} has one value only in {count} of {units} units, which say nothing about changes inside a "
                      "unit" for name, count in zip(self.contexts, constant, strict=False) if count)  # fmt: skip
 
@@ -345,24 +337,6 @@ def read_windows(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     check_plain(data.names)
     if len(data.system) - len(options.covariates) < 1:
         raise OptionError("covariates names every column; at least one must be left to be an effect")
-    series, *drawn = _read_series(data, taken, options)
-    table = lagged_table(series, options.lags, max(len(data.values), 1))
-    return SeriesWindows(data, options, test, series, table, drawn=tuple(drawn))
-
-
-def windows_of_scan(scan: Scan, data: Dataset, options: SeriesOptions, test: IndependenceTest) -> SeriesWindows:
-    """The windows that a scan kept; `data` are the columns and contexts, or the rows of windows with other contexts."""
-    found, lags = scan.windows, options.lags
-    assert found is not None
-    check_plain(data.names)
-    series = replace(found.series, codes=data.codes.astype(np.int64)) if found.sample_only else found.series
-    table = lagged_table(series, lags, max(len(data.values), 1))
-    return SeriesWindows(data, options, test, series, replace(table, counts=found.counts[lags]), scanned=found)
-
-
-def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions) -> list[Series]:
-    """The rows in the order of time, gaps found, missing cells and unit means treated as asked."""
-    # Where cells are drawn, one series for every draw; the first is that of a single draw.
     time = None if options.time is None else (options.time, taken[options.time])
     units = None if options.units is None else (options.units, taken[options.units])
     series = as_series(data, options.covariates, time, units, options.step)
@@ -374,11 +348,28 @@ def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     drawn = _with_single_cells_drawn(data, series, options.lags) if options.missing == "model" else [series]
     by_unit, by_time = options.units is not None and options.unit_effects == "means", options.time_effects == "means"
     if by_unit:
-        check_varies(data, series.codes, series.units, f"in every unit of {options.units!r}", "unit_effects")
+        window_tables.check_varies(
+            data, series.codes, series.units, f"in every unit of {options.units!r}", "unit_effects"
+        )
     if by_time:
-        check_varies(data, series.codes, series.steps, f"at every time of {options.time!r}", "time_effects")
-        return [without_time_means(own, means, by_unit) for own in drawn]
-    return [replace(own, values=own.values - unit_means(own, means)) for own in drawn] if by_unit else drawn
+        window_tables.check_varies(
+            data, series.codes, series.steps, f"at every time of {options.time!r}", "time_effects"
+        )
+        drawn = [without_time_means(own, means, by_unit) for own in drawn]
+    elif by_unit:
+        drawn = [replace(own, values=own.values - unit_means(own, means)) for own in drawn]
+    table = window_tables.lagged_table(drawn[0], options.lags, max(len(data.values), 1))
+    return SeriesWindows(data, options, test, drawn[0], table, drawn=tuple(drawn[1:]))
+
+
+def windows_of_scan(scan: Scan, data: Dataset, options: SeriesOptions, test: IndependenceTest) -> SeriesWindows:
+    """The windows that a scan kept; `data` are the columns and contexts, or the rows of windows with other contexts."""
+    found, lags = scan.windows, options.lags
+    assert found is not None
+    check_plain(data.names)
+    series = replace(found.series, codes=data.codes.astype(np.int64)) if found.sample_only else found.series
+    table = window_tables.lagged_table(series, lags, max(len(data.values), 1))
+    return SeriesWindows(data, options, test, series, replace(table, counts=found.counts[lags]), scanned=found)
 
 
 def _with_single_cells_drawn(data: Dataset, series: Series, lags: int) -> list[Series]:
