@@ -12,6 +12,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
 
+from causalcontext import errors
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.ci_tests.registry import DEVICES, find_test
 from causalcontext.data.as_written import parsed_codes
@@ -24,17 +25,7 @@ from causalcontext.data.series_options import (
     time_columns,
     with_written_cycles,
 )
-from causalcontext.errors import (
-    OptionError,
-    check_choice,
-    check_jobs,
-    check_level,
-    check_truth,
-    check_whole,
-    did_you_mean,
-    shortly,
-)
-from causalcontext.errors import listed as in_words
+from causalcontext.errors import OptionError
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.score.options import ScoreOptions
@@ -104,19 +95,19 @@ class Options:
         allowed = {"method": METHODS, "collider_rule": COLLIDER_RULES, "device": DEVICES, "masked_scope": SCOPES,
                    "orientation": ORIENTATIONS, "contested": CONTESTED}  # fmt: skip
         for name, choices in allowed.items():
-            check_choice(name, getattr(self, name), choices)
+            errors.check_choice(name, getattr(self, name), choices)
         if self.lags is None:
             check_missing_option(self.missing)
         find_test(self.test)
-        check_level("alpha", self.alpha)
+        errors.check_level("alpha", self.alpha)
         if self.max_given is not None:
-            check_whole("max_given", self.max_given, 0, ", or None for no limit")
-        check_whole("seed", self.seed, 0)
-        check_whole("sample", self.sample, 1)
-        check_jobs(self.n_jobs)
-        check_truth("context_confounded", self.context_confounded)
+            errors.check_whole("max_given", self.max_given, 0, ", or None for no limit")
+        errors.check_whole("seed", self.seed, 0)
+        errors.check_whole("sample", self.sample, 1)
+        errors.check_jobs(self.n_jobs)
+        errors.check_truth("context_confounded", self.context_confounded)
         if self.possible_dsep is not None:
-            check_whole("possible_dsep", self.possible_dsep, 1, ", or None for neighbours alone")
+            errors.check_whole("possible_dsep", self.possible_dsep, 1, ", or None for neighbours alone")
         if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
             raise OptionError(f"knowledge is a {type(self.knowledge).__name__}, expected a Knowledge object")
         if self.missing == "testwise" and self.method == "score-ac" and self.lags is None:
@@ -146,16 +137,16 @@ class Options:
             if name not in METHODS[chosen].options:
                 users = [repr(user) for user, method in METHODS.items() if name in method.options and user != "auto"]
                 plural = "method" if len(users) == 1 else "methods"
-                raise OptionError(f"{name} is for {plural} {in_words(users, 6)}, and {said}; leave {name} out, or pass "
-                                  f"method={users[0]}")  # fmt: skip
+                raise OptionError(f"{name} is for {plural} {errors.listed(users, 6)}, and {said}; leave {name} out, or "
+                                  f"pass method={users[0]}")  # fmt: skip
             if self.lags is not None and name in METHODS[chosen].static:
                 raise OptionError(f"{name} is for searches without lags; leave {name} out, or lags")
         if self.lags is None and self._named(("time_effects",)):
-            raise OptionError(f"time_effects is {shortly(self.time_effects)}, which is for panels; pass lags=..., "
-                              "time=... and units=..., too")  # fmt: skip
+            raise OptionError(f"time_effects is {errors.shortly(self.time_effects)}, which is for panels; pass "
+                              "lags=..., time=... and units=..., too")  # fmt: skip
         if self.units is None and self._named(("unit_effects",)):
-            raise OptionError(f"unit_effects is {shortly(self.unit_effects)}, which is for panels; pass lags=... and "
-                              "units=..., the column that names the series, too")  # fmt: skip
+            raise OptionError(f"unit_effects is {errors.shortly(self.unit_effects)}, which is for panels; pass "
+                              "lags=... and units=..., the column that names the series, too")  # fmt: skip
 
     def _named(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of some options that are not as by default; anything but a number, text or None is not."""
@@ -222,7 +213,7 @@ def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:
     known = kind.__dataclass_fields__
     for name in given:
         if name not in known:
-            raise OptionError(f"{caller} has no option {name!r}{did_you_mean(name, list(known))}")
+            raise OptionError(f"{caller} has no option {name!r}{errors.did_you_mean(name, list(known))}")
     return kind(**given)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -44,7 +44,8 @@ class Accumulator:
     def __init__(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int,
                  levels: tuple[StreamLevels, ...] = (), made: tuple[Indicator, ...] = ()) -> None:  # fmt: skip
         self.system, self.contexts = system, contexts
-        self.levels, self.made = {one.name: one.copied() for one in levels}, made
+        copied = (replace(one, numbers=dict(one.numbers), neighbours=set(one.neighbours)) for one in levels)
+        self.levels, self.made = {one.name: one for one in copied}, made
         self.neighbours: dict[str, set[tuple[Any, Any]]] = {name: set() for name in contexts}
         self.rows, self.missing_context, self.context_digest = 0, 0, 0
         self.cells: dict[tuple[Any, ...], int] = {} if contexts else {(): 0}

@@ -170,9 +170,8 @@ def _columns(data: Dataset) -> IncompleteColumns:
     for j, position in enumerate(data.contexts.positions):
         own_level = np.asarray(data.columns[position], dtype=np.int64)
         possible &= (own_level < 0)[:, None] | (own_level[:, None] == cells[:, j])
-    possible[~possible.any(axis=1)] = (
-        True  # two contexts, each missing where the other has a value that no cell combines it with
-    )
+    # two contexts, each missing where the other has a value that no cell combines it with
+    possible[~possible.any(axis=1)] = True
     return IncompleteColumns(np.where(known, (wide - centre) / scale, 0.0), known, np.array(owner), pattern.ravel(),
                              patterns, possible, centre, scale)  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from causalcontext import errors
 from causalcontext.data import streams
 from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.checks import check_products, check_size
@@ -24,20 +25,15 @@ from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, ser
 from causalcontext.data.streams import Stream, StreamLevels
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
 from causalcontext.data.tables import check_two_variables, context_places
-from causalcontext.errors import (
-    DataError,
-    NotYetError,
-    OptionError,
-    check_are_columns,
-    check_whole,
-    did_you_mean,
-    shortly,
-)
+from causalcontext.errors import DataError, NotYetError, OptionError
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
 from causalcontext.views import Contexts
 
 _OF_LEVELS = (Kind.CATEGORICAL, Kind.ORDERED)
+_IN_MEMORY = {"double": "float64", "float": "float32", "halffloat": "float16", "bool": "boolean",
+              "large_string": "string", "string_view": "string"}  # fmt: skip
+"""What types are called in memory."""
 Watch = Callable[[int, int | None], None]
 """`watch(bytes read so far, bytes in all or None)`."""
 
@@ -167,7 +163,7 @@ def scan(
     """
     for name in series:
         if name not in SeriesKeywords.__annotations__:
-            raise OptionError(f"scan has no option {name!r}{did_you_mean(name, SeriesKeywords.__annotations__)}")
+            raise OptionError(f"scan has no option {name!r}{errors.did_you_mean(name, SeriesKeywords.__annotations__)}")
     return scan_checked(source, context, None, columns=columns, kinds=kinds, sample=sample, progress=progress,
                         series=series_options(lags, **series))  # fmt: skip
 
@@ -176,7 +172,7 @@ def scan_checked(source: Any, context: Any, check: Callable[[StreamColumns], Non
                  columns: Sequence[str] | None = None, kinds: Mapping[Any, str] | None = None, sample: int = SAMPLE,
                  progress: bool | Watch = False, series: SeriesOptions | None = None) -> Scan:  # fmt: skip
     """The same, once `check` has seen the columns: it may refuse them before the table is read."""
-    check_whole("sample", sample, 1)
+    errors.check_whole("sample", sample, 1)
     levels = [str(name) for name, kind in kinds.items() if kind in _OF_LEVELS] if isinstance(kinds, Mapping) else []
     parts = partitions_of(source)
     if parts is not None and series is not None:
@@ -185,7 +181,7 @@ def scan_checked(source: Any, context: Any, check: Callable[[StreamColumns], Non
     context = context if series is None else split_context(context)[0]  # others are made of the sample of windows
     stream = streams.open_stream(source, [*contexts_of(context), *levels, *taken]) if parts is None else parts
     if isinstance(stream, Stream) and series is not None:
-        check_are_columns(taken, stream.schema.names)
+        errors.check_are_columns(taken, stream.schema.names)
         stream = with_cycles_in_batches(stream, series)
     schema, only = stream.schema, columns
     for name in taken:
@@ -248,7 +244,7 @@ class StreamColumns:
 def columns_of(schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None = None
                ) -> StreamColumns:  # fmt: skip
     """What a stream holds, or what of it is asked for, checked before anything is read."""
-    check_are_columns(only or (), schema.names)
+    errors.check_are_columns(only or (), schema.names)
     names = tuple(name for name in schema.names if (name in only if only is not None else not is_index(name)))
     if len(set(names)) < len(names):
         raise DataError("the table has several columns of the same name; rename or drop some")
@@ -261,7 +257,8 @@ def columns_of(schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None,
     levels = tuple(StreamLevels(name, kind, streams.family_of(schema.field(name).type) or "str")
                    for place, (name, kind) in enumerate(zip(names, found, strict=True))
                    if place not in places and not kind.is_number)  # fmt: skip
-    dtypes = [_dtype_name(schema.field(name).type) for name in names]
+    types = [schema.field(name).type for name in names]
+    dtypes = ["categorical" if pa.types.is_dictionary(one) else _IN_MEMORY.get(str(one), str(one)) for one in types]
     sources: dict[str, int] = {}
     for one in made:
         if not one.cuts:
@@ -300,15 +297,6 @@ def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
         raise DataError(f"column {name!r} is declared ordered, but its values ({dtype}) have no order of their own; "
                         "make it an ordered dictionary, or numbers")  # fmt: skip
     return kind
-
-
-def _dtype_name(dtype: pa.DataType) -> str:
-    """What a type is called in memory."""
-    if pa.types.is_dictionary(dtype):
-        return "categorical"
-    names = {"double": "float64", "float": "float32", "halffloat": "float16", "bool": "boolean",
-             "large_string": "string", "string_view": "string"}  # fmt: skip
-    return names.get(str(dtype), str(dtype))
 
 
 def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None:
@@ -437,7 +425,7 @@ def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[A
         if len(values) == 1 and name in made:
             raise made[name].one_level()
         if len(values) < 2:
-            had = f"1 level ({shortly(values[0])})" if values else "no value in any row"
+            had = f"1 level ({errors.shortly(values[0])})" if values else "no value in any row"
             raise DataError(f"context {name!r} has {had}; at least 2 are needed")
         check_levels_repeat(name, "context", found.rows, values)
     coded = {tuple(levels[j].index(value) for j, value in enumerate(cell)): k for cell, k in found.cells.items()}

@@ -15,7 +15,7 @@ import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -61,10 +61,8 @@ def is_out_of_memory(table: Any) -> bool:
         pattern = glob.has_magic(str(table)) and not os.path.exists(place)
         return pattern or os.path.isdir(place) or (os.path.isfile(place) and os.path.getsize(place) > LARGE_FILE)
     library, name = type(table).__module__.partition(".")[0], type(table).__name__
-    reader = _is_of("pyarrow", table, "scanner", "projected_schema") or (library, name) == (
-        "pyarrow",
-        "RecordBatchReader",
-    )
+    reader = name == "RecordBatchReader" or _is_of("pyarrow", table, "scanner", "projected_schema")
+    reader = reader and library == "pyarrow"
     return reader or library == "pyspark" or table_files.is_list_of_paths(table) or hasattr(table, "__next__")
 
 
@@ -288,10 +286,6 @@ class StreamLevels:
     family: str  # the type that all values have
     numbers: dict[Any, float] = field(default_factory=dict)
     neighbours: set[tuple[Any, Any]] = field(default_factory=set)  # those that follow each other in a dictionary
-
-    def copied(self) -> StreamLevels:
-        """The same levels, to be added to."""
-        return replace(self, numbers=dict(self.numbers), neighbours=set(self.neighbours))
 
     def numbered(self, codes: Values, values: Sequence[Any], dictionary: Sequence[Any] = ()) -> Floats:
         """The number of every row's level, NaN where there is none; `codes` are places in `values`, -1 for none."""

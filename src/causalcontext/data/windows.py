@@ -15,10 +15,9 @@ import numpy as np
 
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.moments import Moments
 from causalcontext.data.series import Series
 from causalcontext.errors import DataError
-from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
+from causalcontext.kernels.arrays import Codes, Floats, Ints, Values
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.views import Contexts
 
@@ -87,14 +86,6 @@ class LaggedTable:
     def width(self) -> int:
         """The columns."""
         return int(self.values.shape[1])
-
-    def moments(self, lag: int) -> Moments:
-        """The moments of every value of the context so many steps ago, in standard units."""
-        return Moments.of_rows(self.values, self.codes[:, lag], self.contexts)
-
-    def some(self, rows: Ints | Bools) -> LaggedTable:
-        """The same windows, some of them."""
-        return replace(self, values=self.values[rows], codes=self.codes[rows], row=self.row[rows])
 
 
 def lagged_table(series: Series, lags: int, contexts: int) -> LaggedTable:
@@ -219,13 +210,11 @@ def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[s
         if place not in positions and (name in own or data.position(name) in data.categories)
     }
     kinds = tuple(Kind.CATEGORICAL if name in own else data.kinds[data.position(name)] for name, _ in found)
-    dtypes, levels = (
-        (data.dtypes[data.position(name)] for name, _ in found),
-        (data.levels[own[name]] for name, _ in told),
-    )
+    dtypes = tuple(data.dtypes[data.position(name)] for name, _ in found)
+    levels = tuple(data.levels[own[name]] for name, _ in told)
     declared = frozenset(name for name, (variable, _) in columns.items() if variable in data.declared)
-    return Dataset(tuple(columns), kinds, tuple(known), tuple(dtypes), contexts, tuple(levels), codes, categories,
-                   declared, series.share)  # fmt: skip
+    return Dataset(tuple(columns), kinds, tuple(known), dtypes, contexts, levels, codes, categories, declared,
+                   series.share)  # fmt: skip
 
 
 def _source(data: Dataset, places: Mapping[LaggedName, int], name: str, lag: int) -> int | None:

@@ -70,7 +70,10 @@ def pc_b(task: Task) -> Outcome:
     inside = pc_m(task)
     whole, mine, theirs = everywhere.endpoints[0], inside.log, everywhere.log
     whole = whole if inside.complete else endpoints_of_arcs(adjacent(whole))
-    endpoints = intersect(inside.endpoints, whole, task.context_nodes)
+    contexts, window = task.data.contexts.positions, None if task.windows is None else task.windows.window
+    if window is not None:  # at all times
+        contexts = tuple(node for node in range(window.nodes) if window.is_context(node))
+    endpoints = intersect(inside.endpoints, whole, contexts)
     # PC-P decides about links at context variables, edges that only it removes, and where its evidence is weaker.
     weaker = ~(mine.p >= theirs.p) & ~np.isnan(theirs.p)
     removed = (mine.decision != Decision.ABSENT) & ((theirs.decision == Decision.ABSENT) | weaker)

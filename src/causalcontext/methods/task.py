@@ -89,14 +89,6 @@ class Task:
         return self.prepared.completed if isinstance(self.prepared, PreparedCompletions) else None
 
     @property
-    def context_nodes(self) -> tuple[int, ...]:
-        """The context variables among the variables of the graphs, with lags at all times."""
-        if self.windows is None:
-            return self.data.contexts.positions
-        window = self.windows.window
-        return tuple(node for node in range(window.nodes) if window.is_context(node))
-
-    @property
     def cells(self) -> range:
         """All cells of the table."""
         return range(len(self.data.contexts.cells))

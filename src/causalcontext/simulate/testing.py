@@ -308,24 +308,17 @@ def with_hidden_cause(models: Bools, varying: bool = False, context: int = 0) ->
     >>> len(with_hidden_cause(every_model()))
     28083
     """
-    found = []
+    contexts, found = models.shape[1], []
+    everywhere, somewhere = [(False,) * contexts, (True,) * contexts], list(product((False, True), repeat=contexts))
     for children in np.unique(models[:, 0, context], axis=0):
         chosen = models[(models[:, 0, context] == children).all(axis=1)]
-        effects = _effects(children & varying, models.shape[1])
+        choices = np.array(list(product(*(somewhere if free else everywhere for free in children & varying))))
+        effects = choices[choices.any(axis=2).sum(axis=1) > 1].swapaxes(1, 2)  # on two nodes or more
         stacks = np.zeros((len(chosen), len(effects), *models.shape[1:2], *[models.shape[2] + 1] * 2), dtype=np.bool_)
         stacks[..., :-1, :-1] = chosen[:, None]
         stacks[..., -1, :-1] = effects
         found.append(stacks.reshape(-1, *stacks.shape[2:]))
     return np.concatenate(found)
-
-
-def _effects(free: Bools, contexts: int) -> Bools:
-    """What a hidden cause may act on, shape (choices, contexts, nodes): two nodes or more, not everywhere if `free`."""
-    everywhere = [(False,) * contexts, (True,) * contexts]
-    somewhere = list(product((False, True), repeat=contexts))
-    choices = np.array(list(product(*(somewhere if is_free else everywhere for is_free in free))))
-    several = choices.any(axis=2).sum(axis=1) > 1
-    return np.asarray(choices[several].swapaxes(1, 2))
 
 
 @cache

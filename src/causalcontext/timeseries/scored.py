@@ -13,7 +13,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import MORE_LAGS, lagged_table
 from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.arrays import Ints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.equations import KINDS, NUMBER, Equation
@@ -50,7 +50,9 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     assert found.evidence is not None
     cells = cells_of_now(table, windows.cells)
     endpoints, evidence = found.endpoints[cells], found.evidence.renumbered(cells)
-    unasked, decision = _not_searched(windows, links, searched), evidence.decision.copy()
+    # Links of the past repeat those of the present, and on some context lags no mechanism may depend.
+    now, dropped = np.isin(np.arange(len(windows.nodes)), windows.window.now), links.may & ~searched.may
+    unasked, decision = ~(now[:, None] | now) | dropped | dropped.T, evidence.decision.copy()
     decision[:, unasked[np.triu_indices(len(unasked), 1)]] = Decision.NOT_SEARCHED
     endpoints[:, unasked], evidence = Endpoint.NONE, replace(evidence, decision=decision)
     if found.cleaned is not None:
@@ -110,12 +112,6 @@ def cells_of_now(table: Dataset, now: Contexts) -> Ints:
         alike = [sum(code == value[name] for name, code in zip(names, cells[number], strict=True)) for number in here]
         found.append(here[int(np.argmax(alike))])
     return np.array(found, dtype=np.int64)
-
-
-def _not_searched(windows: SeriesWindows, links: Links, searched: Links) -> Bools:
-    """Pairs of the past, whose links repeat those of the present, and context lags that no mechanism may depend on."""
-    now, dropped = np.isin(np.arange(len(windows.nodes)), windows.window.now), links.may & ~searched.may
-    return np.asarray(~(now[:, None] | now) | dropped | dropped.T)
 
 
 def _context_lags(windows: SeriesWindows, evidence: ScoreEvidence, name: str) -> Copy:

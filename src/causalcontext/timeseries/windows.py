@@ -129,11 +129,6 @@ class SeriesWindows:
         sources = {names[position]: contexts.source_of(position) for position in contexts.positions}
         return {name: names[source] for name, source in sources.items() if source is not None}
 
-    @property
-    def context(self) -> str | None:
-        """The name of the context variable where there is just one."""
-        return self.contexts[0] if len(self.contexts) == 1 else None
-
     @cached_property
     def nodes(self) -> tuple[str, ...]:
         """The nodes of a window graph, the earliest first, covariates last."""
@@ -157,7 +152,10 @@ class SeriesWindows:
     def table(self) -> LaggedTable:
         """The windows as numbers, for regressions."""
         whole = self.all_windows
-        return whole if self.sample is None else whole.some(self._half(whole.row))
+        if self.sample is None:
+            return whole
+        half = self._half(whole.row)
+        return replace(whole, values=whole.values[half], codes=whole.codes[half], row=whole.row[half])
 
     def _half(self, ends: Ints) -> Bools:
         """The windows of a sample: half of the blocks, drawn until every context has a fair share of them."""
@@ -256,13 +254,11 @@ class SeriesWindows:
         named = {at(*column): column for column in columns}
         ends = ends if self.sample is None else ends[self._half(ends)]
         found = window_tables.lagged_dataset(self.data, series, ends, named, copies)
-        return replace(found, share=found.share * self._left(ends)) if self.options.time_effects == "means" else found
-
-    def _left(self, ends: Ints) -> float:
-        """The share of windows that is left once means of times, and of units, have been taken away."""
-        spent = len(np.unique(self.series.steps[ends])) - 1
+        if self.options.time_effects != "means":
+            return found
+        spent = len(np.unique(self.series.steps[ends])) - 1  # windows that means of times, and of units, take away
         spent += len(np.unique(self.series.units[ends])) - 1 if self.options.unit_effects == "means" else 0
-        return max(1.0 - spent / max(len(ends), 1), 0.01)
+        return replace(found, share=found.share * max(1.0 - spent / max(len(ends), 1), 0.01))
 
     @cached_property
     def units_of_windows(self) -> Ints | None:
