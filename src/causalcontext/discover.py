@@ -19,10 +19,11 @@ from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
 from causalcontext.data import as_written, indicators
+from causalcontext.data.as_written import codes_for_missing, words_about_clocks, words_about_codes
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.functions import words_about_functions
-from causalcontext.data.indicators import Indicator
+from causalcontext.data.indicators import Indicator, contexts_of, split_context, with_functions
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, StreamColumns, scan_checked
 from causalcontext.data.series import with_cycles
@@ -190,7 +191,7 @@ def discover(
     ('dry', 'wet')
     """
     chosen, reason = made(Options, options, "discover"), tuple[str, ...]()
-    if any(one.best for one in indicators.split_context(context)[1]):
+    if any(one.best for one in split_context(context)[1]):
         return _with_best_cut(table, context, names, progress, options)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
@@ -238,11 +239,11 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
     # change can direct links falsely, so a few cuts are searched as well, and of all these the best-scoring model says
     # what may cause what.
     chosen: Options = made(Options, options, "discover")
-    wanted, *more = (one for one in indicators.split_context(context)[1] if one.best)
+    wanted, *more = (one for one in split_context(context)[1] if one.best)
     if more:
         raise NotYetError(f"not yet: the cuts of {wanted.column!r} and of {more[0].column!r} at once; find one, and "
                           f"pass its value: cc.threshold({wanted.column!r}, result.cut.value)")  # fmt: skip
-    rest = [one for one in indicators.contexts_of(context) if one is not wanted] or None
+    rest = [one for one in contexts_of(context) if one is not wanted] or None
     table = scanned_table(table, rest, chosen, progress is True, names) or table
     unused = [name for name in SPECIAL if name not in METHODS["score-ac"].options]
     kept: Any = {name: value for name, value in options.items() if name not in (*unused, "alpha")}
@@ -278,7 +279,7 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
 
 def _in_place(context: Any, found: Indicator) -> Any:
     """The contexts of a search, with a cut in place of the one that is to be found."""
-    asked = [found if isinstance(one, Indicator) and one.best else one for one in indicators.contexts_of(context)]
+    asked = [found if isinstance(one, Indicator) and one.best else one for one in contexts_of(context)]
     return asked if len(asked) > 1 else asked[0]
 
 
@@ -317,10 +318,10 @@ def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[s
     series = options.series
     assert series is not None
     check_lags(context, options)
-    taken, measured = series.taken, indicators.split_context(context)[0]
+    taken, measured = series.taken, split_context(context)[0]
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
     data = read_table(rest, measured, kinds=options.kinds, names=None if taken else names)
-    data = indicators.with_functions(with_cycles(data, series.cycles, columns), context)
+    data = with_functions(with_cycles(data, series.cycles, columns), context)
     return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test)
 
 
@@ -329,7 +330,7 @@ def check_lags(context: Any, options: Options) -> None:
     series = options.series
     if series is None:
         return
-    measured, made = indicators.split_context(context)
+    measured, made = split_context(context)
     searched = [*(measured if isinstance(measured, list | tuple) else [measured]), *(one.column for one in made)]
     for name in series.taken:
         if name in searched or name in series.covariates:
@@ -344,10 +345,8 @@ def _scanned_with_lags(scanned: Scan, context: Any, options: Options, test: Inde
         check_complete(int(scanned.statistics.lost.sum()) + scanned.statistics.missing_context)
     if not scanned.windows.sample_only:
         return windows_of_scan(scanned, scanned.data, options.series, test)
-    cut = [
-        one.with_cuts_of(scanned.data) if isinstance(one, Indicator) else one for one in indicators.contexts_of(context)
-    ]
-    rows = indicators.with_functions(scanned.windows.rows_of_sample(), cut)
+    cut = [one.with_cuts_of(scanned.data) if isinstance(one, Indicator) else one for one in contexts_of(context)]
+    rows = with_functions(scanned.windows.rows_of_sample(), cut)
     return windows_of_scan(scanned, rows, options.series, test)
 
 
@@ -356,9 +355,7 @@ def scanned_table(table: Any, context: Any, options: Options, progress: bool, na
     """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
     if not isinstance(table, Scan) and not is_out_of_memory(table):
         # A lazy table is collected for what a scan answers on the sample, or not at all.
-        needs_rows = (
-            options.missing in ("testwise", "model") or _ranked(options) or bool(indicators.split_context(context)[1])
-        )
+        needs_rows = options.missing in ("testwise", "model") or _ranked(options) or bool(split_context(context)[1])
         if is_lazy(table) and names is None and options.lags is None and not needs_rows:
             with suppress(NotYetError, FileError):
                 return scanned_once(table, context, options, progress, only_numbers=True)
@@ -369,7 +366,7 @@ def scanned_table(table: Any, context: Any, options: Options, progress: bool, na
     if isinstance(table, Scan):
         _check_scan(table, context, options)
     found = table if isinstance(table, Scan) else scanned_once(table, context, options, progress)
-    data = indicators.with_functions(found.data, context)
+    data = with_functions(found.data, context)
     data = with_normal_scores(data) if _ranked(options) else data
     return found if data is found.data else found.on_sample(data)
 
@@ -387,8 +384,8 @@ def scanned_once(table: Any, context: Any, options: Options, progress: bool, col
                  only_numbers: bool = False) -> Scan:  # fmt: skip
     """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused."""
     # These are contexts whose cuts are not known and, with lags, all that are made out of a column.
-    later = [one for one in indicators.split_context(context)[1] if options.lags is not None or not one.cuts]
-    now = [one for one in indicators.contexts_of(context) if one not in later] or None if later else context
+    later = [one for one in split_context(context)[1] if options.lags is not None or not one.cuts]
+    now = [one for one in contexts_of(context) if one not in later] or None if later else context
 
     def check(read: StreamColumns) -> None:
         if options.knowledge is not None:
@@ -413,7 +410,7 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
     if options.sample != SAMPLE and min(options.sample, scanned.rows) != kept:
         raise OptionError(f"sample is {options.sample:,}, but {kept:,} rows were kept when the table was scanned; scan "
                           "it again")  # fmt: skip
-    known, asked = indicators.contexts_of(scanned.context), indicators.contexts_of(context)
+    known, asked = contexts_of(scanned.context), contexts_of(context)
     if context is not None and [one for one in asked if one in known or not isinstance(one, Indicator)] != known:
         words = f"context={listed([getattr(one, 'name', one) for one in known])}" if known else "no context"
         raise OptionError(f"context is {shortly(context)}, but the table was scanned with {words}; scan it again")
@@ -422,7 +419,7 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
 def _settings(options: Options, test: str, context: object) -> Settings:
     """The settings of a search, by values alone."""
     limit = None if options.max_given is None else int(options.max_given)
-    measured, made = indicators.split_context(context)
+    measured, made = split_context(context)
     series: dict[str, Any] = {} if options.series is None else asdict(options.series)
     if series:  # as plain values
         series |= {name: list(series[name]) for name in ("context_lags", "covariates", "cycles")}
@@ -476,11 +473,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         notes = (*notes, windows.series.clock)
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
-    misread = (
-        as_written.words_about_codes(as_written.codes_for_missing(data)),
-        as_written.words_about_clocks(data),
-        words_about_functions(data),
-    )
+    misread = (words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data))
     warnings = (*(words for words in misread if words), *warnings)
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}

@@ -339,9 +339,8 @@ def _accumulated(stream: Stream, columns: StreamColumns, sample: int, progress: 
     found = columns.accumulator(sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
-    enough = (
-        streams.rows_per_batch(columns.stored) // 2
-    )  # as many of a text file, whose blocks are small, stay in the cache
+    # as many rows of a text file, whose blocks are small, stay in the cache
+    enough = streams.rows_per_batch(columns.stored) // 2
     names = columns.stored if windows is None else (*columns.stored, *windows.options.taken)
     with counting_bar("MB read", not callable(progress) and progress) as count:
         for batch, done in streams.gathered(stream.batches(names), enough):

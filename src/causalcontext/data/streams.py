@@ -29,7 +29,7 @@ from causalcontext.data.columns import Kind, check_levels_repeat, check_no_dates
 from causalcontext.data.files import as_path
 from causalcontext.data.frames import pa
 from causalcontext.data.sufficient_statistics import level_number
-from causalcontext.data.table_files import PARQUET, Place
+from causalcontext.data.table_files import PARQUET, Place, spoken
 from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError, listed, shortly
 from causalcontext.kernels.arrays import Floats, Values
 
@@ -106,9 +106,7 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
     files = table_files.files_of(places)
     endings = {table_files.ending_of(file) for file in files}
     if len(endings) > 1:
-        raise FileError(
-            f"{table_files.spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them"
-        )
+        raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
     with table_files.opened(files[0], {}) as (stored, rows, _):
         pass
     types: dict[str, pa.DataType] = {}  # decimals whatever the first rows hold: whole numbers, or nothing
@@ -136,9 +134,7 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
                     yield from ((part, done + read) for part in cut(batch.select(list(columns)), columns))
             done += size
 
-    return Stream(
-        pa.schema([*stored, *added]), batches, sum(sizes), table_files.spoken(files), rows if len(files) == 1 else None
-    )
+    return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows if len(files) == 1 else None)
 
 
 @contextmanager

@@ -96,9 +96,7 @@ class HiddenVariables:
         """
         stack, context = self.model.adjacency, self.model.context
         there = mag_adjacency(stack, self.observed)
-        linked = np.asarray(
-            there[:, self.context].any(axis=0)
-        )  # what no set separates from R, in some context at least
+        linked = np.asarray(there[:, self.context].any(axis=0))  # what no set separates from R in some context
         for place, node in enumerate(self.observed):
             if place != self.context and not linked[place]:
                 above = np.asarray(reach(union_of(stack))[:, [context, node]].any(axis=1))

@@ -13,24 +13,17 @@ from math import ceil
 import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.data import series as data_series
 from causalcontext.data import windows as window_tables
 from causalcontext.data.columns import Kind
 from causalcontext.data.completion import FEWEST_OBSERVED, STACKED, complete, stacked
 from causalcontext.data.dataset import Dataset, some_rows
 from causalcontext.data.scan import Scan
 from causalcontext.data.scanned_windows import ScannedWindows
-from causalcontext.data.series import (
-    Series,
-    as_series,
-    beside,
-    single_cells,
-    unit_means,
-    with_single_cells_filled,
-    without_time_means,
-)
+from causalcontext.data.series import Series, as_series, beside, single_cells, unit_means
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
-from causalcontext.data.windows import LaggedTable, WindowCounts
+from causalcontext.data.windows import LaggedTable, WindowCounts, check_varies, lagged_table, levels_of, window_ends
 from causalcontext.errors import DataError, KnowledgeError, OptionError
 from causalcontext.graphs.lag_names import at, check_plain, split, window_names
 from causalcontext.kernels.arrays import Bools, Ints, Values
@@ -174,7 +167,7 @@ class SeriesWindows:
     def _ends(self) -> tuple[Ints, WindowCounts, int]:
         """Where windows with as many lags again end, for the causes of causes; without, where that costs too many."""
         more = window_tables.beyond(self.options.lags)
-        ends, counts = window_tables.window_ends(self.series, self.options.lags + more)
+        ends, counts = window_ends(self.series, self.options.lags + more)
         counts = counts if self.scanned is None else self.scanned.counts[self.options.lags + more]
         if counts.used < LEAST_SHARE * self.all_windows.counts.used:
             return self.all_windows.row, self.all_windows.counts, 0
@@ -238,9 +231,7 @@ class SeriesWindows:
 
     def back_to(self, lag: int) -> Dataset:
         """The windows of `scored` with the past beyond them up to a lag, those that are as long."""
-        return self._dataset(
-            window_tables.window_ends(self.series, lag)[0], lag, sorted({0, *self.options.context_lags})
-        )
+        return self._dataset(window_ends(self.series, lag)[0], lag, sorted({0, *self.options.context_lags}))
 
     def _stacked(self, ends: Ints, depth: int, copies: Sequence[int]) -> Dataset:
         """The same windows of all draws as one table, in which every row counts for less."""
@@ -319,10 +310,8 @@ class SeriesWindows:
             return ()
         units = int(number.max(initial=0)) + 1
         positions = self.data.contexts.positions if units > 1 else ()
-        constant = [
-            window_tables.constant_units(window_tables.levels_of(self.data.contexts, position, codes), number)
-            for position in positions
-        ]
+        levels = (levels_of(self.data.contexts, position, codes) for position in positions)
+        constant = [window_tables.constant_units(own, number) for own in levels]
         return tuple(f"{name} has one value only in {count} of {units} units, which say nothing about changes inside a "
                      "unit" for name, count in zip(self.contexts, constant, strict=False) if count)  # fmt: skip
 
@@ -340,21 +329,17 @@ def read_windows(data: Dataset, taken: dict[str, Values], options: SeriesOptions
         check_complete(int((~series.complete).sum()))
     means = np.array([data.kinds[data.position(name)] is Kind.CONTINUOUS for name in series.names], dtype=bool)
     if options.missing == "interpolate":
-        series = with_single_cells_filled(series, means)
+        series = data_series.with_single_cells_filled(series, means)
     drawn = _with_single_cells_drawn(data, series, options.lags) if options.missing == "model" else [series]
     by_unit, by_time = options.units is not None and options.unit_effects == "means", options.time_effects == "means"
     if by_unit:
-        window_tables.check_varies(
-            data, series.codes, series.units, f"in every unit of {options.units!r}", "unit_effects"
-        )
+        check_varies(data, series.codes, series.units, f"in every unit of {options.units!r}", "unit_effects")
     if by_time:
-        window_tables.check_varies(
-            data, series.codes, series.steps, f"at every time of {options.time!r}", "time_effects"
-        )
-        drawn = [without_time_means(own, means, by_unit) for own in drawn]
+        check_varies(data, series.codes, series.steps, f"at every time of {options.time!r}", "time_effects")
+        drawn = [data_series.without_time_means(own, means, by_unit) for own in drawn]
     elif by_unit:
         drawn = [replace(own, values=own.values - unit_means(own, means)) for own in drawn]
-    table = window_tables.lagged_table(drawn[0], options.lags, max(len(data.values), 1))
+    table = lagged_table(drawn[0], options.lags, max(len(data.values), 1))
     return SeriesWindows(data, options, test, drawn[0], table, drawn=tuple(drawn[1:]))
 
 
@@ -364,7 +349,7 @@ def windows_of_scan(scan: Scan, data: Dataset, options: SeriesOptions, test: Ind
     assert found is not None
     check_plain(data.names)
     series = replace(found.series, codes=data.codes.astype(np.int64)) if found.sample_only else found.series
-    table = window_tables.lagged_table(series, lags, max(len(data.values), 1))
+    table = lagged_table(series, lags, max(len(data.values), 1))
     return SeriesWindows(data, options, test, series, replace(table, counts=found.counts[lags]), scanned=found)
 
 
