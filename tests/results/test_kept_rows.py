@@ -9,9 +9,8 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.results import kept_rows
-from causalcontext.results.arrays_in_files import encoded
-from causalcontext.results.content import checksum
+from causalcontext.results import content
+from causalcontext.results.content import checksum, encoded
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def test_made_contexts_and_booleans_too(tmp_path):
 
 
 def test_too_large_and_lags_are_refused(result, table, tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_rows, "MOST_CELLS", 100)
+    monkeypatch.setattr(content, "MOST_CELLS", 100)
     with pytest.raises(cc.OptionError, match="at most 100 cells, this table has 400 rows of 6 columns"):
         result.save(tmp_path / "large.json", rows=True)
     series = cc.discover(table[["x", "cost"]].dropna(), lags=1)

@@ -49,15 +49,18 @@ class Question:
         """The question that plain lists and mappings hold; anything else in them is refused with one sentence."""
         if not isinstance(content, dict) or not set(content) <= set(KEYS):
             raise OptionError(f"a question is {shortly(content)}, expected a mapping with {', '.join(KEYS)}")
-        kinds, options = _mapping("kinds", content.get("kinds", {})), _mapping("options", content.get("options", {}))
+        kinds, options = (_checked(content, name, dict, "a mapping") for name in ("kinds", "options"))
         for name, value in options.items():
             if name not in OPTIONS or not isinstance(value, str | int | float | None):
                 raise OptionError(f"{name} is {shortly(value)}, which is not an option of this page")
         kept = {name: value for name, value in options.items() if value != default_of(OPTIONS[name])}
-        knowledge = Knowledge.from_dict(_mapping("knowledge", content.get("knowledge", {})))
-        return cls(tuple(_texts("drop", content.get("drop", []))), kinds,
-                   tuple(_context(one) for one in _listed("context", content.get("context", []))), kept,
-                   knowledge)  # fmt: skip
+        knowledge = Knowledge.from_dict(_checked(content, "knowledge", dict, "a mapping"))
+        drop = tuple(_checked(content, "drop", list, "a list"))
+        for one in drop:
+            if not isinstance(one, str):
+                raise OptionError(f"drop holds {shortly(one)}, expected the name of a column")
+        context = tuple(map(_context, _checked(content, "context", list, "a list")))
+        return cls(drop, kinds, context, kept, knowledge)
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain lists and mappings."""
@@ -155,7 +158,6 @@ def _plain(one: str | Indicator) -> Any:
 
 
 def _spelled(one: str | Indicator) -> str:
-    """A context in Python."""
     if isinstance(one, str):
         return repr(one)
     if one.quantiles:
@@ -166,7 +168,6 @@ def _spelled(one: str | Indicator) -> str:
 
 
 def _written(one: str | Indicator) -> str:
-    """A context on the command line."""
     if isinstance(one, str):
         return one
     if one.quantiles:
@@ -180,50 +181,28 @@ def _option(name: str, value: str) -> str:
     return f"--{name}={shlex.quote(value)}"
 
 
-def _mapping(what: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise OptionError(f"{what} is {shortly(value)}, expected a mapping")
+def _checked(content: Mapping[str, Any], what: str, kind: type[Any], words: str) -> Any:
+    value = content.get(what, kind())
+    if not isinstance(value, kind):
+        raise OptionError(f"{what} is {shortly(value)}, expected {words}")
     return value
-
-
-def _listed(what: str, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise OptionError(f"{what} is {shortly(value)}, expected a list")
-    return value
-
-
-def _texts(what: str, value: Any) -> list[str]:
-    for one in _listed(what, value):
-        if not isinstance(one, str):
-            raise OptionError(f"{what} holds {shortly(one)}, expected the name of a column")
-    return list(value)
 
 
 def run_title(question: Question) -> str:
     """A run in a few words: its context, and what is not as by default."""
-    names = [one if isinstance(one, str) else _written(one) for one in question.context]
+    names = [_written(one) for one in question.context]
     context = f"by {', '.join(names)}" if names else "one graph"
     chosen = {name: value for name, value in question.options.items() if name not in ("time", "units")}
-    words = [f"{value}" if name == "method" else f"{name} {_value(value)}" for name, value in chosen.items()]
-    count = _statements(question.knowledge)
+    words = [f"{value}" if name == "method" else f"{name} {number_text(value) if isinstance(value, float) else value}"
+             for name, value in chosen.items()]  # fmt: skip
+    known = question.knowledge  # a link that is forbidden both ways is one statement, and so is the tier of a variable
+    forbidden = {frozenset(link) if link[::-1] in known.forbidden else link for link in known.forbidden}
+    others = (known.required, forbidden, known.roots, known.sinks, known.closed, *known.tiers)
+    count = sum(map(len, others))
     words += [f"{count} statement{'' if count == 1 else 's'} known"] if count else []
     words += [f"without {listed(question.drop, 2)}"] if question.drop else []
     words += [f"{name} {kind}" for name, kind in list(question.kinds.items())[:2]]
     return "; ".join([context, *words])
-
-
-def _statements(knowledge: Knowledge) -> int:
-    """How much is known; a link that is forbidden both ways is one statement, and so is the tier of a variable."""
-    links = knowledge.forbidden
-    forbidden = {frozenset(link) if link[::-1] in links else link for link in links}
-    tiers = sum(len(tier) for tier in knowledge.tiers)
-    return len(knowledge.required) + len(forbidden) + tiers + len(
-        (*knowledge.roots, *knowledge.sinks, *knowledge.closed)
-    )  # fmt: skip
-
-
-def _value(value: Any) -> str:
-    return number_text(float(value)) if isinstance(value, float) else str(value)
 
 
 FORMAT = "causalcontext-project"

@@ -71,7 +71,6 @@ class Guard:
         await (self._app if answer is None else answer)(scope, receive, guarded)
 
     def _refused(self, request: Request) -> Response | None:
-        """What to say to a request that is not handed on."""
         if request.headers.get("host") not in self._hosts:
             return PlainTextResponse("This server answers to 127.0.0.1 alone.", 421)
         here = request.headers.get("origin") in {f"http://{host}" for host in self._hosts}
@@ -217,8 +216,6 @@ async def _project(session: Session, request: Request) -> Response:
 
 
 def _part(name: str) -> Handler:
-    """A handler for a file of the page."""
-
     async def handler(request: Request) -> Response:
         owner = "causalcontext.report" if name == "report.css" else "causalcontext.app"
         text = files(owner).joinpath("page", name).read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from causalcontext.app.columns import checked, described_columns, option_fields
+from causalcontext.app.columns import checked, described_columns
 from causalcontext.app.jobs import Job
 from causalcontext.app.question import (
     OPTIONS,
@@ -88,7 +88,6 @@ class Session:
         return None if self._project is None else self._project.file
 
     def _open(self, file: Path) -> None:
-        """The file is the table, or the project, that is worked on."""
         if file.name.endswith(".json"):
             self._load(open_project(file, self.folder))
             return
@@ -161,10 +160,12 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Everything but the columns."""
         with self._lock:
+            options = [{"name": name, "default": entry.default, "shown": entry.metadata["shown"],
+                        "text": entry.metadata["text"]} for name, entry in OPTIONS.items()]  # fmt: skip
             common = {"methods": [{"name": name, "text": TEXTS.get(name, "")}
                                   for name in sorted(METHODS, key=lambda name: name != "auto")],
                       "kinds": [kind.value for kind in Kind], "tests": ["auto", *TESTS],
-                      "options": option_fields(OPTIONS), "examples": list(EXAMPLES)}  # fmt: skip
+                      "options": options, "examples": list(EXAMPLES)}  # fmt: skip
             if self._project is None or self._frame is None:
                 return common | {"table": None, "runs": []}
             kept = None if self.kept is None else str(self.kept)
@@ -281,15 +282,15 @@ class Session:
             if number in self._jobs or run.state != "complete":
                 raise OptionError(f"run {number} is {run.state}; stability needs a run that is complete and idle")
             run.stability = "running"
-            task = self._task(run) | {"samples": SAMPLES}
-            self._jobs[number] = Job(task, lambda message: self._steady(run, message))
-            return self._short(run)
 
-    def _steady(self, run: Run, message: dict[str, Any]) -> None:
-        with self._lock:
-            if any(one is run for one in self.project.runs):
-                self._jobs.pop(run.number, None)
-                run.stability = message.get("error", "done")
+            def ended(message: dict[str, Any]) -> None:
+                with self._lock:
+                    if any(one is run for one in self.project.runs):
+                        self._jobs.pop(number, None)
+                        run.stability = message.get("error", "done")
+
+            self._jobs[number] = Job(self._task(run) | {"samples": SAMPLES}, ended)
+            return self._short(run)
 
     def result(self, number: int) -> ContextGraphs:
         """The result of a run."""
@@ -337,7 +338,6 @@ class Session:
         return self.scripts(number)[what], "text/plain", f"{name}{'-knowledge' * (what == 'toml')}.{endings[what]}"
 
     def _picture(self, number: int, ending: str) -> bytes:
-        """The graphs of all contexts side by side."""
         import matplotlib
 
         matplotlib.use("Agg")
@@ -356,7 +356,6 @@ class Session:
 
 
 def _is_writable(file: Path) -> bool:
-    """Whether a file can be written; the page says where nothing is kept."""
     try:
         check_writable(file)
     except FileError:

@@ -83,29 +83,22 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
 
 
 def _columns(inspection: Inspection) -> list[dict[str, Any]]:
-    found = []
+    """Missing and infinite values of every column, and the contexts where it is constant; nothing if it is unusable."""
+    found, statistics = [], inspection.statistics
     for part in inspection.context.columns:
         unknown = int(np.count_nonzero(part.codes < 0))
         missing = [{"context": None, "count": unknown}] if unknown else []
         found.append({"name": part.name, "dtype": part.dtype, "kind": "categorical", "role": "context",
                       "missing": missing})  # fmt: skip
     for reading in inspection.system:
-        found.append({"name": reading.name, "dtype": reading.dtype, "kind": reading.kind, "role": "system"}
-                     | _counts(inspection, reading.name))  # fmt: skip
+        found.append({"name": reading.name, "dtype": reading.dtype, "kind": reading.kind, "role": "system"})
+        if statistics is not None and reading.name in statistics.names:
+            place = statistics.names.index(reading.name)
+            found[-1] |= {"missing": _by_level(statistics.values, statistics.missing[:, place]),
+                          "infinite": _by_level(statistics.values, statistics.infinite[:, place]),
+                          "constant": [statistics.values[level] for level in constant_levels(statistics, place)]
+                          }  # fmt: skip
     return found
-
-
-def _counts(inspection: Inspection, name: str) -> dict[str, Any]:
-    """Missing and infinite values of a column, and the contexts where it is constant; nothing if it is unusable."""
-    statistics = inspection.statistics
-    if statistics is None or name not in statistics.names:
-        return {}
-    place = statistics.names.index(name)
-    return {
-        "missing": _by_level(statistics.values, statistics.missing[:, place]),
-        "infinite": _by_level(statistics.values, statistics.infinite[:, place]),
-        "constant": [statistics.values[level] for level in constant_levels(statistics, place)],
-    }
 
 
 def _by_level(levels: Sequence[Any], counts: Ints) -> list[dict[str, Any]]:
@@ -122,7 +115,12 @@ def _show(findings: dict[str, Any]) -> None:
         for context in findings["contexts"]
     ]  # fmt: skip
     show_table(title, ["value", "rows", "complete", "largest set"], contexts, "contexts")
-    cells = [_column_cells(column, split) for column in findings["columns"]]
+    cells = [
+        [*(column[key] for key in ("name", "dtype", "kind", "role")),
+         *(_count_cell(column.get(key, []), split) for key in ("missing", "infinite")),
+         listed([level_text(level) for level in column.get("constant", [])]) if split else ""]
+        for column in findings["columns"]
+    ]  # fmt: skip
     used = [place for place in range(len(_HEADER)) if any(row[place] for row in cells)]
     show_table("columns", [_HEADER[i] for i in used], [[row[i] for i in used] for row in cells], "columns")
     for name in ("problems", "notes", "advice"):
@@ -130,12 +128,6 @@ def _show(findings: dict[str, Any]) -> None:
             lines = [f"{name} ({len(findings[name])})", *(f"  {text}" for text in findings[name]), ""]
             show_page("\n".join(lines))
     show_page("usable" if findings["usable"] else "not usable: discover refuses this table")
-
-
-def _column_cells(column: dict[str, Any], split: bool) -> list[str]:
-    counts = [_count_cell(column.get(key, []), split) for key in ("missing", "infinite")]
-    constant = listed([level_text(level) for level in column.get("constant", [])]) if split else ""
-    return [column["name"], column["dtype"], column["kind"], column["role"], *counts, constant]
 
 
 def _count_cell(counts: list[dict[str, Any]], split: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import Field, fields
+from dataclasses import fields
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -81,7 +81,14 @@ def with_options(kind: type[Any], without: Sequence[str] = (), searches: bool = 
     """
     hints = get_type_hints(kind)
     kept = [entry for entry in fields(kind) if entry.metadata.get("text") and entry.name not in without]
-    shown = [_parameter(entry, hints[entry.name]) for entry in kept]
+    shown = []
+    for entry in kept:  # what may be an object in the library is a name here
+        hint, more = hints[entry.name], entry.metadata
+        plain = next((kind for kind in (str, float, int, bool) if hint == kind or hint == kind | None), str)
+        named = [f"--{more['name']}"] if more["name"] else []
+        described = typer.Option(*named, metavar=more["shown"] or None, help=more["text"])
+        annotation: Any = Annotated[plain | None if entry.default is None else plain, described]
+        shown.append(Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=annotation))
     table = signature(_searched, eval_str=True).parameters.values() if searches else ()
 
     def extended(command: Callable[..., None]) -> Callable[..., None]:
@@ -92,16 +99,6 @@ def with_options(kind: type[Any], without: Sequence[str] = (), searches: bool = 
         return command
 
     return extended
-
-
-def _parameter(entry: Field[Any], hint: Any) -> Parameter:
-    """One option; what may be an object in the library is a name here."""
-    plain = next((kind for kind in (str, float, int, bool) if hint == kind or hint == kind | None), str)
-    annotation = plain | None if entry.default is None else plain
-    named = [f"--{entry.metadata['name']}"] if entry.metadata["name"] else []
-    described = typer.Option(*named, metavar=entry.metadata["shown"] or None, help=entry.metadata["text"])
-    return Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry),
-                     annotation=Annotated[annotation, described])  # fmt: skip
 
 
 def opened(asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progress: bool

@@ -60,7 +60,13 @@ def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
         inner = graph.replaced([graph.names[i] for i in linked], graph.endpoints[np.ix_(linked, linked)])
         centre[linked], found_routes = _layered(inner, size[linked])
         routes = {(int(linked[i]), int(linked[j])): route for (i, j), route in found_routes.items()}
-        width, height = _shift_to_margin(centre, size, linked, routes)
+        low = (centre[linked] - size[linked] / 2).min(axis=0)
+        high = (centre[linked] + size[linked] / 2).max(axis=0)
+        for route in routes.values():
+            low, high = np.minimum(low, route.min(axis=0)), np.maximum(high, route.max(axis=0))
+        centre[linked] += MARGIN - low
+        routes = {pair: route + MARGIN - low for pair, route in routes.items()}
+        width, height = (high - low + 2 * MARGIN).tolist()
     width, height = _rows_below(centre, size, np.setdiff1d(np.arange(len(size)), linked), width, height)
     return Layout(lines, centre, size, routes, width, height)
 
@@ -74,7 +80,13 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
     """Centres of boxes and routes of edges, where every variable has an edge."""
     arcs = oriented_arcs(graph)
     layer = layer_numbers(len(size), arcs)
-    places, chains = threaded(layer, arcs)
+    # the layers of variables and of the places where long edges pass, and the chain of places of every arc
+    threaded, chains = layer.tolist(), dict[Arc, list[int]]()
+    for start, end in arcs:
+        between = range(layer[start] + 1, layer[end])
+        chains[start, end] = [start, *range(len(threaded), len(threaded) + len(between)), end]
+        threaded.extend(between)
+    places = np.array(threaded, dtype=np.int64)
     layers = sorted_layers(places, chains.values())
     heights = np.concatenate([size[:, 1], np.zeros(len(places) - len(size))])
     y = _heights(layers, chains.values(), heights)
@@ -82,7 +94,16 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
     left = np.concatenate([[0.0], np.cumsum(widths + COLUMN_GAP)[:-1]])
     right = left + widths
     centre = np.column_stack([(left[layer] + right[layer]) / 2, y[: len(size)]])
-    return centre, _routes(chains, places, centre, size, y, left, right)
+    leaving, entering = (_sides_of_boxes(chains, y, size, end) for end in (0, -1))
+    routes = {}
+    for (start, end), chain in chains.items():
+        points = [(centre[start, 0] + size[start, 0] / 2, leaving[start, end])]
+        for place in chain[1:-1]:
+            points += [(left[places[place]], y[place]), (right[places[place]], y[place])]
+        points.append((centre[end, 0] - size[end, 0] / 2, entering[start, end]))
+        route = curve(points)
+        routes[min(start, end), max(start, end)] = route if start < end else route[::-1]
+    return centre, routes
 
 
 def _heights(layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], heights: Floats) -> Floats:
@@ -125,21 +146,6 @@ def _nondecreasing(wanted: Floats) -> Floats:
     return np.concatenate([np.full(count, total / count) for total, count in blocks]) if blocks else wanted
 
 
-def _routes(chains: dict[Arc, list[int]], places: Ints, centre: Floats, size: Floats, y: Floats,
-            left: Floats, right: Floats) -> dict[Arc, Floats]:  # fmt: skip
-    leaving = _sides_of_boxes(chains, y, size, end=0)
-    entering = _sides_of_boxes(chains, y, size, end=-1)
-    routes = {}
-    for (start, end), chain in chains.items():
-        points = [(centre[start, 0] + size[start, 0] / 2, leaving[start, end])]
-        for place in chain[1:-1]:
-            points += [(left[places[place]], y[place]), (right[places[place]], y[place])]
-        points.append((centre[end, 0] - size[end, 0] / 2, entering[start, end]))
-        route = curve(points)
-        routes[min(start, end), max(start, end)] = route if start < end else route[::-1]
-    return routes
-
-
 def _sides_of_boxes(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int) -> dict[Arc, float]:
     """Where every edge leaves (`end` 0) or enters (-1) its box: spread over its side in the order of neighbours."""
     by_box: dict[int, list[Arc]] = {}
@@ -163,20 +169,6 @@ def curve(points: Sequence[tuple[float, float]], turn: float = 0.5) -> Floats:
     return np.array(curve)
 
 
-def _shift_to_margin(centre: Floats, size: Floats, chosen: NDArray[np.intp], routes: dict[Arc, Floats]
-                     ) -> tuple[float, float]:  # fmt: skip
-    """Move boxes and routes so that they start at the margin; the width and height they then take."""
-    low = (centre[chosen] - size[chosen] / 2).min(axis=0)
-    high = (centre[chosen] + size[chosen] / 2).max(axis=0)
-    for route in routes.values():
-        low, high = np.minimum(low, route.min(axis=0)), np.maximum(high, route.max(axis=0))
-    centre[chosen] += MARGIN - low
-    for pair in routes:
-        routes[pair] = routes[pair] + MARGIN - low
-    width, height = high - low + 2 * MARGIN
-    return float(width), float(height)
-
-
 def _rows_below(centre: Floats, size: Floats, chosen: NDArray[np.intp], width: float, height: float
                 ) -> tuple[float, float]:  # fmt: skip
     """Boxes without edges in rows under the rest; the width and height of everything."""
@@ -194,10 +186,23 @@ def _rows_below(centre: Floats, size: Floats, chosen: NDArray[np.intp], width: f
 
 
 def oriented_arcs(graph: Graph) -> list[Arc]:
-    """Every edge once, as an arc along one order of the variables that respects the directed edges if any order can."""
-    rank = {node: place for place, node in enumerate(_causal_order(graph))}
-    pairs = np.argwhere(np.triu(graph.endpoints)).tolist()
-    return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in pairs]
+    """Every edge once, as an arc along one order of the variables that respects the directed edges if any order can.
+
+    Causes come first; where directed edges go in circles, those with the most effects.
+    """
+    forward = (graph.endpoints == Endpoint.ARROW) & (graph.endpoints.T != Endpoint.ARROW)
+    causes, effects = forward.sum(axis=0), forward.sum(axis=1)
+    left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
+    rank: dict[int, int] = {}
+    while left.any():
+        free = left & (causes == 0)
+        pool = np.flatnonzero(free if free.any() else left)
+        chosen = int(pool[np.lexsort((pool, causes[pool] - effects[pool], ~near[pool]))[0]])
+        rank[chosen] = len(rank)
+        left[chosen] = False
+        near |= graph.adjacency[chosen]
+        causes, effects = causes - forward[chosen], effects - forward[:, chosen]
+    return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in np.argwhere(np.triu(graph.endpoints)).tolist()]
 
 
 def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
@@ -215,17 +220,6 @@ def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
     return layer
 
 
-def threaded(layer: Ints, arcs: Sequence[Arc]) -> tuple[Ints, dict[Arc, list[int]]]:
-    """The layers of variables and of the places where long edges pass, and the chain of places of every arc."""
-    places = layer.tolist()
-    chains: dict[Arc, list[int]] = {}
-    for start, end in arcs:
-        between = range(layer[start] + 1, layer[end])
-        chains[start, end] = [start, *range(len(places), len(places) + len(between)), end]
-        places.extend(between)
-    return np.array(places, dtype=np.int64), chains
-
-
 def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int]]:
     """The members of every layer from top to bottom, with few crossings."""
     before, behind = _sides(len(layer), [link for chain in chains for link in pairwise(chain)])
@@ -234,8 +228,12 @@ def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int
     for sweep in range(SWEEPS):
         forward = sweep % 2 == 0
         for number in range(1, len(layers)) if forward else range(len(layers) - 2, -1, -1):
-            fixed = layers[number - 1 if forward else number + 1]
-            layers[number] = _by_middle(layers[number], fixed, before if forward else behind)
+            # by the mean place of their neighbours in the layer beside; those without stay where they are
+            fixed, members = layers[number - 1 if forward else number + 1], layers[number]
+            side, place = before if forward else behind, {node: number for number, node in enumerate(fixed)}
+            keys = {node: sum(place[other] for other in side[node]) / len(side[node]) if side[node]
+                    else own * (len(fixed) / len(members)) for own, node in enumerate(members)}  # fmt: skip
+            layers[number] = sorted(members, key=keys.__getitem__)
         found = crossings(layers, behind)
         if found < fewest:
             best, fewest = [list(members) for members in layers], found
@@ -256,24 +254,6 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
     return total
 
 
-def _causal_order(graph: Graph) -> list[int]:
-    """The variables, causes first; where directed edges go in circles, those with the most effects first."""
-    adjacent = graph.adjacency
-    forward = (graph.endpoints == Endpoint.ARROW) & (graph.endpoints.T != Endpoint.ARROW)
-    causes, effects = forward.sum(axis=0), forward.sum(axis=1)
-    left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
-    order: list[int] = []
-    while left.any():
-        free = left & (causes == 0)
-        pool = np.flatnonzero(free if free.any() else left)
-        chosen = int(pool[np.lexsort((pool, causes[pool] - effects[pool], ~near[pool]))[0]])
-        order.append(chosen)
-        left[chosen] = False
-        near |= adjacent[chosen]
-        causes, effects = causes - forward[chosen], effects - forward[:, chosen]
-    return order
-
-
 def _sides(count: int, links: Sequence[Arc]) -> tuple[list[list[int]], list[list[int]]]:
     """What leads to every place, and where it leads to."""
     before: list[list[int]] = [[] for _ in range(count)]
@@ -282,11 +262,3 @@ def _sides(count: int, links: Sequence[Arc]) -> tuple[list[list[int]], list[list
         behind[a].append(b)
         before[b].append(a)
     return before, behind
-
-
-def _by_middle(members: list[int], fixed: Sequence[int], side: Sequence[Sequence[int]]) -> list[int]:
-    """The members by the mean place of their neighbours in the fixed layer; those without stay where they are."""
-    place, scale = {node: number for number, node in enumerate(fixed)}, len(fixed) / max(len(members), 1)
-    keys = {node: sum(place[other] for other in side[node]) / len(side[node]) if side[node] else number * scale
-            for number, node in enumerate(members)}  # fmt: skip
-    return sorted(members, key=keys.__getitem__)

@@ -119,7 +119,6 @@ def _column(rows: pd.DataFrame, name: str) -> Any:
 
 
 def _by_context(result: ContextGraphs, rows: pd.DataFrame) -> list[tuple[int, Bools]]:
-    """The rows of every context."""
     names = [result.names[position] for position in result.cells.positions]
     made = [name for name in names if name not in rows.columns and name in result.made_of]
     if made:
@@ -146,12 +145,12 @@ def plot_cut(
     check_picture_path(path)
     chosen = axes_for(len(result.cuts), "cuts", axes, SIZE)
     for cut, one in zip(result.cuts, chosen, strict=True):
-        paint_cut(one, cut)
+        _paint_cut(one, cut)
     save_picture(chosen, path, dpi)
     return chosen
 
 
-def paint_cut(axes: Axes, cut: Cut) -> None:
+def _paint_cut(axes: Axes, cut: Cut) -> None:
     """The profile of a cut on some axes; the interval and the place are drawn of a cut alone."""
     axes.plot(cut.places, cut.scores, color=INK, label="with a cut there", zorder=3)
     axes.axhline(cut.smooth, color=SMOOTH_COLOUR, linestyle="--", label="best smooth change", zorder=2)
@@ -162,8 +161,7 @@ def paint_cut(axes: Axes, cut: Cut) -> None:
         assert cut.high is not None
         axes.axvspan(cut.low, cut.high, color=CUT_COLOUR, alpha=0.25, linewidth=0, label="95 % interval", zorder=0)
         axes.axvline(cut.value, color=CUT_COLOUR, linewidth=1.2, zorder=2)
-    title = f"{cut.column}: {cut.verdict}"
-    axes.set_title(writable(printable(title)), parse_math=False, fontsize="medium")
+    axes.set_title(_shown(f"{cut.column}: {cut.verdict}"), parse_math=False, fontsize="medium")
     axes.set_xlabel(writable(printable(cut.column)), parse_math=False)
     axes.set_ylabel("log score above that\nwithout a change (nats)")
     axes.set_ylim(top=1.1 * max(*cut.scores, cut.smooth, cut.needed, 1.0))

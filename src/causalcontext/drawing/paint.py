@@ -176,7 +176,12 @@ def _paint_end(axes: Axes, end: Endpoint, tip: Floats, base: Floats, colour: str
 def label_place(route: Floats, words: str, taken: Sequence[Rectangle]) -> Rectangle:
     """Where a label stands: at the first place on its line that is free, else in the middle."""
     found = [_label_at(route, share, words) for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)]
-    return next((place for place in found if not any(_overlap(place, other) for other in taken)), found[0])
+
+    def is_free(one: Rectangle) -> bool:
+        return not any(all(abs(one[axis] - other[axis]) < (one[axis + 2] + other[axis + 2]) / 2 for axis in (0, 1))
+                       for other in taken)  # fmt: skip
+
+    return next(filter(is_free, found), found[0])
 
 
 def _label_at(route: Floats, share: float, words: str) -> Rectangle:
@@ -190,8 +195,3 @@ def _label_at(route: Floats, share: float, words: str) -> Rectangle:
         return x + max(0.0, wide / 2 - high), y, wide, high
     above = 0.95 if wide > 0.6 * abs(route[-1, 0] - route[0, 0]) else 0.0
     return x, y - above, wide, high
-
-
-def _overlap(one: Rectangle, other: Rectangle) -> bool:
-    """Whether two rectangles, given by their middle, width and height, have a point in common."""
-    return all(abs(one[axis] - other[axis]) < (one[axis + 2] + other[axis + 2]) / 2 for axis in (0, 1))

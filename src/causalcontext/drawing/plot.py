@@ -16,25 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.data.files import write_whole
+from causalcontext.drawing import strokes as drawn
 from causalcontext.drawing.layout import Layout, layout
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_strokes, prepare, writable
-from causalcontext.drawing.strokes import (
-    KINDS,
-    TIME_KINDS,
-    LegendEntry,
-    Panel,
-    Stroke,
-    check_picture_path,
-    colours_of,
-    context_panel,
-    difference_panel,
-    endpoints_of,
-    graph_legend,
-    graph_panel,
-    legend,
-    union_panel,
-)
+from causalcontext.drawing.strokes import LegendEntry, Panel, Stroke, check_picture_path, graph_legend, legend
 from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
@@ -72,7 +58,7 @@ class Picture:
 def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None,
                    probabilities: bool = False) -> Picture:  # fmt: skip
     """What is to be painted of a result."""
-    check_choice("kind", kind, (*KINDS, *(TIME_KINDS if result.series is not None else ())))
+    check_choice("kind", kind, (*drawn.KINDS, *(drawn.TIME_KINDS if result.series is not None else ())))
     if probabilities and kind != "contexts":
         raise OptionError(f"probabilities is True, which is for kind='contexts', not {kind!r}")
     if kind == "summary":
@@ -80,22 +66,22 @@ def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | N
     places, compared = result_layout(result), None
     chosen = tuple((result.contexts[:2] if kind == "difference" else result.contexts) if contexts is None else contexts)
     if kind == "union":
-        panels = [union_panel(result)]
+        panels = [drawn.union_panel(result)]
     elif kind != "difference":
         if not chosen:
             raise OptionError("contexts is empty, expected at least one context to show")
-        panels = [context_panel(result, value, probabilities) for value in chosen]
+        panels = [drawn.context_panel(result, value, probabilities) for value in chosen]
     else:
         if len(chosen) != 2 or chosen[0] == chosen[1]:
             raise OptionError(f"contexts is {list(chosen)!r}, expected two different contexts to compare")
         compared = chosen[0], chosen[1]
-        panels = [difference_panel(result, *compared, places.centre[:, 0].tolist())]
+        panels = [drawn.difference_panel(result, *compared, places.centre[:, 0].tolist())]
     return Picture(tuple(panels), legend(result, panels, compared), places, tuple(sorted(context_nodes(result))))
 
 
 def graph_picture(graph: Graph) -> Picture:
     """What is to be painted of a graph."""
-    panel = graph_panel(graph)
+    panel = drawn.graph_panel(graph)
     return Picture((panel,), graph_legend([panel], graph.kind), layout(graph), ())
 
 
@@ -133,7 +119,9 @@ def _summary_picture(result: ContextGraphs) -> Picture:
     for pair, edges in pairs.items():
         having = [value for value in result.contexts if any(value in edge.contexts for edge in edges)]
         lags = " / ".join(_listed(edge.lags) for edge in edges)
-        strokes.append(Stroke(pair, endpoints_of(graph, pair), colours_of(result, having), label=f"lag {lags}"))
+        strokes.append(
+            Stroke(pair, drawn.endpoints_of(graph, pair), drawn.colours_of(result, having), label=f"lag {lags}")
+        )
     own = {name: result.summary.lags(name, name) for name in names}
     places = layout(graph, {name: f"own lag {_listed(lags)}" for name, lags in own.items() if lags})
     panel = Panel("summary over all lags", tuple(strokes))
@@ -152,7 +140,11 @@ def _listed(lags: Sequence[int]) -> str:
 def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[Axes, ...]:
     """A figure with the panels in a grid and the legend below, as large as its contents at a readable size."""
     shared, samples = picture.layout, picture.samples
-    rows, columns = _grid(len(picture.panels), shared)
+    # so that the figure is neither a ribbon nor a tower, and has few empty places
+    count, ratio = len(picture.panels), max(shared.width, 34.0) / (shared.height + TITLE)
+    high = {columns: -(-count // columns) for columns in range(1, count + 1)}
+    columns = min(high, key=lambda c: abs(np.log(c * ratio / high[c] / 1.5)) + 1.1 * np.log(c * high[c] / count))
+    rows = high[columns]
     wide, tall = max(shared.width, 34.0), shared.height + TITLE
     below = legend_height(samples, wide * columns - 2) + 1.0
     width, height = wide * columns, tall * rows + below
@@ -215,18 +207,8 @@ def save_picture(axes: Sequence[Axes], path: str | FilePath | None, dpi: float) 
     write_whole(path, content.getvalue())
 
 
-def _grid(count: int, shared: Layout) -> tuple[int, int]:
-    """Rows and columns of panels, so that the figure is neither a ribbon nor a tower, and has few empty places."""
-    ratio = max(shared.width, 34.0) / (shared.height + TITLE)
-    options = range(1, count + 1)
-    rows = {columns: -(-count // columns) for columns in options}
-    columns = min(options, key=lambda c: abs(np.log(c * ratio / rows[c] / 1.5)) + 1.1 * np.log(c * rows[c] / count))
-    return rows[columns], columns
-
-
-def _paint_panel(
-    axes: Axes, panel: Panel, shared: Layout, contexts: tuple[int, ...], samples: Sequence[LegendEntry]
-) -> None:
+def _paint_panel(axes: Axes, panel: Panel, shared: Layout, contexts: tuple[int, ...],
+                 samples: Sequence[LegendEntry]) -> None:  # fmt: skip
     below = legend_height(samples, shared.width - 2) if samples else 0.0
     width = max(shared.width, 20.0)
     points = prepare(axes, width, shared.height + TITLE + below)

@@ -140,11 +140,17 @@ def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence
 
     Two marks of an edge are read from left to right; `x` says where the variables stand.
     """
-    colours = two_colours(result, first, second)
-    places = range(len(result.names)) if x is None else x
+    two, colours, strokes = (first, second), two_colours(result, first, second), []
     either = result.graphs[first].adjacency | result.graphs[second].adjacency
-    pairs = zip(*(place.tolist() for place in np.nonzero(np.triu(either))), strict=True)
-    strokes = [_compared(result, pair, (first, second), colours, places) for pair in pairs]
+    for i, j in np.argwhere(np.triu(either)).tolist():
+        pair, (left, right) = (i, j), (i, j) if x is None or x[i] <= x[j] else (j, i)
+        both = [endpoints_of(result.graphs[value], pair) for value in two]
+        same, there = both[0] == both[1], [place for place in (0, 1) if any(both[place])]
+        having, shades = [two[place] for place in there], tuple(colours[place] for place in there)
+        marks = [mark_of(result.graphs[value].endpoints, left, right) for value in two]
+        label = " | ".join(_ARROWS.get(mark, mark) for mark in marks) if len(having) == 2 and not same else ""
+        strokes.append(Stroke(pair, both[there[0]], (SOFT,) if same else shades, _strength(result, pair, having),
+                              _uncertain(result, pair, having), label))  # fmt: skip
     return Panel(f"{shown(first)} against {shown(second)}", tuple(strokes))
 
 
@@ -209,22 +215,7 @@ def shown(value: Any) -> str:
 
 
 def _words(value: Any) -> str:
-    """A context value; of several context variables, all values in a row."""
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _compared(
-    result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str], x: Sequence[float]
-) -> Stroke:
-    """An edge that at least one of two contexts has."""
-    both = [endpoints_of(result.graphs[value], pair) for value in two]
-    same, there = both[0] == both[1], [place for place in (0, 1) if any(both[place])]
-    having, shades = [two[place] for place in there], tuple(colours[place] for place in there)
-    left, right = sorted(pair, key=lambda place: x[place])
-    marks = [mark_of(result.graphs[value].endpoints, left, right) for value in two]
-    label = " | ".join(_ARROWS.get(mark, mark) for mark in marks) if len(having) == 2 and not same else ""
-    return Stroke(pair, both[there[0]], (SOFT,) if same else shades, _strength(result, pair, having),
-                  _uncertain(result, pair, having), label)  # fmt: skip
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:

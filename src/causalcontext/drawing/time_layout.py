@@ -17,7 +17,6 @@ from causalcontext.drawing.names import shown_names, text_width
 from causalcontext.drawing.strokes import union_panel
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.results.series import series_of
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -35,13 +34,10 @@ BEND = 0.36
 
 def result_layout(result: ContextGraphs) -> Layout:
     """Where everything stands: over time for a result with lags, else causes left of effects."""
-    return _time_layout(result) if result.series is not None else layout(result.union)
-
-
-def _time_layout(result: ContextGraphs) -> Layout:
-    """The layout of a result with lags, made from the union of its graphs."""
+    if result.series is None:
+        return layout(result.union)
     arcs = [(int(i), int(j)) for i, j in zip(*np.nonzero(np.triu(result.union.endpoints)), strict=True)]
-    variables = [*series_of(result).variables, *series_of(result).covariates]
+    variables = [*result.series.variables, *result.series.covariates]
     lags = np.array([split(name)[1] for name in result.names])
     home = np.array([variables.index(split(name)[0]) for name in result.names])
     kept = sorted({0, *(int(lags[place]) for arc in arcs for place in arc)}, reverse=True)
@@ -94,7 +90,7 @@ class _Grid:
     def layout(self) -> Layout:
         hidden = self.column < 0
         self.size[hidden], self.centre[hidden] = 0.0, 0.0
-        routes = {arc: self._route(arc) for arc in self.arcs}
+        routes = {arc: self._beside(arc) if arc in self.track else self._across(arc) for arc in self.arcs}
         high = np.max([(self.centre + self.size / 2).max(axis=0), *(route.max(axis=0) for route in routes.values())],
                       axis=0)  # fmt: skip
         width, height = (high + MARGIN).tolist()
@@ -185,10 +181,8 @@ class _Grid:
         x = self.centre[box, 0] + (side - 0.5) * self.size[box, 0]
         return float(x), float(self.centre[box, 1] + PORT * (links.index(arc) - (len(links) - 1) / 2))
 
-    def _route(self, arc: Arc) -> Floats:
+    def _across(self, arc: Arc) -> Floats:
         i, j = arc
-        if arc in self.track:
-            return self._beside(arc)
         points = [self._port(i, 1, arc)]
         for passed in range(self.column[i] + 1, self.column[j]):
             y = self.threads[arc, passed]
@@ -196,7 +190,6 @@ class _Grid:
         return curve([*points, self._port(j, 0, arc)], BEND)
 
     def _beside(self, arc: Arc) -> Floats:
-        """Out to the track, along it, and back."""
         start, end = (self._port(box, 1, arc) for box in arc)
         x = float(self.right[self.column[arc[0]]]) + 2.0 + TRACK * self.track[arc]
         turn = min(CORNER, abs(end[1] - start[1]) / 2) * np.sign(end[1] - start[1])

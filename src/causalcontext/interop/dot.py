@@ -11,15 +11,9 @@ from causalcontext.graphs.lag_names import times
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import LabeledUnion
 
-_HEADS = {
-    Endpoint.TAIL: "none",
-    Endpoint.ARROW: "normal",
-    Endpoint.CIRCLE: "odot",
-    Endpoint.CONFLICT: "tee",
-    Endpoint.MIXED: "onormal",
-}
+_HEADS = {Endpoint.TAIL: "none", Endpoint.ARROW: "normal", Endpoint.CIRCLE: "odot", Endpoint.CONFLICT: "tee",
+          Endpoint.MIXED: "onormal"}  # fmt: skip
 _STYLES = {"-->": "", "<=>": 'dir=both, arrowhead=normal, arrowtail=normal, color="black:black"'}
-_DASHED = ("x-x", "<->")
 
 
 def to_dot(graph: Graph | LabeledUnion) -> str:
@@ -44,16 +38,12 @@ def to_dot(graph: Graph | LabeledUnion) -> str:
     for edge in graph.edges:
         contexts = () if isinstance(graph, Graph) or edge.contexts == graph.all_contexts else edge.contexts  # type: ignore[union-attr]
         label = f"label={quoted(', '.join(map(str, contexts)))}" if contexts else ""
-        attributes = ", ".join(part for part in (_style(edge.mark), label) if part)
+        tail, head = (_HEADS[end] for end in endpoints_of_mark(edge.mark))
+        line = ", style=dashed" if edge.mark in ("x-x", "<->") else ""
+        style = _STYLES.get(edge.mark, f"dir=both, arrowhead={head}, arrowtail={tail}{line}")
+        attributes = ", ".join(filter(None, (style, label)))
         lines.append(f"  {quoted(edge.source)} -> {quoted(edge.target)}{f' [{attributes}]' if attributes else ''};")
     return "\n".join(["digraph {", *lines, "}"])
-
-
-def _style(mark: str) -> str:
-    """The ends and the line of an edge."""
-    tail, head = (_HEADS[end] for end in endpoints_of_mark(mark))
-    line = ", style=dashed" if mark in _DASHED else ""
-    return _STYLES.get(mark, f"dir=both, arrowhead={head}, arrowtail={tail}{line}")
 
 
 def quoted(text: str) -> str:

@@ -10,12 +10,9 @@ from causalcontext.graphs.graph import Graph
 
 COMMON_MARKS: dict[GraphKind, tuple[str, ...]] = {
     GraphKind.CPDAG: ("-->", "o-o", "<->"),
-    GraphKind.PAG: tuple(
-        mark
-        for mark, endpoints in ENDPOINTS_OF_MARK.items()
-        if {*endpoints} <= {Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE}
-    ),
-}
+    GraphKind.PAG: tuple(mark for mark, endpoints in ENDPOINTS_OF_MARK.items()
+                         if {*endpoints} <= {Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE}),
+}  # fmt: skip
 """What most tools can say about a graph of either kind."""
 
 _ADVICE = {

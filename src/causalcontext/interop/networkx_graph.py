@@ -55,7 +55,10 @@ def to_graphml(graph: Graph | LabeledUnion) -> str:
     made = _with_contexts_as_text(graph)
     values = [] if isinstance(graph, Graph) else map(str, graph.all_contexts)
     refuse_letters([*made, *values], _NOT_XML, "GraphML")
-    text = "\n".join(nx.generate_graphml(_numbered(made)))
+    keys = {name: f"n{place}" for place, name in enumerate(made)}  # XML keys lose spaces and line ends, contents do not
+    numbered = nx.relabel_nodes(made, keys)
+    nx.set_node_attributes(numbered, {key: name for name, key in keys.items()}, "name")
+    text = "\n".join(nx.generate_graphml(numbered))
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}"
 
 
@@ -77,11 +80,3 @@ def _with_contexts_as_text(graph: Graph | LabeledUnion) -> nx.DiGraph | nx.Multi
     for *_, attributes in made.edges(data=True):
         attributes["contexts"] = ", ".join(map(str, attributes["contexts"]))
     return made
-
-
-def _numbered(made: nx.DiGraph | nx.MultiDiGraph) -> nx.DiGraph | nx.MultiDiGraph:
-    """Nodes n0, n1, ... with their names as attributes: keys of XML lose spaces and line ends, contents keep them."""
-    keys = {name: f"n{place}" for place, name in enumerate(made)}
-    numbered = nx.relabel_nodes(made, keys)
-    nx.set_node_attributes(numbered, {key: name for name, key in keys.items()}, "name")
-    return numbered

@@ -40,7 +40,7 @@ from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
-from causalcontext.results.changes import Change, ChangeVerdict, ChangeVerdicts, found_changes, moved_words, verdict_on
+from causalcontext.results.changes import ChangeVerdict, ChangeVerdicts, found_changes, moved_words, verdict_on
 from causalcontext.results.cut import CUT, Cut
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.series import copies_in, series_of
@@ -120,21 +120,19 @@ def stability_section(result: ContextGraphs, stability: Stability) -> Section:
         raise OptionError(f"stability is {what}, expected what result.stability() of this result returned")
     found = stability.edges(0.0).to_dict("records")
     shares = sorted(found, key=lambda row: (row["present"], row.get(row["found"], 0.0)))
-    rows = [_row(result, row) for row in shares if row["found"] or row["present"] >= LEAST]
+    rows = []
+    for row in (row for row in shares if row["found"] or row["present"] >= LEAST):
+        named = "all rows" if result.context is None else row["context"]
+        named = ", ".join(map(str, named)) if isinstance(named, tuple) else str(named)
+        edge, again = f"{row['x']}, {row['y']}: no edge here", ""
+        if row["found"]:
+            endpoints = result.graphs[row["context"]].endpoints
+            x, y = as_written(endpoints, result.position(row["x"]), result.position(row["y"]))
+            edge = f"{result.names[x]} {mark_of(endpoints, x, y)} {result.names[y]}"
+            again = f"{row[row['found']]:.0%}"
+        rows.append((edge, named, f"{row['present']:.0%}", again))
     line = f"The same search in {stability.samples:,} bootstrap samples; the rarest edges come first."
     return Section("Stability", (line,), frame_of(rows, columns=COLUMNS))
-
-
-def _row(result: ContextGraphs, shares: dict[Any, Any]) -> tuple[str, str, str, str]:
-    context, share = shares["context"], f"{shares['present']:.0%}"
-    named = "all rows" if result.context is None else shares["context"]
-    named = ", ".join(map(str, named)) if isinstance(named, tuple) else str(named)
-    if not shares["found"]:
-        return f"{shares['x']}, {shares['y']}: no edge here", named, share, ""
-    endpoints = result.graphs[context].endpoints
-    x, y = as_written(endpoints, result.position(shares["x"]), result.position(shares["y"]))
-    edge = f"{result.names[x]} {mark_of(endpoints, x, y)} {result.names[y]}"
-    return edge, named, share, f"{shares[shares['found']]:.0%}"
 
 
 class Story(NamedTuple):
@@ -151,7 +149,11 @@ class Story(NamedTuple):
 
 def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
     """The card about a result and its diagnosis, or nothing where there is nothing to say."""
-    parts = "".join(_cautions(findings))
+    # The findings that matter most; what is said about differences is not said again.
+    severe = [finding for finding in findings if finding.severity > Severity.NOTE]
+    cautions = [f for f in severe if not f.evidence.get("doubt") and f.evidence.get("cause") != "several"]
+    texts = ["; ".join(filter(None, (finding.message, finding.advice))) for finding in cautions[:MOST_FINDINGS]]
+    parts = f"<h2>What to be careful about</h2>{_list(map(printable, texts))}" if texts else ""
     if result.context is not None and len(result.contexts) > 1:
         found = [(_sentence(story), story.claimed) for story in stories(result)] if result.series is None else (
             lagged_stories(result))  # fmt: skip
@@ -160,8 +162,7 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
         told = f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
         if found:
             may = f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed, {len(found) - claimed} may not"
-            items = "".join(f'<li dir="auto">{escape(sentence)}</li>' for sentence, _ in found[:MOST_STORIES])
-            told = f"<p>{may}.</p><ul>{items}</ul>"
+            told = f"<p>{may}.</p>{_list(sentence for sentence, _ in found[:MOST_STORIES])}"
         if more > 0:
             told += f"<p>{more} more {'is' if more == 1 else 'are'} in doubt as well; changes() has them all.</p>"
         parts = f"<h2>What differs between the contexts?</h2>{told}{parts}"
@@ -183,7 +184,11 @@ def stories(result: ContextGraphs) -> list[Story]:
         for change in sayings.between(one, other):
             x, y = (result.names.index(name) for name in (change.source, change.target))
             if change.kind == "slope" and adjacent[:, x, y].all():
-                found.append(_of_slope(result, change, x, y, one, other))
+                said = ChangeVerdict(change.claimed, change.reason, change.kind)
+                edge = f"{shown(change.source)} {change.mark} {shown(change.target)}"
+                found.append(Story(edge, _shown(result, one), (_shown(result, other),),
+                                   _slopes(result, x, y, one, other), _verdict(said), said.claimed,
+                                   said.kind))  # fmt: skip
     return sorted(found, key=lambda story: not story.claimed)
 
 
@@ -230,16 +235,9 @@ def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tu
     return f"{names[0]} {row['mark']} {names[1]} {what}: its slope is {', '.join(slopes)}. {verdict}"
 
 
-def _cautions(findings: Iterable[Finding]) -> Iterator[str]:
-    """The findings that matter most; what was said about differences is not said again."""
-    severe = [finding for finding in findings if finding.severity > Severity.NOTE]
-    above = [f for f in severe if f.evidence.get("doubt") or f.evidence.get("cause") == "several"]
-    found = [finding for finding in severe if finding not in above][:MOST_FINDINGS]
-    if found:
-        yield "<h2>What to be careful about</h2><ul>"
-        texts = ("; ".join(filter(None, (finding.message, finding.advice))) for finding in found)
-        yield from (f'<li dir="auto">{escape(printable(text))}</li>' for text in texts)
-        yield "</ul>"
+def _list(texts: Iterable[str]) -> str:
+    items = "".join(f'<li dir="auto">{escape(text)}</li>' for text in texts)
+    return f"<ul>{items}</ul>"
 
 
 def _sentence(story: Story) -> str:
@@ -257,20 +255,15 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
         said = verdict_on(result.names[source], result.names[target], sayings.between(present, absent))
         alike.setdefault(said, []).append(absent)
     names = [shown(result.names[z]) for z in (source, target)]
+    found_in = f"{len(having)} of {len(result.contexts)} contexts"
+    if len(having) <= MOST_NAMED:
+        found_in = ", ".join(_shown(result, place) for place in having)
     marks = {mark_of(graphs[place].endpoints, source, target) for place in having}
     edge = f"{names[0]} {marks.pop() if len(marks) == 1 else '-'} {names[1]}"
     for said, places in alike.items():
-        yield Story(edge, _listed(result, having), tuple(_shown(result, place) for place in places),
+        yield Story(edge, found_in, tuple(_shown(result, place) for place in places),
                     _slopes(result, source, target, present, places[0]), _verdict(said),
                     said is not None and said.claimed, "edge" if said is None else said.kind)  # fmt: skip
-
-
-def _of_slope(result: ContextGraphs, change: Change, x: int, y: int, one: int, other: int) -> Story:
-    """A link that all contexts have, with another slope in one of two."""
-    said = ChangeVerdict(change.claimed, change.reason, change.kind)
-    return Story(f"{shown(change.source)} {change.mark} {shown(change.target)}", _shown(result, one),
-                 (_shown(result, other),), _slopes(result, x, y, one, other), _verdict(said), said.claimed,
-                 said.kind)  # fmt: skip
 
 
 def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
@@ -302,12 +295,6 @@ def _verdict(said: ChangeVerdict | None) -> str:
     return f"No claim: {said.doubt}." if said.doubt else "No claim: the slopes do not differ clearly."
 
 
-def _listed(result: ContextGraphs, places: Sequence[int]) -> str:
-    if len(places) > MOST_NAMED:
-        return f"{len(places)} of {len(result.contexts)} contexts"
-    return ", ".join(_shown(result, place) for place in places)
-
-
 def _shown(result: ContextGraphs, place: int) -> str:
     return shown(str(result.contexts[place]))
 
@@ -332,7 +319,11 @@ def cut_card(result: ContextGraphs, panel: dict[str, Any] | None) -> str:
     """The card, which the page fills in from the panel; nothing where no cut was looked for."""
     if panel is None:
         return ""
-    told = "".join(f'<p dir="auto">{escape(_cut_sentence(cut))}</p>' for cut in result.cuts)
+    told = ""
+    for cut in result.cuts:
+        words = printable(str(cut))
+        begin = words[0] if words.startswith(printable(cut.column)) else words[0].upper()
+        told += f'<p dir="auto">{escape(begin + words[1:])}.</p>'
     tried, graph = (TRIED, GRAPH) if panel["tried"] else ("", "")
     return (f'<section class="card" id="cut" aria-labelledby="cut-heading"><h2 id="cut-heading">Where is the cut?</h2>'
             f'{told}<div class="halves"><div><div id="cut-profiles"></div>{tried}</div>{graph}</div></section>'
@@ -343,19 +334,12 @@ def cut_panel(result: ContextGraphs) -> dict[str, Any] | None:
     """What the page needs to know about the cut of a result: the profiles and, of a single cut, graphs of others."""
     if result.cut is None:
         return None
-    return {"column": printable(result.cut.column), "profiles": [_profile(cut) for cut in result.cuts],
-            "tried": _tried(result, result.cut)}  # fmt: skip
-
-
-def _cut_sentence(cut: Cut) -> str:
-    words = printable(str(cut))
-    return f"{words}." if words.startswith(printable(cut.column)) else f"{words[0].upper()}{words[1:]}."
-
-
-def _profile(cut: Cut) -> dict[str, Any]:
-    found = {"places": list(map(four_digits, cut.places)), "scores": list(map(four_digits, cut.scores))}
-    lines = {"smooth": four_digits(cut.smooth), "needed": four_digits(cut.needed)}
-    return found | lines | {"value": cut.value, "low": cut.low, "high": cut.high}
+    profiles = [
+        {"places": list(map(four_digits, cut.places)), "scores": list(map(four_digits, cut.scores)),
+         "smooth": four_digits(cut.smooth), "needed": four_digits(cut.needed), "value": cut.value, "low": cut.low,
+         "high": cut.high} for cut in result.cuts
+    ]  # fmt: skip
+    return {"column": printable(result.cut.column), "profiles": profiles, "tried": _tried(result, result.cut)}
 
 
 def _tried(result: ContextGraphs, cut: Cut) -> dict[str, Any] | None:

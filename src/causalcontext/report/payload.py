@@ -201,7 +201,6 @@ def _warnings(result: ContextGraphs) -> list[str]:
 
 
 def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
-    """What the run was asked for, and what it saw."""
     settings, data = result.settings, result.data
     known = settings.knowledge.to_dict()
     by_tests = [
@@ -235,10 +234,7 @@ def _section(section: Section) -> dict[str, Any]:
         "title": printable(section.title),
         "lines": [printable(line) for line in section.lines],
         "header": [printable(str(name)) for name in table.columns],
-        "rows": [
-            [printable(text) if (text := _cell(value)) else "" for value in row]
-            for row in table.itertuples(index=False)
-        ],
+        "rows": [[text and printable(text) for text in map(_cell, row)] for row in table.itertuples(index=False)],
     }
 
 
@@ -282,10 +278,14 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     """What the panel needs to know of a presentable result; None where there are no numbers."""
     try:
         mechanics = Mechanics(shown, intervals="auto")
-        pairs, whole = _chosen(mechanics)
+        pairs = asked_pairs(mechanics, None, None)
     except CausalContextError:
         return None
-    named = columns(mechanics)
+    named, every = columns(mechanics), pairs
+    system = [v for v in range(mechanics.endpoints.shape[1]) if v not in mechanics.contexts]
+    most, linked = MOST_ROWS // len(list(asked_rows(mechanics, system[0], system[-1]))), shown.union.adjacency
+    if len(every) > most:
+        pairs = sorted(sorted(every, key=lambda pair: not linked[pair])[:most], key=every.index)
     notes: dict[str, int] = {"": 0}
     rows = [[_compact(shown, dict(zip(named, row, strict=True)), notes) for row in pair_rows(mechanics, x, y, LEVEL)]
             for x, y in pairs]  # fmt: skip
@@ -293,41 +293,22 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
         "pairs": [list(pair) for pair in pairs],
         "rows": rows,
         "notes": [printable(note) if note else "" for note in notes],
-        "whole": whole,
+        "whole": len(pairs) == len(every),
         "errors": "classical" if mechanics.rows is None else "sandwich",
         "intervals": mechanics.intervals,
     }
 
 
-def _chosen(mechanics: Mechanics) -> tuple[list[tuple[int, int]], bool]:
-    """The pairs that are shown, and whether they are all."""
-    pairs = asked_pairs(mechanics, None, None)
-    system = [v for v in range(mechanics.endpoints.shape[1]) if v not in mechanics.contexts]
-    most = MOST_ROWS // len(list(asked_rows(mechanics, system[0], system[-1])))
-    if len(pairs) <= most:
-        return pairs, True
-    linked = mechanics.result.union.adjacency
-    return sorted(sorted(pairs, key=lambda pair: not linked[pair])[:most], key=pairs.index), False
-
-
 def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int]) -> list[Any]:
-    """Context, the one it is compared with or -1, least and greatest value, interval, p-value, number of the note.
-
-    Then, where levels are compared, the number of the words for them.
-    """
+    """Context, the one it is compared with or -1, least and greatest value, interval, p, numbers of note and levels."""
     contexts = shown.contexts
     versus = -1 if known["versus"] is None else contexts.index(known["versus"])
     values = known["values"] or (math.nan,)
     numbers = [four_digits(value) for value in (values[0], values[-1], known["low"], known["high"], known["p"])]
-    levels = notes.setdefault(_levels_text(known), len(notes))
-    return [contexts.index(known["context"]), versus, *numbers, notes.setdefault(known["note"], len(notes)), levels]
-
-
-def _levels_text(known: dict[str, Any]) -> str:
-    """The levels that a row compares, shortly; empty for numbers."""
     moved = "" if known["x_level"] is None else f"{known['x_level']} instead of {known['reference']}"
     counted = "" if known["of_level"] is None else f"{known['y']} = {known['of_level']}"
-    return ", ".join(words for words in (counted, moved) if words)
+    levels = notes.setdefault(", ".join(words for words in (counted, moved) if words), len(notes))
+    return [contexts.index(known["context"]), versus, *numbers, notes.setdefault(known["note"], len(notes)), levels]
 
 
 def curves_panel(shown: ContextGraphs) -> dict[str, Any]:

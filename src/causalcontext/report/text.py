@@ -17,12 +17,25 @@ MOST_EDGES = 60
 
 def summary(result: ContextGraphs) -> str:
     """The page."""
-    return "\n\n".join([_heading(result), *_graphs(result), _union(result), *notes(result)])
+    titles = (context_words(result.context, value, result.settings.indicator) for value in result.contexts)
+    graphs = [f"{title} ({_counted(graph.edges)})\n{_listed([str(edge) for edge in graph.edges])}"
+              for title, graph in zip(titles, result.graphs.values(), strict=True)]  # fmt: skip
+    graphs = [] if result.context is None else graphs
+    title = "graph" if result.context is None else "labeled union, [...] for an edge in these contexts only"
+    lines = str(result.labeled_union).splitlines()
+    pairs = len({frozenset((edge.source, edge.target)) for edge in result.labeled_union})
+    turned = f" between {pairs:,} pairs" if pairs < len(lines) else ""
+    union = f"{title}: {_counted(result.labeled_union)}{turned}\n{_listed(lines)}"
+    return "\n\n".join([_heading(result), *graphs, union, *notes(result)])
 
 
 def _heading(result: ContextGraphs) -> str:
-    settings = result.settings
-    lines = [f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables ({_how(result)})"]
+    settings, evidence = result.settings, result.evidence
+    how = f"test: {settings.test}, alpha: {settings.alpha:g}"
+    if evidence is not None:
+        reached = f", reached by {evidence.agreeing} of {evidence.starts} starts" if evidence.search == "order" else ""
+        how = f"search: {evidence.search}, transform: {evidence.transform}, score: {evidence.score:.1f}{reached}"
+    lines = [f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables ({how})"]
     if result.context is not None:
         rows = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.rows, strict=True))
         lines.append(f"context {result.context}, rows by value: {rows}")
@@ -39,31 +52,6 @@ def _heading(result: ContextGraphs) -> str:
         best = "this is the best model found so far"
         lines.append(f"INCOMPLETE: the search was interrupted; {left if result.evidence is None else best}")
     return "\n".join(lines)
-
-
-def _how(result: ContextGraphs) -> str:
-    """What decided: a test, or a score."""
-    evidence = result.evidence
-    if evidence is None:
-        return f"test: {result.settings.test}, alpha: {result.settings.alpha:g}"
-    reached = f", reached by {evidence.agreeing} of {evidence.starts} starts" if evidence.search == "order" else ""
-    return f"search: {evidence.search}, transform: {evidence.transform}, score: {evidence.score:.1f}{reached}"
-
-
-def _graphs(result: ContextGraphs) -> list[str]:
-    if result.context is None:
-        return []
-    titles = (context_words(result.context, value, result.settings.indicator) for value in result.contexts)
-    return [f"{title} ({_counted(graph.edges)})\n{_listed([str(edge) for edge in graph.edges])}"
-            for title, graph in zip(titles, result.graphs.values(), strict=True)]  # fmt: skip
-
-
-def _union(result: ContextGraphs) -> str:
-    title = "graph" if result.context is None else "labeled union, [...] for an edge in these contexts only"
-    lines = str(result.labeled_union).splitlines()
-    pairs = len({frozenset((edge.source, edge.target)) for edge in result.labeled_union})
-    turned = f" between {pairs:,} pairs" if pairs < len(lines) else ""
-    return f"{title}: {_counted(result.labeled_union)}{turned}\n{_listed(lines)}"
 
 
 def notes(result: ContextGraphs) -> list[str]:

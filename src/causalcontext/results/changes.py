@@ -82,9 +82,25 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
 
 
 def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
-    """The differences between two context graphs; claims are candidates where something speaks against them."""
-    found = own_claims(result, first, second, alpha)
-    return _held_back(result, found, alpha) if any(change.claimed for change in found) else found
+    """The differences between two context graphs; claims are candidates where something speaks against them.
+
+    So they are if the model is wrong, if they come from tests and no score agrees, and where a number of two to five
+    values is near, or one with a value that stands out beside measurements: what it stands for may be a finer cause
+    that is not in the table, and this leaves links that differ between contexts though nothing changes.
+    """
+    found = [_candidate(change, doubt) if change.claimed and (doubt := _few_values(result, change)) else change
+             for change in own_claims(result, first, second, alpha)]  # fmt: skip
+    if not any(change.claimed for change in found):
+        return found
+    wrong = slopes_mislead(result)
+    if result.evidence is not None and not wrong:
+        return found
+    present, absent = next((change.present, change.absent) for change in found if change.claimed)
+    agreed = wrong or confirmed(result, present, absent, alpha)
+    if isinstance(agreed, str):
+        return [_candidate(change, agreed) if change.claimed else change for change in found]
+    return [_candidate(change, "score-ac does not confirm it")
+            if change.claimed and claim_of(change) not in agreed else change for change in found]  # fmt: skip
 
 
 def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
@@ -94,9 +110,20 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
     if a == b:
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
-    found = [_compare(result, fits, *edge) for edge in _one_sided(result, a, b)]
-    found += _other_slopes(result, fits, a, b)
-    adjusted = false_discovery([1.0 if change.reason else change.p for change in found], _picked_from(result))
+    found = list(_one_sided(result, fits, a, b))
+    for x, y in fits.moved(a, b):  # links that both contexts have, with slopes that may differ
+        here, there, p, doubt = fits.moved_slopes(x, y, a, b)
+        mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
+        found.append(Change(result.names[x], result.names[y], mark, "slope", result.contexts[a], result.contexts[b],
+                            here.value, there.value, there.value - here.value, p, reason=doubt))  # fmt: skip
+    # Out of how many links a search picks differences without testing each; 0 for tests of rows, which test them.
+    names = result.names if result.series is None else result.series.variables
+    system, picked_from = len(names) - len(result.cells.positions), 0
+    if result.series is not None:
+        picked_from = system * (system * (result.series.lags + 1) - 1)
+    elif result.evidence is not None:
+        picked_from = system * (system - 1) // 2
+    adjusted = false_discovery([1.0 if change.reason else change.p for change in found], picked_from)
     what = "curves" if is_curved(result) else "slopes"
     found = [
         _recalled(result, change)
@@ -104,7 +131,7 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
         else change if change.reason else _decided(fits, change, float(q), level, what)
         for change, q in zip(found, adjusted, strict=True)
     ]  # fmt: skip
-    return [*found, *_levels_and_spreads(result, found, a, b, level), *_turned(result, a, b), *_other_end(result, a, b)]
+    return [*found, *_levels_and_spreads(result, found, a, b, level), *_other_ends(result, a, b)]
 
 
 def _decided(fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str) -> Change:
@@ -141,28 +168,6 @@ def _recalled(result: ContextGraphs, change: Change) -> Change:
     if not isinstance(known, str) and known is not None and claim_of(change) in known:
         return change._replace(claimed=True, status=CLAIMED, reason="")
     return change._replace(reason=change.reason or "it was not claimed before the result was saved without its rows")
-
-
-def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) -> list[Change]:
-    """The same, where claims are candidates if the model is wrong, or if they come from tests and no score agrees.
-
-    So they are where a number of two to five values is near, or one with a value that stands out beside measurements:
-    what it stands for may be a finer cause that is not in the table, and this leaves links that differ between contexts
-    though nothing changes.
-    """
-    found = [_candidate(change, doubt) if change.claimed and (doubt := _few_values(result, change)) else change
-             for change in found]  # fmt: skip
-    if not any(change.claimed for change in found):
-        return found
-    wrong = slopes_mislead(result)
-    if result.evidence is not None and not wrong:
-        return found
-    first, second = next((change.present, change.absent) for change in found if change.claimed)
-    agreed = wrong or confirmed(result, first, second, alpha)
-    if isinstance(agreed, str):
-        return [_candidate(change, agreed) if change.claimed else change for change in found]
-    return [_candidate(change, "score-ac does not confirm it")
-            if change.claimed and claim_of(change) not in agreed else change for change in found]  # fmt: skip
 
 
 def _few_values(result: ContextGraphs, change: Change) -> str:
@@ -238,11 +243,13 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
     ±`negligible`. "undetermined": not found, but it may well be there.
     """
     fits = fits_of(result)
-    rows = [
-        (*edge, value, *_label(result, fits, x, y, place, negligible))
-        for x, y, *edge in _union_edges(result)
-        for place, value in enumerate(result.contexts)
-    ]
+    contexts, union, rows = context_nodes(result), result.union.endpoints, []
+    for first, second in np.argwhere(np.triu(union)).tolist():
+        if first not in contexts and second not in contexts:
+            x, y = as_written(union, first, second)
+            edge = result.names[x], result.names[y], mark_of(union, x, y)
+            rows += [(*edge, value, *_label(result, fits, x, y, place, negligible))
+                     for place, value in enumerate(result.contexts)]  # fmt: skip
     return frame_of(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
 
 
@@ -260,39 +267,25 @@ def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
     return adjusted
 
 
-def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:
-    """(source, target, context that has the edge, context that has not) for system pairs."""
-    endpoints = [result.graphs[value].endpoints for value in result.contexts]
-    contexts = context_nodes(result)
-    for x, y in zip(*np.nonzero(np.triu((endpoints[a] != 0) != (endpoints[b] != 0))), strict=True):
-        if x in contexts or y in contexts:
+def _one_sided(result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: int) -> Iterator[Change]:
+    """Edges between system variables that one of two contexts has."""
+    endpoints, contexts = [result.graphs[result.contexts[place]].endpoints for place in (a, b)], context_nodes(result)
+    for first, second in np.argwhere(np.triu((endpoints[0] != 0) != (endpoints[1] != 0))).tolist():
+        if first in contexts or second in contexts:
             continue
-        present, absent = (a, b) if endpoints[a][x, y] else (b, a)
-        source, target = as_written(endpoints[present], x, y)
-        yield int(source), int(target), present, absent
-
-
-def _compare(result: ContextGraphs, fits: RowFits | WindowFits, x: int, y: int, present: int, absent: int) -> Change:
-    here, there, p, doubt, shares = compare(fits, x, y, present, absent)
-    kind = "slope" if doubt == SHOWN and not shares else "edge"  # what is clearly not 0 is not absent
-    if kind == "slope":
-        here, there, p, doubt, _ = fits.compare_slopes(x, y, present, absent, both=True)
-    mark = mark_of(result.graphs[result.contexts[present]].endpoints, x, y)
-    try:
-        label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
-    except CausalContextError:  # without the moments of windows nothing is known of a correlation
-        label = "undetermined"
-    return Change(result.names[x], result.names[y], mark, kind, result.contexts[present], result.contexts[absent],
-                  here.value, there.value, there.value - here.value, p, label=label, reason=doubt)  # fmt: skip
-
-
-def _other_slopes(result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: int) -> Iterator[Change]:
-    """Links that both contexts have, with slopes that may differ."""
-    for x, y in fits.moved(a, b):
-        here, there, p, doubt = fits.moved_slopes(x, y, a, b)
-        mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
-        yield Change(result.names[x], result.names[y], mark, "slope", result.contexts[a], result.contexts[b],
-                     here.value, there.value, there.value - here.value, p, reason=doubt)  # fmt: skip
+        own, present, absent = (endpoints[0], a, b) if endpoints[0][first, second] else (endpoints[1], b, a)
+        x, y = as_written(own, first, second)
+        here, there, p, doubt, shares = compare(fits, x, y, present, absent)
+        kind = "slope" if doubt == SHOWN and not shares else "edge"  # what is clearly not 0 is not absent
+        if kind == "slope":
+            here, there, p, doubt, _ = fits.compare_slopes(x, y, present, absent, both=True)
+        try:
+            label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
+        except CausalContextError:  # without the moments of windows nothing is known of a correlation
+            label = "undetermined"
+        yield Change(result.names[x], result.names[y], mark_of(own, x, y), kind, result.contexts[present],
+                     result.contexts[absent], here.value, there.value, there.value - here.value, p, label=label,
+                     reason=doubt)  # fmt: skip
 
 
 def _levels_and_spreads(result: ContextGraphs, found: Sequence[Change], a: int, b: int, level: float) -> list[Change]:
@@ -305,66 +298,44 @@ def _levels_and_spreads(result: ContextGraphs, found: Sequence[Change], a: int, 
     rows = [one for one in rows if one.claimed or one.p <= level]
     variables = result.names if result.series is None else result.series.variables
     adjusted = false_discovery([one.p for one in rows], len(KINDS) * (len(variables) - len(result.cells.positions)))
-    return [one if one.claimed else _tested(one, float(q), level) for one, q in zip(rows, adjusted, strict=True)]
+    for place, (one, q) in enumerate(zip(rows, adjusted.tolist(), strict=True)):
+        if not one.claimed:
+            reason = one.reason or ("" if q <= level else f"the {one.kind}s may be the same")
+            status = CANDIDATE if reason else CLAIMED
+            rows[place] = one._replace(q=q, reason=reason, claimed=not reason, status=status)
+    return rows
 
 
 def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> Iterator[Change]:
     """How the level and the spread of a variable differ between two contexts; without rows what was claimed before."""
     mark, own = mark_of(result.graphs[result.contexts[a]].endpoints, source, target), moved(result, target, a, b)
-    ends = result.names[source], result.names[target]
+    evidence, weak = result.evidence, ""
+    # Both ways the level would differ. Of a variable with other causes these tell the direction; without any it rests
+    # on the shape of the noise alone, and a score may hardly prefer that the context causes the variable.
+    if evidence is not None and evidence.margin.size and context_nodes(result).issuperset(
+        possible_causes(result, target, source, (a, b))):  # fmt: skip
+        margin = np.nanmin([np.inf, *evidence.margin[[a, b], evidence.slot(source, target)]])
+        weak = "" if margin >= STRONG_DIRECTION else f"{result.names[target]} may be a cause of {result.names[source]}"
     for kind in KINDS:
-        change = Change(*ends, mark, kind, result.contexts[a], result.contexts[b])
+        change = Change(result.names[source], result.names[target], mark, kind, result.contexts[a], result.contexts[b])
         if own is None:
             yield _recalled(result, change)
             continue
         here, there, p = own[0][kind]
         difference = there - here if kind == LEVEL else there / here if here > 0.0 else np.nan
-        doubt = (own[1] or _weak_direction(result, source, target, (a, b))) if kind == LEVEL else ""
+        doubt = (own[1] or weak) if kind == LEVEL else ""
         yield change._replace(effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt)
 
 
-def _weak_direction(result: ContextGraphs, source: int, target: int, places: tuple[int, int]) -> str:
-    """A doubt where a score hardly prefers that the context causes the variable: both ways its level would differ.
-
-    Of a variable with other causes these tell the direction; without any it rests on the shape of the noise alone.
-    """
-    evidence = result.evidence
-    if evidence is None or not evidence.margin.size or not context_nodes(result).issuperset(
-        possible_causes(result, target, source, places)):  # fmt: skip
-        return ""
-    margin = np.nanmin([np.inf, *evidence.margin[list(places), evidence.slot(source, target)]])
-    return "" if margin >= STRONG_DIRECTION else f"{result.names[target]} may be a cause of {result.names[source]}"
-
-
-def _tested(change: Change, q: float, level: float) -> Change:
-    """A claim where q is small and nothing speaks against it."""
-    reason = change.reason or ("" if q <= level else f"the {change.kind}s may be the same")
-    return change._replace(q=q, reason=reason, claimed=not reason, status=CANDIDATE if reason else CLAIMED)
-
-
-def _picked_from(result: ContextGraphs) -> int:
-    """Out of how many links a search picks differences without testing each; 0 for tests of rows, which test them."""
-    if result.series is not None:
-        targets = len(result.series.variables) - len(result.cells.positions)
-        return targets * (targets * (result.series.lags + 1) - 1)
-    variables = len(result.names) - len(result.cells.positions)
-    return 0 if result.evidence is None else variables * (variables - 1) // 2
-
-
-def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
-    """Edges that point one way in the one context and the other way in the other."""
-    first, second = (directed(result.graphs[result.contexts[place]].endpoints) for place in (a, b))
-    for x, y in zip(*np.nonzero(first & second.T), strict=True):
-        yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b])
-
-
-def _other_end(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
-    """Edges of PAGs with an end that is a tail in the one context and an arrow in the other, and that do not turn."""
+def _other_ends(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
+    """Edges that turn, and edges of PAGs with one end that is a tail in the one context and an arrow in the other."""
     first, second = (result.graphs[result.contexts[place]].endpoints for place in (a, b))
+    for x, y in np.argwhere(directed(first) & directed(second).T).tolist():
+        yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b])
     settled = [np.isin(endpoints, (Endpoint.TAIL, Endpoint.ARROW)) for endpoints in (first, second)]
     differs = settled[0] & settled[1] & (first != second)
-    for x, y in zip(*np.nonzero(np.triu(differs | differs.T) & ~(differs & differs.T)), strict=True):
-        source, target = as_written(first, int(x), int(y))
+    for x, y in np.argwhere(np.triu(differs | differs.T) & ~(differs & differs.T)).tolist():
+        source, target = as_written(first, x, y)
         marks = " | ".join(mark_of(endpoints, source, target) for endpoints in (first, second))
         yield Change(result.names[source], result.names[target], marks, "end", result.contexts[a], result.contexts[b])
 
@@ -379,15 +350,6 @@ def _label(
     if result.graphs[result.contexts[place]].endpoints[x, y]:
         return "present", fit.correlation, bound, n
     return ("absent" if bound < negligible else "undetermined"), fit.correlation, bound, n
-
-
-def _union_edges(result: ContextGraphs) -> Iterator[tuple[int, int, str, str, str]]:
-    """Edges of the union between system variables by position and by name, the cause first where there is one."""
-    contexts, union = context_nodes(result), result.union.endpoints
-    for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
-        if x not in contexts and y not in contexts:
-            source, target = as_written(union, int(x), int(y))
-            yield source, target, result.names[source], result.names[target], mark_of(union, source, target)
 
 
 class WithinContexts(StrEnum):

@@ -1,10 +1,13 @@
-"""A result as plain lists, mappings, numbers and text, as files have it, and back."""
+"""A result as plain lists, mappings, numbers and text, as files have it, and back.
+
+Where that is asked for, with the rows of its table: a loaded result then answers all that it did."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from math import isfinite
 from pathlib import Path
@@ -14,21 +17,22 @@ import numpy as np
 
 from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.ci_tests.protocol import Label, Strength
-from causalcontext.data.dataset import cell_values
+from causalcontext.data.columns import Kind
+from causalcontext.data.dataset import Dataset, cell_values
 from causalcontext.data.files import write_whole
 from causalcontext.data.moments import Moments
+from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.kernels.arrays import Values
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
-from causalcontext.results.arrays_in_files import decoded, encoded
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import OrderDraws
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
-from causalcontext.results.kept_rows import rows_from_dict, rows_to_dict
 from causalcontext.results.log import CITestLog, Decision, Entries
 from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.outcome import DataSummary, Settings
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 FORMAT = "causalcontext-result"
 FORMAT_VERSION = 5
+MOST_CELLS = 10_000_000
+"""Rows times columns that a file keeps: one of 100 MB."""
 _LOG_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
                 "cut": np.int64, "label": np.int8, "p": float, "statistic": float, "df": float}  # fmt: skip
 
@@ -69,7 +75,12 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
     """A result as plain lists, mappings, numbers and text."""
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
     claims, marks = claims_to_keep(result), [list(mark) for mark in marked(result.notes)]
-    cells, drawn = result.cells, None if result.evidence is None else result.order_draws
+    cells, log, drawn = result.cells, result.log, None if result.evidence is None else result.order_draws
+    # columns of lists, one list per context; null stands for not a number, "inf" for an infinite statistic
+    log_columns = {name: [[value if isfinite(value) else None if value != value else str(value) for value in row]
+                          for row in getattr(log, name).tolist()] for name in _LOG_COLUMNS} | {
+        "given": [[[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()],
+        "labels": [list(label) for label in log.labels]}  # fmt: skip
     return (
         {
             "complete": result.complete,
@@ -85,13 +96,13 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
                 "source": list(cells.sources) or None if len(cells.positions) > 1 else cells.source,
             },
             "kind": result.union.kind.value,
-            "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
-            "union": _edges(result.union),
+            "graphs": {str(value): [edge._asdict() for edge in graph.edges] for value, graph in result.graphs.items()},
+            "union": [edge._asdict() for edge in result.union.edges],
             "labeled_union": [edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union],
             "settings": settings,
             "data": asdict(result.data),
             "tests_run": dict(result.tests_run),
-            "log": log_to_dict(result.log),
+            "log": log_columns,
             "origins": [[*place, *origin] for place, origin in result.origins.items()],
             "doubts": [list(doubt) for doubt in result.doubts],
             "warnings": list(result.warnings),
@@ -214,24 +225,16 @@ def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, t
     """The context variables, and their values with their own types again."""
     variables = context["variables"]
     positions = tuple(names.index(variable["name"]) for variable in variables)
-    levels = tuple(
-        tuple(_level(value, kind) for value, kind in zip(variable["levels"], variable["types"], strict=True))
-        for variable in variables
-    )
+    levels = []
+    for variable in variables:
+        own = list(zip(variable["levels"], variable["types"], strict=True))
+        for value, kind in own:  # a float may be written as a whole number
+            if type(value).__name__ != kind and (kind, type(value)) != ("float", int):
+                raise ValueError(f"a level is {value!r}, expected a value of type {kind}")
+        levels.append(tuple(_LEVEL_TYPES[kind](value) for value, kind in own))
     saved = context["source"]  # what they are functions of; of a single one the number itself
     sources = tuple(saved) if isinstance(saved, list) else () if saved is None else (saved,)
-    return Contexts(positions, tuples(context["cells"]), sources), levels
-
-
-def _level(value: Any, kind: str) -> Any:
-    """A context value of a type that is known; a float may be written as a whole number."""
-    if type(value).__name__ != kind and (kind, type(value)) != ("float", int):
-        raise ValueError(f"a level is {value!r}, expected a value of type {kind}")
-    return _LEVEL_TYPES[kind](value)
-
-
-def _edges(graph: Graph) -> list[dict[str, str]]:
-    return [edge._asdict() for edge in graph.edges]
+    return Contexts(positions, tuples(context["cells"]), sources), tuple(levels)
 
 
 def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> None:
@@ -249,16 +252,8 @@ def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> N
             raise ValueError("evidence lacks the mechanism of a variable")
 
 
-def log_to_dict(log: CITestLog) -> dict[str, Any]:
-    """Columns of lists, one list per context; null stands for not a number, "inf" for an infinite statistic."""
-    columns: dict[str, Any] = {name: [[_number(value) for value in row] for row in getattr(log, name).tolist()]
-                               for name in _LOG_COLUMNS}  # fmt: skip
-    columns["given"] = [[[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()]
-    return columns | {"labels": [list(label) for label in log.labels]}
-
-
 def log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, sizes: tuple[int, int]) -> CITestLog:
-    """The log of `log_to_dict`, if its numbers are in range; `sizes` are those of contexts and of columns."""
+    """The log of `to_dict`, if its numbers are in range; `sizes` are those of contexts and of columns."""
     contexts, most = sizes
     shape = (contexts, variables * (variables - 1) // 2)
     arrays: dict[str, Any] = {name: np.array(columns[name], dtype=kind).reshape(shape)
@@ -294,5 +289,49 @@ def moments_from_dict(moments: dict[str, Any] | None, contexts: int, variables: 
     return found
 
 
-def _number(value: float) -> float | str | None:
-    return value if isfinite(value) else None if value != value else str(value)
+def rows_to_dict(result: ContextGraphs) -> dict[str, Any]:
+    """The rows of a result, so that `rows_from_dict` has them again."""
+    data = result.rows
+    if result.series is not None:
+        raise OptionError("not yet: rows=True with lags; without it the file holds everything but the rows")
+    if data is None:
+        raise OptionError("this result has no rows to keep: it was loaded without them, or its table was read in parts")
+    if data.n_rows * len(data.names) > MOST_CELLS:
+        raise OptionError(f"a file keeps at most {MOST_CELLS:,} cells, this table has {data.n_rows:,} rows of "
+                          f"{len(data.names)} columns: save without rows=True")  # fmt: skip
+    plain = [column.astype(np.int64 if column.dtype.kind in "ib" else np.float64) for column in data.columns]
+    return {"columns": list(map(encoded, plain)), "dtypes": list(data.dtypes),
+            "kinds": list(data.kinds), "codes": encoded(data.codes.astype(np.int64)),
+            "declared": sorted(data.declared), "share": data.share}  # fmt: skip
+
+
+def rows_from_dict(kept: Mapping[str, Any], names: tuple[str, ...], cells: Contexts,
+                   levels: tuple[tuple[Any, ...], ...], categories: tuple[Any, ...]) -> Dataset:  # fmt: skip
+    """The table of `rows_to_dict`, if its codes are in range; `categories` are the levels of every column."""
+    columns, codes, kinds = tuple(map(decoded, kept["columns"])), decoded(kept["codes"]), kept["kinds"]
+    if any(column.shape != codes.shape or codes.ndim != 1 or np.isinf(column).any() for column in columns):
+        raise ValueError("rows have columns of other lengths, or infinite numbers")
+    check_range(codes, -1, len(cells.cells) - 1, "rows.codes")
+    for position, own in zip(cells.positions, levels, strict=True):
+        check_range(columns[position], -1, len(own) - 1, "rows.columns")
+    named = {v: tuples(categories[v]) for v, kind in enumerate(kinds)
+             if not Kind(kind).is_number and v not in cells.positions}  # fmt: skip
+    for position, own in named.items():
+        check_range(columns[position][~np.isnan(columns[position])], 0, len(own) - 1, "rows.columns")
+    return Dataset(names, tuple(map(Kind, kinds)), columns, tuple(kept["dtypes"]), cells, levels, codes, named,
+                   frozenset(kept["declared"]), kept["share"])  # fmt: skip
+
+
+def encoded(array: Values) -> dict[str, Any]:
+    """An array of numbers of 64 bits as base64."""
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    text = base64.b64encode(little.tobytes()).decode("ascii")
+    return {"type": little.dtype.str, "shape": list(array.shape), "base64": text}
+
+
+def decoded(stored: dict[str, Any]) -> Values:
+    """The array of `encoded`."""
+    if stored["type"] not in ("<f8", "<i8"):
+        raise ValueError(f"unexpected number type {stored['type']!r}")
+    flat = np.frombuffer(base64.b64decode(stored["base64"], validate=True), dtype=stored["type"])
+    return flat.reshape(stored["shape"]).astype(stored["type"][1:])

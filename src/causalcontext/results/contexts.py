@@ -222,11 +222,9 @@ class ContextGraphs(EffectMethods):
     @property
     def already_asked(self) -> AdviceFacts:
         """What advice to the reader depends on."""
-        settings = self.settings
         ranked = (("transform", "ranks"),) if by_ranks(self) else ()
-        had = (("test", settings.test), ("method", settings.method), *ranked)
-        test = settings.test if self.evidence is None else "auto"
-        return AdviceFacts(self.suits_score, had, test)
+        had = (("test", self.settings.test), ("method", self.settings.method), *ranked)
+        return AdviceFacts(self.suits_score, had, self.settings.test if self.evidence is None else "auto")
 
     @property
     def suits_score(self) -> bool:
@@ -258,11 +256,20 @@ class ContextGraphs(EffectMethods):
         in the context where they are least; NaN where no graphs were drawn.
         """
         if self.evidence is not None:
-            found = score_edges(self.evidence, self.graphs, self.names)
+            scored = score_edges(self.evidence, self.graphs, self.names)
             words = [self.suspicion.word(edge.source, edge.target) for edge in self.labeled_union]
-            found = found.assign(**{"hidden cause": words})
-            return with_probabilities(found, self.effect_draws, self.names, self.contexts)
-        rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
+            scored = scored.assign(**{"hidden cause": words})
+            return with_probabilities(scored, self.effect_draws, self.names, self.contexts)
+        rows = []
+        for edge in self.labeled_union:  # strength, p-value and rows of the weakest deciding test
+            slot = self.log.slot(self.position(edge.source), self.position(edge.target))
+            places, found = [self.contexts.index(value) for value in edge.contexts], self.log.some(np.array([slot]))
+            p, n = found.p[places, 0], found.n[places, 0]
+            if np.isnan(p).all():
+                rows.append((*edge, float("nan"), float("nan"), int(n.max())))
+            else:
+                worst = int(np.nanargmax(p))
+                rows.append((*edge, self.log.strength(places[worst], slot), float(p[worst]), int(n[worst])))
         return frame_of(rows, columns=["source", "target", "mark", "contexts", "strength", "p-value", "n"])
 
     def tests(self) -> pd.DataFrame:
@@ -328,11 +335,17 @@ class ContextGraphs(EffectMethods):
 
         Selected slopes are the largest of many; a p-value of them would be too small, so there is none.
         """
-        return series_of(self).slopes_of(source, target)
+        rows = [(*split(row.source), row.target, row.context, row.present, row.slope, row.error)
+                for row in series_of(self).slopes if target in (None, row.target)
+                and (source is None or source in (row.source, split(row.source)[0]))]  # fmt: skip
+        return frame_of(rows, columns=["source", "lag", "target", "context", "present", "slope", "error"])
 
     def at(self, name: str, lag: int) -> str:
         """With lags: the name of a variable so many steps ago: `at("X", 1)` is `X(t-1)`."""
-        return series_of(self).at(name, lag)
+        known = series_of(self)
+        if name not in (*known.variables, *known.covariates) or not 0 <= lag <= known.lags:
+            raise OptionError(f"there is no {name!r} at lag {lag}, expected a variable and a lag up to {known.lags}")
+        return at(name, lag)
 
     @property
     def table(self) -> Dataset | None:
@@ -552,17 +565,6 @@ class ContextGraphs(EffectMethods):
     def __repr__(self) -> str:
         counts = ", ".join(f"{value!r}: {len(graph.edges)} edges" for value, graph in self.graphs.items())
         return f"ContextGraphs({self.settings.method}, {len(self.names)} variables, {{{counts}}})"
-
-    def _evidence(self, source: str, target: str, contexts: tuple[Any, ...]) -> tuple[float, float, int]:
-        """Strength, p-value and rows of the weakest deciding test of an edge over some contexts."""
-        slot = self.log.slot(self.position(source), self.position(target))
-        rows = [self.contexts.index(value) for value in contexts]
-        found = self.log.some(np.array([slot]))
-        p, n = found.p[rows, 0], found.n[rows, 0]
-        if np.isnan(p).all():
-            return float("nan"), float("nan"), int(n.max())
-        worst = int(np.nanargmax(p))
-        return self.log.strength(rows[worst], slot), float(p[worst]), int(n[worst])
 
 
 class _WithLags(type):

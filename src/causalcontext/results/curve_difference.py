@@ -108,7 +108,12 @@ def rows_inside(result: ContextGraphs, effect: int, place: int) -> Bools:
 def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floats], Values]:
     """The complete rows of every system variable in the units of the equations, and the context of each."""
     rows = complete_rows(data)
-    return {column: _standard(mechanisms, data, column, rows) for column in data.system}, data.codes[rows]
+    found = {}
+    for column in data.system:
+        scale, values = mechanisms.scales[column], np.asarray(data.columns[column], dtype=np.float64)[rows]
+        own = scale.is_number or data.kinds[column].is_number  # numbers of few values are searched as levels
+        found[column] = scale.standard(values) if own else scale.standard(scale.levels)[values.astype(np.int64)]
+    return found, data.codes[rows]
 
 
 def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
@@ -117,9 +122,14 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
     mine = [term for term in rows.here.terms if cause in term.causes and rows.places[0] in term.contexts]
     if not mine:
         return UNKNOWN, UNKNOWN
-    curve = _sum_of(mine, values)
-    others = other_terms(rows)
-    seen = _seen(values[cause], rows.inside, rows.levels)
+    curve, others, own = _sum_of(mine, values), other_terms(rows), values[cause]
+    if any(not some.any() for some in rows.inside):  # the rows whose value of the cause is seen in both contexts
+        seen = np.zeros(own.shape, dtype=bool)
+    elif rows.levels:
+        seen = np.isin(own, own[rows.inside[0]]) & np.isin(own, own[rows.inside[1]])
+    else:
+        low, high = np.array([np.quantile(own[some], SEEN) for some in rows.inside]).T
+        seen = (own >= low.max()) & (own <= high.min())
     share = class_share if rows.here.kind == CATEGORY else robust_slope
     curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
     first, second = (share(curve[some & seen], values[rows.effect][some & seen],
@@ -136,7 +146,8 @@ def scale_doubt(rows: Compared) -> str:
         return ""
     here, there = ([term for term in equation.terms if place in term.contexts]
                    for equation, place in zip((rows.here, rows.there), rows.places, strict=True))  # fmt: skip
-    shared = (_causes(here) & _causes(there)) - {rows.cause}
+    both = ({cause for term in terms for cause in term.causes} for terms in (here, there))
+    shared = set.intersection(*both) - {rows.cause}
     kept = [term for term in here if shared.issuperset(term.causes)]
     if not kept:
         return "there is no other cause to compare its odds with"
@@ -147,42 +158,16 @@ def scale_doubt(rows: Compared) -> str:
     return "" if p < KEPT_MORE else "all causes may have smaller effects there"
 
 
-def _causes(terms: Sequence[Term]) -> set[int]:
-    return {cause for term in terms for cause in term.causes}
-
-
 def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
     """What terms add up to, shape (rows, 1), or (rows, levels - 1) for the log odds of a category."""
     return np.asarray(np.sum([np.outer(term.values(values), term.slopes) for term in terms], axis=0))
 
 
-def _standard(mechanisms: Mechanisms, data: Dataset, column: int, rows: Bools) -> Floats:
-    """A column in the units of the equations."""
-    scale, values = mechanisms.scales[column], np.asarray(data.columns[column], dtype=np.float64)[rows]
-    if scale.is_number or data.kinds[column].is_number:  # numbers of few values are searched as levels
-        return scale.standard(values)
-    return scale.standard(scale.levels)[values.astype(np.int64)]
-
-
 def other_terms(rows: Compared) -> list[Term]:
     """The terms of the two equations that do not hold the cause, each function once."""
-    terms = {
-        (term.kind, term.causes, term.place): term
-        for equation, place in zip((rows.here, rows.there), rows.places, strict=True)
-        for term in equation.terms
-        if rows.cause not in term.causes and place in term.contexts
-    }
-    return list(terms.values())
-
-
-def _seen(cause: Floats, inside: Sequence[Bools], levels: bool) -> Bools:
-    """The rows whose value of the cause is seen in both contexts."""
-    if any(not some.any() for some in inside):
-        return np.zeros(cause.shape, dtype=bool)
-    if levels:
-        return np.asarray(np.isin(cause, cause[inside[0]]) & np.isin(cause, cause[inside[1]]))
-    low, high = np.array([np.quantile(cause[some], SEEN) for some in inside]).T
-    return np.asarray((cause >= low.max()) & (cause <= high.min()))
+    both = zip((rows.here, rows.there), rows.places, strict=True)
+    return list({(term.kind, term.causes, term.place): term for equation, place in both for term in equation.terms
+                 if rows.cause not in term.causes and place in term.contexts}.values())  # fmt: skip
 
 
 def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
@@ -246,17 +231,9 @@ def kept_more(odds: Floats, kept: Floats, codes: Floats, others: Sequence[Floats
 def class_shares(given: Sequence[Floats], codes: Floats, others: Sequence[Floats]) -> Shares | None:
     """The coefficients of given log odds in the logit of a category beside other columns, whose slopes are free.
 
-    Parameters
-    ----------
-    given : sequence of arrays, each of shape (rows, levels - 1)
-        What causes add to the log odds of every level against the last one.
-    codes : array, shape (rows,)
-        The number of the level of every row.
-    others : sequence of arrays, each of shape (rows,)
-
-    Returns
-    -------
-    Shares, or None with fewer than two levels, with too few rows, and where no finite coefficients are best.
+    `given`, each of shape (rows, levels - 1), is what causes add to the log odds of every level against the last one,
+    `codes` the number of the level of every row, `others` have the shape (rows,). None with fewer than two levels, with
+    too few rows, and where no finite coefficients are best.
     """
     levels, counts = np.unique(codes.astype(np.int64), return_counts=True)
     levels = levels[counts >= FEWEST_OF_A_LEVEL]
@@ -279,11 +256,8 @@ def class_shares(given: Sequence[Floats], codes: Floats, others: Sequence[Floats
 def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Shares | None:
     """The coefficients of given odds in the logit with the largest likelihood.
 
-    Parameters
-    ----------
-    design : array, shape (lines, rows)
-        The first `wide` lines have free slopes, with a light ridge on all but the first; then one line for every level
-        of every given odds, which share a coefficient.
+    The first `wide` lines of the design, shape (lines, rows), have free slopes, with a light ridge on all but one; then
+    comes one line for every level of every given odds, which share a coefficient.
     """
     places = np.full((free, len(design)), NOBODY)
     places[:, :wide] = np.arange(free * wide).reshape(free, wide)

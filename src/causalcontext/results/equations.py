@@ -211,7 +211,12 @@ class Mechanisms:
             if context not in term.contexts:
                 continue
             slopes = np.array(term.slopes)[:, None]
-            known = term.average if cause not in term.causes else self._values(term, cause, standard)
+            known: Floats | float = term.average
+            if len(term.causes) == 2 and term.place >= 0 and cause == term.causes[1]:
+                known = np.asarray(standard * 0.0)
+            elif cause in term.causes:  # in a product, the other one at its average
+                zero = {other: np.zeros_like(standard) for other in term.causes}
+                known = term.values(zero | {cause: standard})
             total = total + sign * slopes * known
         if equation.kind == NUMBER:
             return self.scales[effect].own(total[0])
@@ -249,13 +254,6 @@ class Mechanisms:
         """Whether the spread of the noise of an effect depends on a cause."""
         return any(term.cause == cause for term in self.equation(effect, context).spread)
 
-    def _values(self, term: Term, cause: int, standard: Floats) -> Floats:
-        """A term with one cause given and, in a product, the other at its average."""
-        known = {other: np.zeros_like(standard) for other in term.causes} | {cause: standard}
-        if len(term.causes) == 2 and term.place >= 0 and cause != term.causes[0]:
-            return np.asarray(standard * 0.0)
-        return term.values(known)
-
     def shape(self, effect: int, cause: int, context: int) -> str:
         """What a link looks like: "linear", "curved", "step", "by category", "product"; "" where there is none.
 
@@ -291,7 +289,12 @@ class Mechanisms:
     def from_dict(cls, content: dict[str, Any]) -> Mechanisms:
         """The mechanisms of `to_dict`."""
         scales = tuple(Scale(**_with_tuples(one)) for one in content["scales"])
-        return cls(scales, tuple(_equation(one) for one in content["equations"]))
+        equations = []
+        for one in content["equations"]:
+            terms = tuple(Term(**_with_tuples(term)) for term in one["terms"])
+            spread = tuple(SpreadTerm(**_with_tuples(term)) for term in one["spread"])
+            equations.append(Equation(**_with_tuples(one) | {"terms": terms, "spread": spread}))
+        return cls(scales, tuple(equations))
 
 
 def tuples(value: Any) -> Any:
@@ -301,12 +304,6 @@ def tuples(value: Any) -> Any:
 
 def _with_tuples(content: dict[str, Any]) -> dict[str, Any]:
     return {name: tuples(value) for name, value in content.items()}
-
-
-def _equation(content: dict[str, Any]) -> Equation:
-    terms = tuple(Term(**_with_tuples(term)) for term in content["terms"])
-    spread = tuple(SpreadTerm(**_with_tuples(term)) for term in content["spread"])
-    return Equation(**_with_tuples(content) | {"terms": terms, "spread": spread})
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +342,11 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
     levels = mechanisms.scales[place].levels
     for cause in causes_of(result, effect):
         position = result.position(cause)
-        at, numeric = _values(mechanisms, position), mechanisms.scales[position].is_number
+        scale = mechanisms.scales[position]
+        at = scale.levels
+        if scale.is_number:
+            edges = np.interp([0.01, 0.99], np.linspace(0.0, 1.0, len(scale.places)), scale.places)
+            at = tuple(np.linspace(edges[0], edges[1], POINTS).tolist())
         living = [r for r in range(len(result.contexts)) if mechanisms.equation(place, r).depends_on(position, r)]
         found = {r: np.atleast_2d(mechanisms.partial_curve(place, position, at, r)) for r in living}
         spread = {r: mechanisms.spread_curve(place, position, at, r) for r in living
@@ -353,11 +354,11 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
         for contexts in _sharing({r: np.vstack([rows, spread.get(r, rows[:0])]) for r, rows in found.items()}):
             named = list(zip(levels or (None,), found[contexts[0]], strict=True))
             for level, values in named[1 if len(levels) == 2 else 0 :]:
-                yield PartialCurve(cause, effect, contexts, at, numeric, level, values, spread.get(contexts[0]))
+                yield PartialCurve(cause, effect, contexts, at, scale.is_number, level, values,
+                                   spread.get(contexts[0]))  # fmt: skip
 
 
 def _sharing(found: dict[int, Floats]) -> list[tuple[int, ...]]:
-    """Contexts with the same curve."""
     groups: list[list[int]] = []
     for r, values in found.items():
         same = [group for group in groups if found[group[0]].shape == values.shape
@@ -367,11 +368,3 @@ def _sharing(found: dict[int, Floats]) -> list[tuple[int, ...]]:
         else:
             groups.append([r])
     return [tuple(group) for group in groups]
-
-
-def _values(mechanisms: Mechanisms, cause: int) -> tuple[Any, ...]:
-    scale = mechanisms.scales[cause]
-    if not scale.is_number:
-        return scale.levels
-    edges = np.interp([0.01, 0.99], np.linspace(0.0, 1.0, len(scale.places)), scale.places)
-    return tuple(np.linspace(edges[0], edges[1], POINTS).tolist())

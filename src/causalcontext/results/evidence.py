@@ -207,18 +207,13 @@ def score_decisions(
             effect = int(evidence.effect[r, slot])
             given = tuple(names[z] for z in causes[effect] if z not in (i, j)) if effect >= 0 else ()
             shared = evidence.merged(effect, r, contexts) if effect >= 0 else ()
-            rows.append((contexts[r], names[i], names[j], given, _rows_in_words(shared, contexts, context),
+            where = f"{context}={' or '.join(map(str, shared))}" if shared else ""
+            where = "pooled" if len(shared) == len(contexts) else where
+            rows.append((contexts[r], names[i], names[j], given, where,
                          "score" if effect >= 0 else "", evidence.difference[r, slot], float("nan"), float("nan"),
                          int(evidence.rows[r, effect]) if effect >= 0 else 0,
                          Decision(int(evidence.decision[r, slot])).name.lower(), 0))  # fmt: skip
     return frame_of(rows, columns=list(CITestLog.COLUMNS))
-
-
-def _rows_in_words(shared: tuple[Any, ...], contexts: Sequence[Any], context: str | None) -> str:
-    """The rows of some contexts; "" of none."""
-    if len(shared) == len(contexts):
-        return "pooled"
-    return f"{context}={' or '.join(map(str, shared))}" if shared else ""
 
 
 def _plain(value: Any) -> Any:

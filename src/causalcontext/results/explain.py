@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.changes import MOST_CONTEXTS, found_changes, inside_words, moved_words
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS
-from causalcontext.results.log import Decision, Entries
+from causalcontext.results.log import Decision
 from causalcontext.results.series import context_nodes, copies_in, series_of
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
@@ -40,6 +40,9 @@ MEANINGS = {
     "": "In this context neither a direct mechanism nor a hidden common cause links them.",
 }
 """What the marks of a PAG say about one context."""
+_SAID = {Decision.PRESENT: True, Decision.REQUIRED: True, Decision.UNTESTABLE: True, Decision.ABSENT: False,
+         Decision.FORBIDDEN: False}  # fmt: skip
+"""Whether a deciding test says that there is an edge."""
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
@@ -52,8 +55,11 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
             return (f"{x} and {y} are both in the past; links repeat, so this is the pair {at(early, lag - other)} and "
                     f"{late}: explain that")  # fmt: skip
         x, y = (x, y) if split(x)[1] >= split(y)[1] else (y, x)
-        if result.evidence is None and (never := _left_out(result, x)):
-            return never
+        (name, lag), searched = split(x), result.series.copies
+        known = name in map(result.names.__getitem__, result.cells.positions) and result.settings.method != "pc-m"
+        if result.evidence is None and known and lag not in searched:  # never tested
+            return (f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
+                    f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip
     stories = []
     for place, value in enumerate(result.contexts):
         mark, lead = result.graphs[value].mark(x, y), "" if result.context is None else f" in {value}"
@@ -63,7 +69,10 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
         else:
             ends = _meaning(result, place, x, y), _origin_words(result, place, x, y)
             told = _by_test(result, x, y, place)
-            if _contradicts(result, x, y, place, bool(mark)):
+            entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
+            if _SAID.get(Decision(int(entry.decision)), bool(mark)) != bool(
+                mark
+            ):  # as it may of graphs that were given
                 told = f" in this graph; the search by {result.settings.method} found otherwise{told}"
             stories.append(" ".join(filter(None, (f"{head}{told}.", *ends))))
     moved = () if result.evidence is None else _of_mechanism(result, x, y)
@@ -82,27 +91,10 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
                 yield f"{moved_words(change)}."
 
 
-def _left_out(result: ContextGraphs, x: str) -> str:
-    """Why the context at some lag is never tested; "" if it is."""
-    (name, lag), searched = split(x), series_of(result).copies
-    contexts = [result.names[position] for position in result.cells.positions]
-    if name not in contexts or lag in searched or result.settings.method == "pc-m":
-        return ""
-    return (f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
-            f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip
-
-
-def _contradicts(result: ContextGraphs, x: str, y: str, place: int, present: bool) -> bool:
-    """Whether the deciding test says something else than the graph, as it may about graphs that were given."""
-    entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
-    said = {Decision.PRESENT: True, Decision.REQUIRED: True, Decision.UNTESTABLE: True, Decision.ABSENT: False,
-            Decision.FORBIDDEN: False}  # fmt: skip
-    return said.get(Decision(int(entry.decision)), present) != present
-
-
 def _by_test(result: ContextGraphs, x: str, y: str, place: int) -> str:
     """Why the edge is there or not, by the test that decided."""
-    entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
+    a, b = result.position(x), result.position(y)
+    entry = result.log.at(place, result.log.slot(a, b))
     decision = Decision(int(entry.decision))
     if decision is Decision.REQUIRED:
         return ": the link is required by your knowledge; it was not tested"
@@ -121,29 +113,22 @@ def _by_test(result: ContextGraphs, x: str, y: str, place: int) -> str:
             return ": the search was interrupted before this pair was tested"
         why = REASON_TEXT[Reason(int(entry.reason))]
         return f", but untestable: no test of {x} and {y} could be run ({why}), so the edge stays"
-    rows = _rows(result, result.fixed(int(entry.view)), int(entry.n))
+    fixed, n = result.fixed(int(entry.view)), int(entry.n)
+    every = " all" if result.context is None or n == sum(result.data.rows) else ""
+    rows = f"among the {n} rows with {fixed_words(fixed, result.made_of)}" if fixed else f"on{every} {n} rows"
     given = f" given {', '.join(result.columns[z] for z in entry.conditions)}" if entry.conditions else ""
     where, p = f"{given} {rows}", p_words(float(entry.p))
+    origins = (result.origins.get((place, *pair)) for pair in ((a, b), (b, a)))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, {p}"
-    elif _on_second_look(result, x, y, place):
+    elif any(origin is not None and origin.rule == "reads" for origin in origins):  # put back after a separation
         story = f"{x} and {y} are dependent{where}, {p}: a smaller conditioning set had hidden it"
     else:
         story = f"{x} and {y} are dependent in every test, most weakly{where}, {p}"
-    return f": {story}{_other_view(result, x, y, place, decision)}{_untested(entry)}"
-
-
-def _on_second_look(result: ContextGraphs, x: str, y: str, place: int) -> bool:
-    """Whether a link was put back after a set had separated its ends."""
-    a, b = result.position(x), result.position(y)
-    origins = (result.origins.get((place, *pair)) for pair in ((a, b), (b, a)))
-    return any(origin is not None and origin.rule == "reads" for origin in origins)
-
-
-def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
-    if not fixed:
-        return f"on all {n} rows" if result.context is None or n == sum(result.data.rows) else f"on {n} rows"
-    return f"among the {n} rows with {fixed_words(fixed, result.made_of)}"
+    count, cut = int(entry.untested), int(entry.cut)
+    failed = f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)" if count else ""
+    failed += f" (not all sets of {cut} and more neighbours were tested)" if cut else ""
+    return f": {story}{_other_view(result, x, y, place, decision)}{failed}"
 
 
 def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Decision) -> str:
@@ -172,13 +157,6 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Dec
     return f"; {words} {p_words(p)}, {reason}"
 
 
-def _untested(entry: Entries) -> str:
-    """What was not tried: queries that could not be run, and sets that are too many."""
-    count, cut = int(entry.untested), int(entry.cut)
-    failed = f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)" if count else ""
-    return failed + (f" (not all sets of {cut} and more neighbours were tested)" if cut else "")
-
-
 def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
     """What knowledge or the score says about a pair, the slope, the model of the effect, the shape, the direction."""
     slot, mark = evidence.slot(result.position(x), result.position(y)), result.graphs[result.contexts[r]].mark(x, y)
@@ -192,7 +170,12 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
     told = [_gain(bool(mark), difference)]
     effect, static = int(evidence.effect[r, slot]), result.series is None
     told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, effect, x, y, r)
-    told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, x, y, r, mark)]
+    pair = result.position(x), result.position(y), r
+    if mark and (shape := evidence.shape(*pair)):
+        spread = " and changes the spread of the noise" if evidence.is_spread(*pair) else ""
+        told.append("the cause changes the spread of the noise and not the mean" if shape == "spread"
+                    else f"the link is {_SHAPES[shape]}{spread}")  # fmt: skip
+    told.append(_direction(result, evidence, x, y, r, mark))
     if words := _origin_words(result, r, x, y):
         told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
     return "; ".join(text for text in told if text)
@@ -210,7 +193,6 @@ def _gain(present: bool, difference: float) -> str:
 
 
 def _unscored(result: ContextGraphs, x: str, y: str) -> str:
-    """Why there is no score."""
     if result.series is not None:
         return "no link between them could be scored in the order of the present that was found"
     function = next((name for name in (x, y) if name in result.made_of), None)
@@ -248,7 +230,6 @@ _OVER_TIME = {
 
 
 def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) -> str:
-    """The model of the effect."""
     name, n = result.names[effect], int(evidence.rows[r, effect])
     if evidence.model[effect] == "context":
         return f"{name} is the context, a multinomial logit on {n} rows"
@@ -266,20 +247,7 @@ _SHAPES = {"linear": "a straight line", "curved": "a curve", "step": "a step",
            "by category": "a level for every category", "product": "a product with another cause"}  # fmt: skip
 
 
-def _shape(evidence: ScoreEvidence, result: ContextGraphs, x: str, y: str, r: int, mark: str) -> str:
-    """What the link looks like."""
-    if not mark:
-        return ""
-    pair = result.position(x), result.position(y), r
-    shape = evidence.shape(*pair)
-    if shape == "spread":
-        return "the cause changes the spread of the noise and not the mean"
-    spread = " and changes the spread of the noise" if evidence.is_spread(*pair) else ""
-    return f"the link is {_SHAPES[shape]}{spread}" if shape else ""
-
-
 def _direction(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int, mark: str) -> str:
-    """How sure the direction is."""
     slot = evidence.slot(result.position(x), result.position(y))
     margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
     if mark == "o-o" and not margin >= TIE:
@@ -336,11 +304,18 @@ _ENDPOINT_WORDS = {Endpoint.ARROW: "An arrow", Endpoint.TAIL: "A tail", Endpoint
 def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:
     rule = rule_named(origin.rule, result.graphs[result.contexts[place]].kind)
     via = " and ".join(result.names[v] for v in origin.via)
+    # The context variable that the rule is about; of several, the one that differs, or all of them.
+    named, context = [result.names[position] for position in result.cells.positions], str(result.context)
+    if len(named) > 1 and (cause in named or split(cause)[0] in named):
+        context = cause
+    elif len(named) > 1:
+        differing = [result.names[z] for z in result.cells.differing(place, origin.graph)]
+        context = " and ".join(differing if len(differing) == 1 else named)
     words = rule.words.format(
         cause=cause,
         effect=effect,
         via=via,
-        context=_context(result, origin, place, cause),
+        context=context,
         source=result.contexts[origin.graph],
         lost=f"the edge {via or cause} - {effect}",
         system=effect if cause == via else cause,
@@ -352,17 +327,6 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
     apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1
     shared = "the same here" if apart else "the same in all contexts"
     return f"{words} (found in {result.contexts[origin.graph]}, {shared})"
-
-
-def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> str:
-    """The context variable that a rule is about; of several, the one that differs, or all of them."""
-    named = [result.names[position] for position in result.cells.positions]
-    if len(named) < 2:
-        return str(result.context)
-    if cause in named or split(cause)[0] in named:
-        return cause
-    differing = [result.names[z] for z in result.cells.differing(place, origin.graph)]
-    return " and ".join(differing if len(differing) == 1 else named)
 
 
 def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:

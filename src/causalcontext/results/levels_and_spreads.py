@@ -24,17 +24,11 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, with_normal_scores
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.lag_names import split
+from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.bends import LINE, bends, left_by, orthonormal, with_column
-from causalcontext.results.curve_difference import (
-    Compared,
-    compared_rows,
-    other_terms,
-    robust_slope,
-    rows_in_units,
-    rows_inside,
-)
+from causalcontext.results.curve_difference import compared_rows, other_terms, robust_slope, rows_in_units, rows_inside
 from causalcontext.results.equations import NUMBER, Mechanisms, Term
 from causalcontext.results.series import context_nodes
 from causalcontext.results.slope_fits import UNCHANGED, possible_causes
@@ -42,7 +36,6 @@ from causalcontext.results.slopes import BY_ERRORS, DESPITE_ERRORS, corrected, s
 from causalcontext.results.violations import by_ranks, is_curved
 
 if TYPE_CHECKING:
-    from causalcontext.data.dataset import Dataset
     from causalcontext.results.contexts import ContextGraphs
 
 PRICE_OF_A_CLAIM = 3.0
@@ -75,8 +68,7 @@ def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int
 
 def _as_good(result: ContextGraphs, table: Dataset, cause: int, effect: int, places: tuple[int, int]) -> bool:
     """Whether a bend of the cause is better than a line, and no worse than slopes by context, or hardly."""
-    own = table.contexts
-    if cause in [own.source_of(position) for position in own.positions]:
+    if cause in map(table.contexts.source_of, table.contexts.positions):
         return False
     first, second = (rows_inside(result, effect, place) for place in places)
     rows = complete_rows(table) & (first ^ second)
@@ -85,22 +77,19 @@ def _as_good(result: ContextGraphs, table: Dataset, cause: int, effect: int, pla
         return False
     curved = compared_rows(result, cause, effect, *places) if is_curved(result) else None
     if curved is None:
-        x, y = (np.asarray(table.columns[end], dtype=np.float64)[rows] for end in (cause, effect))
+        x, y = (_column(table, end, rows) for end in (cause, effect))
         given = [z for z in possible_causes(result, effect, cause, places) if z not in context_nodes(result)]
         others, terms = [column for z in given for column in columns_of(table, z, rows)], []
     else:
         seen = curved.inside[0] ^ curved.inside[1]
         values = {column: every[seen] for column, every in curved.values.items()}
         x, y, others = values[cause], values[effect], [term.values(values) for term in other_terms(curved)]
-        terms = [term.values(values) * here for term, here in _by_context(curved, curved.inside[0][seen])]
+        own = curved.inside[0][seen]
+        terms = [term.values(values) * here for equation, place, here in
+                 zip((curved.here, curved.there), places, (own, ~own), strict=True)
+                 for term in equation.terms if cause in term.causes and place in term.contexts]  # fmt: skip
     line, bend, split = losses(x, y, others, first, terms)
     return bend < line and bend < split + PRICE_OF_A_CLAIM
-
-
-def _by_context(rows: Compared, first: Bools) -> Iterator[tuple[Term, Bools]]:
-    """The terms of a cause in either context, and where they live."""
-    for equation, place, here in zip((rows.here, rows.there), rows.places, (first, ~first), strict=True):
-        yield from ((term, here) for term in equation.terms if rows.cause in term.causes and place in term.contexts)
 
 
 def losses(x: Floats, y: Floats, others: Sequence[Floats], first: Bools, terms: Sequence[Floats] = ()
@@ -213,8 +202,11 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
         return found, CURVED
     if found[LEVEL].p > UNCHANGED:
         return found, ""
-    possible = [z for z in _not_effects(result, target, (a, b)) if table.kinds[z].is_number]
-    doubt = shared_level(result, y, others, {z: _column(table, z, rows) for z in possible}, there)
+    may = np.any([may_cause(result.graphs[result.contexts[place]].endpoints) for place in (a, b)], axis=0)
+    causeless = ~(descendants(may, target) | (np.arange(len(may)) == target))  # causes it in no context, by no way
+    possible = {z: _column(table, z, rows) for z in np.flatnonzero(causeless).tolist()
+                if z not in context_nodes(result) and table.kinds[z].is_number}  # fmt: skip
+    doubt = shared_level(result, y, others, possible, there)
     return found, doubt or _errors_explain(result, table, target, causes, rows, there)
 
 
@@ -247,16 +239,6 @@ def _errors_explain(result: ContextGraphs, table: Dataset, target: int, causes: 
 
 def _column(table: Dataset, place: int, rows: Bools) -> Floats:
     return np.asarray(table.columns[place], dtype=np.float64)[rows]
-
-
-def _not_effects(result: ContextGraphs, target: int, places: Sequence[int]) -> list[int]:
-    """The system variables that a variable causes in no context, by whatever way."""
-    may = np.any([may_cause(result.graphs[result.contexts[place]].endpoints) for place in places], axis=0)
-    reached = np.zeros(len(may), dtype=bool)
-    reached[target] = True
-    while (further := reached | may[reached].any(axis=0)).sum() > reached.sum():
-        reached = further
-    return [z for z in np.flatnonzero(~reached).tolist() if z not in context_nodes(result)]
 
 
 def level(y: Floats, others: Sequence[Floats], there: Bools) -> Moved:

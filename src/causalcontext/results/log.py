@@ -18,20 +18,8 @@ from numpy.typing import NDArray
 from causalcontext.ci_tests.protocol import Label
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts, Values
-from causalcontext.kernels.levels.skeleton import (
-    CUT,
-    DF,
-    LABEL,
-    MASK,
-    REASON,
-    ROWS,
-    SEPARATED,
-    SIZE,
-    STATISTIC,
-    UNTESTED,
-    Decisions,
-    P,
-)
+from causalcontext.kernels.levels import skeleton
+from causalcontext.kernels.levels.skeleton import MASK, SEPARATED, Decisions
 from causalcontext.progress import ArrayEnumType
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import SepsetRecords, pairs_at, slot
@@ -215,14 +203,17 @@ class CITestLog:
         row, pair = np.nonzero(self.decision != Decision.NOT_SEARCHED)
         name = np.array(names, dtype=object)
         tests = np.array(["", *(label.name for label in self.labels)], dtype=object)
-        values = np.empty(len(contexts), dtype=object)
-        values[:] = contexts
+        values, sets = np.empty(len(contexts), dtype=object), np.empty(len(row), dtype=object)
+        values[:], sets[:] = contexts, [()] * len(row)
+        given = self.given[row, pair]
+        for i in np.flatnonzero((given >= 0).any(axis=1)):
+            sets[i] = tuple((columns or names)[z] for z in given[i] if z >= 0)
         return frame_of(
             {
                 "context": values[row],
                 "x": name[first[pair]],
                 "y": name[second[pair]],
-                "given": _named_sets(self.given[row, pair], columns or names),
+                "given": sets,
                 "rows": np.array(["", *views], dtype=object)[self.view[row, pair] + 1],
                 "test": tests[np.where(self.view[row, pair] < 0, 0, self.label[row, pair] + 1)],
                 "statistic": self.statistic[row, pair],
@@ -264,15 +255,6 @@ for column in fields(Entries):
     setattr(CITestLog, column.name, property(attrgetter(f"everything.{column.name}")))
 
 
-def _named_sets(given: Shorts, names: Sequence[str]) -> NDArray[np.object_]:
-    """Conditioning sets as tuples of names."""
-    sets = np.empty(len(given), dtype=object)
-    sets[:] = [()] * len(given)
-    for i in np.flatnonzero((given >= 0).any(axis=1)):
-        sets[i] = tuple(names[z] for z in given[i] if z >= 0)
-    return sets
-
-
 def _trimmed(given: Shorts) -> Shorts:
     """The same sets without columns that hold nothing."""
     return given[:, :, (given >= 0).any(axis=(0, 1))]
@@ -299,16 +281,16 @@ class FromSepsets:
         decision[:, self.plan.links.required[first, second]] = Decision.REQUIRED
         columns: dict[str, Values] = {
             "decision": decision.astype(np.int8),
-            "p": numbers[:, :, P],
-            "statistic": numbers[:, :, STATISTIC],
-            "df": numbers[:, :, DF],
-            "n": facts[:, :, ROWS],
+            "p": numbers[:, :, skeleton.P],
+            "statistic": numbers[:, :, skeleton.STATISTIC],
+            "df": numbers[:, :, skeleton.DF],
+            "n": facts[:, :, skeleton.ROWS],
             "view": np.where(mask >= 0, views, -1),
             "given": _conditions(self.plan, records),
-            "reason": facts[:, :, REASON].astype(np.int8),
-            "untested": facts[:, :, UNTESTED],
-            "cut": np.where(facts[:, :, SEPARATED] == 1, 0, facts[:, :, CUT]),
-            "label": facts[:, :, LABEL].astype(np.int8),
+            "reason": facts[:, :, skeleton.REASON].astype(np.int8),
+            "untested": facts[:, :, skeleton.UNTESTED],
+            "cut": np.where(facts[:, :, SEPARATED] == 1, 0, facts[:, :, skeleton.CUT]),
+            "label": facts[:, :, skeleton.LABEL].astype(np.int8),
         }
         if len(mask) != self.contexts:
             columns = {name: np.broadcast_to(column, (self.contexts, *column.shape[1:]))
@@ -325,5 +307,5 @@ def _conditions(plan: Plan, records: Decisions) -> Shorts:
     for place, mask in enumerate(plan.masks):
         graph, pair = np.nonzero(records.facts[:, :, MASK] == place)
         for offset, column in enumerate(mask.kept):
-            given[graph, pair, records.facts[graph, pair, SIZE] + offset] = column
+            given[graph, pair, records.facts[graph, pair, skeleton.SIZE] + offset] = column
     return given

@@ -92,13 +92,7 @@ def between(low: float, high: float) -> Callable[[Any, str], None]:
 
 
 def check_content(content: Mapping[str, Any]) -> None:
-    """Return if everything that a result is made of is there and of the right kind and length.
-
-    Raises
-    ------
-    ValueError
-        A sentence that names the place.
-    """
+    """Return if everything that a result is made of is there and of the right kind and length; else a `ValueError`."""
     check({"names": [str, ...], "context": object, "data": object}, content)
     names = content["names"]
     if len(set(names)) < len(names):
@@ -144,7 +138,6 @@ def check_content(content: Mapping[str, Any]) -> None:
 
 
 def _order_draws(stored: Any, count: int) -> Any:
-    """Orders that were drawn, or why there are none."""
     if isinstance(stored, str):
         return str
     distinct = stored.get("distinct") if isinstance(stored, dict) else None
@@ -201,7 +194,6 @@ def _cut(value: Any, where: str) -> None:
 
 
 def _scale(value: Any, where: str) -> None:
-    """How a column of a model is measured."""
     check({"kind": frozenset(SCALES), "centre": float, "spread": between(0.0, inf), "places": [float],
            "scores": [float], "levels": [object], "spike": between(-1.0, 1.0)}, value, where)  # fmt: skip
     scores, levels, places = (len(value[name]) for name in ("scores", "levels", "places"))

@@ -97,21 +97,6 @@ class SeriesFacts:
         at_once = [tuple(cell[j] for j in order) for cell in cells.cells]
         return Contexts(positions, tuple(tuple(chain(*found)) for found in product(at_once, repeat=len(self.copies))))
 
-    def at(self, name: str, lag: int) -> str:
-        """The name of a variable so many steps ago."""
-        if name not in (*self.variables, *self.covariates) or not 0 <= lag <= self.lags:
-            raise OptionError(f"there is no {name!r} at lag {lag}, expected a variable and a lag up to {self.lags}")
-        return at(name, lag)
-
-    def slopes_of(self, source: str | None, target: str | None) -> pd.DataFrame:
-        """The slopes of the links between some variables, by lag and context."""
-        rows = [
-            (*split(row.source), row.target, row.context, row.present, row.slope, row.error)
-            for row in self.slopes
-            if (source is None or source in (row.source, split(row.source)[0])) and target in (None, row.target)
-        ]
-        return frame_of(rows, columns=["source", "lag", "target", "context", "present", "slope", "error"])
-
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text; null stands for not a number."""
         return asdict(self) | {"slopes": [[None if value != value else value for value in row] for row in self.slopes]}
@@ -145,7 +130,15 @@ class SummaryGraph:
     def __init__(self, names: Sequence[str], graphs: Mapping[Any, Graph]) -> None:
         self.names = tuple(names)
         self.all_contexts = tuple(graphs)
-        self.edges = tuple(_summarised(graphs))
+        found: dict[tuple[str, str, str], tuple[set[int], dict[Any, None]]] = {}
+        for value, graph in graphs.items():
+            for edge in graph.edges:
+                source, lag = split(edge.source)
+                lags, values = found.setdefault((source, edge.target, edge.mark), (set(), {}))
+                lags.add(lag)
+                values[value] = None
+        self.edges = tuple(SummaryEdge(*ends, tuple(sorted(lags)), tuple(values))
+                           for ends, (lags, values) in found.items())  # fmt: skip
 
     def lags(self, source: str, target: str) -> tuple[int, ...]:
         """The lags at which the source acts on the target, in any context."""
@@ -169,27 +162,14 @@ class SummaryGraph:
         return hash(self.edges)
 
     def __str__(self) -> str:
-        return "\n".join(self._line(edge) for edge in self.edges) or "(no edges)"
+        lines = []
+        for edge in self.edges:
+            label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
+            lines.append(f"{edge.source} {edge.mark} {edge.target} (lag {', '.join(map(str, edge.lags))}){label}")
+        return "\n".join(lines) or "(no edges)"
 
     def __repr__(self) -> str:
         return f"SummaryGraph({len(self.names)} variables, {len(self.edges)} edges)"
-
-    def _line(self, edge: SummaryEdge) -> str:
-        label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
-        return f"{edge.source} {edge.mark} {edge.target} (lag {', '.join(map(str, edge.lags))}){label}"
-
-
-def _summarised(graphs: Mapping[Any, Graph]) -> Iterator[SummaryEdge]:
-    """One edge for every ordered pair and mark, with all of its lags and contexts."""
-    found: dict[tuple[str, str, str], tuple[set[int], dict[Any, None]]] = {}
-    for value, graph in graphs.items():
-        for edge in graph.edges:
-            source, lag = split(edge.source)
-            lags, values = found.setdefault((source, edge.target, edge.mark), (set(), {}))
-            lags.add(lag)
-            values[value] = None
-    for (source, target, mark), (lags, values) in found.items():
-        yield SummaryEdge(source, target, mark, tuple(sorted(lags)), tuple(values))
 
 
 def series_of(result: ContextGraphs) -> SeriesFacts:

@@ -107,9 +107,8 @@ class RowFits:
     def __init__(self, result: ContextGraphs, moments: Moments | None = None) -> None:
         found = result.moments if moments is None else moments
         if found is None:
-            raise NotYetError(
-                "not yet: changes and labels need moments of every context, which this result does not have"
-            )
+            raise NotYetError("not yet: changes and labels need moments of every context, which this result does not "
+                              "have")  # fmt: skip
         self.result, self.moments = result, found
         if moments is None and by_ranks(result) and result.rows is not None:
             scores = with_normal_scores(result.rows)
@@ -152,8 +151,10 @@ class RowFits:
         here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
         doubt = SHOWN if there.p < STILL_THERE and not both else ""
         tested = found and result.evidence is None  # a score has weighed the other direction itself
-        if tested and not doubt and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED:
-            doubt = "no change if the edge has the other direction"
+        if tested and not doubt:
+            moments, system = self._given((y, *possible_causes(result, x, y, two)), two)
+            if _same_regression(moments, apart[0], x, system) > UNCHANGED:
+                doubt = "no change if the edge has the other direction"
         return SlopeComparison(here, there, float(np.max(p_values)), doubt)  # NaN if one is
 
     def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
@@ -175,9 +176,8 @@ class RowFits:
         moments, kept = self._kept(effect, given, two)
         return slope(moments, 0, cause, effect, kept[0]), slope(moments, 1, cause, effect, kept[1])
 
-    def _kept(
-        self, effect: int, given: Sequence[int], two: tuple[int, int]
-    ) -> tuple[Moments, tuple[tuple[int, ...], tuple[int, ...]]]:
+    def _kept(self, effect: int, given: Sequence[int], two: tuple[int, int]
+              ) -> tuple[Moments, tuple[tuple[int, ...], tuple[int, ...]]]:  # fmt: skip
         """The moments of both contexts, and what slopes are given in either."""
         moments, system = self._given(given, two)
         if self.result.evidence is None:
@@ -186,9 +186,8 @@ class RowFits:
         first, second = (tuple(z for z in system if not found[z]) for found in below)
         return moments, (first, second)
 
-    def _turned(
-        self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]
-    ) -> Iterator[tuple[Slope, Slope]]:
+    def _turned(self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]
+                ) -> Iterator[tuple[Slope, Slope]]:  # fmt: skip
         """The slopes with one link of the effect turned in one context, where the context changes both of its ends.
 
         Also without an effect of both that may be drawn as their cause: given it, they are linked where they are not.
@@ -235,11 +234,6 @@ class RowFits:
             if apart * (pair[0].value - pair[1].value) <= 0.0 or not heterogeneity(pair)[1] <= DESPITE_ERRORS:
                 return BY_ERRORS.format(share)
         return ""
-
-    def unchanged(self, effect: int, given: Sequence[int], two: tuple[int, int]) -> float:
-        """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
-        moments, system = self._given(given, two)
-        return _same_regression(moments, self.result.cells.differing(*two)[0], effect, system)
 
     def _given(self, given: Sequence[int], two: tuple[int, int]) -> tuple[Moments, tuple[int, ...]]:
         """The moments of both contexts, and the system variables of a set."""
@@ -308,7 +302,12 @@ class WindowFits:
         if not found or not may_cause(endpoints)[copies, y].any() or endpoints[copies, x].any():
             back = [self._fit(y, x, self._moments(y, place))[0] for place in (present, absent)]
             p = float(np.max([p, heterogeneity(back)[1]]))
-        doubt = "no change if it points the other way" if found and self._unchanged(x, y, present, absent) else ""
+        doubt = ""
+        if found and self._fixed(y, present):  # one regression of x on y and its causes, its variance included
+            two = stacked([self._moments(y, place) for place in (present, absent)])
+            context = self.result.cells.positions[0]  # a column without moments of its own
+            if _same_regression(two, context, x, tuple(sorted({y, *self._causes(x)} - {x}))) > UNCHANGED:
+                doubt = "no change if it points the other way"
         return SlopeComparison(here, there, p, doubt)
 
     def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
@@ -330,20 +329,11 @@ class WindowFits:
         return found[0] if found else Family(graphs.settled)
 
     def _fixed(self, y: int, place: int) -> tuple[int, ...]:
-        """The context lags that select the windows of a variable."""
         return self.mechanics.rows_for(self._family(y), place, y).fixed
 
     def _moments(self, y: int, place: int) -> Moments:
         """The moments of the windows in which these have the value of a context."""
         return self.mechanics.moments.merged(self.mechanics.rows_of(place, self._fixed(y, place)))
-
-    def _unchanged(self, x: int, y: int, present: int, absent: int) -> bool:
-        """Whether one regression of x on y and its causes, its variance included, holds in both contexts."""
-        if not self._fixed(y, present):
-            return False
-        two = stacked([self._moments(y, place) for place in (present, absent)])
-        context = self.result.cells.positions[0]  # a column without moments of its own
-        return _same_regression(two, context, x, tuple(sorted({y, *self._causes(x)} - {x}))) > UNCHANGED
 
 
 def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:

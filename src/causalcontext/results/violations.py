@@ -44,7 +44,14 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
     if not result.final:
         return ()
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
-    kinds, data = _kinds(result), result.rows
+    kinds: tuple[str, ...] = KINDS
+    data = result.rows
+    if result.evidence is not None:
+        kinds = ENGINE if result.evidence.wrong_cells == "keep" else (ROWS,)
+    elif result.settings.test in MODEL_FREE:
+        kinds = (ROWS,)
+    elif result.settings.test in CURVED:
+        kinds = tuple(kind for kind in KINDS if kind != CURVES)
     if result.windowed is not None:
         data = _as_searched(result, result.windowed.columns)
         beyond = len(data.names) - len(result.names)
@@ -125,13 +132,3 @@ def by_ranks(result: ContextGraphs) -> bool:
     """Whether the search replaced columns by normal scores that the rows of the result do not have."""
     searched = result.evidence is not None and result.evidence.transform == "ranks"
     return searched or result.settings.test == "gaussian-ranks"
-
-
-def _kinds(result: ContextGraphs) -> tuple[str, ...]:
-    if result.evidence is not None:
-        return ENGINE if result.evidence.wrong_cells == "keep" else (ROWS,)
-    if result.settings.test in MODEL_FREE:
-        return (ROWS,)
-    if result.settings.test in CURVED:
-        return tuple(kind for kind in KINDS if kind != CURVES)
-    return KINDS

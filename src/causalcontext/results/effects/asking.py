@@ -15,7 +15,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -83,7 +83,12 @@ def effect_in(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast = N
     if mechanics.is_pag:
         return adjusted(lambda: levels.signed(adjusted_effect(mechanics, g, x, y)))
     if y in mechanics.contexts:
-        return effect_on_context(mechanics, x, y, levels)
+        # By how much the probability of one of its values moves with x: on all rows, since no context is held.
+        if not mechanics.into_contexts[:, mechanics.place(x)[0]].any():
+            return NO_PATH
+        first, nodes = mechanics.cells[0], range(mechanics.endpoints.shape[1])
+        asked = [(first, v) for v in nodes if v == y or mechanics.into_contexts[first, mechanics.place(v)[0]]]
+        return possible(mechanics, asked, lambda family: standardised_effect(mechanics, family, first, x, y, levels))
     if not mechanics.leads(g, x, y):
         return NO_PATH
     return possible(mechanics, places(mechanics, g, x, y), lambda family: in_family(mechanics, family, g, x, y, levels),
@@ -94,21 +99,11 @@ def _signed(levels: Contrast, found: LocalAnswers) -> LocalAnswers:
     return LocalAnswers([levels.signed(one) for one in found.estimates], found.cut)
 
 
-def effect_on_context(mechanics: Mechanics, x: int, context: int, levels: Contrast) -> Possible:
-    """By how much the probability of one value of a context moves with x: on all rows, since no context is held."""
-    (g, *_), nodes = mechanics.cells, range(mechanics.endpoints.shape[1])
-    if not mechanics.into_contexts[:, mechanics.place(x)[0]].any():
-        return NO_PATH
-    asked = [(g, v) for v in nodes if v == context or mechanics.into_contexts[g, mechanics.place(v)[0]]]
-    return possible(mechanics, asked, lambda family: standardised_effect(mechanics, family, g, x, context, levels))
-
-
 def difference(mechanics: Mechanics, g: int, h: int, x: int, y: int, levels: Contrast = NUMBERS) -> Possible:
     """The effect of x on y in context g minus that in context h."""
     if mechanics.is_pag:
-        return adjusted(
-            lambda: levels.signed(adjusted_effect(mechanics, g, x, y) - adjusted_effect(mechanics, h, x, y))
-        )
+        return adjusted(lambda: levels.signed(
+            adjusted_effect(mechanics, g, x, y) - adjusted_effect(mechanics, h, x, y)))  # fmt: skip
     if not (mechanics.leads(g, x, y) or mechanics.leads(h, x, y)):
         return NO_PATH
 
@@ -149,14 +144,10 @@ def by_path(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> d
     found: dict[tuple[int, ...], Possible] = {}
     for path in (path for family in families for path in paths_between(mechanics, family, g, x, y)):
         if path not in found:
-            found[path] = possible(mechanics, asked, partial(_along, mechanics, g, path, levels))
+            found[path] = possible(mechanics, asked, partial(path_effect, mechanics, g, path, levels))
         if len(found) > MOST_PATHS:
             raise NoAnswer(f"more than {MOST_PATHS} paths lead from {mechanics.name(x)} to {mechanics.name(y)}")
     return found
-
-
-def _along(mechanics: Mechanics, g: int, path: tuple[int, ...], levels: Contrast, family: Family) -> Estimate:
-    return levels.signed(path_effect(mechanics, family, g, path))
 
 
 def places(mechanics: Mechanics, g: int, x: int, y: int) -> list[Place]:
@@ -184,22 +175,18 @@ def approximations(mechanics: Mechanics, g: int, effects: Sequence[int], causes:
     bends = [f"{mechanics.name(cause)} --> {mechanics.name(v)} ({shape})"
              for cause, v, shape in mechanics.bends(g, effects, causes)]  # fmt: skip
     found += ["linear approximation of " + ", ".join(bends[:3])] * bool(bends)
-    return found + list(_followed(mechanics, g, effects))
-
-
-def _followed(mechanics: Mechanics, g: int, effects: Sequence[int]) -> Iterator[str]:
-    """Mechanisms with lags whose residuals follow each other, which makes errors too small."""
     if mechanics.result.windowed is None or mechanics.is_pag:
-        return
-    for v in effects:
+        return found
+    for v in effects:  # residuals that follow each other make errors too small
         families = mechanics.graphs.families(mechanics.graphs.touching([(g, v)]), most_families(mechanics))
         try:
             correlation = mechanics.follows(mechanics.fit(families[0], g, v)) if families else 0.0
         except NoAnswer:
             continue
         if correlation:
-            yield (f"residuals of {mechanics.name(v)} follow each other (correlation {correlation:.2f}), so that its "
-                   "coefficients and errors are in doubt: pass more lags")  # fmt: skip
+            found.append(f"residuals of {mechanics.name(v)} follow each other (correlation {correlation:.2f}), so that "
+                         "its coefficients and errors are in doubt: pass more lags")  # fmt: skip
+    return found
 
 
 def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, levels: Contrast = NUMBERS) -> Possible:
@@ -216,22 +203,21 @@ def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, l
         except NotLinear:
             return standardised_context_effect(mechanics, family, g, h, y, levels)
 
+    def local() -> LocalAnswers:
+        """By the causes of the context alone: the mean of y given them, averaged over all rows."""
+        if len(mechanics.contexts) > 1:
+            raise NoAnswer("too many directed graphs are possible; add knowledge")
+        (only,), found = mechanics.contexts, []
+        ways = local_families(mechanics, [g], [only])
+        for causes in (family.parents(g, only) for family in ways.families):
+            means = () if y in causes else [standardised_mean(mechanics, y, causes, place) for place in (g, h)]
+            found.append(means[0] - means[1] if means else Estimate(0.0))
+        return LocalAnswers(found, ways.cut)
+
     asked = [*downstream(mechanics, g, y), *downstream(mechanics, h, y)]
     if any(mechanics.kind(v) is not Kind.CONTINUOUS for _, v in asked):
         asked += [(g, position) for position in mechanics.contexts]
-    return possible(mechanics, asked, ask, lambda: _local_context_effects(mechanics, g, h, y))
-
-
-def context_direct(mechanics: Mechanics, family: Family, g: int, h: int, y: int) -> float:
-    """What the change of the own mechanism of y does, all its causes as they are under do(context of h)."""
-    if mechanics.contexts.isdisjoint(family.parents(g, y)):
-        return 0.0
-    everyone = mechanics.means(mechanics.everyone)
-    fit = mechanics.fit(family, g, y)
-    place = fit.level_place(g)
-    causes = [mean_under(mechanics, family, h, cause, {}, everyone).value for cause in fit.causes]
-    with_own = float(fit.levels[place] + fit.slopes @ (causes - fit.centres[place]))
-    return with_own - mean_under(mechanics, family, h, y, {}, everyone).value
+    return possible(mechanics, asked, ask, local)
 
 
 def downstream(mechanics: Mechanics, g: int, y: int) -> list[Place]:
@@ -242,27 +228,18 @@ def downstream(mechanics: Mechanics, g: int, y: int) -> list[Place]:
             if on_the_way[v] and mechanics.from_contexts[g, v] and mechanics.lag(v) == 0]  # fmt: skip
 
 
-def _local_context_effects(mechanics: Mechanics, g: int, h: int, y: int) -> LocalAnswers:
-    """The same by the causes of the context alone: the mean of y given them, averaged over all rows."""
-    if len(mechanics.contexts) > 1:
-        raise NoAnswer("too many directed graphs are possible; add knowledge")
-    (context,) = mechanics.contexts
-    ways, found = local_families(mechanics, [g], [context]), []
-    for family in ways.families:
-        causes = family.parents(g, context)
-        means = () if y in causes else [standardised_mean(mechanics, y, causes, place) for place in (g, h)]
-        found.append(means[0] - means[1] if means else Estimate(0.0))
-    return LocalAnswers(found, ways.cut)
-
-
 def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     """The effect of x on y in a context; `NoAnswer` has the mark that is to blame."""
     if mechanics.result.series is not None:
         return _effect_over_time(mechanics, g, x, y)
     if not possible_descendants(_without_functions(mechanics, g), x)[y]:
         return Estimate(0.0)
-    given = _given(mechanics, g, x, y, _held(mechanics, g, x, y))
-    contexts = mechanics.result.cells
+    contexts, links = mechanics.result.cells, may_cause(_without_functions(mechanics, g))
+    links[x] = links[:, x] = False
+    leading = ancestors(links, y)  # other than through x; for contexts, the columns that they are made of count
+    sources = ((position, contexts.source_of(position)) for position in contexts.positions)
+    held = (position if source is None else source for position, source in sources)
+    given = _given(mechanics, g, x, y, tuple(v for v in held if leading[v]))
     functions = {position: source for position, source in contexts.made if source in (x, *given)}
     named = [v for v in contexts.positions if v in given or v in functions]
     system = tuple(v for v in given if v not in mechanics.contexts)
@@ -277,9 +254,8 @@ def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: i
         return Estimate(0.0)
     if len(mechanics.contexts) > 1:
         raise NoAnswer("several contexts together with hidden variables")
-    first, second = (
-        standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place) for place in (g, h)
-    )
+    first, second = (standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place)
+                     for place in (g, h))  # fmt: skip
     return first - second
 
 
@@ -354,7 +330,6 @@ class LoggedSeparations:
 
 
 def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:
-    """What to adjust for."""
     endpoints = _without_functions(mechanics, g)
     crossed = np.argwhere(np.triu((endpoints == Endpoint.CONFLICT) | (endpoints.T == Endpoint.CONFLICT)))
     if len(crossed):
@@ -363,22 +338,11 @@ def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) 
     if found.given is not None:
         return found.given
     assert found.blamed is not None
-    a, b = found.blamed
-    name = mechanics.name
+    (a, b), name = found.blamed, mechanics.name
     if a == b:
         raise NoAnswer(f"{name(a)}, which is held: {name(x)} may lead to it, and it may lead to {name(y)}")
     hides = ", which may hide a common cause" if directed(endpoints)[a, b] else ""
     raise NoAnswer(edge_text(mechanics, g, a, b) + hides)
-
-
-def _held(mechanics: Mechanics, g: int, x: int, y: int) -> tuple[int, ...]:
-    """The contexts that may lead to y other than through x, or the columns that they are made of."""
-    links, cells = may_cause(_without_functions(mechanics, g)), mechanics.result.cells
-    links[x] = links[:, x] = False
-    leading = ancestors(links, y)
-    sources = ((position, cells.source_of(position)) for position in cells.positions)
-    held = (position if source is None else source for position, source in sources)
-    return tuple(v for v in held if leading[v])
 
 
 def _without_functions(mechanics: Mechanics, g: int) -> Endpoints:

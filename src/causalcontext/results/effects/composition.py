@@ -86,16 +86,13 @@ def named_levels(mechanics: Mechanics, x: int, y: int, contrast: Contrast) -> tu
 
 def level_words(mechanics: Mechanics, x: int, y: int, contrast: Contrast) -> str:
     """The levels in words; empty for numbers."""
-    return "; ".join(_words(mechanics, x, y, contrast))
-
-
-def _words(mechanics: Mechanics, x: int, y: int, contrast: Contrast) -> Iterator[str]:
-    after, before, of = named_levels(mechanics, x, y, contrast)
+    (after, before, of), found = named_levels(mechanics, x, y, contrast), []
     if contrast.of >= 0:
         higher = mechanics.kind(y) is Kind.ORDERED and contrast.of < len(mechanics.levels(y)) - 1
-        yield f"the probability of {mechanics.name(y)} = {of}" + (" or higher" if higher else "")
+        found.append(f"the probability of {mechanics.name(y)} = {of}" + (" or higher" if higher else ""))
     if contrast.after >= 0:
-        yield f"{mechanics.name(x)} = {after} instead of {before}"
+        found.append(f"{mechanics.name(x)} = {after} instead of {before}")
+    return "; ".join(found)
 
 
 def _code(mechanics: Mechanics, variable: int, option: str, level: Any) -> int:
@@ -168,33 +165,26 @@ def paths_between(mechanics: Mechanics, family: Family, g: int, x: int, y: int) 
             stack += [(*path, v) for v in reversed(below.get(path[-1], []))]
 
 
-def path_effect(mechanics: Mechanics, family: Family, g: int, path: tuple[int, ...]) -> Estimate:
-    """The product of the coefficients along a path; 0 where it is none."""
-    steps = []
+def path_effect(mechanics: Mechanics, g: int, path: tuple[int, ...], levels: Contrast, family: Family) -> Estimate:
+    """The product of the coefficients along a path, in the direction that is asked for; 0 where it is none."""
+    steps, parts = [], []
     for cause, v in pairwise(path):
         if cause not in mechanics.parents(family, g, v):
-            return Estimate(0.0)
+            return levels.signed(Estimate(0.0))
         fit = mechanics.fit(family, g, v)
         steps.append(fit.slope(fit.causes[mechanics.earlier(fit.causes, v).index(cause)]))
     values = np.array([step.value for step in steps])
-    parts = []
     for place, step in enumerate(steps):
-        others = float(np.prod(np.delete(values, place)))
-        parts.append(Estimate(0.0, step.scaled(others).gradient))
-    return Estimate(float(values.prod()), total(parts).gradient)
+        parts.append(Estimate(0.0, step.scaled(float(np.prod(np.delete(values, place)))).gradient))
+    return levels.signed(Estimate(float(values.prod()), total(parts).gradient))
 
 
 def mean_under(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Mapping[int, float],
                start: Means, shift_only: bool = False) -> Estimate:  # fmt: skip
     """The mean of y if some variables are set, and the context is set to that of a graph.
 
-    Parameters
-    ----------
-    fixed : mapping from variable to value
-    start : Means
-        What the variables upstream of everything that is set have: their means on these rows.
-    shift_only : bool
-        For the cases that are in the context anyway: everything keeps its mean but for what `fixed` moves.
+    `start` are the means of what is upstream of everything that is set. With `shift_only`, for cases that are in the
+    context anyway, everything keeps its mean but for what `fixed` moves.
     """
     order = causes_first(mechanics, family, g, y, fixed)
     means = {v: float(start.values[mechanics.column(v)]) for v in order}
@@ -202,7 +192,8 @@ def mean_under(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Mapp
     for v in order:
         if v in fixed:
             continue
-        led = not (keeps := _keeps(mechanics, v, shift_only)) and mechanics.contexts & {*family.parents(g, v)}
+        keeps = shift_only or mechanics.lag(v) > 0  # a context is set now, and not in the past
+        led = not keeps and mechanics.contexts & {*family.parents(g, v)}
         if not led and moved.isdisjoint(mechanics.parents(family, g, v)):
             values[v] = means[v]
             continue
@@ -214,7 +205,7 @@ def mean_under(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Mapp
     onward = _onward(uses, y)
     at_start, parts = np.zeros(len(start.values)), [Estimate(values[y])]
     for v in order:
-        share, keeps = onward.get(v, 0.0), _keeps(mechanics, v, shift_only)
+        share, keeps = onward.get(v, 0.0), shift_only or mechanics.lag(v) > 0
         if v in uses:
             fit, causes = uses[v]
             slopes = share * _away(uses[v], g, values, means if keeps else None)
@@ -277,11 +268,6 @@ def _onward(uses: dict[int, Use], y: int) -> dict[int, float]:
     return onward
 
 
-def _keeps(mechanics: Mechanics, v: int, shift_only: bool) -> bool:
-    """Whether a variable keeps its mean but for what is set: a context is set now, and not in the past."""
-    return shift_only or mechanics.lag(v) > 0
-
-
 def _away(use: Use, g: int, values: Mapping[int, float], means: Mapping[int, float] | None) -> Floats:
     """How far the causes of a mechanism are from where it has its level: from their means, or from those of its fit."""
     fit, causes = use
@@ -302,10 +288,6 @@ class MeanModel(NamedTuple):
     slopes: Floats
     covariance: Floats
     df: int
-
-    def mean(self, design: Floats) -> Floats:
-        """The mean for every row."""
-        return _mean(self.kind, design @ self.slopes)
 
 
 def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int, levels: Contrast) -> Estimate:
@@ -351,14 +333,8 @@ def standardised_context_effect(mechanics: Mechanics, family: Family, g: int, h:
     return mechanics.standardised[key]
 
 
-def _mean_difference(
-    mechanics: Mechanics,
-    rows: CompleteRows,
-    variables: tuple[int, ...],
-    y: int,
-    cells: tuple[int, ...],
-    levels: Contrast,
-) -> Estimate:
+def _mean_difference(mechanics: Mechanics, rows: CompleteRows, variables: tuple[int, ...], y: int,
+                     cells: tuple[int, ...], levels: Contrast) -> Estimate:  # fmt: skip
     """Every row is asked twice, with the first of the variables moved and without."""
     values, _ = rows.values([y, *variables], (cells,))
     if not len(values):
@@ -393,7 +369,13 @@ def mean_model(kind: Kind, y: Floats, columns: Floats) -> MeanModel:
     """The mean of y given some columns by maximum likelihood, with the covariance of the sandwich."""
     if len(y) - columns.shape[1] < SPARE_ROWS:
         raise NoAnswer(f"too few rows: {len(y)} for {columns.shape[1]} coefficients")
-    slopes = _largest_likelihood(kind, y, columns)
+    if kind is Kind.CONTINUOUS:
+        slopes = np.asarray(np.linalg.lstsq(columns, y, rcond=None)[0])
+    else:  # a logit of the second of two categories, or a Poisson regression
+        family, response = (LOGIT, y == 0.0) if kind is Kind.CATEGORICAL else (POISSON, y)
+        numbers, lines = response.astype(np.int64), np.ascontiguousarray(columns.T)
+        slopes = first_slopes(family, numbers, 2, len(lines))
+        fit_glm(family, lines, numbers, 2, slopes, 0.0, CONVERGED)
     fitted = columns @ slopes
     information = (columns * _derivative(kind, fitted)[:, None]).T @ columns
     if not np.linalg.eigvalsh(information / len(y))[0] > COLLINEAR_BELOW:
@@ -404,17 +386,6 @@ def mean_model(kind: Kind, y: Floats, columns: Floats) -> MeanModel:
         raise NoAnswer("the regression does not converge")
     df = len(y) - columns.shape[1]
     return MeanModel(kind, slopes, inverse @ score.T @ score @ inverse * (len(y) / df), df)
-
-
-def _largest_likelihood(kind: Kind, y: Floats, columns: Floats) -> Floats:
-    """The coefficients of a line, of a logit of the second of two categories, or of a Poisson regression."""
-    if kind is Kind.CONTINUOUS:
-        return np.asarray(np.linalg.lstsq(columns, y, rcond=None)[0])
-    family, response = (LOGIT, y == 0.0) if kind is Kind.CATEGORICAL else (POISSON, y)
-    numbers, design = response.astype(np.int64), np.ascontiguousarray(columns.T)
-    slopes = first_slopes(family, numbers, 2, len(design))
-    fit_glm(family, design, numbers, 2, slopes, 0.0, CONVERGED)
-    return slopes
 
 
 def design(mechanics: Mechanics, variables: Sequence[int], values: Floats, like: Floats, by_level: bool = False
@@ -436,21 +407,18 @@ def design(mechanics: Mechanics, variables: Sequence[int], values: Floats, like:
 
 def _averaged(parts: Sequence[tuple[MeanModel, Floats, float]]) -> Estimate:
     """The average over rows of signed means, with its error: that of the models, and that of the rows."""
-    each = np.sum([sign * model.mean(columns) for model, columns, sign in parts], axis=0)
+    each = np.sum([sign * _mean(model.kind, columns @ model.slopes) for model, columns, sign in parts], axis=0)
     by_model: dict[int, tuple[MeanModel, Floats]] = {}
     for model, columns, sign in parts:
         moved = sign * (columns * _derivative(model.kind, columns @ model.slopes)[:, None]).mean(axis=0)
         known = by_model.get(id(model.slopes))
         by_model[id(model.slopes)] = (model, moved if known is None else known[1] + moved)
-    gradient: dict[Parameters, Floats] = {
-        Parameters(model.covariance, model.df): moved for model, moved in by_model.values()
-    }
     rows = Parameters(np.array([[float(each.var(ddof=1)) / len(each)]]), len(each) - 1)
+    gradient = {Parameters(model.covariance, model.df): moved for model, moved in by_model.values()}
     return Estimate(float(each.mean()), gradient | {rows: np.ones(1)})
 
 
 def _checked(mechanics: Mechanics) -> CompleteRows:
-    """The rows, if the result has them."""
     if mechanics.rows is None:
         raise Refused("effects along categories and counts need the rows, which this result does not have: "
                       "save(path, rows=True) keeps them in the file")  # fmt: skip

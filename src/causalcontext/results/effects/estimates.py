@@ -94,18 +94,13 @@ def total(parts: Iterable[Estimate]) -> Estimate:
     for part in found:
         for block, derivative in part.gradient.items():
             by_block.setdefault(block, []).append(derivative)
-    gradient = {block: _sum(derivatives) for block, derivatives in by_block.items()}
+    gradient = {block: derivatives[0] for block, derivatives in by_block.items()}
+    for block, rows in ((block, np.array(own)) for block, own in by_block.items() if len(own) > 1):
+        added: Floats = rows.sum(axis=0)
+        gradient[block] = np.where(np.abs(added) <= ROUNDING * np.abs(rows).sum(axis=0), 0.0, added)
     value, size = sum(part.value for part in found), sum(abs(part.value) for part in found)
     return Estimate(0.0 if abs(value) <= ROUNDING * size else float(value),
                     {block: part for block, part in gradient.items() if part.any()})  # fmt: skip
-
-
-def _sum(derivatives: list[Floats]) -> Floats:
-    if len(derivatives) == 1:
-        return derivatives[0]
-    rows = np.array(derivatives)
-    added: Floats = rows.sum(axis=0)
-    return np.where(np.abs(added) <= ROUNDING * np.abs(rows).sum(axis=0), 0.0, added)
 
 
 def quantile(df: float, probability: float) -> float:

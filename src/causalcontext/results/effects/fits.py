@@ -108,20 +108,10 @@ def fit(moments: Moments, effect: int, causes: tuple[int, ...], groups: Groups, 
         graphs: Groups = (), weights: Floats | None = None) -> MechanismFit:  # fmt: skip
     """Least squares of an effect on its causes, with an intercept for every group, on the rows of some cells.
 
-    Parameters
-    ----------
-    moments : Moments
-        Of every cell.
-    effect : int
-    causes : tuple of int
-    groups : tuple of tuples of int
-        The cells, by level: one group, or of a shifted mechanism several.
-    rows : CompleteRows or None
-        With rows the errors are those of the sandwich, which needs no equal variances; else the classical ones.
-    graphs : tuple of tuples of int
-        The contexts that every level is of.
-    weights : array, shape (rows,), or None
-        Of every row of these cells, where the noise is not equally wide in all of them; needs `rows`.
+    `moments` are those of every cell, `groups` the cells by level: one group, or of a shifted mechanism several;
+    `graphs` are the contexts that every level is of. With rows the errors are those of the sandwich, which needs no
+    equal variances; else the classical ones. `weights`, shape (rows,), are of every row of these cells, where the noise
+    is not equally wide in all of them; they need `rows`.
     """
     columns = [effect, *causes]
     levels = grouped(moments, groups, columns)
@@ -156,11 +146,8 @@ def fit(moments: Moments, effect: int, causes: tuple[int, ...], groups: Groups, 
 def grouped(moments: Moments, groups: Groups, columns: Sequence[int] | None = None) -> Moments:
     """The moments of some columns, or of all, in every group of cells."""
     some = list(range(moments.mean.shape[1]) if columns is None else columns)
-    parts = [
-        Moments(part.rows, part.mean[:, some], part.scatter[:, some][:, :, some]).merged()
-        for part in (moments.some(cells) for cells in groups)
-    ]
-    return stacked(parts)
+    return stacked([Moments(part.rows, part.mean[:, some], part.scatter[:, some][:, :, some]).merged()
+                    for part in map(moments.some, groups)])  # fmt: skip
 
 
 def stacked(parts: Sequence[Moments]) -> Moments:
@@ -266,19 +253,8 @@ def shared_fits(moments: Moments, effect: int, terms: Sequence[Term], rows: Comp
         used = [effect, *columns.tolist()]
         values, place = rows.values(used, groups)
         values -= levels.mean[place][:, used]
-        joint = Parameters(
-            sandwich(
-                values[:, 0],
-                values[:, 1:] * inside.T[place],
-                place,
-                levels.rows,
-                slopes,
-                inverse,
-                weights,
-                rows.clusters(groups),
-            ),
-            df,
-        )
+        design, clusters = values[:, 1:] * inside.T[place], rows.clusters(groups)
+        joint = Parameters(sandwich(values[:, 0], design, place, levels.rows, slopes, inverse, weights, clusters), df)
     kind: ErrorKind = "classical" if rows is None else "sandwich"
     found = []
     for r in range(contexts):

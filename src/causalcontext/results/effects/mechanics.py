@@ -24,7 +24,7 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs.dags import Family, LocalFamilies, OpenGraphs
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
+from causalcontext.graphs.endpoints import Endpoint, GraphKind
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.curve_difference import rows_in_units
@@ -95,13 +95,8 @@ LARGEST_Z = 3.3
 class Mechanics(UnrolledGraphs):
     """The graphs of a result with the fits of their mechanisms, each made once.
 
-    Parameters
-    ----------
-    result : ContextGraphs
-    errors : {"auto", "sandwich", "classical"}
-        "auto" takes the sandwich where the result has rows.
-    intervals : {"auto", "mixture", "graph"}
-        Whether intervals are over draws of graphs; "auto" takes these where there are any.
+    With `errors` "auto" they are those of the sandwich where the result has rows; with `intervals` "auto" intervals are
+    over draws of graphs where there are any.
     """
 
     def __init__(self, result: ContextGraphs, errors: str = "auto", intervals: str = "graph") -> None:
@@ -139,7 +134,10 @@ class Mechanics(UnrolledGraphs):
         self.window_pags: dict[int, WindowPag] = {}
         self.edge_texts: dict[tuple[int, int, int], str] = {}
         self.open_texts: dict[tuple[tuple[int, ...], frozenset[tuple[int, int]]], str] = {}
-        self.contested = _contested(self.endpoints)
+        # The first edge in conflict of every variable in every graph, where there is one.
+        contested = self.endpoints == Endpoint.CONFLICT
+        places = np.argwhere(contested | contested.swapaxes(1, 2)).tolist()
+        self.contested = {(g, v): (g, min(u, v), max(u, v)) for g, v, u in reversed(places)}
         self.draws, self.intervals = None, GIVEN
         if intervals != "graph":
             self._take_draws(intervals == "mixture", errors)
@@ -262,12 +260,9 @@ class Mechanics(UnrolledGraphs):
         return self._means[key]
 
     @cached_property
-    def _correlation(self) -> Floats:
+    def correlation(self) -> Floats:
+        """The correlations of all columns over all rows, whatever their signs."""
         return np.abs(self.moments.merged().correlation())
-
-    def correlated(self, v: int, w: int) -> float:
-        """The correlation of two columns over all rows, whatever its sign."""
-        return float(self._correlation[self.column(v), self.column(w)])
 
     def rows_for(self, family: Family, g: int, variable: int) -> RowChoice:
         """Whose rows a mechanism is fitted on: the adaptive rule."""
@@ -284,9 +279,8 @@ class Mechanics(UnrolledGraphs):
         read = {self.place(cause)[0] for cause in named}
         others = [position for position in now if self.place(position)[0] not in read]
         above = [position for position in others if variable in family.ancestors(g, position)]
-        unknown = [
-            position for position in others if position not in above and self._not_searched(g, position, variable)
-        ]
+        unknown = [position for position in others
+                   if position not in above and self._not_searched(g, position, variable)]  # fmt: skip
         listed = " and ".join(map(self.name, named))
         why = [f"{listed} {'causes' if len(named) == 1 else 'cause'} it"] if named else []
         if unknown:
@@ -301,7 +295,10 @@ class Mechanics(UnrolledGraphs):
         alike = [h for h in agreeing if family.parents(h, variable) == parents]
         if alike == agreeing:
             return self._choice(agreeing, named, words)
-        return self._choice(alike, [*named, *self._selecting], f"{words}, but its causes differ between contexts")
+        # What tells the contexts apart where a mechanism names none: with lags the latest context of the past.
+        latest = {self.place(position)[0]: position for position in sorted(known) if self.lag(position) > 0}
+        selecting = now if self.result.series is None else latest.values()
+        return self._choice(alike, [*named, *selecting], f"{words}, but its causes differ between contexts")
 
     def _like(self, g: int, named: Collection[int]) -> list[int]:
         """The contexts that agree with one on some context variables."""
@@ -324,25 +321,14 @@ class Mechanics(UnrolledGraphs):
         view = self.held.cell(g) if fixed is None else adaptive(self.held.cell(g), fixed)
         if view not in self._agreeing:
             wanted = dict(view)
-            self._agreeing[view] = tuple(
-                c for c in range(len(self.row_contexts.cells))
-                if all(wanted.get(position, level) == level for position, level in self.row_contexts.cell(c))
-            )  # fmt: skip
+            self._agreeing[view] = tuple(c for c in self.everyone if all(
+                wanted.get(position, level) == level for position, level in self.row_contexts.cell(c)))  # fmt: skip
         return self._agreeing[view]
 
     @property
     def everyone(self) -> tuple[int, ...]:
         """The cells of all rows."""
         return tuple(range(len(self.row_contexts.cells)))
-
-    @cached_property
-    def _selecting(self) -> list[int]:
-        """What tells the contexts apart where a mechanism names none: with lags the latest context of the past."""
-        if self.result.series is None:
-            return list(self.result.cells.positions)
-        past = [position for position in self.row_contexts.positions if self.lag(position) > 0]
-        latest = {self.place(position)[0]: position for position in sorted(past)}
-        return list(latest.values())
 
     def bends(self, g: int, effects: Sequence[int], causes: Sequence[int] | None = None) -> list[tuple[int, int, str]]:
         """The links between some variables that a score-based model found to be no straight lines, with their shape."""
@@ -415,9 +401,8 @@ class Mechanics(UnrolledGraphs):
         for views in inside.values():
             if wanted == {cell for view in views for cell in contexts.members(view)}:
                 found = (described(contexts, view, self.result.names, levels) for view in views)
-                return " or ".join(
-                    ", ".join(f"{name}={value}" for name, value in one.items()) or "all" for one in found
-                )
+                return " or ".join(", ".join(f"{name}={value}" for name, value in one.items()) or "all"
+                                   for one in found)  # fmt: skip
         return "none"
 
     def follows(self, found: MechanismFit) -> float:
@@ -476,13 +461,6 @@ class Mechanics(UnrolledGraphs):
             if (linked & beside).any():
                 found.add(self.place(position)[0])
         return frozenset(found)
-
-
-def _contested(endpoints: Endpoints) -> dict[tuple[int, int], tuple[int, int, int]]:
-    """The first edge in conflict of every variable in every graph, where there is one."""
-    contested = endpoints == Endpoint.CONFLICT
-    places = np.argwhere(contested | contested.swapaxes(1, 2)).tolist()
-    return {(g, v): (g, min(u, v), max(u, v)) for g, v, u in reversed(places)}
 
 
 def _sufficient_statistics(result: ContextGraphs) -> tuple[Contexts, Moments]:

@@ -74,21 +74,8 @@ class _Readers(NamedTuple):
     levels: Floats
 
 
-def _is_weak(drawn: Floats) -> bool:
-    """Whether an effect, where there is one, is small beside the spread of its draws."""
-    some = drawn[drawn != 0.0]
-    low, middle, high = np.quantile(some, [0.16, 0.5, 0.84]) if len(some) else np.zeros(3)
-    return not 2.0 * abs(middle) > STRONG * (high - low)
-
-
 class EffectDraws:
-    """Effects, edges and ancestors over draws of graphs.
-
-    Parameters
-    ----------
-    result : ContextGraphs
-    draws : OrderDraws
-    """
+    """Effects, edges and ancestors over draws of graphs."""
 
     def __init__(self, result: ContextGraphs, draws: OrderDraws) -> None:
         assert result.moments is not None
@@ -145,7 +132,10 @@ class EffectDraws:
         drawn: Floats = self.totals[:, g, x, y]
         if h >= 0:
             drawn = drawn - self.totals[:, h, x, y]
-        sure = TOO_SURE if h >= 0 or _is_weak(drawn) else 1.0
+        some = drawn[drawn != 0.0]
+        low, middle, high = np.quantile(some, [0.16, 0.5, 0.84]) if len(some) else np.zeros(3)
+        weak = not 2.0 * abs(middle) > STRONG * (high - low)  # where there is an effect, beside the spread of its draws
+        sure = TOO_SURE if h >= 0 or weak else 1.0
         tail = 0.5 * (1.0 - level) / sure
         low, high = np.quantile(drawn, [tail, 1.0 - tail]).tolist()
         beyond = min(float(np.mean(drawn <= 0.0)), float(np.mean(drawn >= 0.0)))
@@ -163,7 +153,7 @@ class EffectDraws:
     def _readers(self) -> _Readers:
         places, cells = range(len(self._contexts)), self._cells
         everything = (tuple(range(len(cells))),)
-        scatter, rows, levels = [self._scatter([self._block(everything)])], [everything], [1.0]
+        scatter, rows, levels = [self._scatter([grouped(self._moments, everything, self._system)])], [everything], [1.0]
         variables, table = [], []
         for some in (some for size in (1, 2) for some in combinations(places, size)):
             values = sorted({tuple(cell[j] for j in some) for cell in cells})
@@ -171,16 +161,13 @@ class EffectDraws:
             variables.append(tuple(self._contexts[j] for j in some))
             table.append([len(scatter), len(values), *groups])
             members = [tuple(c for c, own in enumerate(groups) if own == value) for value in range(len(values))]
-            apart = [self._block((own,)) for own in members]
+            apart = [grouped(self._moments, (own,), self._system) for own in members]
             scatter += [self._scatter(apart), *(self._scatter([one]) for one in apart)]
             rows += [everything, *((own,) for own in members)]
             levels += [float(len(values)), *[1.0] * len(values)]
         n = [float(sum(self._moments.rows[list(cells)].sum() for cells in groups)) for groups in rows]
         return _Readers(variables, np.array(table, dtype=np.int64).reshape(len(variables), 2 + len(cells)),
                         np.stack(scatter), np.array(n), np.array(levels))  # fmt: skip
-
-    def _block(self, groups: tuple[tuple[int, ...], ...]) -> Moments:
-        return grouped(self._moments, groups, self._system)
 
     def _scatter(self, parts: Sequence[Moments]) -> Floats:
         """Cross products around the means of every part, in units of the spread."""

@@ -61,20 +61,13 @@ class LocalAnswers(NamedTuple):
 
 def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Family], Estimate],
              local: Callable[[], LocalAnswers] | None = None) -> Possible:  # fmt: skip
-    """The values of a number over all families of graphs.
+    """The values of a number over all families of graphs: `ask` has it in one family, `local` by the local method.
 
-    Parameters
-    ----------
-    places : sequence of (graph, variable)
-        The variables whose causes the number depends on.
-    ask : function
-        The number in one family.
-    local : function, optional
-        The numbers by the local method.
+    `places` are the variables whose causes the number depends on.
     """
-    blamed = _conflict(mechanics, places)
-    if blamed:
-        return Possible((), f"not identified, because of {blamed}")
+    blamed = next((ends for place in places if (ends := mechanics.contested.get(place))), None)
+    if blamed is not None:  # the first edge in conflict at some variables
+        return Possible((), f"not identified, because of {edge_text(mechanics, *blamed)}")
     components = mechanics.graphs.touching(places)
     families = mechanics.graphs.families(components, most_families(mechanics))
     try:
@@ -107,13 +100,12 @@ def too_many_families(mechanics: Mechanics) -> NoAnswer:
 
 def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> LocalAnswers:
     """The effect of x on y in a context, for all causes that x and the context may have; asked once, or refused."""
-    key = (g, x, y)
-    if key not in mechanics.local:
+    if (g, x, y) not in mechanics.local:
         try:
-            mechanics.local[key] = _local_effects(mechanics, g, x, y)
+            mechanics.local[g, x, y] = _local_effects(mechanics, g, x, y)
         except NoAnswer as reason:
-            mechanics.local[key] = reason
-    found: LocalAnswers | NoAnswer = mechanics.local[key]
+            mechanics.local[g, x, y] = reason
+    found: LocalAnswers | NoAnswer = mechanics.local[g, x, y]
     if isinstance(found, NoAnswer):
         raise found.with_traceback(None)
     return found
@@ -142,7 +134,13 @@ def local_families(mechanics: Mechanics, cells: Sequence[int], variables: Sequen
     """
     key = tuple(cells), tuple(variables)
     if key not in mechanics.local_ways:
-        mechanics.local_ways[key] = _local_families(mechanics, set(cells), variables)
+        graphs, near = mechanics.graphs, {v: place for place, v in enumerate(variables)}
+        edges = [(g, i, j) if near.get(i, len(near)) <= near.get(j, len(near)) else (g, j, i)
+                 for part in graphs.components for g, i, j in part
+                 if g in cells and (i in near or j in near)]  # fmt: skip
+        edges.sort(key=lambda edge: mechanics.correlation[tuple(map(mechanics.column, edge[1:]))])
+        most = min(MOST_LOCAL, max(FEWEST_LOCAL, _choices_of_each(mechanics)))
+        mechanics.local_ways[key] = graphs.local(edges, most)
     found = mechanics.local_ways[key]
     if not found.families and found.cut:
         raise _too_many_choices(mechanics, variables)
@@ -161,14 +159,6 @@ def _choices_of_each(mechanics: Mechanics) -> int:
     """How many choices of causes every pair may ask for, so that all of them together stay below `MOST_FITS`."""
     graphs = mechanics.graphs
     return MOST_FITS // max(len(graphs.open_places) * int(graphs.endpoints.shape[1]), 1)
-
-
-def _local_families(mechanics: Mechanics, cells: set[int], variables: Sequence[int]) -> LocalFamilies:
-    graphs, near = mechanics.graphs, {v: place for place, v in enumerate(variables)}
-    edges = [(g, i, j) if near.get(i, len(near)) <= near.get(j, len(near)) else (g, j, i)
-             for part in graphs.components for g, i, j in part if g in cells and (i in near or j in near)]  # fmt: skip
-    edges.sort(key=lambda edge: mechanics.correlated(*edge[1:]))
-    return graphs.local(edges, min(MOST_LOCAL, max(FEWEST_LOCAL, _choices_of_each(mechanics))))
 
 
 def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[int, ...], into: tuple[int, ...]
@@ -212,27 +202,15 @@ def collected(estimates: Iterable[Estimate], open_edges: Callable[[], str], cut:
     return Possible(tuple(found), f"{span}: left open by {open_edges()}")
 
 
-def _conflict(mechanics: Mechanics, places: Sequence[Place]) -> str:
-    """The first edge in conflict at some variables, with its context; empty if there is none."""
-    if not mechanics.contested:
-        return ""
-    ends = next((ends for place in places if (ends := mechanics.contested.get(place))), None)
-    return edge_text(mechanics, *ends) if ends else ""
-
-
 def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequence[Place]) -> str:
     """The open edges at some variables, in words."""
     key = tuple(components), frozenset(places)
     if key not in mechanics.open_texts:
         read = {(cause, v) for v, causes in mechanics.undecided for cause in causes}
-        edges = [
-            f"the lag at which {mechanics.name(mechanics.now(i))} acts on {mechanics.name(j)}"
-            if (i, j) in read
-            else edge_text(mechanics, g, i, j)
-            for number in components
-            for g, i, j in mechanics.graphs.components[number]
-            if (g, i) in key[1] or (g, j) in key[1]
-        ]
+        near = [(g, i, j) for number in components for g, i, j in mechanics.graphs.components[number]
+                if (g, i) in key[1] or (g, j) in key[1]]  # fmt: skip
+        edges = [f"the lag at which {mechanics.name(mechanics.now(i))} acts on {mechanics.name(j)}"
+                 if (i, j) in read else edge_text(mechanics, g, i, j) for g, i, j in near]  # fmt: skip
         mechanics.open_texts[key] = listed(dict.fromkeys(edges), 3)
     return mechanics.open_texts[key]
 
@@ -240,17 +218,12 @@ def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequenc
 def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
     """An edge as it is written, with its context where it differs between contexts."""
     if (g, i, j) not in mechanics.edge_texts:
-        mechanics.edge_texts[g, i, j] = _edge_text(mechanics, g, i, j)
+        endpoints = mechanics.endpoints
+        text = f"{mechanics.name(i)} {mark_of(endpoints[g], i, j)} {mechanics.name(j)}"
+        if not ((endpoints[:, i, j] == endpoints[g, i, j]) & (endpoints[:, j, i] == endpoints[g, j, i])).all():
+            text += f" in {mechanics.rows_text((mechanics.rows_of(g, mechanics.result.cells.positions),))}"
+        mechanics.edge_texts[g, i, j] = text
     return mechanics.edge_texts[g, i, j]
-
-
-def _edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
-    endpoints = mechanics.endpoints
-    text = f"{mechanics.name(i)} {mark_of(endpoints[g], i, j)} {mechanics.name(j)}"
-    alike = (endpoints[:, i, j] == endpoints[g, i, j]) & (endpoints[:, j, i] == endpoints[g, j, i])
-    if alike.all():
-        return text
-    return f"{text} in {mechanics.rows_text((mechanics.rows_of(g, mechanics.result.cells.positions),))}"
 
 
 def _system(mechanics: Mechanics, variables: Sequence[int]) -> tuple[int, ...]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import NotYetError, OptionError, check_choice, check_level, shortly
-from causalcontext.graphs.dags import LocalFamilies
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.effects.asking import (
@@ -20,7 +19,6 @@ from causalcontext.results.effects.asking import (
     asked_node,
     by_path,
     check_steps,
-    context_direct,
     context_effect,
     difference,
     downstream,
@@ -33,7 +31,6 @@ from causalcontext.results.effects.mechanics import GIVEN, Mechanics, NoAnswer, 
 from causalcontext.results.effects.sets import (
     MOST_FAMILIES,
     LocalAnswers,
-    Place,
     Possible,
     edge_text,
     local_families,
@@ -95,9 +92,8 @@ def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: f
             raise NotYetError(f"not yet: what {x} does by path; contexts change whole mechanisms, not one coefficient")
         if effect in mechanics.contexts:
             raise NotYetError(f"not yet: effects on the context {y!r} by path; it has no linear mechanism")
-        for (g, value), contrast in product(
-            enumerate(mechanics.result.contexts), contrasts(mechanics, cause, effect, *levels)
-        ):
+        compared = contrasts(mechanics, cause, effect, *levels)
+        for (g, value), contrast in product(enumerate(mechanics.result.contexts), compared):
             try:
                 found = by_path(mechanics, g, cause, effect, contrast)
             except NoAnswer as reason:
@@ -127,7 +123,10 @@ def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int |
         if lagged and (lag or mechanics.is_pag):
             when = "in a PAG over time" if mechanics.is_pag else "at later times, which depend on its further course"
             raise NotYetError(f"not yet: effects of the context {split(str(x))[0]!r} {when}")
-        _check_settable(mechanics, cause)
+        source = mechanics.result.cells.source_of(cause)
+        if source is not None:
+            raise OptionError(f"{mechanics.name(cause)!r} is made out of {mechanics.name(source)!r} and cannot be set "
+                              f"by itself; ask for effects of {mechanics.name(source)!r}")  # fmt: skip
         return [(cause, effect)] if effect is not None else [p for p in _reached_contexts(mechanics) if p[0] == cause]
     variables = range(mechanics.window.variables + mechanics.window.covariates)
     system = [v for v in map(mechanics.at, variables) if v not in mechanics.contexts]
@@ -186,15 +185,8 @@ def _variable_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: C
             note = note or ("" if on_context else _reminders(mechanics, g, x, y))
             drawn, kind = (found, GIVEN) if on_context else _over_draws(mechanics, found, x, y, g, h, level)
             note = f"{note} in this graph" if answer is NO_PATH and drawn[2] < drawn[3] else note
-            yield (
-                *named,
-                None if on_context else values[g],
-                None,
-                *drawn,
-                answer.identified,
-                _joined(said, note),
-                kind,
-            )
+            where = None if on_context else values[g]
+            yield (*named, where, None, *drawn, answer.identified, _joined(said, note), kind)
         else:
             answer = difference(mechanics, g, h, x, y, levels)
             found = numbers(answer, level, direct[g] - direct[h])
@@ -255,13 +247,23 @@ def _direct(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> f
 
 
 def _context_direct(mechanics: Mechanics, g: int, h: int, y: int) -> float:
-    """What the own mechanism of y contributes; NaN where the graphs are not settled."""
+    """What the change of the own mechanism of y does, all its causes as they are under do(context of h).
+
+    NaN where the graphs are not settled.
+    """
     asked = [*downstream(mechanics, g, y), *downstream(mechanics, h, y)]
     if mechanics.is_pag or mechanics.graphs.touching(asked):
         return np.nan
     (family,) = mechanics.graphs.families([]) or ()
+    if mechanics.contexts.isdisjoint(family.parents(g, y)):
+        return 0.0
+    everyone = mechanics.means(mechanics.everyone)
     try:
-        return context_direct(mechanics, family, g, h, y)
+        fit = mechanics.fit(family, g, y)
+        place = fit.level_place(g)
+        causes = [mean_under(mechanics, family, h, cause, {}, everyone).value for cause in fit.causes]
+        with_own = float(fit.levels[place] + fit.slopes @ (causes - fit.centres[place]))
+        return with_own - mean_under(mechanics, family, h, y, {}, everyone).value
     except NoAnswer:
         return np.nan
 
@@ -281,14 +283,6 @@ def _reminders(mechanics: Mechanics, g: int, x: int, y: int) -> str:
 def same(answer: Possible) -> str:
     """A reminder where the graph leaves nothing to differ."""
     return "the same mechanisms" if answer.identified and answer.estimates[0].error == 0.0 else ""
-
-
-def _check_settable(mechanics: Mechanics, context: int) -> None:
-    """Return if the context can be thought of as set."""
-    source = mechanics.result.cells.source_of(context)
-    if source is not None:
-        raise OptionError(f"{mechanics.name(context)!r} is made out of {mechanics.name(source)!r} and cannot be set by "
-                          f"itself; ask for effects of {mechanics.name(source)!r}")  # fmt: skip
 
 
 def _reached_contexts(mechanics: Mechanics) -> list[tuple[int, int]]:
@@ -350,7 +344,15 @@ def _mechanism_row(mechanics: Mechanics, g: int, cause: int, effect: int, level:
     reminder = note or "; ".join(approximations(mechanics, g, (effect,), (cause,)))
     if mechanics.is_binary(cause):
         reminder = _joined(level_words(mechanics, cause, effect, Contrast(0, 1)), reminder)
-    return (*named, *_mechanism_numbers(mechanics, found, cause, level), not note, reminder)
+    slope, fit, choice = found[0]
+    *shown, _ = numbers(Possible(tuple(one for one, *_ in found)), level)
+    if len(found) > 1:
+        return (*named, *shown, np.nan, "", 0, (), "", fit.kind, not note, reminder)
+    place = fit.causes.index(cause)
+    groups = fit.sharing[place] if isinstance(fit, SharedFit) else range(len(choice.groups))
+    shared = tuple(mechanics.result.contexts[h] for h in sorted(h for k in groups for h in choice.graphs[k]))
+    return (*named, *shown, slope.value * float(fit.scale[place]), mechanics.rows_text(choice.groups), fit.n, shared,
+            choice.why, fit.kind, not note, reminder)  # fmt: skip
 
 
 def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> tuple[list[FoundCoefficient], str]:
@@ -360,7 +362,9 @@ def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> t
     if not checked.estimates:
         raise Refused(checked.note)
     found: dict[MechanismFit, FoundCoefficient] = {}
-    families, cut = _families(mechanics, g, effect)
+    families, cut = mechanics.graphs.families(mechanics.graphs.touching(asked), MOST_FAMILIES), False
+    if families is None:  # of very many, those that differ next to it, or some of them
+        families, cut = local_families(mechanics, mechanics.cells, [effect])
     for family in families:
         if cause in family.parents(g, effect):
             fit, choice = mechanics.fit(family, g, effect), mechanics.rows_for(family, g, effect)
@@ -372,26 +376,6 @@ def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> t
     if len(found) > 1 or cut:
         notes.append(f"{'at least ' * cut}{len(found)} choices of other causes or of rows are possible")
     return sorted(found.values(), key=lambda one: one[0].value), "; ".join(notes)
-
-
-def _families(mechanics: Mechanics, g: int, effect: int) -> LocalFamilies:
-    """The families that differ at one variable; of very many, those that differ next to it, or some of them."""
-    families = mechanics.graphs.families(mechanics.graphs.touching([(g, effect)]), MOST_FAMILIES)
-    return local_families(mechanics, mechanics.cells, [effect]) if families is None else LocalFamilies(families, False)
-
-
-def _mechanism_numbers(mechanics: Mechanics, found: Sequence[FoundCoefficient], cause: int, level: float
-                       ) -> tuple[Any, ...]:  # fmt: skip
-    """Everything between the names and the note."""
-    slope, fit, choice = found[0]
-    *shown, _ = numbers(Possible(tuple(one for one, *_ in found)), level)
-    if len(found) > 1:
-        return (*shown, np.nan, "", 0, (), "", fit.kind)
-    place = fit.causes.index(cause)
-    groups = fit.sharing[place] if isinstance(fit, SharedFit) else range(len(choice.groups))
-    graphs = sorted(g for k in groups for g in choice.graphs[k])
-    return (*shown, slope.value * float(fit.scale[place]), mechanics.rows_text(choice.groups), fit.n,
-            tuple(mechanics.result.contexts[g] for g in graphs), choice.why, fit.kind)  # fmt: skip
 
 
 def predict_intervention(mechanics: Mechanics, values: Mapping[str, float], context: Any, among: str, level: float
@@ -415,7 +399,8 @@ def _prediction(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float]
     inside = among == "context"
     own = mechanics.rows_of(g)
     start = mechanics.means(own if inside else mechanics.everyone)
-    between = _between(mechanics, g, y, fixed, inside)
+    between = [(g, v) for v in dict.fromkeys(v for x in fixed for v in mechanics.between(g, x, y))]
+    between += [] if inside else downstream(mechanics, g, y)
     found = possible(mechanics, between, lambda family: mean_under(mechanics, family, g, y, fixed, start, inside))
     mean, error, low, high, *_ = numbers(found, level)
     now = float(mechanics.means(own).values[y])
@@ -424,7 +409,6 @@ def _prediction(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float]
 
 
 def _fixed(mechanics: Mechanics, values: Mapping[str, float]) -> dict[int, float]:
-    """The values that are set, by position."""
     if not isinstance(values, Mapping) or not values:
         raise OptionError(f"values is {values!r}, expected a mapping such as {{'precipitation': 3.0}}")
     fixed = {}
@@ -433,21 +417,10 @@ def _fixed(mechanics: Mechanics, values: Mapping[str, float]) -> dict[int, float
         position = mechanics.at(mechanics.place(variable)[0], lag or 0)
         if variable in mechanics.contexts:
             raise OptionError(f"{name!r} is a context: set it by context=...")
-        fixed[position] = _number(value)
+        try:
+            fixed[position] = float(value) if isinstance(value, int | float | Real) else np.nan
+        except OverflowError:
+            fixed[position] = np.nan
         if not abs(fixed[position]) <= LARGEST_SET:
             raise OptionError(f"{shortly(name)} is set to {shortly(value)}, expected a number up to {LARGEST_SET:g}")
     return fixed
-
-
-def _number(value: object) -> float:
-    """A number of any type; NaN for what is none, or is too large."""
-    try:
-        return float(value) if isinstance(value, int | float | Real) else np.nan
-    except OverflowError:
-        return np.nan
-
-
-def _between(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float], inside: bool) -> list[Place]:
-    """The variables whose causes a mean depends on."""
-    found = [v for x in fixed for v in mechanics.between(g, x, y)]
-    return [(g, v) for v in dict.fromkeys(found)] + ([] if inside else downstream(mechanics, g, y))

@@ -19,15 +19,9 @@ from causalcontext.search.lagged.plan import Window
 
 
 class UnrolledGraphs:
-    """One graph per context.
+    """One graph per context, `endpoints` of shape (graphs, N, N).
 
-    Parameters
-    ----------
-    endpoints : array of int, shape (graphs, N, N)
-    window : Window
-        Which variable at which lag the nodes are.
-    contexts : set of int
-        The context variables as nodes, at all lags.
+    `window` says which variable at which lag the nodes are; `contexts` are context variables as nodes, at all lags.
     """
 
     def __init__(self, endpoints: Endpoints, window: Window, contexts: frozenset[int]) -> None:
@@ -114,20 +108,17 @@ class UnrolledGraphs:
 
     def between(self, g: int, x: int, y: int) -> list[int]:
         """What may lie on a directed path from x to y, y included and x not, as nodes of time t."""
-        if (g, x, y) not in self._between:
-            self._between[g, x, y] = self._find_between(g, x, y)
-        return self._between[g, x, y]
-
-    def _find_between(self, g: int, x: int, y: int) -> list[int]:
         (v, lag), (w, later) = self.place(x), self.place(y)
         if lag < later:
             return []
-        steps = lag - later
-        ahead = self._reach_within(steps)[g, : steps + 1]
-        on_the_way = ahead[:, v] & ahead[::-1, :, w]
-        on_the_way[steps, w] = ahead[steps, v, w]
-        on_the_way[0, v] = False
-        return [self._nodes_now[u] for u in np.flatnonzero(on_the_way.any(axis=0)).tolist()]
+        if (g, x, y) not in self._between:
+            steps = lag - later
+            ahead = self._reach_within(steps)[g, : steps + 1]
+            on_the_way = ahead[:, v] & ahead[::-1, :, w]
+            on_the_way[steps, w] = ahead[steps, v, w]
+            on_the_way[0, v] = False
+            self._between[g, x, y] = [self._nodes_now[u] for u in np.flatnonzero(on_the_way.any(axis=0)).tolist()]
+        return self._between[g, x, y]
 
     def place(self, node: int) -> tuple[int, int]:
         """The variable and the lag of a node; covariates are variables after all others, at lag 0."""

@@ -10,7 +10,7 @@ in the window. All other pairs of earlier columns may be adjacent, and of their 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
@@ -53,7 +53,10 @@ def window_pag(graphs: UnrolledGraphs, g: int, separations: Separations) -> Wind
     shown = np.where(shown == Endpoint.CONFLICT, np.int8(Endpoint.CIRCLE), shown)
     ends, sure, reach = shown.copy(), adjacent(shown), graphs.reach[g]
     earliest: dict[tuple[int, int], int] = {}
-    for a, b, later, steps in _earlier_pairs(window):
+    placed = [(v, place) for v in range(window.nodes) if (place := window.place(v)) is not None and place[1] > 0]
+    for (a, (first, before)), (b, (second, after)) in combinations(placed, 2):
+        steps = min(before, after)  # how much later the same two columns can be
+        later = window.at(first, before - steps), window.at(second, after - steps)
         if sure[later]:
             ends[a, b], ends[b, a], sure[a, b], sure[b, a] = shown[later], shown[later[::-1]], True, True
             continue
@@ -68,14 +71,6 @@ def window_pag(graphs: UnrolledGraphs, g: int, separations: Separations) -> Wind
     ends[np.ix_(covariates, covariates)] = Endpoint.CIRCLE  # nothing of the table causes them; the rest was not asked
     np.fill_diagonal(ends, Endpoint.NONE)
     return WindowPag(ends, sure)
-
-
-def _earlier_pairs(window: Window) -> Iterator[tuple[int, int, tuple[int, int], int]]:
-    """Two columns before time t, the same ones as late as can be, and how many steps lie between."""
-    placed = [(v, place) for v in range(window.nodes) if (place := window.place(v)) is not None and place[1] > 0]
-    for (a, (first, before)), (b, (second, after)) in combinations(placed, 2):
-        steps = min(before, after)
-        yield a, b, (window.at(first, before - steps), window.at(second, after - steps)), steps
 
 
 def _shortest(window: Window, separations: Separations, pair: tuple[int, int], around: Sequence[int]) -> int:
