@@ -114,7 +114,7 @@ class Question:
         if self.knowledge.names:
             lines.append(f"knowledge = cc.{self.knowledge!r}")
             arguments["knowledge"] = "knowledge"
-        context = [_spelled(one) for one in self.context]
+        context = [_written(one, python=True) for one in self.context]
         if context:
             arguments = {"context": context[0] if len(context) == 1 else f"[{', '.join(context)}]"} | arguments
         lines += ["result = cc.discover(", "    table,", *(f"    {name}={text}," for name, text in arguments.items())]
@@ -157,24 +157,16 @@ def _plain(one: str | Indicator) -> Any:
     return {"column": one.column} | ({"quantiles": one.quantiles} if one.quantiles else {"cuts": list(one.cuts)})
 
 
-def _spelled(one: str | Indicator) -> str:
+def _written(one: str | Indicator, python: bool = False) -> str:
+    """A context in Python, or on the command line."""
     if isinstance(one, str):
-        return repr(one)
+        return repr(one) if python else one
     if one.quantiles:
-        return f"cc.bins({one.column!r}, quantiles={one.quantiles})"
+        return f"cc.bins({one.column!r}, quantiles={one.quantiles})" if python else f"{one.column} bins {one.quantiles}"
     if len(one.cuts) == 1:
-        return f"cc.threshold({one.column!r}, {one.cuts[0]!r})"
-    return f"cc.bins({one.column!r}, {list(one.cuts)!r})"
-
-
-def _written(one: str | Indicator) -> str:
-    if isinstance(one, str):
-        return one
-    if one.quantiles:
-        return f"{one.column} bins {one.quantiles}"
-    if len(one.cuts) == 1:
-        return f"{one.column} > {one.cuts[0]!r}"
-    return f"{one.column} bins {','.join(repr(cut) for cut in one.cuts)}"
+        return f"cc.threshold({one.column!r}, {one.cuts[0]!r})" if python else f"{one.column} > {one.cuts[0]!r}"
+    return (f"cc.bins({one.column!r}, {list(one.cuts)!r})" if python
+            else f"{one.column} bins {','.join(repr(cut) for cut in one.cuts)}")  # fmt: skip
 
 
 def _option(name: str, value: str) -> str:

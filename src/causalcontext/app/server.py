@@ -102,18 +102,10 @@ class Guard:
 
 LARGEST_QUESTION = 4 * 2**20
 """Bytes of a question; a table of ten thousand columns has shorter ones."""
-PARTS = {
-    "index.html": "text/html",
-    "report.css": "text/css",
-    "app.css": "text/css",
-    "app.js": "text/javascript",
-    "elements.js": "text/javascript",
-    "table.js": "text/javascript",
-    "question.js": "text/javascript",
-    "knowledge.js": "text/javascript",
-    "runs.js": "text/javascript",
-}
-"""The files of the page, and their types; nothing else is served."""
+PARTS = ("index.html", "report.css", "app.css", "app.js", "elements.js", "table.js", "question.js", "knowledge.js",
+         "runs.js")  # fmt: skip
+"""The files of the page; nothing else is served."""
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _REPORT_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -157,23 +149,19 @@ def _answer(ask: Callable[[Request, Any], Any]) -> Handler:
     """A handler that asks the session, in another thread, and answers with JSON."""
 
     async def handler(request: Request) -> Response:
-        body = await _body(request) if request.method in ("POST", "PUT") else None
+        found = bytearray()
+        if request.method in ("POST", "PUT"):
+            async for part in request.stream():
+                found += part
+                if len(found) > LARGEST_QUESTION:
+                    raise OptionError("the request is too long")
+        try:
+            body = json.loads(found) if found else None
+        except (ValueError, RecursionError) as error:
+            raise OptionError("the request is not valid JSON") from error
         return JSONResponse(await run_in_threadpool(ask, request, body))
 
     return handler
-
-
-async def _body(request: Request) -> Any:
-    """The JSON of a request that is not too long."""
-    found = bytearray()
-    async for part in request.stream():
-        found += part
-        if len(found) > LARGEST_QUESTION:
-            raise OptionError("the request is too long")
-    try:
-        return json.loads(found) if found else None
-    except (ValueError, RecursionError) as error:
-        raise OptionError("the request is not valid JSON") from error
 
 
 async def _upload(session: Session, request: Request) -> Response:
@@ -219,7 +207,7 @@ def _part(name: str) -> Handler:
     async def handler(request: Request) -> Response:
         owner = "causalcontext.report" if name == "report.css" else "causalcontext.app"
         text = files(owner).joinpath("page", name).read_text(encoding="utf-8")
-        return Response(text, media_type=PARTS[name])
+        return Response(text, media_type=TYPES[Path(name).suffix])
 
     return handler
 

@@ -175,10 +175,10 @@ class Session:
     def _asked(self) -> dict[str, Any]:
         """The question as it stands, and the variables that knowledge can be about."""
         question = self.project.question
-        return {"question": question.to_dict(), "variables": question.variables(self._names())}
-
-    def _names(self) -> list[str]:
-        return [column["name"] for column in self._columns]
+        return {
+            "question": question.to_dict(),
+            "variables": question.variables([column["name"] for column in self._columns]),
+        }
 
     def columns(self) -> list[dict[str, Any]]:
         """Every column of the table."""
@@ -188,7 +188,7 @@ class Session:
         """The question is that of the page, if it contradicts nothing; else one sentence says what, and it stays."""
         question = Question.from_dict(content)
         with self._lock:
-            question.check(self._names())
+            question.check([column["name"] for column in self._columns])
             self.project.question = question
             self.project.save(self.folder)
             return self._asked()

@@ -10,15 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from causalcontext.cli.inputs import (
-    KindOption,
-    ProgressOption,
-    TableArgument,
-    check_outputs,
-    parsed_kinds,
-    read_whole,
-    with_options,
-)
+from causalcontext.cli import inputs
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.data.files import write_whole
 from causalcontext.diagnostics.calibration.calibrate import CalibrationOptions
@@ -29,29 +21,29 @@ from causalcontext.errors import InterruptedSearch
 from causalcontext.options import made
 
 
-@with_options(CalibrationOptions, searches=False)
+@inputs.with_options(CalibrationOptions, searches=False)
 def calibrate(
-    data: TableArgument,
+    data: inputs.TableArgument,
     context: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")] = None,
     given: Annotated[
         list[str] | None,
         typer.Option("--given", metavar="COLUMN", help="A column to condition on. Repeatable."),
     ] = None,
-    kind: KindOption = None,
+    kind: inputs.KindOption = None,
     output: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the answer here.")] = None,
     picture: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf.")
     ] = None,
-    progress: ProgressOption = True,
+    progress: inputs.ProgressOption = True,
     **options: Any,
 ) -> None:
     """How often a test rejects on tables like this one: without a dependence (size), and with one (power)."""
-    options |= {"given": given or None, "kinds": parsed_kinds(kind)}
+    options |= {"given": given or None, "kinds": inputs.parsed_kinds(kind)}
     check_picture_path(picture)
-    check_outputs({"--json": output, "--plot": picture}, inputs=[data])
+    inputs.check_outputs({"--json": output, "--plot": picture}, inputs=[data])
     made(CalibrationOptions, options, "calibrate")  # refused before the table is read
     try:
-        report = calibrated(read_whole(data), context, progress=progress and sys.stderr.isatty(), **options)
+        report = calibrated(inputs.read_whole(data), context, progress=progress and sys.stderr.isatty(), **options)
     except InterruptedSearch as stop:
         saved = _save(stop.result, output, picture)
         say(f"interrupted: what was done so far is in {' and '.join(saved)}" if saved

@@ -9,16 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from causalcontext.cli.inputs import (
-    ColumnsOption,
-    ContextOption,
-    DropOption,
-    KindOption,
-    TableArgument,
-    chosen_columns,
-    parsed_kinds,
-    read_whole,
-)
+from causalcontext.cli import inputs
 from causalcontext.cli.terminal import print_json, show_page, show_table
 from causalcontext.diagnostics.check import Inspection, constant_levels, largest_set, level_text
 from causalcontext.diagnostics.check import check as inspected
@@ -30,11 +21,11 @@ _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant i
 
 
 def check(
-    data: TableArgument,
-    context: ContextOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    kind: KindOption = None,
+    data: inputs.TableArgument,
+    context: inputs.ContextOption = None,
+    columns: inputs.ColumnsOption = None,
+    drop: inputs.DropOption = None,
+    kind: inputs.KindOption = None,
     missing: Annotated[
         str,
         typer.Option(
@@ -52,8 +43,8 @@ def check(
 
     Exit code 0: discover takes the table; 1: it refuses it; 2: the input cannot be read.
     """
-    kinds = parsed_kinds(kind)
-    table, read_context = chosen_columns(read_whole(data), context, columns, drop)
+    kinds = inputs.parsed_kinds(kind)
+    table, read_context = inputs.chosen_columns(inputs.read_whole(data), context, columns, drop)
     findings = to_dict(inspected(table, read_context, kinds=kinds, missing=missing, na_values=na))
     if as_json:
         print_json(findings)

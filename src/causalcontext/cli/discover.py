@@ -45,43 +45,33 @@ def discover(
         raise OptionError("--keep-rows is about the file of --json, which is missing")
     outputs, shown = {"--json": output, "--report": report}, progress and sys.stderr.isatty()
     table, read_context, chosen = opened(asked, outputs, shown)
+    stopped = None
     try:
         result = search(table, read_context, progress=shown, **chosen)
     except InterruptedSearch as stop:
-        _keep(stop.result, output, report, keep_rows)
-        raise typer.Exit(INTERRUPTED) from stop
+        result, stopped = stop.result, stop
     if output is not None:
-        _save(result, output, keep_rows)
+        try:
+            result.save(output, rows=keep_rows)
+        except OptionError as reason:  # rows that cannot be kept are no reason to lose the result
+            result.save(output)
+            say(f"{output} has no rows: {reason}")
     if report is not None:
         write_report(result, report)
+    if stopped is not None:
+        kept = f"what was decided so far is in {report}, which says so"
+        if output is not None:
+            kept = f'what was decided so far is in {output}, with "complete": false'
+        elif report is None:
+            kept = "nothing is saved; --json FILE keeps what was decided so far"
+        say(f"interrupted: {kept}")
+        raise typer.Exit(INTERRUPTED) from stopped
     _show_columns(table, result)
     show_page(summary(result))
     if diagnose:
         show_page(f"diagnosis\n{result.diagnose()}")
     if report is not None:
         say(f"the report is in {report}: open it in a browser")
-
-
-def _keep(result: ContextGraphs, output: Path | None, report: Path | None, rows: bool) -> None:
-    """What an interrupted search decided is saved where a file was asked for, and one sentence says so."""
-    if report is not None:
-        write_report(result, report)
-    if output is not None:
-        _save(result, output, rows)
-        say(f'interrupted: what was decided so far is in {output}, with "complete": false')
-    elif report is not None:
-        say(f"interrupted: what was decided so far is in {report}, which says so")
-    else:
-        say("interrupted: nothing is saved; --json FILE keeps what was decided so far")
-
-
-def _save(result: ContextGraphs, output: Path, rows: bool) -> None:
-    """Save a result; rows that cannot be kept are no reason to lose it."""
-    try:
-        result.save(output, rows=rows)
-    except OptionError as reason:
-        result.save(output)
-        say(f"{output} has no rows: {reason}")
 
 
 def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:

@@ -14,7 +14,7 @@ from causalcontext.drawing.paint import writable
 from causalcontext.drawing.plot import axes_for, save_picture
 from causalcontext.drawing.strokes import INK, check_picture_path, context_colour, contexts_title
 from causalcontext.errors import DataError, OptionError, did_you_mean
-from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.arrays import Floats
 from causalcontext.results.cut import CUT, Cut
 from causalcontext.results.equations import PartialCurve, causes_of, mechanisms_of, partial_curves
 
@@ -96,7 +96,15 @@ def _paint_rows(axes: Axes, result: ContextGraphs, cause: str, effect: str, rows
     """Every row where the curve puts it, plus its residual."""
     mechanisms, place = mechanisms_of(result), result.position(effect)
     known = {result.position(name): _column(rows, name) for name in (effect, *causes_of(result, effect))}
-    for context, here in _by_context(result, rows):
+    names = [result.names[position] for position in result.cells.positions]
+    made = [name for name in names if name not in rows.columns and name in result.made_of]
+    if made:
+        raise DataError(f"{made[0]!r} is made out of a column; to draw rows, pass a table with a column of that name")
+    columns = [_column(rows, name) for name in names]
+    for context, value in enumerate(result.contexts):
+        own = zip(columns, value if len(names) > 1 else (value,), strict=False)
+        here = np.logical_and.reduce([np.ones(len(rows), dtype=bool),
+                                      *(np.asarray(column == level, dtype=bool) for column, level in own)])  # fmt: skip
         complete = here & np.logical_and.reduce([pd.notna(column) for column in known.values()])
         thin = np.flatnonzero(complete)[:: max(1, -(-int(complete.sum()) // MOST_DOTS))]
         if not thin.size:
@@ -116,19 +124,6 @@ def _column(rows: pd.DataFrame, name: str) -> Any:
     if name not in rows.columns:
         raise DataError(f"the table has no column {name!r}{did_you_mean(name, list(map(str, rows.columns)))}")
     return rows[name].to_numpy()
-
-
-def _by_context(result: ContextGraphs, rows: pd.DataFrame) -> list[tuple[int, Bools]]:
-    names = [result.names[position] for position in result.cells.positions]
-    made = [name for name in names if name not in rows.columns and name in result.made_of]
-    if made:
-        raise DataError(f"{made[0]!r} is made out of a column; to draw rows, pass a table with a column of that name")
-    columns, found = [_column(rows, name) for name in names], []
-    for place, value in enumerate(result.contexts):
-        values = value if len(names) > 1 else (value,)
-        here = [np.asarray(column == own, dtype=bool) for column, own in zip(columns, values, strict=False)]
-        found.append((place, np.logical_and.reduce([np.ones(len(rows), dtype=bool), *here])))
-    return found
 
 
 SIZE = (5.6, 3.7)

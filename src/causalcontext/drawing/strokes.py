@@ -103,13 +103,11 @@ def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False
 
     With `probabilities` a label has how probable an edge is, from draws of graphs.
     """
-    draws = result.effect_draws if probabilities else ""
-    if probabilities and isinstance(draws, str):
+    draws = result.effect_draws if probabilities else None
+    if isinstance(draws, str):
         raise OptionError(f"probabilities is True, but no graphs were drawn: {draws}")
-    shares = np.zeros((len(result.names),) * 2)
-    if not isinstance(draws, str):
-        shares = draws.edges[:, context_place(result.contexts, value)].mean(axis=0)
     place, graph = context_place(result.contexts, value), result.graphs[value]
+    shares = np.zeros((len(result.names),) * 2) if draws is None else draws.edges[:, place].mean(axis=0)
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
     own = context_colour(result.contexts, place)
     strokes = tuple(
@@ -219,8 +217,7 @@ def _words(value: Any) -> str:
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
-    first, second = np.nonzero(np.triu(graph.endpoints))
-    return [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
+    return [(i, j) for i, j in np.argwhere(np.triu(graph.endpoints)).tolist()]
 
 
 def endpoints_of(graph: Graph, pair: tuple[int, int]) -> tuple[Endpoint, Endpoint]:
@@ -281,7 +278,7 @@ def mark_meanings(endpoints: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKin
 
 def graph_legend(panels: Sequence[Panel], kind: GraphKind = GraphKind.CPDAG) -> tuple[LegendEntry, ...]:
     """The marks of these panels."""
-    meanings = mark_meanings((stroke.endpoints for stroke in _strokes(panels)), kind)
+    meanings = mark_meanings((stroke.endpoints for panel in panels for stroke in panel.strokes), kind)
     return tuple(LegendEntry(Stroke(_PAIR, endpoints_of_mark(mark), strength=0.4),
                              words if mark == "-->" else f"{words} ({mark})")
                  for mark, words in meanings.items())  # fmt: skip
@@ -290,8 +287,7 @@ def graph_legend(panels: Sequence[Panel], kind: GraphKind = GraphKind.CPDAG) -> 
 def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
            ) -> tuple[LegendEntry, ...]:  # fmt: skip
     """The marks, colours, widths and doubts of these panels; `compared` are the two contexts of a difference."""
-    strokes = _strokes(panels)
-    meanings = _colour_meanings(result, compared)
+    strokes, meanings = [stroke for panel in panels for stroke in panel.strokes], _colour_meanings(result, compared)
     used = {stroke.colours for stroke in strokes} | {(colour,) for stroke in strokes for colour in stroke.colours}
     colours = [LegendEntry(Stroke(_PAIR, _ARROW, shades, strength=0.4), words) for shades, words in meanings
                if shades in used]  # fmt: skip
@@ -303,10 +299,6 @@ def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, 
         words = f"uncertain: p > alpha/{NEAR:g}, or untestable"
         more.append(LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words))
     return (*graph_legend(panels, result.union.kind), *colours, *more)
-
-
-def _strokes(panels: Sequence[Panel]) -> list[Stroke]:
-    return [stroke for panel in panels for stroke in panel.strokes]
 
 
 def _colour_meanings(result: ContextGraphs, compared: tuple[Any, Any] | None) -> Iterator[tuple[Shades, str]]:

@@ -155,8 +155,11 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
     texts = ["; ".join(filter(None, (finding.message, finding.advice))) for finding in cautions[:MOST_FINDINGS]]
     parts = f"<h2>What to be careful about</h2>{_list(map(printable, texts))}" if texts else ""
     if result.context is not None and len(result.contexts) > 1:
-        found = [(_sentence(story), story.claimed) for story in stories(result)] if result.series is None else (
-            lagged_stories(result))  # fmt: skip
+        found = [] if result.series is None else lagged_stories(result)
+        for story in stories(result) if result.series is None else ():
+            what = f"is found in {story.present} and not in {listed(story.absent, MOST_NAMED)}"
+            what = "changes its slope" if story.kind == "slope" else what
+            found.append((f"{story.edge} {what}{story.slopes}. {story.verdict}", story.claimed))
         found = sorted([*found, *mechanism_stories(result)], key=lambda one: not one[1])
         claimed, more = sum(is_claimed for _, is_claimed in found), len(found) - MOST_STORIES
         told = f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
@@ -238,11 +241,6 @@ def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tu
 def _list(texts: Iterable[str]) -> str:
     items = "".join(f'<li dir="auto">{escape(text)}</li>' for text in texts)
     return f"<ul>{items}</ul>"
-
-
-def _sentence(story: Story) -> str:
-    what = f"is found in {story.present} and not in {listed(story.absent, MOST_NAMED)}"
-    return f"{story.edge} {'changes its slope' if story.kind == 'slope' else what}{story.slopes}. {story.verdict}"
 
 
 def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> Iterator[Story]:

@@ -229,19 +229,18 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
 
 
 def _section(section: Section) -> dict[str, Any]:
+    def cell(value: Any) -> str:
+        joined = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        text = f"{value:.3g}" if isinstance(value, float) else joined
+        return text and printable(text)
+
     table = frame_of() if section.table is None else section.table
     return {
         "title": printable(section.title),
         "lines": [printable(line) for line in section.lines],
         "header": [printable(str(name)) for name in table.columns],
-        "rows": [[text and printable(text) for text in map(_cell, row)] for row in table.itertuples(index=False)],
+        "rows": [list(map(cell, row)) for row in table.itertuples(index=False)],
     }
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def presentable(result: ContextGraphs) -> ContextGraphs:

@@ -112,7 +112,8 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
     level = result.settings.alpha if alpha is None else alpha
     found = list(_one_sided(result, fits, a, b))
     for x, y in fits.moved(a, b):  # links that both contexts have, with slopes that may differ
-        here, there, p, doubt = fits.moved_slopes(x, y, a, b)
+        here, there, p, doubt = ((*fits.slopes(x, y, a, b), "") if isinstance(fits, WindowFits)
+                                 else fits.compare_slopes(x, y, a, b, both=True)[:4])  # fmt: skip
         mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
         found.append(Change(result.names[x], result.names[y], mark, "slope", result.contexts[a], result.contexts[b],
                             here.value, there.value, there.value - here.value, p, reason=doubt))  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 from causalcontext.data.columns import number_text
 from causalcontext.errors import listed
+from causalcontext.results.equations import tuples
 
 CUT, SMOOTH, UNDECIDED = VERDICTS = ("cut", "smooth change", "undecided")
 
@@ -60,9 +61,7 @@ class Cut:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Cut:
         """The cut of `to_dict`."""
-        fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value
-                                  for key, value in content.items()}  # fmt: skip
-        return cls(**fields)
+        return cls(**{key: tuples(value) for key, value in content.items()})
 
     def __str__(self) -> str:
         whose = f"the mechanism{'s' if len(self.changed) > 1 else ''} of {listed(self.changed)}"

@@ -155,11 +155,6 @@ class Equation:
         terms = (term for term in self.terms if term.causes == (cause,) and context in term.contexts)
         return sum(term.slopes[0] for term in terms if term.kind == "linear")
 
-    def depends_on(self, cause: int, context: int) -> bool:
-        """Whether a cause changes the mean or the spread in a context."""
-        means = any(cause in term.causes and context in term.contexts for term in self.terms)
-        return means or any(term.cause == cause for term in self.spread)
-
 
 @dataclass(frozen=True)
 class Mechanisms:
@@ -254,6 +249,7 @@ class Mechanisms:
         """Whether the spread of the noise of an effect depends on a cause."""
         return any(term.cause == cause for term in self.equation(effect, context).spread)
 
+    @np.errstate(over="ignore", invalid="ignore")  # a file may hold any numbers
     def shape(self, effect: int, cause: int, context: int) -> str:
         """What a link looks like: "linear", "curved", "step", "by category", "product"; "" where there is none.
 
@@ -269,13 +265,9 @@ class Mechanisms:
             return "product"
         if all(term.kind == "linear" for term in terms):
             return "linear"
-        return self._curved_or_step(equation, [term for term in terms if term.kind != "product"], cause)
-
-    @np.errstate(over="ignore", invalid="ignore")  # a file may hold any numbers
-    def _curved_or_step(self, equation: Equation, terms: Sequence[Term], cause: int) -> str:
-        scale = self.scales[cause]
+        scale, alone = self.scales[cause], [term for term in terms if term.kind != "product"]
         places = scale.standard(scale.levels if scale.kind == ORDERED else scale.places)
-        curve = np.sum([term.slopes[0] * term.values({cause: places}) for term in terms], axis=0)
+        curve = np.sum([term.slopes[0] * term.values({cause: places}) for term in alone], axis=0)
         total = float(np.sum((curve - np.mean(curve)) ** 2))
         parts = [(curve[:cut], curve[cut:]) for cut in range(1, len(curve))]
         left = min((sum(float(np.sum((part - part.mean()) ** 2)) for part in two) for two in parts), default=total)
@@ -347,7 +339,7 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
         if scale.is_number:
             edges = np.interp([0.01, 0.99], np.linspace(0.0, 1.0, len(scale.places)), scale.places)
             at = tuple(np.linspace(edges[0], edges[1], POINTS).tolist())
-        living = [r for r in range(len(result.contexts)) if mechanisms.equation(place, r).depends_on(position, r)]
+        living = [r for r in range(len(result.contexts)) if mechanisms.shape(place, position, r)]
         found = {r: np.atleast_2d(mechanisms.partial_curve(place, position, at, r)) for r in living}
         spread = {r: mechanisms.spread_curve(place, position, at, r) for r in living
                   if mechanisms.is_spread(place, position, r)}  # fmt: skip

@@ -166,7 +166,15 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
     if decision is Decision.FORBIDDEN:
         return "your knowledge rules the link out"
     if np.isnan(difference):
-        return _unscored(result, x, y)
+        function = next((name for name in (x, y) if name in result.made_of), None)
+        if result.series is not None:
+            return "no link between them could be scored in the order of the present that was found"
+        if function is not None:
+            return f"{function} is a function of {result.made_of[function]}"
+        may, (a, b) = result.settings.knowledge.links(result.names).may, (result.position(x), result.position(y))
+        if may[a, b] and may[b, a]:
+            return "no link between them could be scored beside the other causes of either"
+        return "a link in the direction that the other links allow is ruled out by your knowledge"
     told = [_gain(bool(mark), difference)]
     effect, static = int(evidence.effect[r, slot]), result.series is None
     told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, effect, x, y, r)
@@ -190,18 +198,6 @@ def _gain(present: bool, difference: float) -> str:
         return f"the best model found has the link, although without it alone its score would be {size} higher"
     return (f"the best model found has no such link, although it alone would raise the score by {size}: do not take "
             "its absence as settled")  # fmt: skip
-
-
-def _unscored(result: ContextGraphs, x: str, y: str) -> str:
-    if result.series is not None:
-        return "no link between them could be scored in the order of the present that was found"
-    function = next((name for name in (x, y) if name in result.made_of), None)
-    if function is not None:
-        return f"{function} is a function of {result.made_of[function]}"
-    may, (a, b) = result.settings.knowledge.links(result.names).may, (result.position(x), result.position(y))
-    if may[a, b] and may[b, a]:
-        return "no link between them could be scored beside the other causes of either"
-    return "a link in the direction that the other links allow is ruled out by your knowledge"
 
 
 def _over_time(result: ContextGraphs, evidence: ScoreEvidence, effect: int, x: str, y: str, r: int) -> list[str]:

@@ -125,10 +125,6 @@ class RowFits:
             if y not in context_nodes(self.result) and len({model.equation(y, r).slope(x, r) for r in (a, b)}) > 1:
                 yield x, y
 
-    def moved_slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float, str]:
-        """The slopes of a link that both contexts have, the p-value of "they are the same", and a doubt."""
-        return self.compare_slopes(x, y, a, b, both=True)[:4]
-
     def compare_slopes(self, x: int, y: int, present: int, absent: int, both: bool = False) -> SlopeComparison:
         """By the largest p-value over all sets and directions that could be right; `both` contexts may have the link.
 
@@ -151,10 +147,8 @@ class RowFits:
         here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
         doubt = SHOWN if there.p < STILL_THERE and not both else ""
         tested = found and result.evidence is None  # a score has weighed the other direction itself
-        if tested and not doubt:
-            moments, system = self._given((y, *possible_causes(result, x, y, two)), two)
-            if _same_regression(moments, apart[0], x, system) > UNCHANGED:
-                doubt = "no change if the edge has the other direction"
+        if tested and not doubt and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED:
+            doubt = "no change if the edge has the other direction"
         return SlopeComparison(here, there, float(np.max(p_values)), doubt)  # NaN if one is
 
     def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
@@ -235,6 +229,11 @@ class RowFits:
                 return BY_ERRORS.format(share)
         return ""
 
+    def unchanged(self, effect: int, given: Sequence[int], two: tuple[int, int]) -> float:
+        """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
+        moments, system = self._given(given, two)
+        return _same_regression(moments, self.result.cells.differing(*two)[0], effect, system)
+
     def _given(self, given: Sequence[int], two: tuple[int, int]) -> tuple[Moments, tuple[int, ...]]:
         """The moments of both contexts, and the system variables of a set."""
         contexts, apart = self.result.cells.positions, self.result.cells.differing(*two)
@@ -275,10 +274,6 @@ class WindowFits:
         for pair, rows in self._rows.items():
             if rows[a].present and rows[b].present and rows[a].slope != rows[b].slope:
                 yield pair
-
-    def moved_slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float, str]:
-        """The slopes of a link that both contexts have, and the p-value of "they are the same"; no doubts."""
-        return *self.slopes(x, y, a, b), ""
 
     def slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float]:
         """Regressions inside either context alone, on the parents of all contexts."""

@@ -27,17 +27,8 @@ from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, mark_of, may_cause
 from causalcontext.graphs.lag_names import split
 from causalcontext.graphs.paths import adjustment, ancestors, connection, possible_descendants
-from causalcontext.results.effects.composition import (
-    MOST_PATHS,
-    Contrast,
-    mean_under,
-    path_effect,
-    paths_between,
-    standardised_context_effect,
-    standardised_effect,
-    standardised_mean,
-    total_effect,
-)
+from causalcontext.results.effects import composition
+from causalcontext.results.effects.composition import Contrast
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
 from causalcontext.results.effects.sets import (
@@ -51,8 +42,7 @@ from causalcontext.results.effects.sets import (
     possible,
     too_many_families,
 )
-from causalcontext.results.effects.window_pags import WindowPag, window_pag
-from causalcontext.results.log import Decision
+from causalcontext.results.effects.window_pags import LoggedSeparations, WindowPag, window_pag
 
 MOST_STEPS = 200
 NUMBERS = Contrast()
@@ -88,7 +78,9 @@ def effect_in(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast = N
             return NO_PATH
         first, nodes = mechanics.cells[0], range(mechanics.endpoints.shape[1])
         asked = [(first, v) for v in nodes if v == y or mechanics.into_contexts[first, mechanics.place(v)[0]]]
-        return possible(mechanics, asked, lambda family: standardised_effect(mechanics, family, first, x, y, levels))
+        return possible(
+            mechanics, asked, lambda family: composition.standardised_effect(mechanics, family, first, x, y, levels)
+        )
     if not mechanics.leads(g, x, y):
         return NO_PATH
     return possible(mechanics, places(mechanics, g, x, y), lambda family: in_family(mechanics, family, g, x, y, levels),
@@ -127,9 +119,9 @@ def in_family(mechanics: Mechanics, family: Family, g: int, x: int, y: int, leve
                 if mechanics.cyclic[g, v]:
                     raise NoAnswer(f"directed edges form a cycle through {mechanics.name(v)}")
         try:
-            mechanics.totals[key] = levels.signed(total_effect(mechanics, family, g, x, y))
+            mechanics.totals[key] = levels.signed(composition.total_effect(mechanics, family, g, x, y))
         except NotLinear:
-            mechanics.totals[key] = standardised_effect(mechanics, family, g, x, y, levels)
+            mechanics.totals[key] = composition.standardised_effect(mechanics, family, g, x, y, levels)
     return mechanics.totals[key]
 
 
@@ -142,11 +134,12 @@ def by_path(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> d
     if not whole.estimates or families is None:
         raise NoAnswer(whole.note) if whole.note else too_many_families(mechanics)
     found: dict[tuple[int, ...], Possible] = {}
-    for path in (path for family in families for path in paths_between(mechanics, family, g, x, y)):
+    for path in (path for family in families for path in composition.paths_between(mechanics, family, g, x, y)):
         if path not in found:
-            found[path] = possible(mechanics, asked, partial(path_effect, mechanics, g, path, levels))
-        if len(found) > MOST_PATHS:
-            raise NoAnswer(f"more than {MOST_PATHS} paths lead from {mechanics.name(x)} to {mechanics.name(y)}")
+            found[path] = possible(mechanics, asked, partial(composition.path_effect, mechanics, g, path, levels))
+        if len(found) > composition.MOST_PATHS:
+            ends = f"{mechanics.name(x)} to {mechanics.name(y)}"
+            raise NoAnswer(f"more than {composition.MOST_PATHS} paths lead from {ends}")
     return found
 
 
@@ -199,9 +192,11 @@ def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, l
 
     def ask(family: Family) -> Estimate:
         try:
-            return mean_under(mechanics, family, g, y, {}, everyone) - mean_under(mechanics, family, h, y, {}, everyone)
+            return composition.mean_under(mechanics, family, g, y, {}, everyone) - composition.mean_under(
+                mechanics, family, h, y, {}, everyone
+            )
         except NotLinear:
-            return standardised_context_effect(mechanics, family, g, h, y, levels)
+            return composition.standardised_context_effect(mechanics, family, g, h, y, levels)
 
     def local() -> LocalAnswers:
         """By the causes of the context alone: the mean of y given them, averaged over all rows."""
@@ -210,7 +205,9 @@ def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, l
         (only,), found = mechanics.contexts, []
         ways = local_families(mechanics, [g], [only])
         for causes in (family.parents(g, only) for family in ways.families):
-            means = () if y in causes else [standardised_mean(mechanics, y, causes, place) for place in (g, h)]
+            means = (
+                () if y in causes else [composition.standardised_mean(mechanics, y, causes, place) for place in (g, h)]
+            )
             found.append(means[0] - means[1] if means else Estimate(0.0))
         return LocalAnswers(found, ways.cut)
 
@@ -254,7 +251,7 @@ def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: i
         return Estimate(0.0)
     if len(mechanics.contexts) > 1:
         raise NoAnswer("several contexts together with hidden variables")
-    first, second = (standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place)
+    first, second = (composition.standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place)
                      for place in (g, h))  # fmt: skip
     return first - second
 
@@ -307,26 +304,6 @@ def _contradicting(mechanics: Mechanics, known: WindowPag, x: int, y: int, given
         return []
     ratio = (kept.left - whole.left) / len(apart) / (whole.left / whole.df)
     return apart if scipy.special.fdtrc(len(apart), whole.df, max(ratio, 0.0)) < CONTRADICTED else []
-
-
-class LoggedSeparations:
-    """The sets of the log, and whether others leave a partial correlation: what a linear adjustment rests on."""
-
-    def __init__(self, mechanics: Mechanics, g: int) -> None:
-        self._log, self._graph, self._alpha = mechanics.result.log, g, mechanics.result.settings.alpha
-        self._rows = mechanics.moments.merged(mechanics.everyone)
-
-    def found(self, a: int, b: int) -> tuple[int, ...] | None:
-        """The set that separated them in the search; None if there is none."""
-        entry = self._log.at(self._graph, self._log.slot(a, b))
-        return entry.conditions if entry.decision == Decision.ABSENT else None
-
-    def separates(self, a: int, b: int, given: tuple[int, ...]) -> bool:
-        """Whether another set separates them."""
-        fit = self._rows.regression(b, [a, *given])
-        if fit is None or fit.df < 1 or not fit.errors[0] > 0.0:
-            return False
-        return float(2.0 * scipy.special.stdtr(fit.df, -abs(fit.slopes[0] / fit.errors[0]))) > self._alpha
 
 
 def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:

@@ -124,7 +124,8 @@ def total_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -
         if v != x and any(cause in reached for cause in mechanics.parents(family, g, v)):
             fit = mechanics.fit(family, g, v)
             uses[v] = fit, mechanics.earlier(fit.causes, v)
-            reached[v] = sum(b * reached.get(cause, 0.0) for cause, b in _slopes(uses[v]))
+            reached[v] = sum(b * reached.get(cause, 0.0)
+                             for cause, b in zip(uses[v][1], fit.slopes.tolist(), strict=True))  # fmt: skip
     if y not in reached:
         return Estimate(0.0)
     onward = _onward(uses, y)
@@ -229,11 +230,10 @@ def standardised_mean(mechanics: Mechanics, y: int, given: tuple[int, ...], g: i
     return Estimate(float(fit.levels[0] + fit.slopes @ away), {fit: np.concatenate([[1.0], away]), everyone: moving})
 
 
-def causes_first(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Mapping[int, float] | None = None
-                 ) -> list[int]:  # fmt: skip
+def causes_first(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Mapping[int, float]) -> list[int]:
     """y and all that leads to it in a context, causes before effects; no causes of what is fixed, or is earlier."""
     order: list[int] = []
-    earliest = max(mechanics.lag(v) for v in (y, *(fixed or ())))
+    earliest = max(mechanics.lag(v) for v in (y, *fixed))
     state: dict[int, bool] = {}  # False while its causes are being visited, True when they are in order
     stack = [y]
     while stack:
@@ -241,8 +241,7 @@ def causes_first(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Ma
         if state.get(v):
             stack.pop()
             continue
-        last = mechanics.lag(v) > earliest or bool(fixed and v in fixed)
-        causes = () if last else mechanics.parents(family, g, v)
+        causes = () if mechanics.lag(v) > earliest or v in fixed else mechanics.parents(family, g, v)
         waiting = [cause for cause in causes if cause >= 0 and not state.get(cause)]
         if any(cause in state for cause in waiting):
             raise NoAnswer(f"directed edges form a cycle through {mechanics.name(v)}")
@@ -255,15 +254,11 @@ def causes_first(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Ma
     return order
 
 
-def _slopes(use: Use) -> Iterator[tuple[int, float]]:
-    return zip(use[1], use[0].slopes.tolist(), strict=True)
-
-
 def _onward(uses: dict[int, Use], y: int) -> dict[int, float]:
     """The effect of everything on y; `uses` has causes before effects."""
     onward = {y: 1.0}
-    for v in reversed(uses):
-        for cause, b in _slopes(uses[v]):
+    for v, (fit, causes) in reversed(uses.items()):
+        for cause, b in zip(causes, fit.slopes.tolist(), strict=True):
             onward[cause] = onward.get(cause, 0.0) + b * onward.get(v, 0.0)
     return onward
 

@@ -345,11 +345,12 @@ class Mechanics(UnrolledGraphs):
 
     def check_linear(self, effect: int, causes: Sequence[int]) -> None:
         """Return if a mechanism can be a linear regression; the one place that says when it cannot."""
-        if causes and self.kind(effect) is not Kind.CONTINUOUS:
-            raise NotLinear(f"not yet: {self.name(effect)} is {self.kind_text(effect)}, without a linear mechanism")
+        if causes and (kind := self.kind(effect)) is not Kind.CONTINUOUS:
+            what = "a count" if kind is Kind.COUNT else kind.value
+            raise NotLinear(f"not yet: {self.name(effect)} is {what}, without a linear mechanism")
         for cause in causes:
-            if not (self.kind(cause).is_number or self.is_binary(cause)):
-                raise NotLinear(f"not yet: {self.name(cause)} is {self.kind_text(cause)}, without a single coefficient")
+            if not ((kind := self.kind(cause)).is_number or self.is_binary(cause)):
+                raise NotLinear(f"not yet: {self.name(cause)} is {kind.value}, without a single coefficient")
 
     def kind(self, variable: int) -> Kind:
         """The kind of a column."""
@@ -364,10 +365,6 @@ class Mechanics(UnrolledGraphs):
         """Whether all columns but those of contexts are continuous: then nothing is asked column by column."""
         contexts = {self.column(v) for v in self.contexts}
         return all(kind is Kind.CONTINUOUS for c, kind in enumerate(self._kinds) if c not in contexts)
-
-    def kind_text(self, variable: int) -> str:
-        """The kind of a column after "is"."""
-        return "a count" if self.kind(variable) is Kind.COUNT else self.kind(variable).value
 
     def levels(self, variable: int) -> tuple[Any, ...]:
         """What the codes of a category, an ordered column or a context stand for; nothing for a number."""

@@ -119,8 +119,9 @@ def _local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> LocalAnswers
     if ways.cut and _choices_of_each(mechanics) < FEWEST_LOCAL:
         raise _too_many_choices(mechanics, near)
     for family in ways.families:
-        causes = _system(mechanics, family.parents(g, x))
-        into = _system(mechanics, sorted({c for context in mechanics.contexts for c in family.parents(g, context)}))
+        towards = sorted({c for context in mechanics.contexts for c in family.parents(g, context)})
+        causes, into = (tuple(v for v in some if v not in mechanics.contexts)
+                        for some in (family.parents(g, x), towards))  # fmt: skip
         if (causes, into) not in asked:
             asked[causes, into] = _local_effect(mechanics, g, x, y, causes, into)
     return LocalAnswers(list(asked.values()), ways.cut)
@@ -224,7 +225,3 @@ def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
             text += f" in {mechanics.rows_text((mechanics.rows_of(g, mechanics.result.cells.positions),))}"
         mechanics.edge_texts[g, i, j] = text
     return mechanics.edge_texts[g, i, j]
-
-
-def _system(mechanics: Mechanics, variables: Sequence[int]) -> tuple[int, ...]:
-    return tuple(v for v in variables if v not in mechanics.contexts)

@@ -13,17 +13,7 @@ from causalcontext.data.frames import frame_of, pd
 from causalcontext.errors import NotYetError, OptionError, check_choice, check_level, shortly
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
-from causalcontext.results.effects.asking import (
-    NO_PATH,
-    approximations,
-    asked_node,
-    by_path,
-    check_steps,
-    context_effect,
-    difference,
-    downstream,
-    effect_in,
-)
+from causalcontext.results.effects import asking
 from causalcontext.results.effects.composition import Contrast, contrasts, level_words, mean_under, named_levels
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit, SharedFit
@@ -95,7 +85,7 @@ def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: f
         compared = contrasts(mechanics, cause, effect, *levels)
         for (g, value), contrast in product(enumerate(mechanics.result.contexts), compared):
             try:
-                found = by_path(mechanics, g, cause, effect, contrast)
+                found = asking.by_path(mechanics, g, cause, effect, contrast)
             except NoAnswer as reason:
                 raise OptionError(str(reason)) from reason
             said = level_words(mechanics, cause, effect, contrast)
@@ -109,13 +99,15 @@ def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: f
 def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int | None = None) -> list[tuple[int, int]]:
     """The pairs that are named; without names, those between which a path may lead in some context."""
     lagged = mechanics.result.series is not None
-    (cause, lag), (effect, later) = ((None, None) if name is None else asked_node(mechanics, name) for name in (x, y))
+    (cause, lag), (effect, later) = (
+        (None, None) if name is None else asking.asked_node(mechanics, name) for name in (x, y)
+    )
     if later:
         raise OptionError(f"y is {y!r}, which is in the past; links repeat: ask for {split(str(y))[0]!r}")
     if effect is not None and effect in mechanics.contexts and (mechanics.is_pag or cause in mechanics.contexts):
         kind = "in a PAG" if mechanics.is_pag else "of another context"
         raise NotYetError(f"not yet: effects on the context {y!r} {kind}; its links are in edges()")
-    most = mechanics.window.lags if steps is None else check_steps(steps)
+    most = mechanics.window.lags if steps is None else asking.check_steps(steps)
     if cause is not None and cause == effect and lag is None and most == 0:
         earlier = ", or an earlier time" if lagged else ""
         raise OptionError(f"x and y are both {x!r}; effects needs two different variables{earlier}")
@@ -180,15 +172,15 @@ def _variable_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: C
     direct = [_direct(mechanics, g, x, y, levels) for g in mechanics.cells]
     for _, _, g, h in asked_rows(mechanics, x, y):
         if h < 0:
-            answer = effect_in(mechanics, g, x, y, levels)
+            answer = asking.effect_in(mechanics, g, x, y, levels)
             found, note = numbers(answer, level, direct[g]), answer.note
             note = note or ("" if on_context else _reminders(mechanics, g, x, y))
             drawn, kind = (found, GIVEN) if on_context else _over_draws(mechanics, found, x, y, g, h, level)
-            note = f"{note} in this graph" if answer is NO_PATH and drawn[2] < drawn[3] else note
+            note = f"{note} in this graph" if answer is asking.NO_PATH and drawn[2] < drawn[3] else note
             where = None if on_context else values[g]
             yield (*named, where, None, *drawn, answer.identified, _joined(said, note), kind)
         else:
-            answer = difference(mechanics, g, h, x, y, levels)
+            answer = asking.difference(mechanics, g, h, x, y, levels)
             found = numbers(answer, level, direct[g] - direct[h])
             note = answer.note or same(answer)
             drawn, kind = _over_draws(mechanics, found, x, y, g, h, level)
@@ -211,10 +203,10 @@ def _context_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Co
     """do(R = a) minus do(R = b), for all pairs of contexts between which just R differs."""
     result, said = mechanics.result, level_words(mechanics, x, y, levels)
     for _, _, g, h in asked_rows(mechanics, x, y):
-        answer = context_effect(mechanics, x, g, h, y, levels)
+        answer = asking.context_effect(mechanics, x, g, h, y, levels)
         direct = _context_direct(mechanics, g, h, y) if answer.identified else np.nan
-        moved = [v for _, v in (*downstream(mechanics, g, y), *downstream(mechanics, h, y))]
-        note = answer.note or "; ".join(approximations(mechanics, g, list(dict.fromkeys(moved))))
+        moved = [v for _, v in (*asking.downstream(mechanics, g, y), *asking.downstream(mechanics, h, y))]
+        note = answer.note or "; ".join(asking.approximations(mechanics, g, list(dict.fromkeys(moved))))
         note = _joined(note, SET_NOW.format(mechanics.name(x)) if result.series is not None else "")
         yield (*_names(mechanics, x, y, levels), result.contexts[g], result.contexts[h],
                *numbers(answer, level, direct), answer.identified, _joined(said, note), GIVEN)  # fmt: skip
@@ -251,7 +243,7 @@ def _context_direct(mechanics: Mechanics, g: int, h: int, y: int) -> float:
 
     NaN where the graphs are not settled.
     """
-    asked = [*downstream(mechanics, g, y), *downstream(mechanics, h, y)]
+    asked = [*asking.downstream(mechanics, g, y), *asking.downstream(mechanics, h, y)]
     if mechanics.is_pag or mechanics.graphs.touching(asked):
         return np.nan
     (family,) = mechanics.graphs.families([]) or ()
@@ -277,7 +269,7 @@ def _reminders(mechanics: Mechanics, g: int, x: int, y: int) -> str:
     between = mechanics.between(g, x, y)
     on_the_way = dict.fromkeys(mechanics.place(v)[0] for v in (x, *between))
     causes = [mechanics.at(v, lag) for v in on_the_way for lag in range(mechanics.window.lags + 1)]
-    return "; ".join(found + approximations(mechanics, g, between, [cause for cause in causes if cause >= 0]))
+    return "; ".join(found + asking.approximations(mechanics, g, between, [cause for cause in causes if cause >= 0]))
 
 
 def same(answer: Possible) -> str:
@@ -341,7 +333,7 @@ def _mechanism_row(mechanics: Mechanics, g: int, cause: int, effect: int, level:
         found, note = _possible_slopes(mechanics, g, cause, effect)
     except NoAnswer as reason:
         return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, reason.note)
-    reminder = note or "; ".join(approximations(mechanics, g, (effect,), (cause,)))
+    reminder = note or "; ".join(asking.approximations(mechanics, g, (effect,), (cause,)))
     if mechanics.is_binary(cause):
         reminder = _joined(level_words(mechanics, cause, effect, Contrast(0, 1)), reminder)
     slope, fit, choice = found[0]
@@ -400,11 +392,11 @@ def _prediction(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float]
     own = mechanics.rows_of(g)
     start = mechanics.means(own if inside else mechanics.everyone)
     between = [(g, v) for v in dict.fromkeys(v for x in fixed for v in mechanics.between(g, x, y))]
-    between += [] if inside else downstream(mechanics, g, y)
+    between += [] if inside else asking.downstream(mechanics, g, y)
     found = possible(mechanics, between, lambda family: mean_under(mechanics, family, g, y, fixed, start, inside))
     mean, error, low, high, *_ = numbers(found, level)
     now = float(mechanics.means(own).values[y])
-    note = found.note or "; ".join(approximations(mechanics, g, [v for _, v in between]))
+    note = found.note or "; ".join(asking.approximations(mechanics, g, [v for _, v in between]))
     return mechanics.result.contexts[g], mechanics.name(y), mean, error, low, high, now, found.identified, note
 
 
@@ -413,7 +405,7 @@ def _fixed(mechanics: Mechanics, values: Mapping[str, float]) -> dict[int, float
         raise OptionError(f"values is {values!r}, expected a mapping such as {{'precipitation': 3.0}}")
     fixed = {}
     for name, value in values.items():
-        variable, lag = asked_node(mechanics, name)
+        variable, lag = asking.asked_node(mechanics, name)
         position = mechanics.at(mechanics.place(variable)[0], lag or 0)
         if variable in mechanics.contexts:
             raise OptionError(f"{name!r} is a context: set it by context=...")

@@ -12,14 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy
 
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent
 from causalcontext.kernels.arrays import Bools
 from causalcontext.results.effects.unrolled import UnrolledGraphs
+from causalcontext.results.log import Decision
 from causalcontext.search.lagged.plan import Window
+
+if TYPE_CHECKING:
+    from causalcontext.results.effects.mechanics import Mechanics
 
 MOST_GIVEN = 3
 """The size of the sets of neighbours that are asked whether they separate a pair."""
@@ -32,19 +37,27 @@ class WindowPag(NamedTuple):
     sure: Bools
 
 
-class Separations(Protocol):
-    """What is known about pairs with a column of time t that are not adjacent."""
+class LoggedSeparations:
+    """The sets of the log, and whether others leave a partial correlation: what a linear adjustment rests on."""
+
+    def __init__(self, mechanics: Mechanics, g: int) -> None:
+        self._log, self._graph, self._alpha = mechanics.result.log, g, mechanics.result.settings.alpha
+        self._rows = mechanics.moments.merged(mechanics.everyone)
 
     def found(self, a: int, b: int) -> tuple[int, ...] | None:
         """The set that separated them in the search; None if there is none."""
-        ...
+        entry = self._log.at(self._graph, self._log.slot(a, b))
+        return entry.conditions if entry.decision == Decision.ABSENT else None
 
     def separates(self, a: int, b: int, given: tuple[int, ...]) -> bool:
         """Whether another set separates them."""
-        ...
+        fit = self._rows.regression(b, [a, *given])
+        if fit is None or fit.df < 1 or not fit.errors[0] > 0.0:
+            return False
+        return float(2.0 * scipy.special.stdtr(fit.df, -abs(fit.slopes[0] / fit.errors[0]))) > self._alpha
 
 
-def window_pag(graphs: UnrolledGraphs, g: int, separations: Separations) -> WindowPag:
+def window_pag(graphs: UnrolledGraphs, g: int, separations: LoggedSeparations) -> WindowPag:
     """The PAG of the whole window, as far as the graph of a context shows it.
 
     Edges in conflict have ends that are not known. Contexts are not allowed for: before the window they are free.
@@ -73,7 +86,7 @@ def window_pag(graphs: UnrolledGraphs, g: int, separations: Separations) -> Wind
     return WindowPag(ends, sure)
 
 
-def _shortest(window: Window, separations: Separations, pair: tuple[int, int], around: Sequence[int]) -> int:
+def _shortest(window: Window, separations: LoggedSeparations, pair: tuple[int, int], around: Sequence[int]) -> int:
     """The longest lag of the set that separates a pair with the shortest lags; more than the window has without any."""
     known = separations.found(*pair)
     if known is None:
