@@ -116,11 +116,11 @@ class Session:
         self.project.save(self.folder)
 
     def _load(self, project: Project) -> None:
-        self._frame, self._columns = self._read(project.table)
-        if fingerprint(project.table) != project.fingerprint:
+        (self._frame, self._columns), found = self._read(project.table), fingerprint(project.table)
+        if found != project.fingerprint:
             self.notices.append(f"{project.name} has changed since the project was made: earlier runs are about the "
                                 "table as it was")  # fmt: skip
-            project.fingerprint = fingerprint(project.table)
+            project.fingerprint = found
         self._project = project
 
     def _read(self, table: Path) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
@@ -174,11 +174,8 @@ class Session:
 
     def _asked(self) -> dict[str, Any]:
         """The question as it stands, and the variables that knowledge can be about."""
-        question = self.project.question
-        return {
-            "question": question.to_dict(),
-            "variables": question.variables([column["name"] for column in self._columns]),
-        }
+        question, names = self.project.question, [column["name"] for column in self._columns]
+        return {"question": question.to_dict(), "variables": question.variables(names)}
 
     def columns(self) -> list[dict[str, Any]]:
         """Every column of the table."""

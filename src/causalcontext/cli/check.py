@@ -58,19 +58,14 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
     """An inspection as plain lists, mappings, numbers and text."""
     statistics = inspection.statistics
     complete = [0] * len(inspection.rows) if statistics is None else statistics.moments.rows.tolist()
-    return {
-        "usable": not inspection.problems,
-        "context": inspection.context.name,
-        "contexts": [
-            {"value": value, "rows": rows, "complete": usable, "largest_set": max(largest_set(usable), -1)}
-            for value, rows, usable in zip(inspection.context.levels, inspection.rows, complete, strict=True)
-        ],
-        "columns": _columns(inspection),
-        "collinear": [asdict(dependence) for dependence in inspection.dependences],
-        "problems": list(inspection.problems),
-        "notes": list(inspection.notes),
-        "advice": list(inspection.advice),
-    }
+    contexts = [{"value": value, "rows": rows, "complete": usable, "largest_set": max(largest_set(usable), -1)}
+                for value, rows, usable in zip(inspection.context.levels, inspection.rows, complete, strict=True)
+                ]  # fmt: skip
+    return {"usable": not inspection.problems, "context": inspection.context.name, "contexts": contexts,
+            "columns": _columns(inspection),
+            "collinear": [asdict(dependence) for dependence in inspection.dependences],
+            "problems": list(inspection.problems), "notes": list(inspection.notes),
+            "advice": list(inspection.advice)}  # fmt: skip
 
 
 def _columns(inspection: Inspection) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from causalcontext.drawing.plot import axes_for, save_picture
 from causalcontext.drawing.strokes import INK, check_picture_path, context_colour, contexts_title
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.cut import CUT, Cut
+from causalcontext.results.cut import CUT
 from causalcontext.results.equations import PartialCurve, causes_of, mechanisms_of, partial_curves
 
 if TYPE_CHECKING:
@@ -134,31 +134,26 @@ def plot_cut(
     result: ContextGraphs, axes: Axes | Sequence[Axes] | None = None, path: str | FilePath | None = None,
     dpi: float = 150,
 ) -> tuple[Axes, ...]:  # fmt: skip
-    """One panel for every cut that was looked for; see `ContextGraphs.plot`."""
+    """The profile of every cut that was looked for; the interval and the place are drawn of a cut alone."""
     if not result.cuts:
         raise OptionError('there is no cut to show: pass context=cc.threshold("X", "best") to discover')
     check_picture_path(path)
     chosen = axes_for(len(result.cuts), "cuts", axes, SIZE)
     for cut, one in zip(result.cuts, chosen, strict=True):
-        _paint_cut(one, cut)
+        one.plot(cut.places, cut.scores, color=INK, label="with a cut there", zorder=3)
+        one.axhline(cut.smooth, color=SMOOTH_COLOUR, linestyle="--", label="best smooth change", zorder=2)
+        one.axhline(cut.needed, color=CUT_COLOUR, linestyle=":", label="needed for a cut", zorder=2)
+        one.axhline(0.0, color="#999999", linewidth=0.8, label="no change", zorder=1)
+        if cut.verdict == CUT:
+            assert cut.low is not None
+            assert cut.high is not None
+            one.axvspan(cut.low, cut.high, color=CUT_COLOUR, alpha=0.25, linewidth=0, label="95 % interval", zorder=0)
+            one.axvline(cut.value, color=CUT_COLOUR, linewidth=1.2, zorder=2)
+        one.set_title(_shown(f"{cut.column}: {cut.verdict}"), parse_math=False, fontsize="medium")
+        one.set_xlabel(writable(printable(cut.column)), parse_math=False)
+        one.set_ylabel("log score above that\nwithout a change (nats)")
+        one.set_ylim(top=1.1 * max(*cut.scores, cut.smooth, cut.needed, 1.0))
+        one.legend(frameon=False, fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+        one.spines[["top", "right"]].set_visible(False)
     save_picture(chosen, path, dpi)
     return chosen
-
-
-def _paint_cut(axes: Axes, cut: Cut) -> None:
-    """The profile of a cut on some axes; the interval and the place are drawn of a cut alone."""
-    axes.plot(cut.places, cut.scores, color=INK, label="with a cut there", zorder=3)
-    axes.axhline(cut.smooth, color=SMOOTH_COLOUR, linestyle="--", label="best smooth change", zorder=2)
-    axes.axhline(cut.needed, color=CUT_COLOUR, linestyle=":", label="needed for a cut", zorder=2)
-    axes.axhline(0.0, color="#999999", linewidth=0.8, label="no change", zorder=1)
-    if cut.verdict == CUT:
-        assert cut.low is not None
-        assert cut.high is not None
-        axes.axvspan(cut.low, cut.high, color=CUT_COLOUR, alpha=0.25, linewidth=0, label="95 % interval", zorder=0)
-        axes.axvline(cut.value, color=CUT_COLOUR, linewidth=1.2, zorder=2)
-    axes.set_title(_shown(f"{cut.column}: {cut.verdict}"), parse_math=False, fontsize="medium")
-    axes.set_xlabel(writable(printable(cut.column)), parse_math=False)
-    axes.set_ylabel("log score above that\nwithout a change (nats)")
-    axes.set_ylim(top=1.1 * max(*cut.scores, cut.smooth, cut.needed, 1.0))
-    axes.legend(frameon=False, fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    axes.spines[["top", "right"]].set_visible(False)

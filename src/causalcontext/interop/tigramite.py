@@ -62,11 +62,8 @@ def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None,
     if array.shape[2] == 1:
         return now
     lags = array.shape[2] - 1
-    links = [
-        (at(names[i], lag), names[j], str(array[i, j, lag]))
-        for lag in range(1, lags + 1)
-        for i, j in np.argwhere(array[:, :, lag] != "").tolist()
-    ]
+    links = [(at(names[i], lag), names[j], str(array[i, j, lag])) for lag in range(1, lags + 1)
+             for i, j in np.argwhere(array[:, :, lag] != "").tolist()]  # fmt: skip
     varying = [name for name in names if name not in covariates]
     nodes = [*window_names(varying, lags), *(name for name in names if name in covariates)]
     return Graph.from_edges(nodes, [*links, *now.edges], kind or GraphKind(now.kind).value)

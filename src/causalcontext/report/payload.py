@@ -117,14 +117,10 @@ def _time(shown: ContextGraphs) -> dict[str, Any] | None:
 
 def drawn(found: Layout) -> dict[str, Any]:
     """Boxes and routes as the page has them."""
-    boxes = np.hstack([found.centre, found.size])
-    return {
-        "shown": [list(lines) for lines in found.lines],
-        "boxes": np.round(boxes, 2).tolist(),
-        "routes": {f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in found.routes.items()},
-        "width": round(found.width, 2),
-        "height": round(found.height, 2),
-    }
+    routes = {f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in found.routes.items()}
+    return {"shown": [list(lines) for lines in found.lines],
+            "boxes": np.round(np.hstack([found.centre, found.size]), 2).tolist(), "routes": routes,
+            "width": round(found.width, 2), "height": round(found.height, 2)}  # fmt: skip
 
 
 def marks(graph: Graph) -> dict[str, str]:
@@ -169,19 +165,12 @@ def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[s
 def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
     place = {(type(value), value): number for number, value in enumerate(result.contexts)}
     return [
-        {
-            "i": result.position(row["source"]),
-            "j": result.position(row["target"]),
-            "mark": row["mark"],
-            "contexts": [place[type(value), value] for value in row["contexts"]],
-            "strength": four_digits(row["strength"]),
-            "p": four_digits(row["p-value"]),
-            "margin": four_digits(row.get("margin", np.nan)),
-            "n": int(row["n"]),
-            "hidden": row.get("hidden cause", ""),
-        }
+        {"i": result.position(row["source"]), "j": result.position(row["target"]), "mark": row["mark"],
+         "contexts": [place[type(value), value] for value in row["contexts"]],
+         "strength": four_digits(row["strength"]), "p": four_digits(row["p-value"]),
+         "margin": four_digits(row.get("margin", np.nan)), "n": int(row["n"]), "hidden": row.get("hidden cause", "")}
         for row in result.edges().to_dict("records")
-    ]
+    ]  # fmt: skip
 
 
 def _notes(result: ContextGraphs) -> list[str]:
@@ -235,12 +224,9 @@ def _section(section: Section) -> dict[str, Any]:
         return text and printable(text)
 
     table = frame_of() if section.table is None else section.table
-    return {
-        "title": printable(section.title),
-        "lines": [printable(line) for line in section.lines],
-        "header": [printable(str(name)) for name in table.columns],
-        "rows": [list(map(cell, row)) for row in table.itertuples(index=False)],
-    }
+    return {"title": printable(section.title), "lines": [printable(line) for line in section.lines],
+            "header": [printable(str(name)) for name in table.columns],
+            "rows": [list(map(cell, row)) for row in table.itertuples(index=False)]}  # fmt: skip
 
 
 def presentable(result: ContextGraphs) -> ContextGraphs:
@@ -288,14 +274,10 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     notes: dict[str, int] = {"": 0}
     rows = [[_compact(shown, dict(zip(named, row, strict=True)), notes) for row in pair_rows(mechanics, x, y, LEVEL)]
             for x, y in pairs]  # fmt: skip
-    return {
-        "pairs": [list(pair) for pair in pairs],
-        "rows": rows,
-        "notes": [printable(note) if note else "" for note in notes],
-        "whole": len(pairs) == len(every),
-        "errors": "classical" if mechanics.rows is None else "sandwich",
-        "intervals": mechanics.intervals,
-    }
+    return {"pairs": [list(pair) for pair in pairs], "rows": rows,
+            "notes": [printable(note) if note else "" for note in notes], "whole": len(pairs) == len(every),
+            "errors": "classical" if mechanics.rows is None else "sandwich",
+            "intervals": mechanics.intervals}  # fmt: skip
 
 
 def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int]) -> list[Any]:

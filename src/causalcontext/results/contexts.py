@@ -541,13 +541,10 @@ class ContextGraphs(EffectMethods):
             return NotImplemented
         same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
                 "doubts", "warnings", "evidence", "notes", "violations", "wrong_cells", "cuts")  # fmt: skip
-        if repr(self.series) != repr(other.series):  # slopes may be NaN
+        if repr(self.series) != repr(other.series) or dict(self.graphs) != dict(other.graphs):  # slopes may be NaN
             return False
-        return (
-            all(getattr(self, key) == getattr(other, key) for key in same)
-            and dict(self.graphs) == dict(other.graphs)
-            and [type(value) for value in self.contexts] == [type(value) for value in other.contexts]
-        )
+        types = [[type(value) for value in one.contexts] for one in (self, other)]
+        return types[0] == types[1] and all(getattr(self, key) == getattr(other, key) for key in same)
 
     __hash__ = None  # type: ignore[assignment]
 

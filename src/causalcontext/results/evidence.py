@@ -155,12 +155,8 @@ class ScoreEvidence:
         if not isinstance(other, ScoreEvidence):
             return False
         pairs = [(getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(self)]
-        return all(
-            np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
-            if isinstance(mine, np.ndarray)
-            else mine == theirs or (mine != mine and theirs != theirs)
-            for mine, theirs in pairs
-        )
+        return all(np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f") if isinstance(mine, np.ndarray)
+                   else mine == theirs or (mine != mine and theirs != theirs) for mine, theirs in pairs)  # fmt: skip
 
     __hash__ = None  # type: ignore[assignment]
 

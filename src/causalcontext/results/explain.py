@@ -217,12 +217,9 @@ def _over_time(result: ContextGraphs, evidence: ScoreEvidence, effect: int, x: s
     return [*slopes, f"{name}'s mechanism {depends}{_OVER_TIME.get(model, '')}"]
 
 
-_OVER_TIME = {
-    "pooled": " and is the same in all contexts",
-    "shifted": " and changes its intercept with it",
-    "partitioned": " and changes as a whole with it",
-    "mixed": " and changes some slopes with it",
-}
+_OVER_TIME = {"pooled": " and is the same in all contexts", "shifted": " and changes its intercept with it",
+              "partitioned": " and changes as a whole with it",
+              "mixed": " and changes some slopes with it"}  # fmt: skip
 
 
 def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) -> str:
@@ -307,17 +304,11 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
     elif len(named) > 1:
         differing = [result.names[z] for z in result.cells.differing(place, origin.graph)]
         context = " and ".join(differing if len(differing) == 1 else named)
+    system, kin = (effect, "descendant") if cause == via else (cause, "ancestor")
     words = rule.words.format(
-        cause=cause,
-        effect=effect,
-        via=via,
-        context=context,
-        source=result.contexts[origin.graph],
-        lost=f"the edge {via or cause} - {effect}",
-        system=effect if cause == via else cause,
-        kin="descendant" if cause == via else "ancestor",
-        set=_separating_set(result, origin, cause) if "{set}" in rule.words else "",
-    )
+        cause=cause, effect=effect, via=via, context=context, source=result.contexts[origin.graph], system=system,
+        kin=kin, lost=f"the edge {via or cause} - {effect}",
+        set=_separating_set(result, origin, cause) if "{set}" in rule.words else "")  # fmt: skip
     if origin.graph == place or rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words:
         return words
     apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1

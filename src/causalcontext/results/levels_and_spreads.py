@@ -29,7 +29,7 @@ from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.bends import LINE, bends, left_by, orthonormal, with_column
 from causalcontext.results.curve_difference import compared_rows, other_terms, robust_slope, rows_in_units, rows_inside
-from causalcontext.results.equations import NUMBER, Mechanisms, Term
+from causalcontext.results.equations import NUMBER, Term
 from causalcontext.results.series import context_nodes
 from causalcontext.results.slope_fits import UNCHANGED, possible_causes
 from causalcontext.results.slopes import BY_ERRORS, DESPITE_ERRORS, corrected, shares_of_errors
@@ -182,10 +182,10 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
 
     None without rows, where the variable is not searched as a number, and where the contexts it reads are the same.
     """
-    table, mechanisms = result.table, None if result.evidence is None else result.evidence.mechanisms
-    if table is None or (mechanisms is not None and mechanisms.scales[target].kind != NUMBER):
+    whole, mechanisms = result.table, None if result.evidence is None else result.evidence.mechanisms
+    if whole is None or (mechanisms is not None and mechanisms.scales[target].kind != NUMBER):
         return None
-    table = with_normal_scores(table) if by_ranks(result) else table
+    table = with_normal_scores(whole) if by_ranks(result) else whole
     kept, (first, second) = complete_rows(table), (rows_inside(result, target, place) for place in (a, b))
     rows = kept & (first ^ second)
     there = second[rows]
@@ -194,9 +194,17 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
     y = _column(table, target, rows)
     causes = [z for z in possible_causes(result, target, target, (a, b)) if z not in context_nodes(result)]
     numbers = [_column(table, z, rows) for z in causes if table.kinds[z].is_number]
-    assert result.table is not None
-    others, log_scale = _explained(mechanisms, result.table, target, (a, b), rows, there)
-    others = others if others is not None else [column for z in causes for column in columns_of(table, z, rows)]
+    others, log_scale = [column for z in causes for column in columns_of(table, z, rows)], np.zeros(len(there))
+    if mechanisms is not None:  # the terms of its equations, and what causes add to the logarithm of its spread
+        every, _ = rows_in_units(mechanisms, whole)
+        values = {column: each[rows[complete_rows(whole)]] for column, each in every.items()}
+        terms: dict[tuple[object, ...], Term] = {}
+        for place, inside in ((a, ~there), (b, there)):
+            equation = mechanisms.equation(target, place)
+            terms |= {(term.kind, term.causes, term.place): term for term in equation.terms if place in term.contexts}
+            for own in (own for own in equation.spread if own.cause >= 0):
+                log_scale[inside] += own.values(values[own.cause], place)[inside]
+        others = [term.values(values) for term in terms.values()]
     found = {LEVEL: level(y, others, there), SPREAD: spread(y, others, there, log_scale, numbers)}
     if is_curved(result):
         return found, CURVED
@@ -265,20 +273,3 @@ def spread(y: Floats, others: Sequence[Floats], there: Bools, log_scale: Floats,
     beside = [*away, *(np.abs(z) for z in away)]
     p = np.max([robust_slope(there.astype(np.float64), sizes, columns).p for columns in ([], beside)])
     return Moved(float(left[~there].std()), float(left[there].std()), float(p))
-
-
-def _explained(mechanisms: Mechanisms | None, table: Dataset, target: int, places: tuple[int, int], rows: Bools,
-               there: Bools) -> tuple[list[Floats] | None, Floats]:  # fmt: skip
-    """The terms of the equations of a target, None without equations; and what causes add to the log of its spread."""
-    log_scale = np.zeros(len(there))
-    if mechanisms is None:
-        return None, log_scale
-    every, _ = rows_in_units(mechanisms, table)
-    values = {column: each[rows[complete_rows(table)]] for column, each in every.items()}
-    terms: dict[tuple[object, ...], Term] = {}
-    for place, inside in zip(places, (~there, there), strict=True):
-        equation = mechanisms.equation(target, place)
-        terms |= {(term.kind, term.causes, term.place): term for term in equation.terms if place in term.contexts}
-        for each in (each for each in equation.spread if each.cause >= 0):
-            log_scale[inside] += each.values(values[each.cause], place)[inside]
-    return [term.values(values) for term in terms.values()], log_scale

@@ -279,6 +279,14 @@ class FromSepsets:
         decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
         decision[:, self.plan.links.rule_out(first, second)] = Decision.FORBIDDEN
         decision[:, self.plan.links.required[first, second]] = Decision.REQUIRED
+        kept, given = max(len(one.kept) for one in self.plan.masks), records.given
+        given = (
+            padded(given, given.shape[2] + kept) if kept else given
+        )  # what masks keep of their triggers is at the end
+        for place, one in enumerate(self.plan.masks if kept else ()):
+            graph, pair = np.nonzero(mask == place)
+            for offset, column in enumerate(one.kept):
+                given[graph, pair, facts[graph, pair, skeleton.SIZE] + offset] = column
         columns: dict[str, Values] = {
             "decision": decision.astype(np.int8),
             "p": numbers[:, :, skeleton.P],
@@ -286,26 +294,13 @@ class FromSepsets:
             "df": numbers[:, :, skeleton.DF],
             "n": facts[:, :, skeleton.ROWS],
             "view": np.where(mask >= 0, views, -1),
-            "given": _conditions(self.plan, records),
+            "given": given,
             "reason": facts[:, :, skeleton.REASON].astype(np.int8),
             "untested": facts[:, :, skeleton.UNTESTED],
             "cut": np.where(facts[:, :, SEPARATED] == 1, 0, facts[:, :, skeleton.CUT]),
             "label": facts[:, :, skeleton.LABEL].astype(np.int8),
         }
         if len(mask) != self.contexts:
-            columns = {name: np.broadcast_to(column, (self.contexts, *column.shape[1:]))
-                       for name, column in columns.items()}  # fmt: skip
+            columns = {name: np.broadcast_to(values, (self.contexts, *values.shape[1:]))
+                       for name, values in columns.items()}  # fmt: skip
         return Entries(**columns)
-
-
-def _conditions(plan: Plan, records: Decisions) -> Shorts:
-    """The conditioning sets, with what the masks keep of their triggers at the end."""
-    kept = max(len(mask.kept) for mask in plan.masks)
-    if kept == 0:
-        return records.given
-    given = padded(records.given, records.given.shape[2] + kept)
-    for place, mask in enumerate(plan.masks):
-        graph, pair = np.nonzero(records.facts[:, :, MASK] == place)
-        for offset, column in enumerate(mask.kept):
-            given[graph, pair, records.facts[graph, pair, skeleton.SIZE] + offset] = column
-    return given

@@ -165,38 +165,29 @@ def pair_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Sequen
 
 
 def _variable_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Contrast) -> Iterator[tuple[Any, ...]]:
-    """The effect in every context, then the differences; on a context, one answer for all rows."""
-    values = mechanics.result.contexts
+    """The effect in every context, then the differences; on a context, one answer for all rows.
+
+    Error, interval and p-value are over draws of graphs, where there are any; an interval has the estimate of the graph
+    that was found in it.
+    """
+    values, on_context = mechanics.result.contexts, y in mechanics.contexts
     named, said = _names(mechanics, x, y, levels), level_words(mechanics, x, y, levels)
-    on_context = y in mechanics.contexts
     direct = [_direct(mechanics, g, x, y, levels) for g in mechanics.cells]
     for _, _, g, h in asked_rows(mechanics, x, y):
         if h < 0:
-            answer = asking.effect_in(mechanics, g, x, y, levels)
-            found, note = numbers(answer, level, direct[g]), answer.note
-            note = note or ("" if on_context else _reminders(mechanics, g, x, y))
-            drawn, kind = (found, GIVEN) if on_context else _over_draws(mechanics, found, x, y, g, h, level)
-            note = f"{note} in this graph" if answer is asking.NO_PATH and drawn[2] < drawn[3] else note
-            where = None if on_context else values[g]
-            yield (*named, where, None, *drawn, answer.identified, _joined(said, note), kind)
+            answer, part = asking.effect_in(mechanics, g, x, y, levels), direct[g]
+            note = answer.note or ("" if on_context else _reminders(mechanics, g, x, y))
         else:
-            answer = asking.difference(mechanics, g, h, x, y, levels)
-            found = numbers(answer, level, direct[g] - direct[h])
+            answer, part = asking.difference(mechanics, g, h, x, y, levels), direct[g] - direct[h]
             note = answer.note or same(answer)
-            drawn, kind = _over_draws(mechanics, found, x, y, g, h, level)
-            yield (*named, values[g], values[h], *drawn, answer.identified, _joined(said, note), kind)
-
-
-def _over_draws(mechanics: Mechanics, found: tuple[Any, ...], x: int, y: int, g: int, h: int, level: float
-                ) -> tuple[tuple[Any, ...], str]:  # fmt: skip
-    """The numbers of a row with error, interval and p-value over draws of graphs, where there are any; which these are.
-
-    An interval has the estimate of the graph that was found in it.
-    """
-    if mechanics.draws is None:
-        return found, mechanics.intervals
-    effect, (error, low, high, p) = found[0], mechanics.draws.spread(x, y, g, h, level)
-    return (effect, error, float(np.fmin(low, effect)), float(np.fmax(high, effect)), p, *found[5:]), "mixture"
+        effect, error, low, high, p, *rest = numbers(answer, level, part)
+        kind = GIVEN if on_context else mechanics.intervals
+        if mechanics.draws is not None and not on_context:
+            error, low, high, p = mechanics.draws.spread(x, y, g, h, level)
+            low, high, kind = float(np.fmin(low, effect)), float(np.fmax(high, effect)), "mixture"
+        note = f"{note} in this graph" if answer is asking.NO_PATH and h < 0 and low < high else note
+        yield (*named, None if on_context else values[g], None if h < 0 else values[h], effect, error, low, high, p,
+               *rest, answer.identified, _joined(said, note), kind)  # fmt: skip
 
 
 def _context_rows(mechanics: Mechanics, x: int, y: int, level: float, levels: Contrast) -> Iterator[tuple[Any, ...]]:
