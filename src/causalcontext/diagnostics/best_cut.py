@@ -21,7 +21,7 @@ from causalcontext.data.windows import lagged_table
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.errors import CausalContextError, DataError, NotYetError, listed
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
-from causalcontext.kernels.arrays import Bools, Codes, Floats
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task, rows_task, windows_task
 from causalcontext.progress import Watch, nobody
@@ -53,8 +53,14 @@ def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
     values = table.values(data.position(wanted.column))
     if table.in_groups(data.position(wanted.column)) or not grid_of(values).size:
         raise DataError(f"column {wanted.column!r} has too few values, or too few rows, for a cut to be found")
-    if not responses:
-        return (_nothing(result, wanted.column, values, len(table.rows)),)
+    if not responses:  # where everything else comes before a column, no mechanism can change with it
+        may = (result.settings.knowledge.links(result.names) if result.windowed is None
+               else result.windowed.links(result.settings.knowledge)).may  # fmt: skip
+        if not may[result.position(wanted.column)].any():
+            raise DataError(f"no mechanism may change with {wanted.column!r}: knowledge says that it causes nothing")
+        places = tuple(grid_of(values).tolist())
+        return (Cut(wanted.column, float(np.median(values)), None, None, UNDECIDED, 0.0, DEMAND * log(len(table.rows)),
+                    0.0, (), places, (0.0,) * len(places)),)  # fmt: skip
     found = [profile_of(responses, values)]
     if wanted.best > 1:
         pair = _pair(responses, values, found[0].places[::COARSER])
@@ -67,17 +73,6 @@ def places_to_try(cuts: Sequence[Cut]) -> list[list[float]]:
     found = [cut.value for cut in cuts if cut.verdict == CUT]
     places = cuts[0].places
     return [found] if found else [[places[int(share * (len(places) - 1))]] for share in AGAIN if places]
-
-
-def _nothing(result: ContextGraphs, column: str, values: Floats, rows: int) -> Cut:
-    """Where everything else comes before a column, no mechanism can change with it; an error if that was declared."""
-    may = (result.settings.knowledge.links(result.names) if result.windowed is None
-           else result.windowed.links(result.settings.knowledge)).may  # fmt: skip
-    if not may[result.position(column)].any():
-        raise DataError(f"no mechanism may change with {column!r}: knowledge says that it causes nothing")
-    places = grid_of(values)
-    return Cut(column, float(np.median(values)), None, None, UNDECIDED, 0.0, DEMAND * log(rows), 0.0, (),
-               tuple(places.tolist()), (0.0,) * len(places))  # fmt: skip
 
 
 def searched_rows(result: ContextGraphs) -> Dataset:
@@ -111,19 +106,16 @@ def _pair(responses: list[list[CutResponse]], values: Floats, places: Floats) ->
 
     Of two changes that undo each other neither is seen alone, so they are looked for together.
     """
-    tried = [profile_of(_beside(responses, float(place)), values) for place in places]
-    second = max(tried, key=lambda one: one.plain + float(one.scores.max()))
+
+    def beside_cut(cut: float) -> CutProfile:
+        """The profile if the columns above a cut are offered in every model."""
+        return profile_of([[beside(one, [np.asarray(one.x > cut, dtype=np.float64)]) for one in copies]
+                           for copies in responses], values)  # fmt: skip
+
+    second = max(map(beside_cut, places.tolist()), key=lambda one: one.plain + float(one.scores.max()))
     for _ in range(2):
-        first = second
-        second = profile_of(_beside(responses, first.value), values)
-    first = profile_of(_beside(responses, second.value), values)
-    return sorted((first, second), key=lambda one: -one.gain)
-
-
-def _beside(responses: list[list[CutResponse]], cut: float) -> list[list[CutResponse]]:
-    """The same responses, to which the columns above a cut that was found are offered in every model."""
-
-    return [[beside(one, [np.asarray(one.x > cut, dtype=np.float64)]) for one in copies] for copies in responses]
+        second = beside_cut(second.value)
+    return sorted((beside_cut(second.value), second), key=lambda one: -one.gain)
 
 
 def cut_of(column: str, profile: CutProfile, values: Floats) -> Cut:
@@ -161,19 +153,31 @@ def nearby_cuts(result: ContextGraphs) -> Iterator[Finding]:
         return
     source = rows.contexts.made[0][1]
     name, values = rows.names[source], np.asarray(rows.columns[source], dtype=np.float64)
-    chosen, best = _chosen(rows.codes, values), result.cut or _best(result, name)
-    if best is not None and result.cut is None:
-        yield from _elsewhere(best, chosen)
-    reach = (best.high - best.low) / 2.0 if best is not None and best.low is not None and best.high is not None else 0.0
-    places = [chosen - reach, chosen + reach] if reach else _by_rows(values[np.isfinite(values)], chosen)
+    chosen = short_cut(*(float(end) for end in (values[rows.codes == 0].max(), values[rows.codes == 1].min())))
+    best, interval = result.cut or _best(result, name), None
+    if best is not None and best.low is not None and best.high is not None:
+        interval = best.low, best.high
+    if best is not None and result.cut is None:  # chosen by hand
+        if best.verdict == SMOOTH:
+            message = f"{best}; the threshold at {number_text(chosen)} splits what changes smoothly"
+            advice = "read the two graphs as ranges of one mechanism, not as regimes"
+            yield Finding(TOPIC, Severity.CAUTION, message, advice)
+        elif best.verdict == CUT and interval is not None and not interval[0] <= chosen <= interval[1]:
+            message = f"{best}; the threshold is at {number_text(chosen)}"
+            yield Finding(TOPIC, Severity.CAUTION, message, f'compare with cc.threshold("{best.column}", "best")')
+    reach = 0.0 if interval is None else (interval[1] - interval[0]) / 2.0
+    places = [chosen - reach, chosen + reach]
+    if not reach:  # a few more rows on one side, and on the other
+        known = values[np.isfinite(values)]
+        shares = (float(np.mean(known <= chosen)) + shift for shift in (-SHIFT, SHIFT))
+        places = [float(np.quantile(known, share)) for share in shares if SHIFT <= share <= 1.0 - SHIFT]
     moved = {place: told for place in places if (told := _differences(result, place)) is not None}
     told = [f"at {place:.4g} {listed(edges, MOST_NAMED)}" for place, edges in moved.items() if edges]
     if told:
         message = f"the graphs depend on the cut of {name} at {number_text(chosen)}: {' and '.join(told)} differ"
         advice = f'do not rest a claim on these edges; cc.threshold("{name}", "best") looks for the cut'
-        yield Finding(
-            TOPIC, Severity.CAUTION, message, advice, {"edges": tuple(sorted({e for m in moved.values() for e in m}))}
-        )
+        every = tuple(sorted({edge for edges in moved.values() for edge in edges}))
+        yield Finding(TOPIC, Severity.CAUTION, message, advice, {"edges": every})
     elif moved:
         where = " and ".join(f"{place:.4g}" for place in moved)
         yield Finding(TOPIC, Severity.NOTE, f"the graphs are the same with the cut of {name} at {where}")
@@ -185,12 +189,6 @@ def _rows(result: ContextGraphs) -> Dataset | None:
     if windows is None:
         return result.rows
     return None if windows.series.rows is None else windows.data
-
-
-def _chosen(codes: Codes, values: Floats) -> float:
-    """The cut, as far as the rows know it."""
-    below, above = (values[codes == code] for code in (0, 1))
-    return short_cut(float(below.max()), float(above.min()))
 
 
 def _best(result: ContextGraphs, name: str) -> Cut | None:
@@ -206,28 +204,16 @@ def _best(result: ContextGraphs, name: str) -> Cut | None:
     return cut_of(name, profile_of(responses, values), values)
 
 
-def _elsewhere(best: Cut, chosen: float) -> Iterator[Finding]:
-    """What mechanisms say about a cut that was chosen by hand."""
-    if best.verdict == SMOOTH:
-        message = f"{best}; the threshold at {number_text(chosen)} splits what changes smoothly"
-        yield Finding(
-            TOPIC, Severity.CAUTION, message, "read the two graphs as ranges of one mechanism, not as regimes"
-        )
-    elif best.verdict == CUT and best.low is not None and best.high is not None and not best.low <= chosen <= best.high:
-        message = f"{best}; the threshold is at {number_text(chosen)}"
-        yield Finding(TOPIC, Severity.CAUTION, message, f'compare with cc.threshold("{best.column}", "best")')
-
-
-def _by_rows(values: Floats, chosen: float) -> list[float]:
-    """Cuts with a few more rows on one side, and on the other."""
-    share = float(np.mean(values <= chosen))
-    return [float(np.quantile(values, at)) for at in (share - SHIFT, share + SHIFT) if SHIFT <= at <= 1.0 - SHIFT]
-
-
 def _differences(result: ContextGraphs, cut: float) -> list[str] | None:
     """The edges between system variables that differ with the cut elsewhere; None if that cannot be searched."""
     found = endpoints_at(result, cut)
-    return None if found is None else _named(result, adjacent(found))
+    if found is None:
+        return None
+    ours = np.stack([graph.adjacency for graph in result.graphs.values()])
+    differ = np.triu((ours != adjacent(found)).any(axis=0), 1)
+    own = [result.position(name) for name in result.made_of]
+    differ[own], differ[:, own] = False, False
+    return [f"{result.names[i]} - {result.names[j]}" for i, j in np.argwhere(differ).tolist()]
 
 
 def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
@@ -262,12 +248,3 @@ def _task(result: ContextGraphs, data: Dataset, watch: Watch) -> Task:
     if settings.test not in ("auto", *TESTS):
         return task
     return replace(task, prepared=prepared_test(find_test(settings.test, settings.seed), data, task.statistics))
-
-
-def _named(result: ContextGraphs, present: Bools) -> list[str]:
-    """Edges between system variables with a presence of their own in some context."""
-    ours = np.stack([graph.adjacency for graph in result.graphs.values()])
-    differ = np.triu((ours != present).any(axis=0), 1)
-    own = [result.position(name) for name in result.made_of]
-    differ[own], differ[:, own] = False, False
-    return [f"{result.names[i]} - {result.names[j]}" for i, j in np.argwhere(differ).tolist()]

@@ -296,7 +296,8 @@ def check(
     >>> found.usable, found.advice[0]
     (True, "all columns are numbers: method='auto', the default, tries score-ac first")
     """
-    frame, codes = _frame(table), parsed_codes(na_values)
+    frame = table if is_pandas_dataframe(table) else eager_frame(table, None).to_pandas()
+    codes = parsed_codes(na_values)
     frame = without_codes(frame, codes) if codes else frame
     found = inspect(frame, context, kinds, missing)
     words = numbers_with_words(frame)
@@ -313,11 +314,6 @@ def check(
     except CausalContextError:  # inspect has said why, column by column
         return found
     return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing)))
-
-
-def _frame(table: Any) -> pd.DataFrame:
-    """Any kind of table as one of pandas."""
-    return table if is_pandas_dataframe(table) else eager_frame(table, None).to_pandas()
 
 
 def _misleading(data: Dataset) -> Iterator[str]:

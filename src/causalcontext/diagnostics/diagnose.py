@@ -147,27 +147,19 @@ def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
         yield Finding("large cycles", Severity.NOTE, message, advice, {"edges": tuple(pairs)})
 
 
-def model_violations(result: ContextGraphs) -> Iterator[Finding]:
-    """Ways in which the table contradicts the model behind the search."""
+def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
+    """Warnings of the search, ways in which the table contradicts its model, and what residuals say against that."""
+    for warning in result.warnings:  # where rows are at hand, another check looks for functions of a column
+        if result.series is not None or result.rows is None or about(warning) is not About.FUNCTION:
+            yield Finding("search", Severity.WARNING, warning)
     for violation in result.violations:
         found = WORDS[violation.kind].found.format(listed(violation.columns))
         message = f"{found}: {danger(violation, result.context is not None, result.already_asked)}"
         yield Finding("model", Severity.WARNING, message, advice(violation, result.already_asked),
                       {"kind": violation.kind, "columns": violation.columns, "size": violation.size})  # fmt: skip
-
-
-def residuals_against(result: ContextGraphs) -> Iterator[Finding]:
-    """What the residuals of a score-based search say against its own model."""
     for note in result.notes:
         if isinstance(note, Note) and note.about is About.RESIDUALS:
             yield Finding("model", Severity.WARNING, note.found, note.advice)
-
-
-def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
-    """Warnings of the search itself; where rows are at hand, another check looks for functions of a column."""
-    for warning in result.warnings:
-        if result.series is not None or result.rows is None or about(warning) is not About.FUNCTION:
-            yield Finding("search", Severity.WARNING, warning)
 
 
 def wrong_cells(result: ContextGraphs) -> Iterator[Finding]:
@@ -219,8 +211,7 @@ def hidden_causes(result: ContextGraphs) -> Iterator[Finding]:
 
 
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    told_with_the_result, model_violations, residuals_against, wrong_cells, deciding_columns,
-    hidden_causes, shared_time,
+    told_with_the_result, wrong_cells, deciding_columns, hidden_causes, shared_time,
 )  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,

@@ -13,7 +13,7 @@ they only cost power.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import exp, log1p, sqrt
@@ -213,21 +213,17 @@ class _Driven:
 
     def converge(self) -> float:
         """EM with the same columns; the score before its last step."""
-        score = -np.inf
+        score, order = -np.inf, sorted(self.lag)
         for _ in range(MOST_STEPS):
-            state = self.smoothed()
+            shifted = np.stack([np.roll(self.errors[child], -self.lag[child]) for child in order])
+            loading, left = (np.array([one[child] for child in order]) for one in (self.loading, self.left))
+            state = smoothed_process(shifted, loading, left, self.memory, self.fresh)
             before, score = score, self.score(state)
             self.expect(state)
             self.fit()
             if not score > before + CONVERGED:
                 break
         return score
-
-    def smoothed(self) -> SmoothedState:
-        order = sorted(self.lag)
-        shifted = np.stack([np.roll(self.errors[child], -self.lag[child]) for child in order])
-        loading, left = (np.array([one[child] for child in order]) for one in (self.loading, self.left))
-        return smoothed_process(shifted, loading, left, self.memory, self.fresh)
 
     def score(self, state: SmoothedState) -> float:
         """The log-likelihood less the price of columns, loadings and memory; of no memory, of correlations."""
@@ -286,7 +282,11 @@ def smoothed_process(errors: Floats, loading: Floats, left: Floats, memory: floa
     The steady Kalman filter and smoother, so that the first value of the process has the variance of a prediction.
     """
     told = float((loading**2 / left).sum())
-    spread = _steady_variance(told, memory, fresh)
+    # the variance of a prediction that a step forward leaves as it is: P = a^2 P / (1 + P told) + fresh
+    half = 0.5 * (1.0 - memory**2 - fresh * told)
+    spread = fresh / max(1.0 - memory**2, SMALLEST)
+    if not told < SMALLEST:
+        spread = (-half + sqrt(half**2 + told * fresh)) / told
     gain = spread / (1.0 + spread * told)
     weighted = (loading / left) @ errors
     ahead = np.concatenate([[0.0], lfilter([memory * gain], [1.0, -memory * (1.0 - gain * told)], weighted)[:-1]])
@@ -304,12 +304,6 @@ def smoothed_process(errors: Floats, loading: Floats, left: Floats, memory: floa
     return SmoothedState(np.array(mean), variance, back * variance, likelihood)
 
 
-def _steady_variance(told: float, memory: float, fresh: float) -> float:
-    """The variance of a prediction that a step forward leaves as it is: P = a^2 P / (1 + P told) + fresh."""
-    half = 0.5 * (1.0 - memory**2 - fresh * told)
-    return fresh / max(1.0 - memory**2, SMALLEST) if told < SMALLEST else (-half + sqrt(half**2 + told * fresh)) / told
-
-
 def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
     """The links of a result with lags behind which a hidden process may stand, and those that could be asked about."""
     windows = result.windowed
@@ -322,7 +316,8 @@ def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
     numbers = [v for v in range(len(result.names)) if _is_number(windows, v)]
     free = {numbers[v] for v in _drivable(series)}
     links = {(x, y) for x, y in np.argwhere(np.triu(result.union.adjacency)).tolist() if y in free and x in numbers}
-    asked = {ends for ends in links if not any(_processes(series, numbers, ends) <= pair for pair in found.left)}
+    column = dict(zip(numbers, series.process, strict=True))
+    asked = {ends for ends in links if not any({column[v] for v in ends} <= pair for pair in found.left)}
     suspected: set[tuple[int, int]] = set()
     for model in found.better:
         if model.score < found.better[0].score - ENOUGH:
@@ -338,11 +333,6 @@ def suspected_drivers(result: ContextGraphs) -> HiddenSuspicion:
         missing.append(f"{len(found.left)} pairs of columns, those whose errors are the least correlated, were not "
                        "asked about, since all of them would take too long")  # fmt: skip
     return HiddenSuspicion(_by_name(result, suspected & asked), _by_name(result, asked), "; ".join(missing))
-
-
-def _processes(series: SeriesEquations, numbers: Sequence[int], nodes: Iterable[int]) -> set[int]:
-    """The columns of the table that some nodes of a window belong to."""
-    return {series.process[numbers.index(v)] for v in nodes}
 
 
 def _by_name(result: ContextGraphs, pairs: set[tuple[int, int]]) -> tuple[tuple[str, str], ...]:
@@ -405,19 +395,17 @@ def _bent(result: ContextGraphs, now: Sequence[int]) -> bool:
 
 
 def _terms(result: ContextGraphs, effect: int) -> tuple[list[Term], list[tuple[int, ...]]] | None:
-    """The causes of a number, and the contexts with intercepts of their own; None if it has not just one equation."""
+    """The causes of a number, and the contexts with intercepts of their own; None if it has not just one equation.
+
+    After a search by tests: links into a number, of open ones those from the left; all contexts differ.
+    """
     evidence, contexts = result.evidence, range(len(result.contexts))
-    if evidence is None or evidence.mechanisms is None:
-        return _of_graphs(result, effect)
-    own = [one for one in evidence.mechanisms.equations if one.effect == effect]
-    if len(own) != 1 or own[0].kind != NUMBER or own[0].spread or len(own[0].intercepts) != len(contexts):
-        return None
-    groups = {shift: tuple(r for r in contexts if own[0].intercepts[r] == shift) for shift in own[0].intercepts}
-    return [(term.causes[0], term.contexts) for term in own[0].terms], list(groups.values())[1:]
-
-
-def _of_graphs(result: ContextGraphs, effect: int) -> tuple[list[Term], list[tuple[int, ...]]]:
-    """The same of a search by tests: links into a number, of open ones those from the left; all contexts differ."""
+    if evidence is not None and evidence.mechanisms is not None:
+        own = [one for one in evidence.mechanisms.equations if one.effect == effect]
+        if len(own) != 1 or own[0].kind != NUMBER or own[0].spread or len(own[0].intercepts) != len(contexts):
+            return None
+        groups = {shift: tuple(r for r in contexts if own[0].intercepts[r] == shift) for shift in own[0].intercepts}
+        return [(term.causes[0], term.contexts) for term in own[0].terms], list(groups.values())[1:]
     ends = np.stack([graph.endpoints for graph in result.graphs.values()])
     arrows, near, order = directed(ends), adjacent(ends), np.arange(ends.shape[-1])
     causes = arrows[:, :, effect] | (near[:, :, effect] & ~arrows[:, effect, :] & (order < effect))

@@ -131,43 +131,29 @@ def _named(result: ContextGraphs, wanted: Bools, cautious: Endpoints) -> list[st
 
 def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
     """Edges that masking (PC-M) would add, and whether anything can be a cause of the context."""
-    yield from _possible_causes(result)
-    if result.settings.method != "pc-ac" or result.prepared is None or not result.complete:
+    method, names, may = result.settings.method, result.names, may_cause(result.union.endpoints)
+    for context in result.cells.positions if method != "pc-m" else ():
+        name, causes = names[context], tuple(names[v] for v in np.flatnonzero(may[:, context]))
+        message = f"no possible cause of {name} was found: it looks exogenous"
+        if causes:
+            message = f"{', '.join(causes)} may cause {name}, so rows of one context are a selected sample"
+        evidence: dict[str, object] = {"context variable": name, "possible causes": causes}
+        yield Finding("selection bias", Severity.NOTE, message, "", evidence)
+    if method != "pc-ac" or result.prepared is None or not result.complete:
         return
     found = np.stack([graph.adjacency for graph in result.graphs.values()])
     inside = np.triu(_masked_edges(result, result.prepared) & ~found)
+    reason, selects = why_inside_only(result), why_inside_only(result) is WithinContexts.SELECTION
+    advice = "method='pc-m' would add this edge"
+    if not selects:
+        scored = "method='score-ac', which gives every context its own slopes, or " if result.suits_score else ""
+        advice = f"compare with {scored}method='pc-m', which searches each context separately"
     for x, y in sorted(zip(*np.nonzero(inside.any(axis=0)), strict=True), key=lambda pair: -inside[:, *pair].sum()):
-        yield _only_inside(result, int(x), int(y), np.flatnonzero(inside[:, x, y]).tolist())
-
-
-def _only_inside(result: ContextGraphs, x: int, y: int, places: list[int]) -> Finding:
-    """A pair that looks adjacent inside contexts alone."""
-    pair, values = (result.names[x], result.names[y]), tuple(result.contexts[place] for place in places)
-    reason = why_inside_only(result)
-    where = "each context" if len(values) == len(result.contexts) else listed(values, MOST_NAMED)
-    message = f"a search within {where} alone would link {pair[0]} and {pair[1]}: {inside_words(result)}"
-    evidence = {"x": pair[0], "y": pair[1], "context": values[0], "contexts": values}
-    if reason is WithinContexts.SELECTION:
-        return Finding(reason.value, Severity.NOTE, message, "method='pc-m' would add this edge", evidence)
-    alone = "method='pc-m', which searches each context separately"
-    scored = "method='score-ac', which gives every context its own slopes, or " if result.suits_score else ""
-    advice = f"compare with {scored}{alone}"
-    return Finding(reason.value, Severity.CAUTION, message, advice, evidence)
-
-
-def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
-    if result.settings.method == "pc-m":
-        return
-    may = may_cause(result.union.endpoints)
-    for context in result.cells.positions:
-        name = result.names[context]
-        causes = [result.names[v] for v in np.flatnonzero(may[:, context])]
-        if causes:
-            message = f"{', '.join(causes)} may cause {name}, so rows of one context are a selected sample"
-        else:
-            message = f"no possible cause of {name} was found: it looks exogenous"
-        evidence = {"context variable": name, "possible causes": tuple(causes)}
-        yield Finding("selection bias", Severity.NOTE, message, "", evidence)
+        values = tuple(result.contexts[place] for place in np.flatnonzero(inside[:, x, y]).tolist())
+        where = "each context" if len(values) == len(result.contexts) else listed(values, MOST_NAMED)
+        message = f"a search within {where} alone would link {names[x]} and {names[y]}: {inside_words(result)}"
+        evidence = {"x": names[x], "y": names[y], "context": values[0], "contexts": values}
+        yield Finding(reason.value, Severity.NOTE if selects else Severity.CAUTION, message, advice, evidence)
 
 
 def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:

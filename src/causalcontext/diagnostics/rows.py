@@ -7,7 +7,7 @@ Does it depend on other columns whether a cell is missing? Then rows without hol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -152,24 +152,19 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
     pairs = dict(zip(slots.tolist(), zip(first, second, strict=True), strict=True))
     order = sorted(tests, key=lambda test: (set(pairs[test[0]]).isdisjoint(contexts), test[1]))
     for slot, p in order[:MOST_NEAR]:
-        yield _near_miss(result, tests[slot, p], slot, *pairs[slot])
+        places, (x, y) = tests[slot, p], (result.names[end] for end in pairs[slot])
+        first, is_at_context = result.contexts[places[0]], not set(pairs[slot]).isdisjoint(contexts)
+        was_kept = bool(log.at(places[0], slot).decision == Decision.PRESENT)
+        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+        where = "all contexts" if len(places) == len(result.contexts) else f"{first}{more}"
+        message = f"{x} - {y} in {where} was {'kept' if was_kept else 'removed'} with p = {p:.3g}, alpha {alpha:g}"
+        advice = "a missed link at the context would hide changes between contexts: try a larger alpha"
+        evidence = {"x": x, "y": y, "context": first, "p": p, "kept": was_kept}
+        yield Finding("near miss", Severity.CAUTION if is_at_context else Severity.NOTE, message,
+                      advice if is_at_context and not was_kept else "", evidence)  # fmt: skip
     if len(order) > MOST_NEAR:
         message = f"{len(order) - MOST_NEAR} more p-values were close to alpha; see tests()"
         yield Finding("near miss", Severity.NOTE, message)
-
-
-def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: int) -> Finding:
-    names, entry = (result.names[x], result.names[y]), result.log.at(places[0], slot)
-    p, kept = float(entry.p), bool(entry.decision == Decision.PRESENT)
-    at_context = not {x, y}.isdisjoint(result.cells.positions)
-    outcome = f"{'kept' if kept else 'removed'} with p = {p:.3g}, alpha {result.settings.alpha:g}"
-    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-    where = "all contexts" if len(places) == len(result.contexts) else f"{result.contexts[places[0]]}{more}"
-    message = f"{names[0]} - {names[1]} in {where} was {outcome}"
-    missed = at_context and not kept
-    advice = "a missed link at the context would hide changes between contexts: try a larger alpha" if missed else ""
-    evidence = {"x": names[0], "y": names[1], "context": result.contexts[places[0]], "p": p, "kept": kept}
-    return Finding("near miss", Severity.CAUTION if at_context else Severity.NOTE, message, advice, evidence)
 
 
 def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
@@ -330,7 +325,19 @@ def deciding_columns(result: ContextGraphs) -> Iterator[Finding]:
     if not gaps:
         return
     columns = _predictors((complete(data, 0) if completed is None else completed).table(0))
-    for place, p, names in _dependent(gaps, columns, data.names):
+    for place, missing in gaps.items():
+        others = [other for other in columns if other != place]
+        whole = _likelihood(missing, [columns[other] for other in others])
+        df = sum(len(columns[other]) for other in others)
+        p = float(scipy.special.chdtrc(df, 2.0 * (whole - _likelihood(missing, []))))
+        if p > LEVEL / len(gaps):
+            continue
+        # those that matter given all others
+        without = {other: _likelihood(missing, [columns[one] for one in others if one != other]) for other in others}
+        own = {other: float(scipy.special.chdtrc(len(columns[other]), max(2.0 * (whole - less), 0.0)))
+               for other, less in without.items()}  # fmt: skip
+        ranked = sorted(own, key=lambda other: without[other])
+        names = tuple(data.names[one] for one in [other for other in ranked if own[other] < LEVEL] or ranked[:1])
         message = f"whether {data.names[place]} is missing depends on {listed(names, 3)} (p = {p:.2g}, a logit)"
         evidence = {"column": data.names[place], "p": p, "depends on": names}
         yield Finding("missing cells", Severity.CAUTION, message, MODES.get(result.settings.missing, ""), evidence)
@@ -347,24 +354,6 @@ def _predictors(table: Dataset) -> dict[int, Floats]:
         else:
             found[place] = ((own - own.mean()) / max(float(own.std()), 1e-300))[None]
     return {place: own for place, own in found.items() if len(own) and own.std() > 0.0}
-
-
-def _dependent(gaps: Mapping[int, Bools], columns: Mapping[int, Floats], names: tuple[str, ...]
-               ) -> Iterator[tuple[int, float, tuple[str, ...]]]:  # fmt: skip
-    """The columns whose holes depend on others, with the p-value, and those that matter given all of them."""
-    for place, missing in gaps.items():
-        others = [other for other in columns if other != place]
-        whole = _likelihood(missing, [columns[other] for other in others])
-        df = sum(len(columns[other]) for other in others)
-        p = float(scipy.special.chdtrc(df, 2.0 * (whole - _likelihood(missing, []))))
-        if p > LEVEL / len(gaps):
-            continue
-        without = {other: _likelihood(missing, [columns[one] for one in others if one != other]) for other in others}
-        own = {other: float(scipy.special.chdtrc(len(columns[other]), max(2.0 * (whole - less), 0.0)))
-               for other, less in without.items()}  # fmt: skip
-        ranked = sorted(own, key=lambda other: without[other])
-        matter = [other for other in ranked if own[other] < LEVEL] or ranked[:1]
-        yield place, p, tuple(names[other] for other in matter)
 
 
 def _likelihood(missing: Bools, columns: list[Floats]) -> float:

@@ -15,7 +15,7 @@ import scipy
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.errors import listed
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SAME_COLUMN_BELOW
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ def shared_time(result: ContextGraphs) -> Iterator[Finding]:
 def regressions(windows: SeriesWindows) -> Regressions:
     """The last run of windows without a gap."""
     series, data, lags = windows.series, windows.data, windows.options.lags
-    ends = _last_run(windows.all_windows.row, series.steps)[-MOST_ROWS:]
+    ends = windows.all_windows.row
+    breaks = np.flatnonzero((np.diff(ends) != 1) | (np.diff(series.steps[ends]) != 1))
+    ends = ends[breaks[-1] + 1 if breaks.size else 0 :][-MOST_ROWS:]
     now = [j for j, name in enumerate(series.names) if data.kinds[data.position(name)].is_number]
     codes = np.concatenate([series.codes[ends - lag, None] for lag in (0, 1)], axis=1)
     levels = [codes[:, [k]] == np.unique(codes[:, k])[None, 1:] for k in range(2)]
@@ -78,11 +80,6 @@ def regressions(windows: SeriesWindows) -> Regressions:
     columns = [np.ones((len(ends), 1)), *past, *levels, series.covariates[ends]]
     return Regressions(tuple(series.names[j] for j in now), series.values[ends][:, now],
                        np.concatenate(columns, axis=1).astype(np.float64))  # fmt: skip
-
-
-def _last_run(ends: Ints, steps: Ints) -> Ints:
-    breaks = np.flatnonzero((np.diff(ends) != 1) | (np.diff(steps[ends]) != 1))
-    return ends[breaks[-1] + 1 :] if breaks.size else ends
 
 
 def trends(asked: Regressions) -> Floats:

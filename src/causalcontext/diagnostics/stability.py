@@ -22,15 +22,15 @@ from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.ci_tests.preparation import PreparedCompletions, prepare
 from causalcontext.ci_tests.protocol import PreparedTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test
-from causalcontext.data.dataset import Dataset, complete_rows, some_rows
+from causalcontext.data.dataset import complete_rows, some_rows
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.moments import Moments
-from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
+from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_jobs, check_level, check_whole, shortly
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, endpoints_of_mark, marked
 from causalcontext.graphs.graph import Graph
-from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.progress import Count, Watch, counting_bar, nobody
@@ -211,7 +211,12 @@ class Resample:
         prepared: PreparedTest
         if self.kind is None:
             data = some_rows(self.data, chosen)
-            statistics, prepared = self._prepare(data)
+            if self.settings.missing in ("testwise", "model"):
+                mode, completions = self.settings.missing, COMPLETIONS_OF_A_SAMPLE
+                _, statistics, prepared = prepare(data, self.test, mode, completions=completions)
+            else:  # a column that happens to be constant in a sample is no error
+                statistics = gather_statistics(data)
+                prepared = prepared_test(self.test, data, statistics)
         else:
             cells = len(data.contexts.cells)
             moments = Moments.of_rows(self.values[chosen], self.data.codes[chosen], cells)
@@ -219,13 +224,6 @@ class Resample:
         options = sample_options(self.settings)
         task = Task(prepared, data, statistics, self.links, self.settings, options, 1, Watch(nobody), self.support)
         return run_method(self.settings.method, task).whole()
-
-    def _prepare(self, data: Dataset) -> tuple[SufficientStatistics, PreparedTest]:
-        """The test for the rows of a sample; a column that happens to be constant in it is no error."""
-        if self.settings.missing in ("testwise", "model"):
-            return prepare(data, self.test, self.settings.missing, completions=COMPLETIONS_OF_A_SAMPLE)[1:]
-        statistics = gather_statistics(data)
-        return statistics, prepared_test(self.test, data, statistics)
 
 
 def half_windows(windows: SeriesWindows, settings: Settings, number: int, seed: int) -> NDArray[np.int8]:
@@ -320,23 +318,18 @@ def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:
     """The moments of one sample of blocks."""
     generator = np.random.default_rng([seed, number])
     rows, mean, scatter = (np.stack([getattr(block, name) for block in blocks]) for name in ("rows", "mean", "scatter"))
-    parts = [_weighted(rows[:, cell], mean[:, cell], scatter[:, cell], generator) for cell in range(rows.shape[1])]
+    parts = []
+    for cell in range(rows.shape[1]):
+        there = np.flatnonzero(rows[:, cell])
+        times = generator.multinomial(there.size, np.full(there.size, 1.0 / there.size))
+        weight = (times * rows[there, cell]).astype(np.float64)
+        origin = mean[there[0], cell]
+        away = mean[there, cell] - origin
+        centre = weight @ away / weight.sum()
+        away -= centre
+        both = np.tensordot(times.astype(np.float64), scatter[there, cell], 1) + (away.T * weight) @ away
+        parts.append((np.int64(weight.sum()), origin + centre, both))
     return Moments(*(np.stack(part) for part in zip(*parts, strict=True)))
-
-
-def _weighted(
-    rows: Ints, mean: Floats, scatter: Floats, generator: np.random.Generator
-) -> tuple[np.int64, Floats, Floats]:
-    """Rows, mean and cross products of one cell in some of its blocks."""
-    there = np.flatnonzero(rows)
-    times = generator.multinomial(there.size, np.full(there.size, 1.0 / there.size))
-    weight = (times * rows[there]).astype(np.float64)
-    origin = mean[there[0]]
-    away = mean[there] - origin
-    centre = weight @ away / weight.sum()
-    away -= centre
-    both = np.tensordot(times.astype(np.float64), scatter[there], 1) + (away.T * weight) @ away
-    return np.int64(weight.sum()), origin + centre, both
 
 
 FEWEST = 20
@@ -433,12 +426,9 @@ def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[A
         p = np.nan if low == high else max(min(2.0 * beyond, 1.0), 1.0 / len(used))
         known |= {"se": float(used.mean(axis=1).std(ddof=1)), "low": float(low), "high": float(high), "p": p}
     known["intervals"] = "samples"
-    more = (len(drawn),) if drawn.shape[1] == 2 else (len(drawn), *_of_graph(drawn))
-    return (*known.values(), *more)
-
-
-def _of_graph(drawn: Floats) -> tuple[float, float, float]:
-    """The share of the variance that the graph adds; shares of samples without a path, and without a single value."""
+    if drawn.shape[1] == 2:
+        return (*known.values(), len(drawn))
+    # the share of the variance that the graph adds; shares of samples without a path, and without a single value
     own = drawn[:, 2:]
     answered = np.isfinite(own[:, 0])
     zero, open_ = np.mean((own == 0.0).all(axis=1)), np.mean(~answered | (own[:, 0] != own[:, 1]))
@@ -446,4 +436,4 @@ def _of_graph(drawn: Floats) -> tuple[float, float, float]:
     spread = own[both].mean(axis=1).var() if both.sum() > 1 else 0.0
     within = drawn[both, :2].mean(axis=1).var() if both.sum() > 1 else 0.0
     share = float(np.clip(1.0 - within / spread, 0.0, 1.0)) if spread > 0.0 else 0.0
-    return share, float(zero), float(open_)
+    return (*known.values(), len(drawn), share, float(zero), float(open_))

@@ -34,7 +34,14 @@ NEARLY_BEST = 3.0
 def propose_bends(model: FittedModel) -> tuple[list[BasisFunction], set[int]]:
     """Bends that may take the place of contexts in a model, in a fixed order, and the nodes where they are as good."""
     design, data = model.design, model.design.data
-    tried = {node: _bent(model, node, causes) for node, causes in _replaceable(model)}
+    apart, tried = _apart(design), {}
+    for node in range(data.responses):  # those whose mechanism changes with a context, and has causes that may bend
+        if data.kind[node] != NUMBER or not design.may[node, 0] or not (readers := model.reads(node)):
+            continue
+        causes = model.parents[:, node].any(axis=0) & apart
+        causes[[data.made_of[v] for v in readers if v in data.made_of]] = False
+        if causes.any():
+            tried[node] = _bent(model, node, np.flatnonzero(causes).tolist())
     if not tried:
         return [], set()
     found: dict[BasisFunction, None] = {}
@@ -47,19 +54,6 @@ def propose_bends(model: FittedModel) -> tuple[list[BasisFunction], set[int]]:
         if ahead < CLOSE * design.price(data.total):
             found.update(dict.fromkeys(proposed))
     return sorted(found), equal
-
-
-def _replaceable(model: FittedModel) -> Iterator[tuple[int, list[int]]]:
-    """The nodes whose mechanism changes with a context, with those of their causes that may bend instead."""
-    design, data = model.design, model.design.data
-    apart = _apart(design)
-    for node in range(data.responses):
-        if data.kind[node] != NUMBER or not design.may[node, 0] or not (readers := model.reads(node)):
-            continue
-        causes = model.parents[:, node].any(axis=0) & apart
-        causes[[data.made_of[v] for v in readers if v in data.made_of]] = False
-        if causes.any():
-            yield node, np.flatnonzero(causes).tolist()
 
 
 def _apart(design: ScoreDesign) -> Bools:

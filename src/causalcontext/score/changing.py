@@ -80,25 +80,22 @@ def responses_of(table: Table, source: str, arrows: Bools, may: Bools, lags: Seq
     lags : sequence of int, optional
         Rows are windows of a time series: the lags at which mechanisms may read the column.
     """
-    names, before = table.data.names, reach(arrows)
-    centre, scale = _units(table, source)
+    names, before, position = table.data.names, reach(arrows), table.data.position(source)
+    centre, scale = 0.0, np.inf  # the same units at all lags
+    if not table.in_groups(position):
+        centre, scale = float(table.values(position).mean()), float(table.values(position).std()) or 1.0
     copies = [names.index(at(source, lag)) for lag in lags or (0,)]
     found = []
     for y in range(len(names)):
         if not table.is_number(y) or (lags is not None and split(names[y])[1]):
             continue
-        allowed = [x for x in copies if x != y and may[x, y] and not before[y, x]]
         causes = [z for z in range(len(names)) if z != y and may[z, y] and not before[y, z] and _searched(table, z)]
-        own = [
-            CutResponse(
-                names[y],
-                table.number(y),
-                _copy(table, x, centre, scale),
-                *_offered(table, y, x, causes, copies),
-                _groups(table, x),
-            )
-            for x in allowed
-        ]
+        own = []
+        for x in (x for x in copies if x != y and may[x, y] and not before[y, x]):
+            levels, lag = table.levels(x) if table.in_groups(x) else [], (table.values(x) - centre) / scale
+            groups = np.array(levels).reshape(len(levels), len(table.rows))
+            offered = _offered(table, y, x, causes, copies)
+            own.append(CutResponse(names[y], table.number(y), np.asarray(lag), *offered, groups))
         if own:
             found.append(own)
     return found
@@ -108,24 +105,6 @@ def _searched(table: Table, position: int) -> bool:
     """Whether a column is part of the system: contexts that are made out of a column are not."""
     contexts = table.data.contexts
     return position not in contexts.positions or contexts.source_of(position) is None
-
-
-def _units(table: Table, source: str) -> tuple[float, float]:
-    if table.in_groups(table.data.position(source)):
-        return 0.0, np.inf
-    values = table.values(table.data.position(source))
-    return float(values.mean()), float(values.std()) or 1.0
-
-
-def _copy(table: Table, position: int, centre: float, scale: float) -> Floats:
-    """The column at a lag, in the same units at all lags."""
-    return np.asarray((table.values(position) - centre) / scale)
-
-
-def _groups(table: Table, position: int) -> Floats:
-    """The levels of a category; none of a number."""
-    found = table.levels(position) if table.in_groups(position) else []
-    return np.array(found).reshape(len(found), len(table.rows))
 
 
 def _offered(table: Table, y: int, x: int, causes: Sequence[int], copies: Sequence[int]

@@ -56,7 +56,9 @@ def make_columns(
 ) -> tuple[tuple[BasisFunction, ...], Floats, Floats, Ints, Floats]:
     """The columns of a table, with curves or without: functions, means, mix, first, values of a `ScoreDesign`."""
     own = _own_functions(data, curves)
-    everything = tuple(function for part in own for function in part) + tuple(proposed) + tuple(_roots(data))
+    # the noise of small counts grows with their mean, that of their root hardly does
+    roots = (BasisFunction(j, -1, ROOT, (data.centre[j] + ROOT_SHIFT) / data.scale[j]) for j in small_counts(data))
+    everything = (*(function for part in own for function in part), *proposed, *roots)
     raw = _evaluated(data.values, data.codes, everything)
     mean = raw.mean(axis=1)
     raw -= mean[:, None]
@@ -90,32 +92,22 @@ def _evaluated(values: Floats, codes: Ints, functions: Sequence[BasisFunction]) 
 
 def evaluated(values: Floats, codes: Ints, function: BasisFunction) -> Floats:
     """One function; `values` are in standard units, shape (C, rows)."""
-    x = values[function.owner]
-    if function.kind == LINEAR:
-        return np.asarray(x)
-    if function.kind == ROOT:
-        return np.asarray(np.sqrt(np.maximum(x + function.place, 0.0)))
-    if function.kind == SQUARE:
-        return np.asarray(x * x)
-    if function.kind == HINGE:
-        return np.asarray(np.maximum(x - function.place, 0.0) ** 2)
-    if function.kind == LOWER_HINGE:
-        return np.asarray(np.maximum(function.place - x, 0.0) ** 2)
-    if function.kind == CLIP:
-        return np.asarray(np.clip(x, function.place, function.end))
-    if function.kind == PRESENT:
-        return np.asarray((x < function.place) | (x > function.end), dtype=np.float64)
-    if function.kind in (STEP, OWN_STEP):
-        return np.asarray(x > function.place, dtype=np.float64)
-    if function.kind == LEVEL:
-        return np.asarray(codes[function.owner] == function.place, dtype=np.float64)
-    one = x if function.place < 0 else np.asarray(codes[function.owner] == function.place, dtype=np.float64)
-    return np.asarray(one * values[function.partner])
-
-
-def _roots(data: ScoreData) -> list[BasisFunction]:
-    """The roots of small counts, whose noise grows with their mean: that of their root hardly does."""
-    return [BasisFunction(j, -1, ROOT, (data.centre[j] + ROOT_SHIFT) / data.scale[j]) for j in small_counts(data)]
+    owner, partner, kind, place, end = function
+    x = values[owner]
+    shapes = {
+        LINEAR: lambda: x,
+        ROOT: lambda: np.sqrt(np.maximum(x + place, 0.0)),
+        SQUARE: lambda: x * x,
+        HINGE: lambda: np.maximum(x - place, 0.0) ** 2,
+        LOWER_HINGE: lambda: np.maximum(place - x, 0.0) ** 2,
+        CLIP: lambda: np.clip(x, place, end),
+        PRESENT: lambda: (x < place) | (x > end),
+        STEP: lambda: x > place,
+        OWN_STEP: lambda: x > place,
+        LEVEL: lambda: codes[owner] == place,
+        PRODUCT: lambda: (x if place < 0 else codes[owner] == place) * values[partner],
+    }
+    return np.asarray(shapes[kind](), dtype=np.float64)
 
 
 def small_counts(data: ScoreData) -> list[int]:

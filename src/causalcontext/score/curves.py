@@ -62,25 +62,19 @@ def curves_gain(design: ScoreDesign, model: FittedModel) -> float:
 
 def _gains(design: ScoreDesign, model: FittedModel) -> tuple[Floats, Bools]:
     """What the best curve of every eligible variable would gain in every regression of a model; which come before."""
-    unrelated = _unrelated(design)
+    data, unrelated = design.data, _unrelated(design)
     eligible = [_eligible(design, model, node, part, unrelated) for node, part in model.regressions()]
-    earlier = [model.before(node, part.mask) for node, part in model.regressions()]
+    earlier = np.array([model.before(node, part.mask) for node, part in model.regressions()])
     same = [(part.block, node, part.columns) for node, part in translated(model, design).regressions()]
     gains = np.where(np.array(eligible), _of_one_curve(design, same), -np.inf)
-    later = np.flatnonzero(((gains > 0.0) & ~np.array(earlier)).any(axis=1))
-    return _within_contexts(design, gains, same, later.tolist()), np.array(earlier)
-
-
-def _within_contexts(design: ScoreDesign, gains: Floats, tasks: list[ColumnTask], some: list[int]) -> Floats:
-    """Gains of curves; of some regressions for all contexts, no more than beside a level for every context.
-
-    What comes before a context may differ by its values, and so do curves of all that follows it.
-    """
-    pooled = [i for i in some if design.key(tasks[i][0])[0] == POOLED and design.data.kind[tasks[i][1]] == NUMBER]
-    for reader in range(len(design.data.readers)) if pooled else ():
+    later = np.flatnonzero(((gains > 0.0) & ~earlier).any(axis=1)).tolist()
+    # what comes before a context may differ by its values, and so do curves of all that follows it: no more than beside
+    # a level for every context
+    pooled = [i for i in later if design.key(same[i][0])[0] == POOLED and data.kind[same[i][1]] == NUMBER]
+    for reader in range(len(data.readers)) if pooled else ():
         beside = design.block(SHIFTED, design.everything, reader)
-        gains[pooled] = np.minimum(gains[pooled], _of_one_curve(design, [(beside, *tasks[i][1:]) for i in pooled]))
-    return gains
+        gains[pooled] = np.minimum(gains[pooled], _of_one_curve(design, [(beside, *same[i][1:]) for i in pooled]))
+    return gains, earlier
 
 
 def _of_one_curve(design: ScoreDesign, tasks: list[ColumnTask]) -> Floats:
@@ -94,11 +88,20 @@ def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float
     That is the least of what it gains with one line for all contexts and with levels and slopes of their own, which
     look like curves where there is none. Pairs in which no curve of the effect would pay beside lines are passed over.
     """
-    data, block = design.data, design.block(POOLED, design.everything)
+    data, block, numbers = design.data, design.block(POOLED, design.everything), design.data.kind == NUMBER
     links = np.asarray(model.links[:, : data.candidates, : data.nodes].any(axis=0))
     links[~data.is_system], links[:, data.responses :] = False, False
+    pairs = [(cause, effect) for cause, effect in np.argwhere(links[: data.nodes]).tolist()
+             if numbers[cause] and numbers[effect] and design.allowed[cause, effect]]  # fmt: skip
+    tasks: list[ColumnTask] = []
+    for cause, effect in pairs:
+        parents = [j for j in np.flatnonzero(links[:, cause]).tolist() if j != effect and numbers[j]]
+        others = [effect, *parents][: design.width(True) - 1]
+        tasks.append((block, cause, [int(design.first[j]) for j in others]))
     wanted: list[tuple[int, Bools]] = []
-    for cause, effect in _bent_backwards(design, links, need):
+    for (cause, effect), gains in zip(pairs, _of_one_curve(design, tasks), strict=True):
+        if gains[effect] <= need:
+            continue
         above, beside = links[:, cause], links[:, effect]
         this, that = np.arange(len(links)) == cause, np.arange(len(links)) == effect
         wanted += [(cause, above), (effect, beside), (cause, above | that), (effect, beside & ~this)]
@@ -113,20 +116,6 @@ def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float
         if gain.max() <= need:
             break
     return float(gain.max())
-
-
-def _bent_backwards(design: ScoreDesign, links: Bools, need: float) -> list[tuple[int, int]]:
-    """Links between numbers in which a curve of the effect would pay in the regression of the cause, and is allowed."""
-    block, tasks, numbers = design.block(POOLED, design.everything), [], design.data.kind == NUMBER
-    pairs = [(cause, effect) for cause, effect in np.argwhere(links).tolist()
-             if cause < design.data.nodes and numbers[cause] and numbers[effect]
-             and design.allowed[cause, effect]]  # fmt: skip
-    for cause, effect in pairs:
-        parents = [j for j in np.flatnonzero(links[:, cause]).tolist() if j != effect and numbers[j]]
-        others = [effect, *parents][: design.width(True) - 1]
-        tasks.append((block, cause, [int(design.first[j]) for j in others]))
-    gains = _of_one_curve(design, tasks)
-    return [pair for pair, row in zip(pairs, gains, strict=True) if row[pair[1]] > need]
 
 
 def _eligible(design: ScoreDesign, model: FittedModel, node: int, part: Part, unrelated: Bools) -> Bools:
@@ -152,9 +141,8 @@ def _unrelated(design: ScoreDesign) -> Bools:
     total = design.scatter[:, first[:, None], first].sum(axis=0) + (away.T * data.n) @ away
     unrelated = np.zeros((data.nodes, data.candidates), dtype=bool)
     unrelated[:p, system] = total[:p] ** 2 / n < np.log(n)
-    alone = [(reader.variables[0], reader) for reader in data.readers if len(reader.variables) == 1]
-    for context, reader in alone:
-        if context >= data.nodes:
+    for reader in data.readers:
+        if len(reader.variables) > 1 or (context := reader.variables[0]) >= data.nodes:
             continue
         rows = np.bincount(reader.groups, weights=data.n)
         sums = (reader.groups == np.arange(reader.levels)[:, None]) @ (data.n[:, None] * away)
@@ -174,8 +162,7 @@ def _products(design: ScoreDesign, model: FittedModel) -> Iterator[float]:
         residual, rows = model.residual(node, part)
         cost = design.price(data.rows_of(part.mask))
         before = model.before(node, part.mask) & data.is_system
-        gains = [gain for _, gain in _products_for(data, before, rows, residual, cost)]
-        yield max(gains, default=0.0)
+        yield max((gain for _, gain in _products_for(data, before, rows, residual, cost)), default=0.0)
 
 
 def _for_contexts(design: ScoreDesign, model: FittedModel) -> bool:
@@ -276,7 +263,17 @@ def propose(design: ScoreDesign) -> list[BasisFunction]:
     cost, order = design.price(data.total), cache(lambda x: stable_order(data.values[x]))
     steps: dict[BasisFunction, None] = {}
     products: dict[BasisFunction, float] = {}
-    for place, (node, residual, chosen, slopes) in enumerate(_regressed(design, everything + pairs)):
+    wanted, block = everything + pairs, design.block(POOLED, design.everything)
+    workspace = FitWorkspace(design, curves=True, densities=False)
+    _, fitted, sets = workspace.fit([(block, node) for node, _ in wanted], [others for _, others in wanted])
+    for place, ((node, _), slopes, chosen) in enumerate(zip(wanted, fitted, sets, strict=True)):
+        columns, slopes = design.values[chosen], slopes[: len(chosen)]
+        response = design.values[design.response[node]]
+        if node >= data.responses:  # a context is regressed by a linear probability
+            response = (data.codes[node] == 0).astype(float)
+            slopes = np.linalg.lstsq(columns.T, response - response.mean(), rcond=None)[0]
+        residual = response - slopes @ columns
+        residual = residual - residual.mean()
         steps.update(dict.fromkeys(_steps(design, residual, chosen, slopes, order)))
         if place < len(everything) and node < data.responses:
             others = data.is_system & ~alone[node]
@@ -284,26 +281,6 @@ def propose(design: ScoreDesign) -> list[BasisFunction]:
                 products[function] = max(gain, products.get(function, 0.0))
     best = sorted(products, key=lambda function: -products[function])[:MOST_PRODUCTS]
     return [*sorted(steps), *sorted(best)]
-
-
-def _regressed(design: ScoreDesign,
-               wanted: list[tuple[int, Bools]]) -> Iterator[tuple[int, Floats, Ints, Floats]]:  # fmt: skip
-    """Nodes on some others, on all rows and by moments: the node, residuals, chosen columns, slopes.
-
-    The context is regressed by a linear probability.
-    """
-    block = design.block(POOLED, design.everything)
-    workspace = FitWorkspace(design, curves=True, densities=False)
-    _, slopes, sets = workspace.fit([(block, node) for node, _ in wanted], [others for _, others in wanted])
-    for (node, _), found, chosen in zip(wanted, slopes, sets, strict=True):
-        columns, found = design.values[chosen], found[: len(chosen)]
-        if node >= design.data.responses:
-            response = (design.data.codes[node] == 0).astype(float)
-            found = np.linalg.lstsq(columns.T, response - response.mean(), rcond=None)[0]
-        else:
-            response = design.values[design.response[node]]
-        residual = response - found @ columns
-        yield node, residual - residual.mean(), chosen, found
 
 
 def _steps(design: ScoreDesign, residual: Floats, chosen: Ints, slopes: Floats,
@@ -344,9 +321,20 @@ def _products_for(data: ScoreData, allowed: Bools, rows: NDArray[np.generic], re
     One factor is a number, the other a number or a level of a category.
     """
     p, n = data.causes, len(residual)
-    names, factors = _factors(data, allowed, rows)
+    names: list[tuple[int, float]] = []
+    found = []
+    for j in np.flatnonzero(allowed).tolist():
+        if data.kind[j] == CLASS:
+            levels = range(int(data.classes[j]) if data.classes[j] > 2 else 1)
+            names += [(j, float(level)) for level in levels]
+            found += [(data.codes[j][rows] == level).astype(float) for level in levels]
+        elif data.kind[j] == NUMBER:
+            names.append((j, -1.0))
+            found.append(data.values[j][rows])
     if len(names) < 2:
         return
+    factors = np.stack(found)
+    factors -= factors.mean(axis=1, keepdims=True)
     shared, square = np.zeros((len(names),) * 2), np.zeros((len(names),) * 2)
     weighted_products(factors, residual, shared)
     weighted_products(factors * factors, np.ones(n), square)
@@ -358,23 +346,5 @@ def _products_for(data: ScoreData, allowed: Bools, rows: NDArray[np.generic], re
             continue
         if second >= 0:
             one, level, other, second = other, second, one, level
-        yield (
-            BasisFunction(*((min(one, other), max(one, other)) if level < 0 else (one, other)), PRODUCT, level),
-            float(gain[i, j]),
-        )
-
-
-def _factors(data: ScoreData, allowed: Bools, rows: NDArray[np.generic]) -> tuple[list[tuple[int, float]], Floats]:
-    """Everything that may be a factor: numbers, and levels of categories, centred."""
-    names: list[tuple[int, float]] = []
-    found = []
-    for j in np.flatnonzero(allowed).tolist():
-        if data.kind[j] == CLASS:
-            levels = range(int(data.classes[j]) if data.classes[j] > 2 else 1)
-            names += [(j, float(level)) for level in levels]
-            found += [(data.codes[j][rows] == level).astype(float) for level in levels]
-        elif data.kind[j] == NUMBER:
-            names.append((j, -1.0))
-            found.append(data.values[j][rows])
-    left = np.stack(found) if found else np.empty((0, 0))
-    return names, left - left.mean(axis=1, keepdims=True) if found else left
+        ends = (min(one, other), max(one, other)) if level < 0 else (one, other)
+        yield BasisFunction(*ends, PRODUCT, level), float(gain[i, j])

@@ -113,13 +113,12 @@ def cut_profile(responses: Sequence[Sequence[CutResponse]], values: Floats) -> C
     copy = np.zeros(len(responses), dtype=np.int64)
     chosen: list[list[tuple[CutColumns, Bools]]] = []
     for number, copies in enumerate(responses):
-        found = [_compared(one, places) for one in copies]
-        plain[number] = max(one.plain for one in found)
-        smooth[number] = max(plain[number], *(one.smooth for one in found))
-        scores = np.array([one.scores for one in found])
-        cut[number] = scores.max(axis=0)
-        copy[number] = int(np.argmax(scores.max(axis=1)))
-        chosen.append([(one.columns, one.picked) for one in found])
+        plains, smooths, scored, *own = zip(*(_compared(one, places) for one in copies), strict=True)
+        plain[number] = max(plains)
+        smooth[number] = max(plain[number], *smooths)
+        cut[number] = np.max(scored, axis=0)
+        copy[number] = int(np.argmax(np.max(scored, axis=1)))
+        chosen.append(list(zip(*own, strict=True)))
     better = np.maximum(cut, smooth[:, None])
     total = better.sum(axis=0) if (cut > smooth[:, None] + 1e-9).any() else cut.sum(axis=0)
     best = int(np.argmax(total))
@@ -236,20 +235,11 @@ def _best(columns: CutColumns) -> tuple[float, Bools]:
     return float(scores[0]), picked[0]
 
 
-class _Compared(NamedTuple):
-    """The scores of a response without a change, with a smooth one and with every cut; its columns at every cut."""
+def _compared(one: CutResponse, places: Floats) -> tuple[float, float, Floats, CutColumns, Bools]:
+    """The scores of a response without a change, with a smooth one and with every cut; its columns at every cut.
 
-    plain: float
-    smooth: float
-    scores: Floats
-    columns: CutColumns
-    picked: Bools
-
-
-def _compared(one: CutResponse, places: Floats) -> _Compared:
-    """The models of a response; with no gain on a coarse grid of cuts there is nothing to look at more closely.
-
-    Curves of other causes are those that the model without a change has chosen.
+    With no gain on a coarse grid of cuts there is nothing to look at more closely. Curves of other causes are those
+    that the model without a change has chosen.
     """
     curves = curves_of(one)
     plain, picked = _best(columns_of(one, "plain", curves))
@@ -259,12 +249,11 @@ def _compared(one: CutResponse, places: Floats) -> _Compared:
     few = np.unique(np.r_[0 : len(places) : COARSER, len(places) - 1])
     scores, picked = _chosen_columns(products_at(columns, order, first[few]), len(one.y))
     if scores.max() < plain + LEAST_GAIN:
-        near = few[np.searchsorted(few, np.arange(len(places)))]
-        place = np.searchsorted(few, near)
-        return _Compared(plain, plain, scores[place], columns, picked[place])
+        place = np.searchsorted(few, np.arange(len(places)))
+        return plain, plain, scores[place], columns, picked[place]
     scores, picked = _chosen_columns(products_at(columns, order, first), len(one.y))
     smooth = max(_best(columns_of(one, model))[0] for model in ("curves", "smooth"))
-    return _Compared(plain, smooth, scores, columns, picked)
+    return plain, smooth, scores, columns, picked
 
 
 def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
@@ -275,7 +264,10 @@ def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
     fixed, above, n = columns.fixed[:, order], columns.above[:, order], len(order)
     p, k = len(fixed), len(above)
     still = np.concatenate([fixed, columns.y[None, order]])
-    sums = _sums_above(above, np.concatenate([np.ones((1, n)), still, above]), first)  # (C, k, 1 + p + 1 + k)
+    # sums of products over the sorted rows from `first` on, shape (C, k, 1 + p + 1 + k): running totals of parts
+    every = np.concatenate([np.ones((1, n)), still, above])
+    parts = np.array([above[:, a:b] @ every[:, a:b].T for a, b in pairwise([*first.tolist(), n])])
+    sums = np.cumsum(parts[::-1], axis=0)[::-1]
     out = np.empty((len(first), p + k + 1, p + k + 1))
     gram = still @ still.T
     places = np.concatenate([np.arange(p), [p + k]])
@@ -285,13 +277,6 @@ def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
     totals = sums[:, :, 0]
     out[:, p : p + k, p : p + k] = sums[:, :, p + 2 :] - totals[:, :, None] * totals[:, None, :] / n
     return out
-
-
-def _sums_above(above: Floats, every: Floats, first: Ints) -> Floats:
-    """Sums of products over the sorted rows from `first` on, shape (C, k, columns): running totals of parts."""
-    bounds = np.concatenate([first, [above.shape[1]]])
-    parts = np.array([above[:, a:b] @ every[:, a:b].T for a, b in pairwise(bounds.tolist())])
-    return np.cumsum(parts[::-1], axis=0)[::-1]
 
 
 def _chosen_columns(products: Floats, rows: int) -> tuple[Floats, Bools]:
@@ -364,21 +349,17 @@ def _refined(fits: Sequence[_Fixed], values: Floats, places: Floats, best: int) 
     """The best place between its neighbours on the grid, its interval, and what it gains over that on the grid."""
     if not fits:
         return float(places[best]), float(places[0]), float(places[-1]), 0.0
-    fine = _fine_places(values, places, best)
+    # halfway between neighbouring values: all of them around the best cut, many elsewhere; the grid itself
+    ordered, before, after = np.unique(values), places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
+    halfway = 0.5 * (ordered[1:] + ordered[:-1])
+    halfway = halfway[(halfway >= places[0]) & (halfway <= places[-1])]
+    near = halfway[(halfway >= before) & (halfway <= after)]
+    some = (each[:: max(1, len(each) // MOST_PLACES)] for each in (near, halfway))
+    fine = np.unique(np.concatenate([places, *some]))
     found = np.sum([fit.likelihood(fine) for fit in fits], axis=0)
     start = float(np.sum([fit.likelihood(places[best : best + 1]) for fit in fits]))
-    near = (fine >= places[max(best - 1, 0)]) & (fine <= places[min(best + 1, len(places) - 1)])
-    top = int(np.flatnonzero(near)[np.argmax(found[near])])
+    between = np.flatnonzero((fine >= before) & (fine <= after))
+    top = int(between[np.argmax(found[between])])
     inside = np.flatnonzero(2.0 * (found[top] - found) <= INTERVAL)
     low, high = max(int(inside[0]) - 1, 0), min(int(inside[-1]) + 1, len(fine) - 1)
     return float(fine[top]), float(fine[low]), float(fine[high]), max(float(found[top]) - start, 0.0)
-
-
-def _fine_places(values: Floats, places: Floats, best: int) -> Floats:
-    """Halfway between neighbouring values: all of them around the best cut, many elsewhere; the grid itself."""
-    ordered = np.unique(values)
-    halfway = 0.5 * (ordered[1:] + ordered[:-1])
-    halfway = halfway[(halfway >= places[0]) & (halfway <= places[-1])]
-    near = halfway[(halfway >= places[max(best - 1, 0)]) & (halfway <= places[min(best + 1, len(places) - 1)])]
-    return np.unique(np.concatenate([places, near[:: max(1, len(near) // MOST_PLACES)],
-                                     halfway[:: max(1, len(halfway) // MOST_PLACES)]]))  # fmt: skip

@@ -226,27 +226,23 @@ class ScoreData:
         for place, column in enumerate(self.position[: self.candidates].tolist()):
             own = np.asarray(table.columns[column])[rows]
             if self.kind[place] == NUMBER:
-                values[place] = (own - self.centre[place]) / self.scale[place]
-                codes[place] = self._hurdle_codes(place, values[place])
+                x = values[place] = (own - self.centre[place]) / self.scale[place]
+                if not np.isnan(empty := self.hurdle(place)):
+                    numbers = NUMBERS_FROM + np.rint(x * UNIT).astype(int)
+                    codes[place] = np.where(np.isclose(x, empty, 0.0, 1e-9), NO_NUMBER, numbers)
             else:
                 codes[place] = own
-            if self.kind[place] == ORDERED:
-                values[place] = _level_scores(table, column, int(self.classes[place]))[codes[place]]
+            if self.kind[place] == ORDERED:  # normal scores of the levels over all rows, in standard units
+                levels = np.asarray(table.columns[column], dtype=np.float64)[complete_rows(table)]
+                scores, by_level = gaussian_ranks(levels), np.zeros(int(self.classes[place]))
+                by_level[levels.astype(np.int64)] = (scores - scores.mean()) / max(float(scores.std()), 1e-300)
+                values[place] = by_level[codes[place]]
         return values, codes, table.codes[rows].astype(np.int64)
 
     def hurdle(self, variable: int) -> float:
         """What is written where there is no number, in standard units; NaN for columns that are no hurdles."""
         own = self.treated.get(int(self.position[variable]))
         return np.nan if own is None else float((own.hurdle - self.centre[variable]) / self.scale[variable])
-
-    def _hurdle_codes(self, variable: int, values: Floats) -> Ints | int:
-        """The codes of a hurdle; 0 for other numbers."""
-        empty = self.hurdle(variable)
-        if np.isnan(empty):
-            return 0
-        return np.where(
-            np.isclose(values, empty, 0.0, 1e-9), NO_NUMBER, NUMBERS_FROM + np.rint(values * UNIT).astype(int)
-        )
 
     def with_rows(self) -> ScoreData:
         """The same with its rows, or with every m-th row of a long table."""
@@ -255,7 +251,10 @@ class ScoreData:
         values, codes, cells = self._rows(usable[::step])
         gap = np.zeros(len(self.kind))
         for j in np.flatnonzero(self.kind == NUMBER).tolist():
-            gap[j] = _gap(values[j])
+            gaps = np.diff(np.sort(values[j]))
+            gaps = gaps[gaps > 0.0]
+            if 0 < len(gaps) < MOST_DISTINCT * values.shape[1] - 1 and gaps.min() > SMALLEST_GAP:  # values repeat
+                gap[j] = gaps.min()
         weight = self.table.share * (len(usable) / max(len(usable[::step]), 1))
         return replace(self, values=values, codes=codes, cells=cells, gap=gap, weight=weight)
 
@@ -283,7 +282,10 @@ def score_data(table: Dataset, statistics: SufficientStatistics, links: Links, i
     centre, pooled = whole.mean[0], whole.scatter[0]
     scale = np.sqrt(np.diagonal(pooled) / whole.rows[0])
     scale = np.where(scale > 0.0, scale, 1.0)
-    order = _canonical_order(pooled, scale, statistics)
+    # by what columns hold, so that their order cannot matter; names break ties
+    correlation = pooled / scale[:, None] / scale / statistics.moments.rows.sum()
+    keys = np.round(np.stack([np.sum(correlation**2, axis=1), np.sum(np.abs(correlation), axis=1)]), 7)
+    order = np.array(sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], statistics.names[j])), np.int64)
     system = np.array(table.system)[order]
     own = [position for position in table.contexts.positions if table.contexts.source_of(position) is None]
     contexts, given = np.array(own, dtype=np.int64), np.asarray(~links.may.any(axis=0))
@@ -318,32 +320,3 @@ def _split(groups: Ints) -> tuple[bool, ...]:
 def members(mask: int, contexts: int) -> list[int]:
     """The contexts of a bit mask."""
     return [r for r in range(contexts) if mask >> r & 1]
-
-
-def _canonical_order(pooled: Floats, scale: Floats, statistics: SufficientStatistics) -> Ints:
-    """System variables sorted by what they hold, so that the order of columns cannot matter; names break ties."""
-    correlation = pooled / scale[:, None] / scale / statistics.moments.rows.sum()
-    keys = np.round(np.stack([np.sum(correlation**2, axis=1), np.sum(np.abs(correlation), axis=1)]), 7)
-    return np.array(
-        sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], statistics.names[j])), dtype=np.int64
-    )
-
-
-def _gap(values: Floats) -> float:
-    """The smallest distance of two values if values repeat, else 0; one that is too small to matter counts as 0."""
-    gaps = np.diff(np.sort(values))
-    gaps = gaps[gaps > 0.0]
-    repeated = 0 < len(gaps) < MOST_DISTINCT * len(values) - 1
-    gap = float(gaps.min()) if repeated else 0.0
-    return gap if gap > SMALLEST_GAP else 0.0
-
-
-def _level_scores(table: Dataset, column: int, classes: int) -> Floats:
-    """Normal scores of ordered classes, over all rows, in standard units."""
-    own = np.asarray(table.columns[column], dtype=np.float64)
-    own = own[complete_rows(table)]
-    scores = gaussian_ranks(own)
-    scores = (scores - scores.mean()) / max(float(scores.std()), 1e-300)
-    found = np.zeros(classes)
-    found[own.astype(np.int64)] = scores
-    return found

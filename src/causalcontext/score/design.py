@@ -151,9 +151,7 @@ class ScoreDesign:
         abouts, extras = (np.stack([_padded(each, self._widest) for each in some]) for some in (about, extra))
         self._all_facts = abouts, np.stack(first), extras
         basic = np.bincount(self.owner, weights=self._facts[PLAIN][0][BASIC, : self.size], minlength=data.candidates)
-        self.most_required = (
-            int((self.required @ basic).max(initial=0)) + 2
-        )  # one to spare for a family that falls apart
+        self.most_required = int((self.required @ basic).max(initial=0)) + 2  # one to spare: a family may fall apart
         self.rows = _fit_rows(self)
         self.memory, self.covariances = memory or self.new_memory(), self.new_rows()
         self._forget_blocks()
@@ -215,9 +213,15 @@ class ScoreDesign:
         key = (kind, mask, reader)
         with self._lock:
             if key not in self._numbers:
-                self._append(self._made(key))
+                made, count = self._made(key), len(self._keys)
+                if not self._blocks:
+                    self._blocks = [np.empty((1, *row.shape), row.dtype) for row in made]
+                if count == len(self._blocks[0]):  # tables that were handed out before stay valid
+                    self._blocks = [np.concatenate([each, np.empty_like(each)]) for each in self._blocks]
+                for each, row in zip(self._blocks, made, strict=True):
+                    each[count] = row
                 self._keys.append(key)
-                self._numbers[key], self._tables = len(self._keys) - 1, None
+                self._numbers[key], self._tables = count, None
         return self._numbers[key]
 
     def key(self, block: int) -> BlockKey:
@@ -289,16 +293,6 @@ class ScoreDesign:
         values = int(self.about(block)[CONTEXTS, column])
         return self.data.codings[reader].cells(values) if values else mask
 
-    def _append(self, made: tuple[NDArray[Any], ...]) -> None:
-        """Add a block to the tables; tables that were handed out before stay valid."""
-        count = len(self._keys)
-        if not self._blocks:
-            self._blocks = [np.empty((1, *row.shape), row.dtype) for row in made]
-        if count == len(self._blocks[0]):
-            self._blocks = [np.concatenate([each, np.empty_like(each)]) for each in self._blocks]
-        for each, row in zip(self._blocks, made, strict=True):
-            each[count] = row
-
     def _made(self, key: BlockKey) -> tuple[NDArray[Any], ...]:
         """The rows of a block in the tables: `block`, `groups`, `number`, `cost`, `weight`, `variance`."""
         (kind, mask, q), data = key, self.data
@@ -316,16 +310,13 @@ class ScoreDesign:
         spare = n - SPARE_ROWS if n < data.total else max(n - SPARE_ROWS, 0)
         identity = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest(), "little") >> 1
         facts = [bits, int(np.clip(spare, -1, MOST_CURVED)), design, identity]
-        start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + len(apart)) - self._price_of_merging(q)
+        place = q - len(data.readers)
+        choice = log(len(self._merged(data.merged[place][0]))) if place >= 0 else 0.0  # among ways to merge values
+        start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + len(apart)) - choice
         paid = _padded(cost + self._facts[design][2][: len(cost)], self._widest)
         return (np.array(facts, dtype=np.int64), groups, np.array([n, start, price]), _padded(cost, self._widest),
                 np.exp(np.minimum(2.0 * paid / max(n, 1.0), LARGEST_EXPONENT)),
                 _padded(variance, self._widest))  # fmt: skip
-
-    def _price_of_merging(self, coding: int) -> float:
-        """What merged values cost: the choice among so many ways."""
-        place = coding - len(self.data.readers)
-        return log(len(self._merged(self.data.merged[place][0]))) if place >= 0 else 0.0
 
     def _variances(self, groups: Ints) -> Floats:
         """Squares of columns around their means in every group of cells, shape (groups, Q)."""

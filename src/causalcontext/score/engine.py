@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -31,14 +31,7 @@ from causalcontext.score.options import MOST_CURVED_VARIABLES, Clock, ScoreOptio
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.treatments import with_steps
-from causalcontext.score.wrong_cells import (
-    Cleaned,
-    Flags,
-    Search,
-    cleaned_table,
-    flag_cells,
-    without_wrong_cells,
-)
+from causalcontext.score.wrong_cells import Cleaned, Flags, Search, cleaned_table, flag_cells, without_wrong_cells
 
 MOST_LEVELS = 20
 """The most levels of a categorical or ordered column."""
@@ -155,16 +148,23 @@ def _changed(table: Dataset, cleaned: Cleaned, before: Endpoints) -> CleanedTabl
 
 
 def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]:
-    data = explored.design.data
-    notes = [*_counts(data), *residual_notes(findings, data.contexts > 1)]
+    data, notes = explored.design.data, []
+
+    def named(nodes: Iterable[int]) -> str:
+        return listed(sorted(data.table.names[data.position[node]] for node in nodes))
+
+    counts = [j for j in range(data.responses) if data.table.kinds[data.position[j]] is Kind.COUNT]
+    if counts:
+        notes.append(f"{named(counts)}: links at counts are found, but do not trust their directions without other "
+                     "evidence; if you know them, pass knowledge=cc.Knowledge(tiers=...)")  # fmt: skip
+    notes += residual_notes(findings, data.contexts > 1)
     uneven = {node for node, part in explored.found.best.regressions() if len(part.scale)}
     if uneven:
-        named = listed(sorted(data.table.names[data.position[node]] for node in uneven))
-        notes.append(f"the spread of the noise of {named} is uneven and was modelled; it may also be the trace of a "
-                     "cause or a context that is not in the table")  # fmt: skip
+        notes.append(f"the spread of the noise of {named(uneven)} is uneven and was modelled; it may also be the trace "
+                     "of a cause or a context that is not in the table")  # fmt: skip
     if explored.undecided:
-        named = listed(sorted(data.table.names[data.position[node]] for node in explored.undecided))
-        notes.append(Note(f"these rows do not tell whether the context changes the mechanism of {named}, as in these "
+        who = named(explored.undecided)
+        notes.append(Note(f"these rows do not tell whether the context changes the mechanism of {who}, as in these "
                           "graphs, or a cause has a bend (a kink, a saturation or a curve) that all contexts share",
                           About.UNDECIDED))  # fmt: skip
     need = price_of_class(data, True, False)
@@ -207,13 +207,3 @@ def _undeclared(data: ScoreData, coarse: Sequence[FewValues]) -> list[str]:
         return []
     return [f"{listed(sorted(found))}: whole numbers, many of them equal; if they count something, pass "
             f"kinds={{{sorted(found)[0]!r}: 'count'}}, since directions of their links depend on it"]  # fmt: skip
-
-
-def _counts(data: ScoreData) -> list[str]:
-    """A note on counts: whether a link points to them or away is hardly seen by the score."""
-    names, kinds = data.table.names, data.table.kinds
-    found = [names[i] for i in data.position[: data.responses] if kinds[i] is Kind.COUNT]
-    if not found:
-        return []
-    return [f"{listed(sorted(found))}: links at counts are found, but do not trust their directions without other "
-            "evidence; if you know them, pass knowledge=cc.Knowledge(tiers=...)"]  # fmt: skip

@@ -10,7 +10,7 @@ so the larger likelihood decides. The density of a column is estimated by its sp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,14 +20,15 @@ from numpy.typing import NDArray
 
 from causalcontext.data.coarse import FewValues
 from causalcontext.data.columns import Kind
-from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
+from causalcontext.data.dataset import complete_rows, mean_ranks
 from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.graphs.paths import is_acyclic
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.violations import SPREAD, Violation
 from causalcontext.score.bends import AS_GOOD, propose_bends
 from causalcontext.score.censored import written_score
-from causalcontext.score.columns import SQUARE, BasisFunction
+from causalcontext.score.columns import SQUARE
 from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.design import POOLED, ScoreDesign
@@ -186,7 +187,8 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
         if gain < max(lacking, PROMISE * price_of_class(design.data, curved=False, scales=True)):
             continue
         found = search(design, plain.curved, effort, [plain.found.best.orders[0]], needed, False)
-        if found.best.score > needed and found.best.has_no_cycle:
+        nodes = design.data.nodes  # a climb with scales in many contexts may miss a cycle
+        if found.best.score > needed and all(is_acyclic(links[:nodes, :nodes]) for links in found.best.links):
             gain = found.best.score - plain.score
             best = Explored(design, found, plain.curved, even.doubt, even.charge, gain, instead=plain.instead)
     return best
@@ -206,9 +208,16 @@ def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) ->
             break
         (drawn if way.limits else straights).append((way, _straight(way.data, straight.design.options, effort)))
     if drawn:
-        likelier = max(drawn, key=_likelihood)
-        if _numbers_act(*likelier, straights[1][1].found.best):
-            straights.append(likelier)
+        way, likelier = max(drawn, key=_likelihood)
+        assert way.written is not None
+        # numbers behind limits act if they explain more than what is written does, at the parents of two models: the
+        # best one with drawn numbers, and that with normal scores
+        elsewhere = ~np.isin(way.written.position[: way.written.nodes], list(way.limits))
+        by_model = (float(scores_at_orders(way.written, likelier.design.options, model, False)[elsewhere].sum())
+                    + written_score(model, way.written, way.limits)
+                    for model in (likelier.found.best, straights[1][1].found.best))  # fmt: skip
+        if likelier.score + way.drawn > max(by_model):
+            straights.append((way, likelier))
     way, plain = max(straights, key=_likelihood)
     bent = _bent(plain, effort)
     for other, lines in sorted(straights, key=_likelihood, reverse=True)[1:]:
@@ -226,18 +235,6 @@ def _likeliest(straight: Explored, ways: Sequence[Treatment], effort: Effort) ->
 def _likelihood(one: tuple[Treatment, Explored]) -> float:
     """The log probability of the written values, in a model of a treatment."""
     return one[1].score + one[0].charge
-
-
-def _numbers_act(way: Treatment, drawn: Explored, scored: FittedModel) -> bool:
-    """Whether numbers behind limits explain more than what is written does, at the parents of two models.
-
-    These are the best one with drawn numbers, and that with normal scores.
-    """
-    assert way.written is not None
-    elsewhere = ~np.isin(way.written.position[: way.written.nodes], list(way.limits))
-    written = (float(scores_at_orders(way.written, drawn.design.options, model, False)[elsewhere].sum())
-               + written_score(model, way.written, way.limits) for model in (drawn.found.best, scored))  # fmt: skip
-    return drawn.score + way.drawn > max(written)
 
 
 def beyond_shares(design: ScoreDesign, coarse: Sequence[FewValues]) -> float:
@@ -265,19 +262,13 @@ def _improved(straight: Explored, bent: Callable[[Explored, Effort], Explored], 
         ranked, charge = in_ranks(data), charge + charge_for_ranks(data, options)
         at_orders = float(scores_at_orders(ranked, options, straight.found.best, False).sum())
         if at_orders + charge > straight.score - CHANCE:
-            return _compared(straight, bent, ranked, charge, effort)
+            other = replace(_bent(_straight(ranked, options, effort), effort), charge=charge)
+            lead = other.score + charge - straight.score
+            if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.design, straight.found.best)):
+                return other, "ranks"  # a warp: no curves of the columns as they are come near
+            mine = bent(straight, effort)
+            return (other, "ranks") if other.score + charge > mine.score else (mine, "none")
     return bent(straight, effort), "none"
-
-
-def _compared(straight: Explored, bent: Callable[[Explored, Effort], Explored], ranked: ScoreData, charge: float,
-              effort: Effort) -> tuple[Explored, str]:  # fmt: skip
-    """Normal scores against columns as they are."""
-    other = replace(_bent(_straight(ranked, straight.design.options, effort), effort), charge=charge)
-    lead = other.score + charge - straight.score
-    if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.design, straight.found.best)):
-        return other, "ranks"  # a warp: no curves of the columns as they are come near
-    mine = bent(straight, effort)
-    return (other, "ranks") if other.score + charge > mine.score else (mine, "none")
 
 
 def _straight(data: ScoreData, options: ScoreOptions, effort: Effort) -> Explored:
@@ -322,7 +313,13 @@ def _curved(straight: Explored, effort: Effort) -> Explored | None:
     enough = need if options.curves == "auto" else 0.0
     found = search(richer, True, effort, [plain.orders[0]], plain.score + enough, sure)
     if options.curves == "always" or found.best.score > plain.score + need:
-        richer, found = _with_bends(richer, found, proposed, effort)
+        # bends in place of contexts where these are better by more than a parameter
+        more = [each for each in propose_bends(found.best)[0] if each.kind != SQUARE and each not in proposed]
+        if more:
+            needed = found.best.score + richer.price(data.total)
+            bent = richer.with_proposed([*proposed, *more])
+            other = search(bent, True, effort, [found.best.orders[0]], needed)
+            richer, found = (bent, other) if other.best.score > needed else (richer, found)
     return Explored(richer, found, True, found.best.score - plain.score, straight=straight)
 
 
@@ -352,21 +349,15 @@ def _kinked(straight: Explored, ahead: float, effort: Effort) -> Explored:
     return Explored(richer, found, True, np.nan, straight=straight, instead=True)
 
 
-def _with_bends(design: ScoreDesign, found: FoundModels, proposed: list[BasisFunction],
-                effort: Effort) -> tuple[ScoreDesign, FoundModels]:  # fmt: skip
-    """Curves, with bends in place of contexts where these are better by more than a parameter."""
-    more = [each for each in propose_bends(found.best)[0] if each.kind != SQUARE and each not in proposed]
-    if not more:
-        return design, found
-    needed = found.best.score + design.price(design.data.total)
-    richer = design.with_proposed([*proposed, *more])
-    other = search(richer, True, effort, [found.best.orders[0]], needed)
-    return (richer, other) if other.best.score > needed else (design, found)
-
-
 def in_ranks(data: ScoreData) -> ScoreData:
     """The same table with normal scores of its continuous columns, but for those that a treatment has replaced."""
-    scores = with_normal_scores(data.table, data.treated)
+    table, columns, usable = data.table, list(data.table.columns), complete_rows(data.table)
+    for position in table.system:
+        if table.kinds[position] is Kind.CONTINUOUS and position not in data.treated:
+            column = np.full(table.n_rows, np.nan)
+            column[usable] = normal_scores(table.columns[position][usable])
+            columns[position] = column
+    scores = replace(table, columns=tuple(columns))
     return score_data(scores, gather_statistics(scores, "listwise"), data.links, data.is_window, data.treated)
 
 
@@ -401,17 +392,6 @@ def _at_orders(design: ScoreDesign, model: FittedModel, curves: bool) -> Floats:
         candidates.append(before(place, own, part.mask, data.candidates) & design.allowed[own])
     scores, _, _ = FitWorkspace(design, curves).fit(tasks, candidates)
     return np.asarray(np.bincount([own for _, own in tasks], scores, data.nodes), dtype=np.float64)
-
-
-def with_normal_scores(data: Dataset, but: Container[int] = ()) -> Dataset:
-    """The table with the normal scores of continuous variables but for some; missing values stay missing."""
-    columns = list(data.columns)
-    usable = complete_rows(data)
-    for position in (place for place in data.system if data.kinds[place] is Kind.CONTINUOUS and place not in but):
-        column = np.full(data.n_rows, np.nan)
-        column[usable] = normal_scores(data.columns[position][usable])
-        columns[position] = column
-    return replace(data, columns=tuple(columns))
 
 
 def normal_scores(column: NDArray[np.generic]) -> Floats:

@@ -35,7 +35,6 @@ from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.explain import CLEAR
 from causalcontext.results.log import Decision
 from causalcontext.score.data import ScoreData, members
-from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice
 from causalcontext.score.model import FittedModel, Part, owners
 from causalcontext.score.options import Clock
@@ -59,11 +58,6 @@ class Marks(NamedTuple):
     origins: dict[Place, Origin]
     undecided: frozenset[UndecidedTriple]
 
-    @property
-    def are_extendable(self) -> bool:
-        """Whether every graph has an extension without a new collider."""
-        return all(map(has_extension, self.endpoints))
-
 
 @dataclass(frozen=True, eq=False)
 class Directed:
@@ -82,14 +76,6 @@ class Directed:
         turned = np.any([other.links.swapaxes(1, 2) for other in self.near], axis=0)
         return np.asarray(self.model.links & self.asked & ~turned & ~(self.margin < CLEAR))
 
-    def _alternatives(self) -> Iterator[Bools]:
-        """The links of the best model and those near it; of the best one with each link of a small margin turned."""
-        yield from (other.links for other in (self.model, *self.near))
-        for cause, effect in np.argwhere(self.margin < CLEAR).tolist():
-            turned = self.model.links.copy()
-            turned[:, effect, cause], turned[:, cause, effect] = turned[:, cause, effect], False
-            yield turned
-
     def marks(self, contexts: Contexts, place: Callable[[NDArray[Any]], NDArray[Any]], doubted: bool = False) -> Marks:
         """The marks that all models say, and what follows.
 
@@ -105,7 +91,12 @@ class Directed:
         """
         turns = self.agreed.any(axis=0) & self.agreed.any(axis=0).T & doubted
         agreed = place(self.agreed & ~turns)
-        models = np.stack([place(links) for links in self._alternatives()])
+        alternatives = [other.links for other in (self.model, *self.near)]
+        for cause, effect in np.argwhere(self.margin < CLEAR).tolist():  # the best one, each such link turned
+            turned = self.model.links.copy()
+            turned[:, effect, cause], turned[:, cause, effect] = turned[:, cause, effect], False
+            alternatives.append(turned)
+        models = np.stack([place(links) for links in alternatives])
         edges = models[0] | models[0].swapaxes(1, 2)
         loose = edges & ~agreed & ~agreed.swapaxes(1, 2)
         open_triples = [
@@ -127,9 +118,14 @@ def _extendable(edges: Bools, evidence: Evidence, best: Bools, margin: Floats) -
     }  # fmt: skip
     colliders = sorted(doubt, key=lambda triple: (doubt[triple], triple))
     marks = cache(lambda number: _oriented(edges, evidence, colliders[:number]))
-    if not colliders or marks(0).are_extendable:
+
+    def are_extendable(number: int) -> bool:
+        """Whether with so many of them every graph has an extension without a new collider."""
+        return all(map(has_extension, marks(number).endpoints))
+
+    if not colliders or are_extendable(0):
         return marks(0)
-    return marks(1 + bisect_left(range(1, len(colliders)), True, key=lambda number: marks(number).are_extendable))
+    return marks(1 + bisect_left(range(1, len(colliders)), True, key=are_extendable))
 
 
 def _oriented(edges: Bools, evidence: Evidence, colliders: Collection[UndecidedTriple]) -> Marks:
@@ -148,14 +144,11 @@ def _undecided(triples: Sequence[Triples]) -> frozenset[UndecidedTriple]:
     return frozenset((g, *triple) for g, each in enumerate(triples) for triple in each.ambiguous)
 
 
-def _colliders(edges: Bools, models: Bools, loose: Bools | None = None) -> Iterator[Triple]:
-    """Triples (x, w, y), x < y, unshielded in a graph, that are colliders in one of some models.
-
-    With `loose`, only those with an edge that is true there.
-    """
+def _colliders(edges: Bools, models: Bools, loose: Bools) -> Iterator[Triple]:
+    """Triples (x, w, y), x < y, unshielded in a graph, with a loose edge, that are colliders in one of some models."""
     for w, near in enumerate(edges):
         for x, y in combinations(np.flatnonzero(near).tolist(), 2):
-            asked = not edges[x, y] and (loose is None or loose[x, w] or loose[y, w])
+            asked = not edges[x, y] and (loose[x, w] or loose[y, w])
             if asked and (models[:, x, w] & models[:, y, w]).any():
                 yield x, w, y
 
@@ -180,13 +173,16 @@ def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
 def _ask(model: FittedModel, known: Sequence[FittedModel], found: FoundModels, clock: Clock | None
          ) -> tuple[list[FittedModel], Floats, Bools]:  # fmt: skip
     """The best model without each link, margins, and which links there was time for; one that is better ends it."""
-    links, allowed, p = model.links, model.design.allowed, model.design.data.responses
+    links, design, p = model.links, model.design, model.design.data.responses
     rivals = None if clock is not None and clock.late else found.rivals(model)
     met: list[FittedModel] = []
     margin, asked = np.full(links.shape[1:], np.nan), np.ones(links.shape[1:], dtype=bool)
-    nodes = model.design.data.nodes
+    nodes = design.data.nodes
     for cause, effect in np.argwhere(links[:, :nodes, :nodes].any(axis=0)).tolist():
-        if not (_may_read(model.design, cause, effect) if effect >= p and cause < p else allowed[cause, effect]):
+        may_turn = design.allowed[cause, effect]
+        if effect >= p and cause < p:  # the mechanism of the cause may change with the context
+            may_turn = (design.may[cause, 1:] & (design.needs == effect).any(axis=1)).any()
+        if not may_turn:
             continue
         late = clock is not None and clock.late
         other = None if late or rivals is None else rivals(cause, effect, model.score - ENOUGH)
@@ -237,11 +233,6 @@ def _doubtful(margin: Floats) -> Bools:
     return np.asarray((margin >= CLEAR) & (margin <= REACH))
 
 
-def _may_read(design: ScoreDesign, node: int, context: int) -> bool:
-    """Whether the mechanism of a node may change with a context variable."""
-    return bool((design.may[node, 1:] & (design.needs == context).any(axis=1)).any())
-
-
 def judge(directed: Directed, curves: bool, facts: dict[str, object], clock: Clock) -> ScoreEvidence:
     """The evidence, with variables in the order of the table; `facts` are the fields that describe the search.
 
@@ -278,7 +269,11 @@ def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Float
             continue
         gain = whole[0] - row[0]
         if design.rows.node[node, KIND] == NUMBER:
-            size = np.sqrt(max(0.0, float(1.0 - whole[1] / row[1]))) * _sign(model, part, cause, whole[2:])
+            size = np.sqrt(max(0.0, float(1.0 - whole[1] / row[1])))
+            about = design.about(part.block)
+            mine = [place for place, c in enumerate(part.columns) if cause in (about[OWNER, c], about[PARTNER, c])]
+            if len(mine) == 1 and not about[CURVED, part.columns[mine[0]]]:  # a straight line, whose slope has a sign
+                size *= float(np.sign(whole[2 + mine[0]]) or 1.0)
         else:
             size = np.sqrt(max(0.0, float(-np.expm1(-2.0 * max(gain, 0.0) / data.rows_of(part.mask)))))
         for r in members(part.mask, data.contexts):
@@ -306,14 +301,6 @@ def _correct_for_scales(model: FittedModel, workspace: FitWorkspace, tasks: Sequ
     if wanted:
         scores, left = workspace.score(wanted)[:, :2].reshape(-1, 2, 2).transpose(2, 1, 0)
         extras[tuple(np.array(places).T)] = np.stack([scores[1] - scores[0], 1.0 - left[1] / left[0]], axis=1)
-
-
-def _sign(model: FittedModel, part: Part, cause: int, slopes: Floats) -> float:
-    """The sign of the slope of a link that is a straight line, else 1."""
-    about = model.design.about(part.block)
-    mine = [place for place, c in enumerate(part.columns) if cause in (about[OWNER, c], about[PARTNER, c])]
-    straight = len(mine) == 1 and not about[CURVED, part.columns[mine[0]]]
-    return float(np.sign(slopes[mine[0]]) or 1.0) if straight else 1.0
 
 
 def _judge_context_effects(model: FittedModel, curves: bool, difference: Floats, clock: Clock) -> None:

@@ -141,14 +141,11 @@ class _Growing:
     def done(self) -> bool:
         return len(self.loose) == 1
 
-    def _mask(self, slot: int) -> int:
-        return self.slots[slot][0]
-
     def wanted(self) -> list[int]:
         """Contexts whose scores the next merge needs."""
         if self.done:
             return []
-        single = [self._mask(slot) for slot in self.loose]
+        single = [self.slots[slot][0] for slot in self.loose]
         pairs = [one | other for i, one in enumerate(single) for other in single[i + 1 :]]
         return [mask for mask in single + pairs if mask not in self.scores]
 
@@ -158,7 +155,7 @@ class _Growing:
             self._join(*self.loose[:2])
         if self.done:
             return
-        masks = {slot: self._mask(slot) for slot in self.loose}
+        masks = {slot: self.slots[slot][0] for slot in self.loose}
         alone = {slot: self.scores[mask] for slot, mask in masks.items()}
         best, gain = (0, 0), -np.inf
         for i, a in enumerate(self.loose):
@@ -170,5 +167,5 @@ class _Growing:
         self._join(*best)
 
     def _join(self, a: int, b: int) -> None:
-        self.slots.append((self._mask(a) | self._mask(b), a, b))
+        self.slots.append((self.slots[a][0] | self.slots[b][0], a, b))
         self.loose = [slot for slot in self.loose if slot not in (a, b)] + [len(self.slots) - 1]

@@ -14,7 +14,6 @@ import numpy as np
 
 from causalcontext.data.coarse import LOOK, MOST_ORDERED, spike_of
 from causalcontext.graphs.lag_names import split
-from causalcontext.graphs.paths import is_acyclic
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, CONTEXTS, NUMBER, ORDERED, OWNER, PARTNER, SOURCE
 from causalcontext.kernels.rows.class_choice import TOLERANCE
@@ -71,18 +70,15 @@ class FittedModel:
     @cached_property
     def kind(self) -> tuple[str, ...]:
         """What every node's model is: pooled, partitioned, shifted or mixed; "context" for that one."""
-        data = self.design.data
-        kinds = [PARTITIONED if len(parts) > 1 else self._kind(parts[0]) for parts in self.parts]
+        data, design, kinds = self.design.data, self.design, []
+        for part, *others in self.parts:
+            kind = PARTITIONED if others else design.key(part.block)[0]
+            if kind == MIXED:  # slopes that stay and intercepts of merged values are a shift
+                lives = design.about(part.block)[CONTEXTS, part.columns]
+                kind = MIXED if (lives != (1 << design.bits(part.block)) - 1).any() else SHIFTED
+            kinds.append(kind)
         kinds += [POOLED] * (data.variables - data.nodes)
         return tuple(CONTEXT if v in data.context_variables else kind for v, kind in enumerate(kinds))
-
-    def _kind(self, part: Part) -> str:
-        """The kind of a single block; slopes that stay and intercepts of merged values are a shift."""
-        kind = self.design.key(part.block)[0]
-        if kind != MIXED:
-            return kind
-        lives = self.design.about(part.block)[CONTEXTS, part.columns]
-        return MIXED if (lives != (1 << self.design.bits(part.block)) - 1).any() else SHIFTED
 
     def node_scores(self, curves: bool) -> Floats:
         """The scores of all nodes, whose sum is that of the model."""
@@ -128,21 +124,18 @@ class FittedModel:
 
     def residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
         """The residuals of a number in one of its regressions, divided by its scale, and the rows of it; read only."""
-        key = node, part.mask
+        key, design = (node, part.mask), self.design
         if key not in self._residuals:
-            self._residuals[key] = self._residual(node, part)
+            matrix, rows, _ = design.matrix_and_rows(part.block, part.columns)
+            response, scale = design.values[design.response[node], rows], self.scale(node, part, rows)
+            slopes = np.linalg.lstsq((matrix / scale).T, response / scale, rcond=None)[0]
+            self._residuals[key] = (response - slopes @ matrix) / scale, rows
         return self._residuals[key]
 
     @cached_property
     def _residuals(self) -> dict[tuple[int, int], tuple[Floats, Bools]]:
         """The residuals that were asked for, by node and cells."""
         return {}
-
-    def _residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
-        matrix, rows, _ = self.design.matrix_and_rows(part.block, part.columns)
-        response, scale = self.design.values[self.design.response[node], rows], self.scale(node, part, rows)
-        slopes = np.linalg.lstsq((matrix / scale).T, response / scale, rcond=None)[0]
-        return (response - slopes @ matrix) / scale, rows
 
     def scale(self, node: int, part: Part, rows: Bools) -> Floats:
         """The scale of the noise of a number on the rows of one of its regressions; 1 where it is even."""
@@ -192,24 +185,17 @@ class FittedModel:
             found[source, context] = True
         return found
 
-    @property
-    def has_no_cycle(self) -> bool:
-        """Whether the links of every context lead nowhere back: a climb with scales in many contexts may miss it."""
-        nodes = self.design.data.nodes
-        return all(is_acyclic(links[:nodes, :nodes]) for links in self.links)
-
     def reads(self, node: int) -> tuple[int, ...]:
         """The context variables that the mechanism of a node changes with, or must change with by knowledge."""
-        return tuple(sorted({*self._found_to_read(node), *self.design.data.must_read[node]}))
-
-    def _found_to_read(self, node: int) -> tuple[int, ...]:
-        parts = self.parts[node]
+        parts, data = self.parts[node], self.design.data
         kind, _, reader = self.design.key(parts[0].block)
         if len(parts) == 1:
-            return () if kind == POOLED else self.design.data.codings[reader].variables
-        same = self.block[:, node]
-        return next(variables for variables, _, groups, _ in self.design.data.readers
-                    if len({*zip(groups.tolist(), same.tolist(), strict=True)}) == len({*groups.tolist()}))  # fmt: skip
+            found = () if kind == POOLED else data.codings[reader].variables
+        else:
+            same = self.block[:, node].tolist()
+            found = next(variables for variables, _, groups, _ in data.readers
+                         if len({*zip(groups.tolist(), same, strict=True)}) == len({*groups.tolist()}))  # fmt: skip
+        return tuple(sorted({*found, *data.must_read[node]}))
 
 
 def before(place: Ints, node: int, mask: int, candidates: int) -> Bools:
@@ -365,13 +351,9 @@ def _spread(model: FittedModel, node: int, part: Part, rows: Bools) -> tuple[Spr
 def _class_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
     """The logit of a category, or the proportional odds of an ordered variable."""
     data, (matrix, rows, shifts) = design.data, design.matrix_and_rows(part.block, part.columns)
-    classes, ordered, contexts = (
-        int(data.classes[node]),
-        bool(data.kind[node] == ORDERED),
-        members(part.mask, data.contexts),
-    )
+    classes, contexts = int(data.classes[node]), members(part.mask, data.contexts)
     matrix[0] = 1.0  # intercepts of the other contexts are differences from the first
-    codes = data.codes[node, rows]
+    codes, ordered = data.codes[node, rows], bool(data.kind[node] == ORDERED)
     family = ORDINAL if ordered else LOGIT
     slopes = first_slopes(family, codes, classes, len(matrix))
     fit_glm(family, matrix, codes, classes, slopes, RIDGE, TOLERANCE)
@@ -435,9 +417,8 @@ def _terms_of(design: ScoreDesign, place: int, weight: Floats, contexts: tuple[i
     if function.kind == LOWER_HINGE:
         parts = [("square", 0.0, 1.0), ("linear", 0.0, -2.0 * function.place), ("hinge", function.place, -1.0)]
     elif function.kind == PRESENT:
-        parts = [
-            ("own step", at, sign) for at, sign in ((function.place, -1.0), (function.end, 1.0)) if np.isfinite(at)
-        ]
+        ends = ((function.place, -1.0), (function.end, 1.0))
+        parts = [("own step", at, sign) for at, sign in ends if np.isfinite(at)]
     elif function.kind != CLIP:
         parts = [(plain.KINDS[function.kind], function.place, 1.0)]
     else:

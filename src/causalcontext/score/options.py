@@ -75,7 +75,14 @@ class Clock:
     def start(self, call: Callable[[], Result]) -> Future[Result]:
         """A call that goes on in a thread of its own."""
         future: Future[Result] = Future()
-        threading.Thread(target=_work, args=(call, future), daemon=True).start()
+
+        def work() -> None:
+            try:
+                future.set_result(call())
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=work, daemon=True).start()
         return future
 
     def result(self, future: Future[Result]) -> Result:
@@ -98,13 +105,6 @@ class Clock:
         if self._deadline is None:
             return None
         return max(self._deadline - time.monotonic(), 0.0)
-
-
-def _work(call: Callable[[], Result], future: Future[Result]) -> None:
-    try:
-        future.set_result(call())
-    except BaseException as error:
-        future.set_exception(error)
 
 
 SEARCHES = ("auto", "order", "exact")

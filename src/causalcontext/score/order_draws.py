@@ -20,7 +20,7 @@ from causalcontext.kernels.orders.exact_orders import all_scores, draw_orders
 from causalcontext.kernels.orders.fits import fit_pointer
 from causalcontext.model_checks.violations import SPREAD
 from causalcontext.results.effects.mixture import MOST_SYSTEM, OrderDraws
-from causalcontext.score.data import ScoreData, by_name, score_data
+from causalcontext.score.data import by_name, score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice
 from causalcontext.score.options import ScoreOptions
@@ -62,7 +62,12 @@ def drawn_orders(result: ContextGraphs) -> OrderDraws | str:
             into[:, j, source] = True
         elif node < data.nodes:
             into[:, j] = _causes(design, found[0, node], pool, orders, node, len(result.names))
-    return OrderDraws(_of_all(data, orders), into)
+    # orders of all variables by position: givens first, and every made context right after its column
+    given = data.position[data.nodes : data.candidates].tolist()
+    made = [(int(data.position[source]), int(data.position[v])) for v, source in data.made_of.items()]
+    whole = [[v for one in (*given, *data.position[order].tolist())
+              for v in (one, *(context for source, context in made if source == one))] for order in orders]  # fmt: skip
+    return OrderDraws(np.array(whole, dtype=np.int64).reshape(DRAWS, data.variables), into)
 
 
 def why_none(result: ContextGraphs) -> str:
@@ -105,14 +110,3 @@ def _causes(design: ScoreDesign, found: Ints, pool: Ints, orders: Ints, node: in
         owners = design.owner[columns[1 : 1 + columns[0]]]
         causes[np.ix_(before == members, data.position[owners])] = True
     return causes
-
-
-def _of_all(data: ScoreData, orders: Ints) -> Ints:
-    """Orders of all variables by position: givens first, and every made context right after its column."""
-    given = data.position[data.nodes : data.candidates].tolist()
-    made = [(int(data.position[source]), int(data.position[v])) for v, source in data.made_of.items()]
-    found = []
-    for order in orders:
-        whole = [*given, *data.position[order].tolist()]
-        found.append([v for one in whole for v in (one, *(context for source, context in made if source == one))])
-    return np.array(found, dtype=np.int64).reshape(len(orders), data.variables)

@@ -228,12 +228,15 @@ class OrderSearch:
     def search(self, needed: float) -> FoundModels:
         """Models from all starts, unless the first ends below `needed`. The same for any number of threads."""
         found: list[FittedModel] = []
-        clock = self._effort.clock
+        clock, data = self._effort.clock, self._design.data
         try:
             for done, model in enumerate(self._models(), 1):
                 found.append(model)
                 self._effort.advance(-1, done, self._total)
-                if clock.skips("starts") or found[0].score < needed or self._is_confirmed(found):
+                same = sum(one.score > max(each.score for each in found) - SAME_SCORE for one in found)
+                # where a climb takes seconds it is enough to find the best model twice
+                confirmed = same > 1 and data.contexts >= MANY_CONTEXTS and self._design.options.starts is None
+                if clock.skips("starts") or found[0].score < needed or confirmed:
                     break
         except KeyboardInterrupt:
             clock.interrupt()
@@ -241,12 +244,6 @@ class OrderSearch:
             if not found:
                 raise
         return FoundModels(tuple(best_first(found)), "order", self._rivals)
-
-    def _is_confirmed(self, found: Sequence[FittedModel]) -> bool:
-        """Whether the best model was found twice, which is enough where a climb takes seconds."""
-        best = max(model.score for model in found)
-        many = self._design.data.contexts >= MANY_CONTEXTS and self._design.options.starts is None
-        return many and sum(model.score > best - SAME_SCORE for model in found) > 1
 
     def _models(self) -> Iterator[FittedModel]:
         """The outcome of every start, in order, some of them at the same time."""
@@ -406,19 +403,20 @@ class Rivals:
     """The best models near a given one in which a link is missing."""
 
     def __init__(self, model: FittedModel, workspace: FitWorkspace, slots: NodeSlots, stop: Ints) -> None:
-        self._score, orders, settled = model.score, model.orders, _settled_orders(model)
+        self._score, orders, nodes = model.score, model.orders, model.design.data.nodes
+        links = np.asarray(model.links[:, :nodes, :nodes].any(axis=0))
+        self._near: Bools = links | links.T
         starts = [(np.tile(orders[0], (len(orders), 1)), True)]
         if not (orders == orders[0]).all():
             starts.append((orders, False))
-        elif not (settled == orders).all():
-            starts.append((settled, True))
+        else:  # an order that does not depend on the climb: causes first, and of those that may the first column
+            settled = np.array(causal_order(links | model.design.earlier, range(nodes)), dtype=np.int64)
+            if not (settled == orders[0]).all():
+                starts.append((np.tile(settled, (len(orders), 1)), True))
         self._homes, self._trials = ([Climber(workspace, slots, *start, stop) for start in starts] for _ in range(2))
         for home, trial in zip(self._homes, self._trials, strict=True):
             home.fit()
             trial.state.touched[:], home.state.touched[:] = True, False
-        nodes = model.design.data.nodes
-        links = np.asarray(model.links[:, :nodes, :nodes].any(axis=0))
-        self._near: Bools = links | links.T
 
     def without(self, cause: int, effect: int, floor: float) -> FittedModel | None:
         """The best model found in which one does not cause the other; None if it scores at most `floor`.
@@ -429,7 +427,13 @@ class Rivals:
         stale = np.array([effect])
         best: FittedModel | None = None
         for home, trial in zip(self._homes, self._trials, strict=True):
-            problem = _banned(trial.problem, cause, effect)
+            problem = trial.problem
+            if problem.allowed[effect, cause]:
+                allowed = problem.allowed.copy()
+                allowed[effect, cause] = False
+                problem = problem._replace(allowed=allowed)
+            else:
+                problem = problem._replace(slots=without_reader(problem.slots, cause, effect))
             trial.return_to(home)
             ends = sorted(trial.state.orders[1, :, [cause, effect]].ravel().tolist())
             _, score = trial.climb(self._visits(cause, effect, False), stale, (ends[0], ends[-1]), problem)
@@ -446,24 +450,3 @@ class Rivals:
         order = [*(v for v in (effect, cause) if v < p), *(v for v in others if v not in (cause, effect) and v < p),
                  *(v for v in (effect, cause) if v >= p)]  # fmt: skip
         return np.tile(np.array(order, dtype=np.int64), (MOST_SWEEPS // 4 if neighbours else 2, 1))
-
-
-def _settled_orders(model: FittedModel) -> Ints:
-    """Orders of a model that do not depend on the climb that found it, if it has one order for all contexts.
-
-    Causes come first, and of those that may the first column.
-    """
-    nodes = model.design.data.nodes
-    if not (model.orders == model.orders[0]).all():
-        return model.orders
-    before = model.links[:, :nodes, :nodes].any(axis=0) | model.design.earlier
-    return np.tile(np.array(causal_order(before, range(nodes)), dtype=np.int64), (len(model.orders), 1))
-
-
-def _banned(problem: OrderProblem, cause: int, effect: int) -> OrderProblem:
-    """The problem without one link."""
-    if not problem.allowed[effect, cause]:
-        return problem._replace(slots=without_reader(problem.slots, cause, effect))
-    allowed = problem.allowed.copy()
-    allowed[effect, cause] = False
-    return problem._replace(allowed=allowed)

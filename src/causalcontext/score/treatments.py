@@ -72,8 +72,13 @@ def treatments(data: ScoreData, coarse: Sequence[FewValues], seed: int = 0, only
                   and all(data.gap[j] > 0.0 for j in responses_of(data, few))]  # fmt: skip
         if heaped:
             found.append(_treated(HEAPS, data, [few for few in coarse if few not in heaped], heaped))
-        if limits := limits_of(data, coarse, anywhere=True):
-            found.append(_as_hurdles(data, coarse, limits, found[1]))
+        if limits := limits_of(data, coarse, anywhere=True):  # hurdles, other coarse columns by normal scores
+            scores = found[1]
+            treated = {place: own._replace(hurdle=limits[place].value) if place in limits else own
+                       for place, own in scores.data.treated.items()}  # fmt: skip
+            hurdles = _with_columns(scores.data, {place: data.table.columns[place] for place in limits}, treated)
+            densities = sum(_densities_of_scores(data, coarse, limits).values())
+            found.append(Treatment(HURDLES, hurdles, scores.charge - densities))
         for name in (name for name in (CENSORED, REPLACED) if only in ("", name)):
             limits = limits_of(data, coarse, anywhere=name == REPLACED)
             if limits:
@@ -107,19 +112,15 @@ def levels_act(values: Floats, codes: Ints, cells: Ints) -> float:
     if codes.max() == 0:  # every m-th row of a long table may have one level
         return -np.inf
     centred = values - (values @ shifts.T / shifts.sum(axis=1)) @ shifts
-    explained = [_proportional_odds(np.vstack([np.ones(len(codes)), shifts[1:], *one]), codes)
-                 for one in ((), *([row] for row in values[:-1]))]  # fmt: skip
+    explained, classes = [], int(codes.max()) + 1
+    for more in ([], *([row] for row in values[:-1])):  # proportional odds
+        design = np.vstack([np.ones(len(codes)), shifts[1:], *more])
+        slopes = first_slopes(ORDINAL, codes, classes, len(design))
+        explained.append(fit_glm(ORDINAL, design, codes, classes, slopes, RIDGE, TOLERANCE))
     products = centred[:-1] @ centred[-1]
     squares = np.maximum((centred**2).sum(axis=1), 1e-300)
     share = np.minimum(products**2 / squares[:-1] / squares[-1], 1.0 - 1e-12)
     return float(np.max(-0.5 * len(codes) * np.log1p(-share) - (np.array(explained[1:]) - explained[0])))
-
-
-def _proportional_odds(design: Floats, codes: Ints) -> float:
-    """The largest log-likelihood of levels."""
-    classes = int(codes.max()) + 1
-    slopes = first_slopes(ORDINAL, codes, classes, len(design))
-    return fit_glm(ORDINAL, design, codes, classes, slopes, RIDGE, TOLERANCE)
 
 
 def normal_scores_of(shares: Floats) -> Floats:
@@ -149,7 +150,9 @@ def _treated(name: str, data: ScoreData, scored: Sequence[FewValues], heaped: Se
     for few in scored:
         scores = normal_scores_of(few.shares)
         for place in few.columns:
-            columns[place] = _looked_up(few, scores, columns[place])
+            values = np.asarray(columns[place], dtype=np.float64)
+            own = np.minimum(np.searchsorted(few.values, values), len(scores) - 1)
+            columns[place] = np.where(np.isfinite(values), scores[own], np.nan)
             treated[place] = Treated(scores, NO_WIDTHS)
         here = float(np.sum(few.shares * np.log(few.shares))) + 0.5 * (1.0 + np.log(2.0 * np.pi))
         charge += len(responses_of(data, few)) * (data.total * here - len(few.values) + 1)
@@ -184,16 +187,6 @@ def _drawn(name: str, data: ScoreData, coarse: Sequence[FewValues], limits: Mapp
     return Treatment(name, found, charge + added, limits, added, written)
 
 
-def _as_hurdles(data: ScoreData, coarse: Sequence[FewValues], limits: Mapping[int, Limit],
-                scores: Treatment) -> Treatment:  # fmt: skip
-    """Columns with a value that stands out as hurdles, other coarse columns by normal scores."""
-    treated = {place: own._replace(hurdle=limits[place].value) if place in limits else own
-               for place, own in scores.data.treated.items()}  # fmt: skip
-    found = _with_columns(scores.data, {place: data.table.columns[place] for place in limits}, treated)
-    densities = sum(_densities_of_scores(data, coarse, limits).values())
-    return Treatment(HURDLES, found, scores.charge - densities)
-
-
 def _with_columns(data: ScoreData, columns: Mapping[int, Values], treated: Mapping[int, Treated]) -> ScoreData:
     """The data with some columns of its table replaced."""
     mine = tuple(columns.get(place, column) for place, column in enumerate(data.table.columns))
@@ -202,21 +195,20 @@ def _with_columns(data: ScoreData, columns: Mapping[int, Values], treated: Mappi
 
 
 def _densities_of_scores(data: ScoreData, coarse: Sequence[FewValues], limits: Mapping[int, Limit]) -> dict[int, float]:
-    """What makes the score of normal scores a log density, of every variable with a value that stands out."""
-    found = {}
+    """What makes the score of normal scores a log density, of every variable with a value that stands out.
+
+    By its values but for that one.
+    """
+    found, total = {}, data.total
     for few in (few for few in coarse if few.columns[0] in limits):
         for j in responses_of(data, few):
             at_limit = np.isclose(data.values[j], (few.values[few.spike] - data.centre[j]) / data.scale[j], 0.0, 1e-9)
-            found[j] = _density_of_scores(data.values[j][~at_limit], data.total)
+            rest = data.values[j][~at_limit]
+            inside, at = len(rest), total - len(rest)
+            shares = inside * np.log(inside / total) + at * np.log(at / total)
+            density = float(log_density(rest).sum()) + 0.5 * total * (1.0 + np.log(2.0 * np.pi))
+            found[j] = float(shares + density - MARGINAL_PARAMETERS * np.log(total))
     return found
-
-
-def _density_of_scores(rest: Floats, total: float) -> float:
-    """The same of one column, by its values but for the one that stands out."""
-    inside, at = len(rest), total - len(rest)
-    shares = inside * np.log(inside / total) + at * np.log(at / total)
-    density = float(log_density(rest).sum()) + 0.5 * total * (1.0 + np.log(2.0 * np.pi))
-    return float(shares + density - MARGINAL_PARAMETERS * np.log(total))
 
 
 def log_density(column: Floats) -> Floats:
@@ -237,13 +229,6 @@ def log_density(column: Floats) -> Floats:
     density = np.empty(n)
     density[order] = scipy.special.digamma(high - low) - scipy.special.digamma(n + 1) - np.log(width)
     return density
-
-
-def _looked_up(few: FewValues, scores: Floats, column: Values) -> Floats:
-    """A column with its values replaced; what is missing stays missing."""
-    values = np.asarray(column, dtype=np.float64)
-    place = np.minimum(np.searchsorted(few.values, values), len(scores) - 1)
-    return np.where(np.isfinite(values), scores[place], np.nan)
 
 
 def responses_of(data: ScoreData, few: FewValues) -> list[int]:

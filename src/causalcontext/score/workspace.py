@@ -100,13 +100,10 @@ class FitWorkspace:
 
     def fit(self, tasks: Sequence[Task], candidates: Sequence[Bools]) -> tuple[Floats, Floats, list[Ints]]:
         """The scores of nodes in blocks with some candidates, the slopes of numbers, and the columns they take."""
-        pairs, offered = (
-            _pairs(tasks),
-            np.array(candidates, dtype=bool).reshape(len(tasks), self.design.data.candidates),
-        )
+        offered = np.array(candidates, dtype=bool).reshape(len(tasks), self.design.data.candidates)
         scores, slopes = np.zeros(len(tasks)), np.zeros((len(tasks), self.width))
         sets = np.zeros((len(tasks), 1 + self.width), dtype=np.int64)
-        fit_many(fit_pointer(), self.calls, self.note, pairs, offered, scores, slopes, sets)
+        fit_many(fit_pointer(), self.calls, self.note, _pairs(tasks), offered, scores, slopes, sets)
         return scores, slopes, [row[1 : 1 + row[0]] for row in sets]
 
     def score(self, tasks: Sequence[ColumnTask]) -> Floats:

@@ -248,13 +248,18 @@ def flag_cells(table: Dataset, ends: Ints | None = None, but: Container[int] = (
         wrong[group], law, lower = _flagged(away[group], whole=ends is None)
         laws.append(law)
         gain += lower
-    if ends is not None:
-        wrong, gain = _at_all_lags(wrong, table, columns, ends), gain / (1 + max(_lags(table, columns)))
+    if ends is not None:  # the number of the cell of the series that every cell of the windows is, shape (n, q)
+        names, lags = zip(*(split(table.names[c]) for c in columns.tolist()), strict=True)
+        variable = np.array([names.index(name) for name in names])
+        cells = (ends[:, None] - np.array(lags)) * len(names) + variable
+        votes, seen = np.bincount(cells.ravel(), wrong.ravel()), np.bincount(cells.ravel())
+        wrong = np.asarray(2.0 * votes[cells] >= seen[cells]) & (votes[cells] > 0)  # in all windows, or in none
+        gain /= 1 + max(lags)
     for group, (mean, precision) in zip(groups, laws, strict=True):
         expected[group] = mean + _completed(away[group] - mean, precision, wrong[group])[0]
     expected = np.where(wrong, centre + spread * expected, values)
-    if ends is not None:
-        expected = _average_of_windows(expected, table, columns, ends)
+    if ends is not None:  # one value for every cell of the series
+        expected = (np.bincount(cells.ravel(), expected.ravel()) / np.maximum(seen, 1))[cells]
     return Flags(rows, columns, wrong, away, spread, expected, gain)
 
 
@@ -348,27 +353,3 @@ def _completed(z: Floats, precision: Floats, wrong: Bools) -> tuple[Floats, Floa
         filled[part] = np.where(out, -np.einsum("rij,rj->ri", covariance, pull), z[part])
         lacking += covariance.sum(axis=0)
     return filled, lacking
-
-
-def _lags(table: Dataset, columns: Ints) -> list[int]:
-    return [split(table.names[c])[1] for c in columns.tolist()]
-
-
-def _cells_of_series(table: Dataset, columns: Ints, ends: Ints) -> Ints:
-    """The number of the cell of the series that every cell of the windows is, shape (n, q)."""
-    names = [split(table.names[c])[0] for c in columns.tolist()]
-    variable = np.array([names.index(name) for name in names])
-    return np.asarray((ends[:, None] - np.array(_lags(table, columns))) * len(names) + variable)
-
-
-def _at_all_lags(wrong: Bools, table: Dataset, columns: Ints, ends: Ints) -> Bools:
-    """Flags of windows, where a cell of the series is flagged in all of its windows, or in none."""
-    cells = _cells_of_series(table, columns, ends)
-    votes, seen = np.bincount(cells.ravel(), wrong.ravel()), np.bincount(cells.ravel())
-    return np.asarray(2.0 * votes[cells] >= seen[cells]) & (votes[cells] > 0)
-
-
-def _average_of_windows(expected: Floats, table: Dataset, columns: Ints, ends: Ints) -> Floats:
-    """One value for every cell of the series."""
-    cells = _cells_of_series(table, columns, ends)
-    return np.asarray((np.bincount(cells.ravel(), expected.ravel()) / np.maximum(np.bincount(cells.ravel()), 1))[cells])

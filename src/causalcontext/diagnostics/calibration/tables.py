@@ -51,7 +51,10 @@ def null_column(data: Dataset, draw: DrawnQuery, null: str, random: Random) -> N
     values = np.asarray(data.columns[draw.response], dtype=np.float64)
     conditions = [column for column in draw.given if column != data.context]
     fitted, noise = np.empty((2, data.n_rows))
-    for rows in _strata(data, draw):
+    strata = [np.arange(data.n_rows)]
+    if draw.level is not None or data.context in draw.given:  # contexts are kept apart
+        strata = [np.flatnonzero(data.codes == level) for level in range(len(data.contexts.cells))]
+    for rows in strata:
         design = design_of(data, conditions, rows)
         drawn = _drawn_number if data.kinds[draw.response].is_number else _drawn_category
         fitted[rows], noise[rows] = drawn(values[rows], design, null, random)
@@ -93,13 +96,6 @@ def category_shares(design: Floats, codes: Floats) -> Floats:
     slopes = first_slopes(LOGIT, own, categories.size, len(columns))
     fit_glm(LOGIT, columns, own, categories.size, slopes, RIDGE, TOLERANCE)
     return probabilities(LOGIT, columns, categories.size, slopes)
-
-
-def _strata(data: Dataset, draw: DrawnQuery) -> list[Ints]:
-    """The rows of every context where contexts are kept apart, else all rows."""
-    if draw.level is None and data.context not in draw.given:
-        return [np.arange(data.n_rows)]
-    return [np.flatnonzero(data.codes == level) for level in range(len(data.contexts.cells))]
 
 
 def _drawn_number(values: Floats, design: Floats, null: str, random: Random) -> tuple[Floats, Floats]:
