@@ -40,11 +40,7 @@ AGAIN = (0.2, 0.5, 0.8)
 def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
     """The cuts of a column by which mechanisms change, the strongest first; of none, the best place and its verdict.
 
-    Parameters
-    ----------
-    result : ContextGraphs
-        Of a search by scores without that context.
-    wanted : Indicator
+    `result` is that of a search by scores without that context.
     """
     data = searched_rows(result)
     wanted.source(data.names, data.kinds, () if wanted.column in result.made_of.values() else data.contexts.sources)

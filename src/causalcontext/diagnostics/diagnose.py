@@ -50,31 +50,23 @@ def diagnose(result: ContextGraphs) -> Diagnosis:
     found: list[Finding] = []
     for check in checks:
         found += check(result)
-    rows, unchecked = result.rows, _unchecked(result)
-    if unchecked is not None:
-        found.append(unchecked)
-    elif rows is not None:
+    if result.context is None:
+        found.append(Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare"))
+    elif result.series is not None:
+        missing = "missing edges, determinism and overlap are not checked with lags"
+        found.append(Finding("rows", Severity.NOTE, missing, "changes() says which differences may be claimed"))
+    elif result.scanned is not None:
+        missing = "missing edges, hidden causes and overlap are not checked in a table that was read in batches"
+        found.append(Finding("rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory"))
+    elif result.rows is None:
+        missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"
+        found.append(Finding("rows", Severity.NOTE, missing, "run discover again to have them checked"))
+    else:
         for row_check in CHECKS_OF_ROWS:
-            found += row_check(result, rows)
+            found += row_check(result, result.rows)
     ranks = {topic: rank for rank, topic in enumerate(RANKS)}
     found.sort(key=lambda finding: (-finding.severity, ranks.get(finding.topic, len(RANKS))))
     return Diagnosis(tuple(found))
-
-
-def _unchecked(result: ContextGraphs) -> Finding | None:
-    """Why rows are not checked; None if they are."""
-    if result.context is None:
-        return Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare")
-    if result.series is not None:
-        missing = "missing edges, determinism and overlap are not checked with lags"
-        return Finding("rows", Severity.NOTE, missing, "changes() says which differences may be claimed")
-    if result.scanned is not None:
-        missing = "missing edges, hidden causes and overlap are not checked in a table that was read in batches"
-        return Finding("rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory")
-    if result.rows is None:
-        missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"
-        return Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")
-    return None
 
 
 def broken_rules(result: ContextGraphs) -> Iterator[Finding]:

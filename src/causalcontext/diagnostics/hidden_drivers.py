@@ -60,22 +60,12 @@ class SeriesEquations:
     """Straight equations of a window, and the rows that they are about.
 
     The last two numbers of `given` are H(t) and H(t-1), with moments of 0; `free` are numbers at time t.
-
-    Attributes
-    ----------
-    given : StraightEquations
-    values : array, shape (rows, numbers but the last two)
-        In the order of time, in standard units.
-    codes : array of int, shape (rows,)
-        The context of every row.
-    process : tuple of int
-        Of every number, which column of the table it is, at whatever lag.
     """
 
     given: StraightEquations
-    values: Floats
-    codes: Ints
-    process: tuple[int, ...]
+    values: Floats  # shape (rows, numbers but the last two): in the order of time, in standard units
+    codes: Ints  # shape (rows,): the context of every row
+    process: tuple[int, ...]  # of every number, which column of the table it is, at whatever lag
 
 
 class DrivenModel(NamedTuple):

@@ -66,13 +66,7 @@ RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.ME
 
 
 def minimum_detectable(n: int, given: int, alpha: float) -> float:
-    """The partial correlation that n rows show with a power of 80 %, given so many variables; 1 with too few rows.
-
-    Examples
-    --------
-    >>> round(minimum_detectable(100, 0, 0.05), 3)
-    0.277
-    """
+    """The partial correlation that n rows show with a power of 80 %, given so many variables; 1 with too few rows."""
     if n - given - 3 <= 0:
         return 1.0
     return float(np.tanh((scipy.special.ndtri(1 - alpha / 2) + scipy.special.ndtri(POWER)) / np.sqrt(n - given - 3)))
@@ -207,7 +201,11 @@ def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) 
     codes = np.asarray(data.columns[context])
     inside = [column[(codes == level) & np.isfinite(column)] for level in range(len(levels))]
     boxes = [np.quantile(values, (0.05, 0.95)) if values.size else np.full(2, np.nan) for values in inside]
-    shares = {(a, b): _shared(boxes[a], boxes[b]) for a, b in combinations(range(len(boxes)), 2)}
+    shares: dict[tuple[int, int], float] = {}
+    for a, b in combinations(range(len(boxes)), 2):  # of the shorter range; 1 where it cannot be said
+        (low, high), (lower, upper) = boxes[a], boxes[b]
+        shorter = np.minimum(high - low, upper - lower)
+        shares[a, b] = float(max(0.0, min(high, upper) - max(low, lower)) / shorter) if shorter > 0.0 else 1.0
     little = sorted((share, pair) for pair, share in shares.items() if share < LITTLE_OVERLAP)
     if not little:
         return
@@ -219,14 +217,6 @@ def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) 
     advice = "differences between these contexts that rest on it are extrapolated"
     evidence = {"column": name, "contexts": (levels[a], levels[b]), "overlap": share, "pairs": len(little)}
     yield Finding("overlap", Severity.CAUTION, message, advice, evidence)
-
-
-def _shared(first: Floats, second: Floats) -> float:
-    """The length of the shared range as a share of the shorter one; 1 where it cannot be said."""
-    shorter = np.minimum(first[1] - first[0], second[1] - second[0])
-    if not shorter > 0.0:
-        return 1.0
-    return float(max(0.0, min(first[1], second[1]) - max(first[0], second[0])) / shorter)
 
 
 def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:

@@ -37,7 +37,6 @@ from causalcontext.progress import Count, Watch, counting_bar, nobody
 from causalcontext.results.effects.asking import context_effect, difference, effect_in
 from causalcontext.results.effects.composition import Contrast, contrasts
 from causalcontext.results.effects.mechanics import Mechanics
-from causalcontext.results.effects.sets import Possible
 from causalcontext.results.effects.table import (
     LevelOptions,
     asked_pairs,
@@ -376,8 +375,13 @@ class EffectSampler:
         drawn = replace(self.result, moments=moments, rows=some_rows(self.data, chosen), **own)
         mechanics = Mechanics(drawn, "classical")
         found = np.full((len(self.asked), 2), np.nan)
-        for place, asked in enumerate(self.asked):
-            estimates = _answer(mechanics, *asked).estimates
+        for place, (x, y, g, h, levels) in enumerate(self.asked):
+            if x in mechanics.contexts:
+                estimates = context_effect(mechanics, x, g, h, y, levels).estimates
+            elif h < 0:
+                estimates = effect_in(mechanics, g, x, y, levels).estimates
+            else:
+                estimates = difference(mechanics, g, h, x, y, levels).estimates
             if estimates:
                 found[place] = estimates[0].value, estimates[-1].value
         return found
@@ -406,12 +410,6 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     known = (dict(zip(named, row, strict=True)) for row in plain)
     rows = [_with_samples(row, drawn[:, place], level) for place, row in enumerate(known)]
     return framed(rows, [*named, *more])
-
-
-def _answer(mechanics: Mechanics, x: int, y: int, g: int, h: int, levels: Contrast) -> Possible:
-    if x in mechanics.contexts:
-        return context_effect(mechanics, x, g, h, y, levels)
-    return effect_in(mechanics, g, x, y, levels) if h < 0 else difference(mechanics, g, h, x, y, levels)
 
 
 def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[Any, ...]:

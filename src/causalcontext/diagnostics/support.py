@@ -59,21 +59,7 @@ INCOMPARABLE = MatchedSupport(Cause.UNDECIDED, 0, 0.0, np.nan, np.nan, np.nan)
 
 
 def matched_support(with_edge: Floats, without: Floats, alpha: float) -> MatchedSupport:
-    """Why x - y is missing in the rows `without`, x being the candidate cause.
-
-    Parameters
-    ----------
-    with_edge, without : arrays, shape (rows, 2 + conditions)
-        x, y and the conditions in the two contexts.
-    alpha : float
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x, noise = rng.standard_normal((2, 500))
-    >>> matched_support(np.c_[x, x + noise], np.c_[x, noise], alpha=0.05).cause
-    <Cause.MECHANISM: 'mechanism'>
-    """
+    """Why x - y is missing in the rows `without`, x being the candidate cause; columns are x, y and the conditions."""
     if _tied(without[:, 0]):
         return MatchedSupport(Cause.SINGULAR, 0, 0.0, np.nan, 0.0, 0.0)
     here, there = _fit(with_edge), _fit(without)

@@ -102,10 +102,7 @@ def _bent(model: FittedModel, node: int, causes: Sequence[int]) -> tuple[float, 
 
 
 def _columns(model: FittedModel, node: int) -> tuple[dict[tuple[int, int], Floats], dict[tuple[int, int], float]]:
-    """The columns that a node has in any context, and what each would cost for all rows, by cause and number.
-
-    Products have no single cause, which is -1 then.
-    """
+    """The columns of a node in any context, and what each would cost for all rows; by cause (-1: product), number."""
     design = model.design
     columns, paid = {}, {}
     for part in model.parts[node]:

@@ -35,6 +35,7 @@ ROUNDS, SWEEPS = 15, 5
 ROUNDS_ANYWHERE = 40
 """The former, where numbers lie anywhere: a probit is fitted as well."""
 RIDGE_OF_SLOPES = 1.0
+"""Keeps the slope of a probit finite where x tells all."""
 ROWS_OF_MOMENTS, ROWS_AT_A_TIME = 5000, 4096
 DRAWS = 32
 """By so many draws the probability that several numbers of a row lie beyond their limits is estimated."""
@@ -51,10 +52,7 @@ class Limit(NamedTuple):
 
 
 class Unwritten(NamedTuple):
-    """Which numbers x are not written: where slope x + noise lies below an end.
-
-    The noise is normal; without it the end is a limit.
-    """
+    """Which numbers x are not written: where slope x + normal noise lies below an end; a limit, if there is none."""
 
     # `ends`, `slopes`, `noise`: shape (columns,); `noise` is a variance, 0 or 1
     ends: Floats
@@ -71,10 +69,7 @@ class Normal(NamedTuple):
 
 
 def limits_of(data: ScoreData, coarse: Sequence[FewValues], anywhere: bool = False) -> dict[int, Limit]:
-    """By position, values that stand out at an end of a column's range, or anywhere in place of numbers anywhere.
-
-    None if all rows are not at hand.
-    """
+    """By position, values that stand out at an end of a range, or anywhere; none if not all rows are at hand."""
     found = {place: Limit(float(few.values[few.spike]), 0.0 if anywhere else 1.0 if few.spike == 0 else -1.0)
              for few in coarse if few.at_limit or (anywhere and few.spike >= 0) for place in few.columns}  # fmt: skip
     return found if len(found) <= MOST_DRAWN and data.weight == 1.0 else {}
@@ -145,10 +140,7 @@ def _drawn(x: Floats, beyond: Bools, cells: Ints, unwritten: Unwritten, random: 
 
 
 def probit(x: Floats, chosen: Bools, end: float = 0.0, slope: float = 0.0, steps: int = 4) -> tuple[float, float]:
-    """The end and the slope by which slope x + noise < end chooses, a few Newton steps on from others.
-
-    A ridge keeps the slope finite where x tells all.
-    """
+    """The end and the slope by which slope x + noise < end chooses, a few Newton steps on from others."""
     design, sign, theta = np.stack([np.ones(len(x)), -x]), np.where(chosen, 1.0, -1.0), np.array([end, slope])
     ridge = np.array([0.0, RIDGE_OF_SLOPES])
     for _ in range(steps):
@@ -177,10 +169,7 @@ def _normals(x: Floats, cells: Ints, where: Ints) -> list[Normal]:
 
 def _draw_once(x: Floats, beyond: Bools, unwritten: Unwritten, normals: Sequence[Normal],
                random: np.random.Generator) -> None:  # fmt: skip
-    """Draw every cell in whose place a value was written, given all others of its row (Gibbs), in place.
-
-    Slope x + noise comes first, below its end, then x given it.
-    """
+    """Draw cells in whose place a value was written, given the rest of their rows (Gibbs): slope x + noise, then x."""
     for own, mean, covariance in normals:
         precision = np.linalg.inv(covariance)
         for j in np.flatnonzero(beyond[own].any(axis=0)).tolist():
@@ -253,10 +242,7 @@ def log_probability_below(ends: Floats, covariance: Floats, random: np.random.Ge
 
 
 def written_score(model: FittedModel, raw: ScoreData, limits: Mapping[int, Limit]) -> float:
-    """The score of all mechanisms of numbers at limits, of written causes, at the parents that they have in a model.
-
-    `raw` has the columns as they are, in whose units the score is.
-    """
+    """The score of mechanisms of numbers at limits, by written causes at the parents of a model, in units of `raw`."""
     design, data = model.design, model.design.data
     number, total = {int(position): j for j, position in enumerate(raw.position)}, 0.0
     for node, part in model.regressions():
@@ -293,10 +279,7 @@ def hurdle(design: Floats, response: Floats, away: Bools) -> float:
 
 
 def tobit(design: Floats, response: Floats, censored: Bools) -> float:
-    """The largest log likelihood of a normal response, some of whose values lie at or below what is written.
-
-    By expectation and maximisation; `design` has shape (columns, rows).
-    """
+    """The largest log likelihood, by EM, of a normal response, some values of which lie at or below what is written."""
     inverse, z = np.linalg.pinv(design), response.copy()
     end, spread = response[censored], max(float(response.std()), 1e-9)
     slopes = z @ inverse

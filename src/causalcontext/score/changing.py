@@ -69,16 +69,8 @@ def responses_of(table: Table, source: str, arrows: Bools, may: Bools, lags: Seq
                  ) -> list[list[CutResponse]]:  # fmt: skip
     """The mechanisms that may change with a column, each with the copies of the column that it may change with.
 
-    Parameters
-    ----------
-    source : str
-        The column.
-    arrows : array of bool, shape (N, N)
-        The directed links of a search without it, cause first.
-    may : array of bool, shape (N, N)
-        What knowledge leaves open.
-    lags : sequence of int, optional
-        Rows are windows of a time series: the lags at which mechanisms may read the column.
+    `arrows` are the directed links of a search without it, `may` what knowledge leaves open, both cause first. Where
+    rows are windows of a time series, `lags` are those at which mechanisms may read the column.
     """
     names, before, position = table.data.names, reach(arrows), table.data.position(source)
     centre, scale = 0.0, np.inf  # the same units at all lags
@@ -115,8 +107,12 @@ def _offered(table: Table, y: int, x: int, causes: Sequence[int], copies: Sequen
     """
     others = [z for z in causes if z != x]
     if len(others) > MOST_CAUSES:
-        above = table.values(x) > np.median(table.values(x))
-        told = {z: _explained(table.number(y), table.lines(z), above) for z in others}
+        above, response, told = table.values(x) > np.median(table.values(x)), table.number(y), {}
+        for z in others:  # the share that a cause explains, with slopes of its own on either side of the median of x
+            own = table.lines(z)
+            columns = [np.ones_like(response), above.astype(np.float64), *own, *(line * above for line in own)]
+            fitted = np.column_stack(columns) @ np.linalg.lstsq(np.column_stack(columns), response, rcond=None)[0]
+            told[z] = 1.0 - float(np.sum((response - fitted) ** 2) / np.sum((response - response.mean()) ** 2))
         others = sorted(sorted(others, key=lambda z: -told[z])[:MOST_CAUSES])
     parts = [(line, table.is_number(z) and z not in copies) for z in others for line in table.lines(z)]
     lines, curved = [line for line, _ in parts], [bends for _, bends in parts]
@@ -125,10 +121,3 @@ def _offered(table: Table, y: int, x: int, causes: Sequence[int], copies: Sequen
     rows = len(table.rows)
     return (np.array(lines).reshape(len(lines), rows), np.array(curved, dtype=bool),
             np.array(given).reshape(len(given), rows))  # fmt: skip
-
-
-def _explained(y: Floats, lines: Sequence[Floats], above: Bools) -> float:
-    """The share of a response that a cause explains, with slopes of its own on either side of the median of x."""
-    columns = [np.ones_like(y), above.astype(np.float64), *lines, *(line * above for line in lines)]
-    fitted = np.column_stack(columns) @ np.linalg.lstsq(np.column_stack(columns), y, rcond=None)[0]
-    return 1.0 - float(np.sum((y - fitted) ** 2) / np.sum((y - y.mean()) ** 2))

@@ -298,10 +298,7 @@ def _steps(design: ScoreDesign, residual: Floats, chosen: Ints, slopes: Floats,
 
 
 def best_step(x: Floats, y: Floats, order: Ints) -> tuple[float, float]:
-    """The place of the step of x that explains y best, and the sum of squares that it leaves; 0 for no step.
-
-    `order` sorts x.
-    """
+    """The place of the step of x, sorted by `order`, that explains y best, and the squares it leaves; 0 for no step."""
     ordered, values = x[order], y[order] - y.mean()
     below = np.cumsum(values)[:-1]
     count = np.arange(1, len(x))
@@ -316,10 +313,7 @@ def best_step(x: Floats, y: Floats, order: Ints) -> tuple[float, float]:
 
 def _products_for(data: ScoreData, allowed: Bools, rows: NDArray[np.generic], residual: Floats,
                  cost: float) -> Iterator[tuple[BasisFunction, float]]:  # fmt: skip
-    """Products of allowed variables that explain a residual on some rows, and what they gain, their price paid.
-
-    One factor is a number, the other a number or a level of a category.
-    """
+    """Products of a number and a number or level that explain a residual on some rows; what they gain, price paid."""
     p, n = data.causes, len(residual)
     names: list[tuple[int, float]] = []
     found = []

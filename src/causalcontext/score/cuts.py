@@ -100,12 +100,8 @@ class CutProfile:
 def cut_profile(responses: Sequence[Sequence[CutResponse]], values: Floats) -> CutProfile:
     """The scores of all cuts, the best one with its interval, and the gain over a smooth change.
 
-    Parameters
-    ----------
-    responses : sequence of sequences of CutResponse
-        Of every response its copies: with several of x (lags), a mechanism changes with the one that fits best.
-    values : array
-        The values of x, in the units of `CutResponse.x`.
+    `responses` has the copies of every response: with several of x (lags), a mechanism changes with the one that fits
+    best. `values` are those of x, in the units of `CutResponse.x`.
     """
     rows, places = len(responses[0][0].y), grid_of(values)
     plain, smooth = np.zeros(len(responses)), np.zeros(len(responses))
@@ -257,10 +253,7 @@ def _compared(one: CutResponse, places: Floats) -> tuple[float, float, Floats, C
 
 
 def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
-    """Centred cross products of all columns and the response, for cuts before the sorted rows `first`.
-
-    Shape (C, p + k + 1, p + k + 1), the response last.
-    """
+    """Centred cross products of columns and response, for cuts before sorted rows, shape (C, p + k + 1, p + k + 1)."""
     fixed, above, n = columns.fixed[:, order], columns.above[:, order], len(order)
     p, k = len(fixed), len(above)
     still = np.concatenate([fixed, columns.y[None, order]])

@@ -154,10 +154,7 @@ class ScoreData:
 
     @cached_property
     def merged(self) -> tuple[tuple[int, Reader], ...]:
-        """Readers of three or four values with these merged into two, in every way that is no other reader's.
-
-        Each comes with the number of the reader that it belongs to.
-        """
+        """Readers of three or four values, merged into two in every way that is no other reader's, by their numbers."""
         known = {_split(reader.groups) for reader in self.readers if reader.levels == 2}
         found = []
         for q, reader in enumerate(self.readers):

@@ -81,53 +81,23 @@ LARGEST_EXPONENT = 600.0
 class ScoreDesign:
     """Q columns, each with mean 0 and variance 1 over all rows: those of C candidates, proposed ones, then roots.
 
-    Parameters
-    ----------
-    data : ScoreData
-    options : ScoreOptions
-    curves : bool
-        Whether variables offer curves of themselves.
-    proposed : sequence of BasisFunction
-        Further columns.
-    memory : Memory, optional
-        What was evaluated before with the same columns, of which there may be more now.
+    Variables may offer `curves` of themselves, and there are `proposed` columns. `memory` has what was evaluated before
+    with the same columns, of which there may be more now; attributes and their shapes:
 
-    Attributes
-    ----------
-    scales : bool
-        Whether the noise of numbers may have an uneven spread (`with_scales`).
-    functions : tuple of BasisFunction
-    mean : array, shape (Q,)
-        Means of the functions.
-    mix : array, shape (Q, Q)
-        Columns are `mix @ (functions - mean)`.
-    first : array of int, shape (C + 2,)
-        The columns of variable j are `first[j]` to `first[j + 1] - 1`; `first[C]` to `first[C + 1] - 1` are proposed.
-    values : array, shape (Q, rows)
-    means, scatter : arrays, shape (K, Q) and (K, Q, Q)
-        Moments by cell, over all rows of the table.
-    owner : array of int, shape (Q,)
-    curved : array of bool, shape (Q,)
-        Which columns are more than the variable itself.
-    response : array of int, shape (C,)
-        The column of every variable that is explained: of numbers themselves, of small counts the root; of a category
-        the first of several.
-    surcharge : array, shape (Q,)
-        The price of a column beside its parameter: the choice among so many.
-    allowed, required : arrays of bool, shape (nodes, C)
-        `[child, parent]`; a system variable reads the context instead.
-    needs : array of int, shape (readers, 2)
-        What comes before every node that uses a reader, -1 for no node.
-    may : array of bool, shape (nodes, 1 + readers)
-        Whether a node may have one mechanism in all cells, and whether it may change with a reader.
-    earlier : array of bool, shape (nodes, nodes)
-        `earlier[a, b]`: a must come before b in every order.
-    rows : FitRows
-        What kernels see of the rows.
-    memory : Memory
-        Of the main thread, shared by all searches of the design.
-    covariances : KeptRows
-        The same of rows of covariances.
+    - `scales`: whether the noise of numbers may have an uneven spread (`with_scales`).
+    - `functions`, `mean` (Q,), `mix` (Q, Q): columns are `mix @ (functions - mean)`; `values` (Q, rows) has them.
+    - `first` (C + 2,): columns `first[j]` to `first[j + 1] - 1` are those of variable j, for j = C the proposed ones.
+    - `means` (K, Q), `scatter` (K, Q, Q): moments by cell, over all rows of the table.
+    - `owner` (Q,); `curved` (Q,): which columns are more than the variable itself.
+    - `response` (C,): the column of every variable that is explained: of numbers themselves, of small counts the root;
+      of a category the first of several.
+    - `surcharge` (Q,): the price of a column beside its parameter: the choice among so many.
+    - `allowed`, `required` (nodes, C): `[child, parent]`; a system variable reads the context instead.
+    - `needs` (readers, 2): what comes before every node that uses a reader, -1 for no node.
+    - `may` (nodes, 1 + readers): whether a node may have one mechanism in all cells, and may change with a reader.
+    - `earlier` (nodes, nodes): `earlier[a, b]`: a must come before b in every order.
+    - `rows`: what kernels see of the rows.
+    - `memory`, `covariances`: of the main thread, shared by all searches of the design.
     """
 
     def __init__(self, data: ScoreData, options: ScoreOptions, curves: bool, proposed: Sequence[BasisFunction] = (),

@@ -395,13 +395,7 @@ def _at_orders(design: ScoreDesign, model: FittedModel, curves: bool) -> Floats:
 
 
 def normal_scores(column: NDArray[np.generic]) -> Floats:
-    """Normal quantiles of the ranks; equal values share one.
-
-    Examples
-    --------
-    >>> normal_scores(np.array([10.0, 30.0, 20.0])).round(2).tolist()
-    [-0.67, 0.67, 0.0]
-    """
+    """Normal quantiles of the ranks; equal values share one."""
     return np.asarray(scipy.special.ndtri(mean_ranks(column) / (len(column) + 1.0)))
 
 

@@ -80,14 +80,7 @@ class Directed:
         """The marks that all models say, and what follows.
 
         Links that all models have one way in some contexts and the other way in others need feedback, or a model that
-        does not fit: where it is `doubted`, they are left open.
-
-        Parameters
-        ----------
-        contexts : Contexts
-            The context variables of the table and their levels in every context.
-        place : function
-            Moves links to the numbers of the table.
+        does not fit: where it is `doubted`, they are left open. `place` moves links to the numbers of the table.
         """
         turns = self.agreed.any(axis=0) & self.agreed.any(axis=0).T & doubted
         agreed = place(self.agreed & ~turns)
@@ -247,7 +240,28 @@ def judge(directed: Directed, curves: bool, facts: dict[str, object], clock: Clo
         _judge_context_effects(model, curves, difference, clock)
         at_context = np.sqrt(-np.expm1(-2.0 * np.maximum(difference, 0.0) / data.total))
         strength[:, contexts, :], strength[:, :, contexts] = at_context[:, contexts, :], at_context[:, :, contexts]
-    return _arranged(directed, difference, strength, facts)
+    # in the numbers of the table, one entry per pair
+    graphs, difference, strength, margin = (in_table(data, each) for each in (model.links, difference, strength,
+                                                                              directed.margin))  # fmt: skip
+    own = np.argsort(data.position)
+    first, second = np.triu_indices(len(own), 1)
+    present = graphs[:, first, second] | graphs[:, second, first]
+    forward = graphs[:, first, second] | (~graphs[:, second, first] & ~np.isnan(difference[:, second, first]))
+    gain, size = (np.where(forward, each[:, second, first], each[:, first, second]) for each in (difference, strength))
+    made = (own >= data.candidates)[first] | (own >= data.candidates)[second]  # what is known is not about thresholds
+    judged = ~np.isnan(gain) | (present & ~made)
+    decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
+    decision[:, data.links.rule_out(first, second) & ~made] = Decision.FORBIDDEN
+    decision[np.isnan(gain) & made & ~present] = Decision.NOT_SEARCHED
+    decision[:, data.links.required[first, second]] = Decision.REQUIRED
+    block = model.block[:, own]
+    rows = np.array([[data.rows_of(int(mask)) for mask in row] for row in block]).astype(np.int64)
+    margins = np.where(forward, margin[first, second], margin[second, first])
+    return ScoreEvidence(
+        difference=gain, strength=size, effect=np.where(judged, np.where(forward, second, first), -1).astype(np.int64),
+        decision=decision.astype(np.int8), model=tuple(model.kind[i] for i in own), block=block, rows=rows,
+        score=model.score, margin=np.where(present, margins, np.nan), **facts,  # type: ignore[arg-type]
+    )  # fmt: skip
 
 
 def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Floats, strength: Floats) -> None:
@@ -343,29 +357,3 @@ def in_table(data: ScoreData, array: NDArray[Any]) -> NDArray[Any]:
     """An array with variables on its last two axes, in the order of the table."""
     back = np.argsort(data.position)
     return np.asarray(array[..., back[:, None], back])
-
-
-def _arranged(directed: Directed, difference: Floats, strength: Floats, facts: dict[str, object]) -> ScoreEvidence:
-    """The same in the numbers of the table, one entry per pair."""
-    model, data = directed.model, directed.model.design.data
-    graphs, difference, strength, margin = (in_table(data, each) for each in (model.links, difference, strength,
-                                                                              directed.margin))  # fmt: skip
-    own = np.argsort(data.position)
-    first, second = np.triu_indices(len(own), 1)
-    present = graphs[:, first, second] | graphs[:, second, first]
-    forward = graphs[:, first, second] | (~graphs[:, second, first] & ~np.isnan(difference[:, second, first]))
-    gain, size = (np.where(forward, each[:, second, first], each[:, first, second]) for each in (difference, strength))
-    made = (own >= data.candidates)[first] | (own >= data.candidates)[second]  # what is known is not about thresholds
-    judged = ~np.isnan(gain) | (present & ~made)
-    decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
-    decision[:, data.links.rule_out(first, second) & ~made] = Decision.FORBIDDEN
-    decision[np.isnan(gain) & made & ~present] = Decision.NOT_SEARCHED
-    decision[:, data.links.required[first, second]] = Decision.REQUIRED
-    block = model.block[:, own]
-    rows = np.array([[data.rows_of(int(mask)) for mask in row] for row in block]).astype(np.int64)
-    margins = np.where(forward, margin[first, second], margin[second, first])
-    return ScoreEvidence(
-        difference=gain, strength=size, effect=np.where(judged, np.where(forward, second, first), -1).astype(np.int64),
-        decision=decision.astype(np.int8), model=tuple(model.kind[i] for i in own), block=block, rows=rows,
-        score=model.score, margin=np.where(present, margins, np.nan), **facts,  # type: ignore[arg-type]
-    )  # fmt: skip

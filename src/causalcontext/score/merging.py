@@ -71,10 +71,7 @@ class Merger:
         self._known: dict[tuple[int, int, bytes], float] = {}
 
     def trees(self, place: Ints | None = None) -> list[Tree]:
-        """The trees of best merges of all nodes; `place` has the place of every node in every context's order.
-
-        Without orders no node has candidates.
-        """
+        """The trees of best merges of all nodes by their place in every context's order; none: no candidates."""
         data = self._design.data
         place = np.zeros((data.contexts, data.nodes), dtype=np.int64) if place is None else place
         growing = [_Growing(data.contexts) for _ in range(data.responses)]

@@ -24,23 +24,10 @@ GRACE = 1.0
 
 
 class Clock:
-    """Tells a search when to stop, and remembers why, and what was left out because of it.
+    """Tells a search when to stop, after `limit` seconds, and remembers why, and what was left out because of it.
 
-    Parameters
-    ----------
-    limit : float, optional
-        Seconds from now.
-
-    Attributes
-    ----------
-    flag : array of int, shape (1,)
-        1 as soon as the search is to stop.
-    overdue : array of int, shape (1,)
-        1 as soon as even the first fits are to stop, `GRACE` later.
-    interrupted : bool
-        Whether that was Ctrl-C.
-    cut : list of str
-        What was ended early or left out.
+    `flag`, shape (1,), is 1 as soon as the search is to stop, `overdue` as soon as even the first fits are, `GRACE`
+    later. `interrupted` says whether that was Ctrl-C, and `cut` what was ended early or left out.
     """
 
     def __init__(self, limit: float | None = None) -> None:

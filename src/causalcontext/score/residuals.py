@@ -25,7 +25,7 @@ from causalcontext.model_checks.residuals import (
 )
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD, TAILS, Violation
 from causalcontext.score.data import ScoreData
-from causalcontext.score.model import FittedModel, Part
+from causalcontext.score.model import FittedModel
 
 
 def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved: bool) -> tuple[Violation, ...]:
@@ -34,7 +34,11 @@ def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved:
     data = model.design.data
     together: dict[tuple[int, ...], list[tuple[int, Floats]]] = {}
     for node in np.flatnonzero(data.kind[: data.responses] == NUMBER).tolist():
-        parts = {part.mask: left for part in model.parts[node] if (left := _left(model, node, part)) is not None}
+        parts = {}
+        for part in model.parts[node]:
+            residual, _ = model.residual(node, part)
+            if len(residual) >= len(part.columns) + SPARE_ROWS and residual.std() >= 1e-6:
+                parts[part.mask] = in_units(residual[:, None])
         if parts:
             together.setdefault(tuple(parts), []).append((node, np.concatenate(list(parts.values()))))
     if not together:
@@ -53,13 +57,6 @@ def not_coarse(data: ScoreData, violations: Sequence[Violation]) -> tuple[Violat
     scored = {data.table.names[column] for column, own in data.treated.items() if not own.widths.size}
     told = (one.without(scored if one.kind == CURVES else coarse) for one in violations)
     return tuple(filter(None, told))
-
-
-def _left(model: FittedModel, node: int, part: Part) -> Floats | None:
-    """The residuals of a node in one of its parts, in units of that; None where there are too few or none."""
-    residual, _ = model.residual(node, part)
-    enough = len(residual) >= len(part.columns) + SPARE_ROWS and residual.std() >= 1e-6
-    return in_units(residual[:, None]) if enough else None
 
 
 def _statistics(model: FittedModel, masks: Sequence[int], own: Sequence[tuple[int, Floats]]) -> Statistics:

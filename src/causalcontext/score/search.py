@@ -37,16 +37,8 @@ QUICK = 14
 """Up to so many it takes less time than climbs from random starts."""
 
 
-def check_size(orders: int, variables: int, contexts: int) -> None:
-    """Return if the exact search can be run, with so many orders, system variables and context variables."""
-    if _size(orders, variables, contexts) > LARGEST:
-        raise OptionError(f"search='exact' with {variables} system variables and {orders} contexts is too large, "
-                          f"expected at most {LARGEST} variables times contexts and {MOST_CELLS_EXACT} contexts; "
-                          "use search='order'")  # fmt: skip
-
-
 def is_quick(orders: int, variables: int, contexts: int) -> bool:
-    """Whether the exact search is the quicker one."""
+    """Whether the exact search, with so many orders, system variables and context variables, is the quicker one."""
     return _size(orders, variables, contexts) <= QUICK
 
 
@@ -194,7 +186,10 @@ def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[I
     if free and design.scales and not sure:
         return OrderSearch(design, curves, effort, orders, 0).search(-np.inf)
     if options.search == "exact":
-        check_size(*size)
+        if _size(*size) > LARGEST:
+            raise OptionError(f"search='exact' with {size[1]} system variables and {size[0]} contexts is too large, "
+                              f"expected at most {LARGEST} variables times contexts and {MOST_CELLS_EXACT} contexts; "
+                              "use search='order'")  # fmt: skip
     elif not (free and is_quick(*size)):
         starts = options.number_of_starts(data.responses, data.contexts, curves)
         return OrderSearch(design, curves, effort, orders, starts).search(needed)
@@ -315,11 +310,7 @@ def climb_from(order: Ints, workspace: FitWorkspace, slots: NodeSlots, generator
 class Climber:
     """Where a climb stands: orders, and a workspace with the fits that belong to them.
 
-    Parameters
-    ----------
-    orders : array of int, shape (K, nodes)
-        One order per context; while they are `shared` all blocks look at the first.
-    stop : array of int, shape (1,)
+    `orders`, shape (K, nodes), has one order per context; while they are `shared` all blocks look at the first.
     """
 
     def __init__(self, workspace: FitWorkspace, slots: NodeSlots, orders: Ints, shared: bool,

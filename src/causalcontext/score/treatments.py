@@ -124,13 +124,7 @@ def levels_act(values: Floats, codes: Ints, cells: Ints) -> float:
 
 
 def normal_scores_of(shares: Floats) -> Floats:
-    """The mean of a standard normal variable between the quantiles that bound every value, by shares of the values.
-
-    Examples
-    --------
-    >>> normal_scores_of(np.array([0.5, 0.5])).round(3).tolist()
-    [-0.798, 0.798]
-    """
+    """The mean of a standard normal variable between the quantiles that bound every value, by shares of the values."""
     cuts = scipy.special.ndtri(np.clip(np.concatenate([[0.0], np.cumsum(shares)[:-1], [1.0]]), 0.0, 1.0))
     heights = np.exp(-0.5 * cuts**2) / np.sqrt(2.0 * np.pi)
     return np.asarray(-np.diff(heights) / shares)
@@ -195,10 +189,7 @@ def _with_columns(data: ScoreData, columns: Mapping[int, Values], treated: Mappi
 
 
 def _densities_of_scores(data: ScoreData, coarse: Sequence[FewValues], limits: Mapping[int, Limit]) -> dict[int, float]:
-    """What makes the score of normal scores a log density, of every variable with a value that stands out.
-
-    By its values but for that one.
-    """
+    """What makes the score of normal scores a log density, of variables with a value that stands out, by the others."""
     found, total = {}, data.total
     for few in (few for few in coarse if few.columns[0] in limits):
         for j in responses_of(data, few):

@@ -42,16 +42,9 @@ ColumnTask = tuple[int, int, Any]
 class FitWorkspace:
     """Fits of the blocks that a design has so far, and the note by which kernels find all of it.
 
-    Parameters
-    ----------
-    design : ScoreDesign
-    curves, densities : bool
-        Whether curves and noise densities are on offer, where the design and the options have them.
-    memory : Memory, optional
-        Sets of columns that were evaluated; by default those of the design, which are not for several threads. Rows of
-        covariances go with it.
-    keeps : bool
-        Whether whole fits are kept; only a search over orders keeps them, and asks what matters to them.
+    `curves` and `densities` are on offer where the design and the options have them. `memory` has sets of columns that
+    were evaluated; by default it is that of the design, which is not for several threads. Rows of covariances go with
+    it. Only a search over orders `keeps` whole fits, and asks what matters to them.
     """
 
     def __init__(self, design: ScoreDesign, curves: bool, densities: bool = True, memory: Memory | None = None,

@@ -229,10 +229,7 @@ def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple
 
 def run_repeat(data: Dataset, questions: Sequence[QueryClass], options: CalibrationOptions, place: int, seed: int
                ) -> Repeat:  # fmt: skip
-    """The repeat at that place, the first of every question first: its query is drawn, and its response drawn anew.
-
-    The test answers with and without a dependence.
-    """
+    """The repeat at that place: its query is drawn, its response drawn anew, with and without a dependence."""
     repeat, number = divmod(place, len(questions))
     random = questions[number].random(seed, repeat)
     draw = questions[number].draw(len(data.contexts.cells), random)
