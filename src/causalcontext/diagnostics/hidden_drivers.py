@@ -130,7 +130,7 @@ def compare_hidden_drivers(series: SeriesEquations) -> DriverComparison:
 
 def _starts(series: SeriesEquations, climb: EquationClimb, columns: tuple[Columns, ...]) -> Iterator[DriverStart]:
     """What to start from: every pair of columns of the table with links between them, taken away."""
-    process, place = series.process, _Places(series, climb)
+    process, rows = series.process, _columns(series, climb)
     for pair in combinations(_drivable(series), 2):
         ends = {process[v] for v in pair}
         start = tuple(frozenset(one for one in own if v not in pair or one[0] >= len(process)
@@ -138,7 +138,7 @@ def _starts(series: SeriesEquations, climb: EquationClimb, columns: tuple[Column
                       for v, own in enumerate(columns))  # fmt: skip
         if start == columns:
             continue
-        x, y = (place.errors(climb.fit_alone(v, start[v])[1]) for v in pair)
+        x, y = (rows @ climb.fit_alone(v, start[v])[1] for v in pair)
         if min(x.std(), y.std()) < sqrt(SMALLEST):  # others determine it
             continue
         products = {(0, 0): x @ y, (1, 0): np.roll(x, -1) @ y, (0, 1): x @ np.roll(y, -1)}
@@ -155,19 +155,12 @@ def _drivable(series: SeriesEquations) -> list[int]:
     return [v for v in np.flatnonzero(given.free & even).tolist() if v < now]
 
 
-class _Places:
-    """The columns of all equations as rows of numbers."""
-
-    def __init__(self, series: SeriesEquations, climb: EquationClimb) -> None:
-        rows, here = len(series.values), len(series.process)
-        numbers = np.column_stack([series.values, np.zeros((rows, 2)), np.ones(rows)])
-        lives = {mask: (mask >> series.codes) & 1 for mask in climb.masks}
-        self.columns = np.column_stack([numbers[:, v] * lives[mask] for v, mask in climb.place])
-        self.of_process = [i for (v, _), i in climb.place.items() if here <= v < here + 2]
-
-    def errors(self, error: Floats) -> Floats:
-        """The errors of an equation in every row, the hidden process being a part of them."""
-        return np.asarray(self.columns @ error)
+def _columns(series: SeriesEquations, climb: EquationClimb) -> Floats:
+    """The columns of all equations in every row, the hidden process being 0, a part of the errors."""
+    rows = len(series.values)
+    numbers = np.column_stack([series.values, np.zeros((rows, 2)), np.ones(rows)])
+    lives = {mask: (mask >> series.codes) & 1 for mask in climb.masks}
+    return np.column_stack([numbers[:, v] * lives[mask] for v, mask in climb.place])
 
 
 class _Driven:
@@ -176,17 +169,16 @@ class _Driven:
     def __init__(self, series: SeriesEquations, climb: EquationClimb, start: DriverStart, memory: float) -> None:
         columns, children = start.columns, start.children
         self.series, self.columns, self.white = series, columns, memory == 0.0
-        self.process, self.context = len(series.process), len(series.given.columns) - 1
+        self.process, self.rows = len(series.process), _columns(series, climb)
         may = series.given.may.copy()
         may[np.ix_([self.process, self.process + 1], _drivable(series))] = True
         self.given = replace(series.given, may=may)
         self.climb = self.without = climb
-        self.places = _Places(series, self.climb)
         self.memory, self.fresh = memory, 1.0 - memory**2
         self.lag = {child: lag for child, (lag, _) in children.items()}
         self.loading = {child: loading for child, (_, loading) in children.items()}
-        alone = {child: self.climb.fit_alone(child, columns[child])[1] for child in children}
-        self.errors = {child: self.places.errors(error) for child, error in alone.items()}
+        self.errors: dict[int, Floats] = {child: self.rows @ climb.fit_alone(child, columns[child])[1]
+                                          for child in children}  # fmt: skip
         self.left = {child: (1.0 - START_SHARE**2) * float(own.var()) for child, own in self.errors.items()}
 
     def up(self) -> DrivenModel | None:
@@ -246,8 +238,8 @@ class _Driven:
             score, error = self.climb.fit_alone(child, own)
             error = error.copy()
             self.loading[child] = -float(error[self.climb.place[self.process + lag, self.climb.everywhere]])
-            error[self.places.of_process] = 0.0
-            self.errors[child] = self.places.errors(error)
+            error[[i for (v, _), i in self.without.place.items() if v in (self.process, self.process + 1)]] = 0.0
+            self.errors[child] = self.rows @ error
             self.left[child] = max(exp(-2.0 * (score + self.climb.price(own)) / self.climb.n), SMALLEST)
 
     def move(self) -> bool:

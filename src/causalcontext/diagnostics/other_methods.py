@@ -21,7 +21,7 @@ from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.errors import CausalContextError, listed
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, directed, mark_of, may_cause
+from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, directed, mark_of, may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
@@ -111,22 +111,16 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     arrows = directed(ours) & adjacent(cautious)
     for refuted in (True, False):
         at_issue = arrows & np.isin(at_cause, Endpoint.ARROW if refuted else (Endpoint.CIRCLE, Endpoint.CONFLICT))
-        edges = _named(result, at_issue, cautious)
+        edges = []  # what fci-ac draws instead, each once, with the first context where not all of them differ
+        for x, y in np.argwhere(at_issue.any(axis=0)).tolist():
+            place = int(np.argmax(at_issue[:, x, y]))
+            where = "" if at_issue[:, x, y].all() else f" in {result.contexts[place]}"
+            edges.append(f"{result.names[x]} {mark_of(cautious[place], x, y)} {result.names[y]}{where}")
         if edges:
             counted = f"{len(edges)} of {int(directed(ours).any(axis=0).sum())} directions"
             message = f"{counted} {WORDS[refuted]}; fci-ac has {', '.join(edges[:MOST_NAMED])}"
             severity = Severity.CAUTION if refuted else Severity.NOTE
             yield Finding(TOPIC, severity, message, ADVICE[refuted], {"edges": tuple(edges)})
-
-
-def _named(result: ContextGraphs, wanted: Bools, cautious: Endpoints) -> list[str]:
-    """What fci-ac draws instead of directions, each once, with the first context where not all of them differ."""
-    found = []
-    for x, y in np.argwhere(wanted.any(axis=0)).tolist():
-        place = int(np.argmax(wanted[:, x, y]))
-        where = "" if wanted[:, x, y].all() else f" in {result.contexts[place]}"
-        found.append(f"{result.names[x]} {mark_of(cautious[place], x, y)} {result.names[y]}{where}")
-    return found
 
 
 def selection_bias(result: ContextGraphs) -> Iterator[Finding]:

@@ -74,7 +74,17 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
 
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     """Contexts that are too small to show effects of a usual size, one by one; the others in one line."""
-    power = [_power_of(result, place) for place in range(len(result.contexts))]
+    kept, sample, power = result.log.kept, None, []
+    if result.scanned is not None and result.evidence is not None:  # score-ac had no more
+        sample = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
+    for place, context in enumerate(result.contexts):  # for the largest set that a question inside was decided with
+        given, rows = kept.given[place], result.data.rows[place]
+        sizes = (given >= 0).sum(axis=1) - np.isin(given, result.cells.positions).sum(axis=1)
+        largest = int(sizes[kept.view[place] > 0].max(initial=0))
+        if sample is not None:
+            rows = int(np.count_nonzero(complete_rows(sample) & (sample.codes == place)))
+        power.append({"context": context, "rows": rows, "given": largest,
+                      "minimum detectable": minimum_detectable(rows, largest, result.settings.alpha)})  # fmt: skip
     small = sorted((found for found in power if found["minimum detectable"] > LARGE_EFFECT), key=_by_rows)
     for found in small[:MOST_LISTED]:
         advice = "an edge may be missing there for lack of power; see labels()"
@@ -85,21 +95,6 @@ def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     if enough:
         yield Finding("rows", Severity.NOTE, f"{_shown(enough)} is detected with a power of 80 %", "",
                       {"contexts": enough})  # fmt: skip
-
-
-def _power_of(result: ContextGraphs, place: int) -> dict[str, Any]:
-    """What the rows of one context can show, for the largest set that a question inside it was decided with.
-
-    They are all of its rows, or those of the sample where score-ac had no more.
-    """
-    given = result.log.kept.given[place]
-    sizes = (given >= 0).sum(axis=1) - np.isin(given, result.cells.positions).sum(axis=1)
-    largest, rows = int(sizes[result.log.kept.view[place] > 0].max(initial=0)), result.data.rows[place]
-    if result.scanned is not None and result.evidence is not None:
-        sample = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
-        rows = int(np.count_nonzero(complete_rows(sample) & (sample.codes == place)))
-    return {"context": result.contexts[place], "rows": rows, "given": largest,
-            "minimum detectable": minimum_detectable(rows, largest, result.settings.alpha)}  # fmt: skip
 
 
 def _by_rows(found: dict[str, Any]) -> int:

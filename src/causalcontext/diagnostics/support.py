@@ -60,7 +60,8 @@ INCOMPARABLE = MatchedSupport(Cause.UNDECIDED, 0, 0.0, np.nan, np.nan, np.nan)
 
 def matched_support(with_edge: Floats, without: Floats, alpha: float) -> MatchedSupport:
     """Why x - y is missing in the rows `without`, x being the candidate cause; columns are x, y and the conditions."""
-    if _tied(without[:, 0]):
+    _, counts = np.unique(without[:, 0], return_counts=True)  # most values are the same; of two different, nearly all
+    if not counts.size or counts.max() > (BOX[1] if counts.size == 2 else TIED) * len(without):
         return MatchedSupport(Cause.SINGULAR, 0, 0.0, np.nan, 0.0, 0.0)
     here, there = _fit(with_edge), _fit(without)
     ratio = there.spread_x**2 / here.spread_x**2 if here.spread_x > 0 else np.nan
@@ -168,11 +169,3 @@ def _power(slope: float, fit: _SlopeFit, n: int, alpha: float) -> float:
     shift = abs(slope) * fit.spread_x * np.sqrt(n) / fit.spread
     bound = -scipy.special.ndtri(alpha / 2)
     return float(scipy.special.ndtr(shift - bound) + scipy.special.ndtr(-bound - shift))
-
-
-def _tied(values: Floats) -> bool:
-    """Whether most of the values are one and the same; of two different values, nearly all."""
-    if len(values) == 0:
-        return True
-    _, counts = np.unique(values, return_counts=True)
-    return bool(counts.max() > (BOX[1] if counts.size == 2 else TIED) * len(values))

@@ -65,7 +65,10 @@ def make_columns(
     kept: list[int] = []
     mixes, ends, start = [], [0], 0
     for part in own:
-        gram = _cross_products(raw[start : start + len(part)])
+        products = np.zeros((1, len(part), len(part)))
+        add_cross_products(raw[start : start + len(part)], products[0])  # without the threads of a BLAS
+        mirror(products)
+        gram = products[0]
         here = _distinct(gram) if len(part) > 1 and part[0].kind != LEVEL else list(range(len(part)))
         mixes.append(_apart(gram[np.ix_(here, here)] / raw.shape[1], part[0].kind == LEVEL))
         kept += [start + place for place in here]
@@ -187,14 +190,6 @@ def _apart(gram: Floats, levels: bool) -> Floats:
     correlation = gram / scale[:, None] / scale
     factor = np.linalg.cholesky(correlation + 1e-13 * np.eye(len(scale)))
     return np.asarray(np.linalg.inv(factor) / scale)
-
-
-def _cross_products(rows: Floats) -> Floats:
-    """Products of all pairs of rows, without the threads of a BLAS."""
-    total = np.zeros((1, len(rows), len(rows)))
-    add_cross_products(rows, total[0])
-    mirror(total)
-    return np.asarray(total[0])
 
 
 def _mixed(mix: Floats, first: Ints, centred: Floats) -> Floats:

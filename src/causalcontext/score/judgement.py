@@ -16,7 +16,7 @@ asked. A direction that there was no time to ask about is left open, and then no
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import combinations
@@ -110,27 +110,26 @@ def _extendable(edges: Bools, evidence: Evidence, best: Bools, margin: Floats) -
         for g, x, w, y in _undecided(evidence.triples) if best[g, x, w] and best[g, y, w]
     }  # fmt: skip
     colliders = sorted(doubt, key=lambda triple: (doubt[triple], triple))
-    marks = cache(lambda number: _oriented(edges, evidence, colliders[:number]))
+
+    @cache
+    def marks(number: int) -> Marks:
+        """With the first of them as colliders."""
+        decided = [frozenset((x, w, y) for h, x, w, y in colliders[:number] if h == g) for g in range(len(edges))]
+        triples = [Triples(kept, each.ambiguous - kept) for kept, each in zip(decided, evidence.triples, strict=True)]
+        family, undecided = orient_all(edges, evidence._replace(triples=triples)), _undecided(triples)
+        endpoints = family.endpoints
+        if undecided:
+            endpoints = OpenGraphs(endpoints, evidence.contexts, triples=undecided).closed()
+        inferred = {place: origin for place, origin in family.origins.items() if origin.rule != AGREED}
+        return Marks(endpoints, inferred, undecided)
 
     def are_extendable(number: int) -> bool:
-        """Whether with so many of them every graph has an extension without a new collider."""
+        """Whether every graph has an extension without a new collider then."""
         return all(map(has_extension, marks(number).endpoints))
 
     if not colliders or are_extendable(0):
         return marks(0)
     return marks(1 + bisect_left(range(1, len(colliders)), True, key=are_extendable))
-
-
-def _oriented(edges: Bools, evidence: Evidence, colliders: Collection[UndecidedTriple]) -> Marks:
-    """The marks, with some triples as colliders that would be undecided."""
-    decided = [frozenset((x, w, y) for h, x, w, y in colliders if h == g) for g in range(len(edges))]
-    triples = [Triples(kept, each.ambiguous - kept) for kept, each in zip(decided, evidence.triples, strict=True)]
-    family, undecided = orient_all(edges, evidence._replace(triples=triples)), _undecided(triples)
-    endpoints = family.endpoints
-    if undecided:
-        endpoints = OpenGraphs(endpoints, evidence.contexts, triples=undecided).closed()
-    inferred = {place: origin for place, origin in family.origins.items() if origin.rule != AGREED}
-    return Marks(endpoints, inferred, undecided)
 
 
 def _undecided(triples: Sequence[Triples]) -> frozenset[UndecidedTriple]:

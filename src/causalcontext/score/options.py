@@ -76,8 +76,12 @@ class Clock:
         """What a call returns; it is told to stop when the time is up, or at Ctrl-C. A second Ctrl-C does not wait."""
         while True:
             try:
-                following = self.overdue if self.flag[0] else self.flag
-                if wait([future], self._left()).done:
+                following, left = self.flag, None  # the next flag to be raised, and seconds until then, if known
+                if self.flag[0]:
+                    following, left = self.overdue, None if self.overdue[0] else GRACE
+                elif self._deadline is not None:
+                    left = max(self._deadline - time.monotonic(), 0.0)
+                if wait([future], left).done:
                     return future.result()
                 following[0] = 1
             except KeyboardInterrupt:
@@ -85,19 +89,9 @@ class Clock:
                     raise
                 self.interrupt()
 
-    def _left(self) -> float | None:
-        """Seconds until the next flag is to be raised; None: nobody knows."""
-        if self.flag[0]:
-            return None if self.overdue[0] else GRACE
-        if self._deadline is None:
-            return None
-        return max(self._deadline - time.monotonic(), 0.0)
 
-
-SEARCHES = ("auto", "order", "exact")
-TRANSFORMS = ("auto", "none", "ranks")
-CURVES = ("auto", "never", "always")
-WRONG_CELLS = ("auto", "keep")
+CHOICES = {"search": ("auto", "order", "exact"), "transform": ("auto", "none", "ranks"),
+           "curves": ("auto", "never", "always"), "wrong_cells": ("auto", "keep")}  # fmt: skip
 LARGEST_PENALTY = 1000.0
 """With larger ones scores could not be compared: their differences would be lost in rounding."""
 MANY_VARIABLES = 200
@@ -130,10 +124,8 @@ class ScoreOptions:
     wrong_cells: str = "auto"
 
     def __post_init__(self) -> None:
-        check_choice("search", self.search, SEARCHES)
-        check_choice("transform", self.transform, TRANSFORMS)
-        check_choice("curves", self.curves, CURVES)
-        check_choice("wrong_cells", self.wrong_cells, WRONG_CELLS)
+        for name, choices in CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
         if self.starts is not None:
             check_whole("starts", self.starts, 1, ", or None for the default")
         check_positive("penalty", self.penalty)

@@ -23,7 +23,6 @@ from causalcontext.diagnostics.calibration.tables import (
     QueryClass,
     all_questions,
     changed_column,
-    check_named,
     finished,
     null_column,
     one_question,
@@ -83,7 +82,12 @@ class CalibrationOptions:
         check_whole("largest_given", self.largest_given, 0)
         check_whole("seed", self.seed)
         check_jobs(self.n_jobs)
-        check_named(self.x, self.y, self.given)
+        if (self.x is None) != (self.y is None):
+            found, other = ("x", "y") if self.y is None else ("y", "x")
+            raise OptionError(f"{found} is {(self.x or self.y)!r} but there is no {other}; name both, or neither for "
+                              "all kinds of pair")  # fmt: skip
+        if self.x is None and self.given is not None:
+            raise OptionError("given is for a pair that is named; name x and y too, or leave it out")
 
     def settings(self, context: str | None) -> dict[str, Any]:
         """What a report says about how it was made."""

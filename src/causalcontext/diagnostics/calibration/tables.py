@@ -55,9 +55,23 @@ def null_column(data: Dataset, draw: DrawnQuery, null: str, random: Random) -> N
     if draw.level is not None or data.context in draw.given:  # contexts are kept apart
         strata = [np.flatnonzero(data.codes == level) for level in range(len(data.contexts.cells))]
     for rows in strata:
-        design = design_of(data, conditions, rows)
-        drawn = _drawn_number if data.kinds[draw.response].is_number else _drawn_category
-        fitted[rows], noise[rows] = drawn(values[rows], design, null, random)
+        design, own = design_of(data, conditions, rows), values[rows]
+        if data.kinds[draw.response].is_number:
+            slopes, _, rank, _ = np.linalg.lstsq(design, own, rcond=None)
+            fitted[rows] = design @ slopes
+            residual = own - fitted[rows]
+            if null == "permutation":
+                noise[rows] = random.permutation(residual)
+            else:
+                spread = np.sqrt(residual @ residual / max(len(own) - int(rank), 1))
+                noise[rows] = spread * random.standard_normal(len(own))
+        else:
+            noise[rows] = 0.0
+            if design.shape[1] == 1 and null == "permutation":
+                fitted[rows] = random.permutation(own)
+            else:
+                shares = np.cumsum(category_shares(design, own), axis=1)[:, :-1]
+                fitted[rows] = np.unique(own)[(random.random((len(own), 1)) > shares).sum(axis=1)]
     return NullColumn(fitted, noise)
 
 
@@ -96,24 +110,6 @@ def category_shares(design: Floats, codes: Floats) -> Floats:
     slopes = first_slopes(LOGIT, own, categories.size, len(columns))
     fit_glm(LOGIT, columns, own, categories.size, slopes, RIDGE, TOLERANCE)
     return probabilities(LOGIT, columns, categories.size, slopes)
-
-
-def _drawn_number(values: Floats, design: Floats, null: str, random: Random) -> tuple[Floats, Floats]:
-    slopes, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
-    fitted = np.asarray(design @ slopes)
-    residual = values - fitted
-    if null == "permutation":
-        return fitted, random.permutation(residual)
-    spread = np.sqrt(residual @ residual / max(len(values) - int(rank), 1))
-    return fitted, spread * random.standard_normal(len(values))
-
-
-def _drawn_category(codes: Floats, design: Floats, null: str, random: Random) -> tuple[Floats, float]:
-    if design.shape[1] == 1 and null == "permutation":
-        return random.permutation(codes), 0.0
-    shares = category_shares(design, codes)
-    drawn = (random.random((len(codes), 1)) > np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1)
-    return np.asarray(np.unique(codes)[drawn]), 0.0
 
 
 def changed_column(name: str, data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float,
@@ -250,16 +246,6 @@ def query_table(data: Dataset, draw: DrawnQuery, response: Floats) -> tuple[Data
     x, y = sorted((place[draw.response], place[draw.other]))
     view = 0 if draw.level is None else small.contexts.number(small.contexts.cell(draw.level))
     return small, CIQuery(x, y, tuple(sorted(place[column] for column in draw.given)), view)
-
-
-def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> None:
-    """Return if a query is named as a whole, or not at all."""
-    if (x is None) != (y is None):
-        found, other = ("x", "y") if y is None else ("y", "x")
-        raise OptionError(f"{found} is {(x or y)!r} but there is no {other}; name both, or neither for all kinds of "
-                          "pair")  # fmt: skip
-    if x is None and given is not None:
-        raise OptionError("given is for a pair that is named; name x and y too, or leave it out")
 
 
 def _rank(data: Dataset, column: int) -> int:
