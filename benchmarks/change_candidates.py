@@ -54,7 +54,7 @@ def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int,
     out[3] = max(out[0], out[2])
     if columns.shape[1] > 0 and out[5] < LOOK_BELOW:
         checks = _checks(groups, fits)
-        asked = context_needs(groups, fits, out[5]).p if checks < FROZEN_GATE else 0.0
+        asked = context_needs(groups, fits, out[5]) if checks < FROZEN_GATE else 0.0
         out[4] = max(out[5], asked)
         out[5] = out[4] if checks < gate else out[5]
     return out
@@ -131,7 +131,7 @@ def _first_logit(groups: Groups) -> float:
     added = np.vstack([y * y, y * conditions])
     added -= added.mean(axis=1, keepdims=True)
     added /= np.sqrt(np.mean(added**2, axis=1, keepdims=True))
-    design = np.vstack([np.ones(y.size), conditions, y, added])
+    design = np.ascontiguousarray(np.vstack([np.ones(y.size), conditions, y, added]))
     before, after = (fit_glm(LOGIT, design[:width], codes, contexts, np.zeros((contexts - 1) * width), RIDGE, 1e-7)
                      for width in (m + 1, len(design)))  # fmt: skip
     return chi2_upper(2.0 * (after - before), (contexts - 1.0) * (m + 2))

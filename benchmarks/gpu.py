@@ -121,7 +121,7 @@ def _ugly_table(seed: int) -> tuple[pd.DataFrame, Any, cc.Knowledge | None]:
 def same_answers(options: argparse.Namespace) -> None:
     """200 queries of cmi-knn on columns of mixed kinds: statistic and p-value on both devices."""
     worst, different = 0.0, 0
-    for seed in range(options.queries):
+    for seed in range(options.trials):
         x, y, given = _mixed_query(seed)
         answers = [
             CmiKnn(device=device).compare(x, y, given, np.random.default_rng(seed)) for device in ("cpu", "cuda")
