@@ -29,63 +29,33 @@ from measuring import machine, markdown_table
 
 HERE = Path(__file__).parent
 ROWS_PER_GROUP = 500_000
-TAIL = """
-import json, resource, time
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps({"cpu": time.process_time() - begin, "peak_mb": used.ru_maxrss / 1024, "said": str(said)}))
-"""
-HEAD = """
-import sys, time
+SCRIPT = """
+import json, resource, sys, time
 path, small = sys.argv[1:]
-"""
-READ = (
-    HEAD
-    + """
-from pyarrow.parquet import ParquetFile
+{before}
 begin = time.process_time()
+{work}
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps(dict(cpu=time.process_time() - begin, peak_mb=used.ru_maxrss / 1024, said=str(said))))
+"""
+READ = SCRIPT.format(before="from pyarrow.parquet import ParquetFile", work="""
 with ParquetFile(path, pre_buffer=False, buffer_size=2**13, page_checksum_verification=True) as content:
     rows = 3 * 2**18 // len(content.schema_arrow.names) // 512 * 512
     said = sum(batch.num_rows for batch in content.iter_batches(rows, use_threads=False))
-"""
-    + TAIL
-)
-READ_TEXT = (
-    HEAD
-    + """
-from pyarrow import csv
-begin = time.process_time()
+""")  # fmt: skip
+READ_TEXT = SCRIPT.format(before="from pyarrow import csv", work="""
 with csv.open_csv(path, csv.ReadOptions(use_threads=False, block_size=2**20)) as content:
     said = sum(batch.num_rows for batch in content)
-"""
-    + TAIL
-)
+""")  # fmt: skip
 LOADED = """
 import causalcontext as cc
 small = cc.scan(small, "R")
 """
-SEARCHED = """
-cc.discover(small, test="partial-correlation")
-"""
-SCAN = (
-    HEAD
-    + LOADED
-    + """
-begin = time.process_time()
-said = cc.scan(path, "R")
-"""
-    + TAIL
-)
-DISCOVER = (
-    HEAD
-    + LOADED
-    + SEARCHED
-    + """
-begin = time.process_time()
+SCAN = SCRIPT.format(before=LOADED, work="said = cc.scan(path, 'R')")
+DISCOVER = SCRIPT.format(before=LOADED + 'cc.discover(small, test="partial-correlation")', work="""
 result = cc.discover(cc.scan(path, "R"), test="partial-correlation")
 said = f"{len(result.union.edges)} edges"
-"""
-    + TAIL
-)
+""")  # fmt: skip
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from causalcontext.kernels.rows.robust_change import GATE_LEVEL
 from change_candidates import NAMES, p_values
 from change_designs import HALVES, Cell, changing_cells, draw, half_of, null_cells
+from measuring import markdown_table
 
 ALPHA = 0.05
 LOWEST, HIGHEST = 0.03, 0.08
@@ -36,27 +37,16 @@ def rejection_rates(cells: Iterable[Cell], repeats: int) -> Rates:
 
 def family(cell: Cell) -> str:
     """The kind of null cell: where R comes from, and whether y is linear."""
-    origin = {"exogenous": "R a coin", "threshold": "R bins of Z", "descendant": "R bins of an effect of y"}[
-        cell.origin
-    ]
+    names = {"exogenous": "R a coin", "threshold": "R bins of Z", "descendant": "R bins of an effect of y"}
     sharp = ", sharp" if cell.sharp else ", blurred" if cell.origin != "exogenous" else ""
-    return origin + sharp + ("; linear" if cell.mechanism == "linear" else "; tanh, quadratic")
+    return names[cell.origin] + sharp + ("; linear" if cell.mechanism == "linear" else "; tanh, quadratic")
 
 
 def change_family(cell: Cell) -> str:
     """The kind of cell with a change."""
     origin = "R a coin" if cell.origin == "exogenous" else "R bins of Z"
-    return (
-        f"{cell.change}; {origin}; {cell.size} conditions; {'Gaussian' if cell.noise == 'gaussian' else 'other noise'}"
-    )
-
-
-def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    """A Markdown table."""
-    header = list(header)
-    print(f"\n{title}\n\n| " + " | ".join(header) + " |\n|" + "---|" * len(header))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+    noise = "Gaussian" if cell.noise == "gaussian" else "other noise"
+    return f"{cell.change}; {origin}; {cell.size} conditions; {noise}"
 
 
 def print_sizes(rates: Rates, by: Callable[[Cell], str], title: str) -> None:
@@ -67,7 +57,7 @@ def print_sizes(rates: Rates, by: Callable[[Cell], str], title: str) -> None:
         above = (sizes > HIGHEST).sum(axis=0)
         columns = zip(sizes.mean(axis=0), above, sizes.max(axis=0), strict=True)
         rows.append([name, str(len(sizes))] + [f"{mean:.3f} ({count}; {worst:.2f})" for mean, count, worst in columns])
-    print_table(title, ["designs", "cells", *NAMES], rows)
+    print(f"\n{title}\n\n{markdown_table(['designs', 'cells', *NAMES], rows)}")
 
 
 def print_limits(rates: Rates) -> None:
@@ -76,7 +66,8 @@ def print_limits(rates: Rates) -> None:
     for title, chosen in (("Too large", [c for c in order if rates[c][CHOSEN] > HIGHEST]),
                           ("Too small", [c for c in order if rates[c][CHOSEN] < LOWEST])):  # fmt: skip
         rows = [[str(cell)] + [f"{rate:.3f}" for rate in rates[cell]] for cell in chosen]
-        print_table(f"{title}: {len(chosen)} of {len(rates)} null cells of {NAMES[CHOSEN]}", ["cell", *NAMES], rows)
+        print(f"\n{title}: {len(chosen)} of {len(rates)} null cells of {NAMES[CHOSEN]}\n")
+        print(markdown_table(["cell", *NAMES], rows))
 
 
 def print_powers(power: Rates, size: Rates) -> None:
@@ -87,7 +78,8 @@ def print_powers(power: Rates, size: Rates) -> None:
         powers = np.mean([power[cell] for cell in chosen], axis=0)
         sizes = np.mean([size[replace(cell, effect=0.0)] for cell in chosen], axis=0)
         rows.append([name, str(len(chosen))] + [f"{p:.2f} ({s:.2f})" for p, s in zip(powers, sizes, strict=True)])
-    print_table("Power at .05 (in brackets: size in the same cells)", ["change", "cells", *NAMES], rows)
+    print("\nPower at .05 (in brackets: size in the same cells)\n")
+    print(markdown_table(["change", "cells", *NAMES], rows))
 
 
 def print_criteria(power: Rates, size: Rates) -> None:
@@ -102,9 +94,10 @@ def print_criteria(power: Rates, size: Rates) -> None:
         lost = [f"{loss.mean():.3f}", f"{loss.max():.3f}", f"{(loss > 0.05).sum()} of {len(loss)}"]
         kept = [f"{ratio.mean():.2f}", f"{ratio.min():.2f}", f"{(ratio < 0.8).sum()} of {len(ratio)}"]
         rows.append([NAMES[place], *lost, *kept])
-    title = ("Shifts of the mean: power lost against the mean-only test. Slope or spread, n = 200: power as a share of "
-             "the best of A-F that has a size of at most .08 in the cell")  # fmt: skip
-    print_table(title, ["test", "mean loss", "largest", "above .05", "mean share", "smallest", "below .8"], rows)
+    print("\nShifts of the mean: power lost against the mean-only test. Slope or spread, n = 200: power as a share of "
+          "the best of A-F that has a size of at most .08 in the cell\n")  # fmt: skip
+    header = ["test", "mean loss", "largest", "above .05", "mean share", "smallest", "below .8"]
+    print(markdown_table(header, rows))
 
 
 def _best_right(power: np.ndarray, size: np.ndarray) -> float:
