@@ -111,10 +111,11 @@ def inspect(
     names = tuple(columns)
     at = [columns.pop(names[place]) for place in context_places(measured, names)]
     system = tuple(read_system_column(column, declared.get(name), len(table)) for name, column in columns.items())
-    readings = [read_context_column(column, declared.get(column.name), len(table)) for column in at]
-    readings += [made_context(one, system, len(table)) for one in made]
-    readings = readings or [read_context_column(None, None, len(table))]
-    return _looked_into(readings[0] if len(readings) == 1 else combined(readings, len(table)), system, missing)
+    nothing = ContextReading(codes=np.zeros(len(table), dtype=np.int32))
+    readings = [_read_context(column, declared.get(column.name), nothing) for column in at]
+    readings += [_made_context(one, system, nothing) for one in made]
+    readings = readings or [nothing]
+    return _looked_into(readings[0] if len(readings) == 1 else _combined(readings, nothing), system, missing)
 
 
 def level_text(level: object) -> str:
@@ -401,36 +402,31 @@ def read_system_column(column: Column, declared: Kind | None, n_rows: int) -> Sy
     return replace(reading, values=values)
 
 
-def read_context_column(column: Column | None, declared: Kind | None, n_rows: int) -> ContextReading:
+def _read_context(column: Column, declared: Kind | None, nothing: ContextReading) -> ContextReading:
     """The context, usable or with the reason why not."""
-    unusable = ContextReading(codes=np.zeros(n_rows, dtype=np.int32))
-    if column is None:
-        return unusable
-    unusable = replace(unusable, name=column.name, dtype=column.dtype_name)
+    unusable = replace(nothing, name=column.name, dtype=column.dtype_name)
     try:
-        levels, codes = context_levels(column, declared) if n_rows else (unusable.levels, unusable.codes)
+        levels, codes = context_levels(column, declared) if len(nothing.codes) else (nothing.levels, nothing.codes)
     except DataError as error:
         return replace(unusable, problem=str(error))
     return replace(unusable, levels=levels, codes=codes)
 
 
-def combined(parts: Sequence[ContextReading], n_rows: int) -> ContextReading:
+def _combined(parts: Sequence[ContextReading], nothing: ContextReading) -> ContextReading:
     """The context that several columns are together, usable if each of them is."""
-    name = ", ".join(str(part.name) for part in parts)
-    unusable = ContextReading(name, codes=np.zeros(n_rows, dtype=np.int32), parts=tuple(parts))
+    unusable = replace(nothing, name=", ".join(str(part.name) for part in parts), parts=tuple(parts))
     if not all(part.splits for part in parts):
         return unusable
     try:
-        cells, codes = cells_of({str(part.name): part.codes for part in parts}, n_rows)
+        cells, codes = cells_of({str(part.name): part.codes for part in parts}, len(nothing.codes))
     except DataError as error:
         return replace(unusable, problem=str(error))
     values = cell_values(Contexts(tuple(range(len(parts))), cells), tuple(part.levels for part in parts))
     return replace(unusable, levels=values, codes=codes, cells=cells)
 
 
-def made_context(indicator: Indicator, system: Sequence[SystemReading], n_rows: int) -> ContextReading:
+def _made_context(indicator: Indicator, system: Sequence[SystemReading], nothing: ContextReading) -> ContextReading:
     """The context that is made out of a column, usable or with the reason why not."""
-    nothing = ContextReading(codes=np.zeros(n_rows, dtype=np.int32))
     unusable = replace(nothing, name=indicator.name, dtype="int32")
     if not any(reading.name == indicator.column and reading.values is not None for reading in system):
         return unusable
