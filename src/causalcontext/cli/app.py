@@ -1,4 +1,4 @@
-"""The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest.
+"""The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest, one module each.
 
 What the library refuses ends with one sentence on stderr and exit code 2, Ctrl-C with exit code 130.
 """
@@ -14,12 +14,21 @@ import typer
 
 from causalcontext.cli.app_command import app_command
 from causalcontext.cli.calibrate import calibrate
+from causalcontext.cli.changes import changes
 from causalcontext.cli.check import check
-from causalcontext.cli.demo import demo, simulate, warmup
-from causalcontext.cli.discover import contexts, discover, stability
-from causalcontext.cli.saved import changes, effects, explain, export, plot, report
+from causalcontext.cli.contexts import contexts
+from causalcontext.cli.demo import demo
+from causalcontext.cli.discover import discover
+from causalcontext.cli.effects import effects
+from causalcontext.cli.explain import explain
+from causalcontext.cli.export import export
+from causalcontext.cli.plot import plot
+from causalcontext.cli.report import report
+from causalcontext.cli.simulate import simulate
+from causalcontext.cli.stability import stability
 from causalcontext.cli.study import study_app
 from causalcontext.cli.terminal import BAD_INPUT, one_sentence, say
+from causalcontext.cli.warmup import warmup
 from causalcontext.version import __version__
 
 app = typer.Typer(

@@ -1,0 +1,41 @@
+"""`causalcontext contexts`: the columns of a table by which mechanisms change."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Any
+
+import typer
+
+from causalcontext.cli.inputs import opened, with_options
+from causalcontext.cli.terminal import print_json, show_page, show_table
+from causalcontext.data.columns import number_text
+from causalcontext.diagnostics.find_contexts import UNUSED, find_contexts, named_options
+from causalcontext.errors import listed
+from causalcontext.options import Options
+
+
+@with_options(Options, without=("context", *UNUSED))
+def contexts(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the columns as JSON.")] = False,
+    **asked: Any,
+) -> None:
+    """Columns and cuts by which mechanisms change, the clearest first, and the command to run next."""
+    table, _, chosen = opened(asked, {}, progress=False)
+    found = find_contexts(table, **chosen)
+    if as_json:
+        print_json(found)
+        return
+    if found.empty:
+        show_page("no column was found by which mechanisms change")
+        return
+    rows, named = [], []
+    for row in found.to_dict("records"):
+        cut = "" if row["kind"] == "category" else f"{number_text(row['cut'])} ({row['low']:.4g} to {row['high']:.4g})"
+        told = f"{row['evidence']:.1f}", f"{row['required']:.1f}", listed(row["changed"])
+        rows.append([str(row["column"]), cut, *told])
+        named.append(row["column"] if row["kind"] == "category" else f"{row['column']} > {number_text(row['cut'])}")
+    show_table("contexts", ["column", "cut (95 %)", "evidence", "required", "changed mechanisms"], rows)
+    same = ", with the same options" if named_options(chosen) else ""
+    options = [part for name in named for part in ("--context", name)]
+    show_page(f"next: {shlex.join(['causalcontext', 'discover', *map(str, asked['data']), *options])}{same}")

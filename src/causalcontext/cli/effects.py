@@ -1,0 +1,71 @@
+"""`causalcontext effects`: what a change of X does to Y in each context, from the moments in a saved result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from causalcontext.cli.inputs import ResultArgument, context_text
+from causalcontext.cli.terminal import print_json, say, show_page, show_table
+from causalcontext.graphs.lag_names import at
+from causalcontext.results.files import load
+
+
+def effects(
+    file: ResultArgument,
+    x: Annotated[str | None, typer.Argument(metavar="X", help="The cause; the context may be one.")] = None,
+    y: Annotated[str | None, typer.Argument(metavar="Y", help="The effect; without X and Y, all pairs.")] = None,
+    by_path: Annotated[bool, typer.Option("--by-path", help="One row for every directed path.")] = False,
+    level: Annotated[float, typer.Option(metavar="NUMBER", help="The coverage of the intervals.")] = 0.95,
+    reference: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="If X is a category: the level that others are compared with.")
+    ] = None,
+    of_level: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="If Y is a category: the level whose probability is meant.")
+    ] = None,
+    intervals: Annotated[
+        str, typer.Option(metavar="WORD", help='"auto", "mixture" (the graph may be wrong) or "graph" (it is right).')
+    ] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the effects as JSON.")] = False,
+) -> None:
+    """What a change of X does to Y in each context, and how the contexts differ."""
+    result = load(file)
+    found = result.effects(x, y, by_path=by_path, level=level, reference=reference, of_level=of_level,
+                           intervals=intervals)  # fmt: skip
+    if as_json:
+        print_json(found)
+        return
+    if found.empty:
+        show_page("no variable has an effect on another one" if x is None and y is None else "there is no such path")
+        return
+    header = ["path" if by_path else "effect of", "context", "effect", f"{100 * level:g} % interval", "p", "note"]
+    rows = [_shown(row, by_path) for row in found.to_dict("records")]
+    show_table(f"effects ({result.context or 'no context'})", header, rows)
+    if "mixture" in set(found.get("intervals", ())):
+        say("intervals average over graphs drawn by their score; --intervals graph takes the graph as given")
+    else:
+        say("standard errors are classical, since the file holds no rows; result.effects() after discover() has "
+            "sandwich (HC3) errors")  # fmt: skip
+
+
+def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
+    """A row of the table on the terminal."""
+    import pandas as pd
+
+    where = "" if row["context"] is None else context_text(row["context"])
+    if row.get("versus") is not None:
+        where = f"{where} minus {context_text(row['versus'])}"
+    cause = at(row["x"], row["lag"]) if "lag" in row else row["x"]
+    name = row["path"] if by_path else f"{cause} on {row['y']}"
+    if row["x_level"] is not None:
+        name = f"{name}: {row['x_level']} instead of {row['reference']}"
+    if row["identified"]:
+        effect = f"{row['effect']:.3g}"
+    else:
+        values = row["values"]
+        effect = f"{values[0]:.3g} ... {values[-1]:.3g}" if values else "not identified"
+    no_interval = pd.isna(row["low"]) or row["low"] == row["high"]
+    interval = "" if no_interval else f"{row['low']:.3g} ... {row['high']:.3g}"
+    return [name, where, effect, interval, "" if pd.isna(row["p"]) else f"{row['p']:.2g}", row["note"]]

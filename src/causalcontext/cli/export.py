@@ -1,0 +1,40 @@
+"""`causalcontext export`: a graph of a saved result in the format of another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from causalcontext.cli.inputs import ResultArgument, check_outputs, context_value
+from causalcontext.cli.terminal import print_line, say
+from causalcontext.data.files import write_whole
+from causalcontext.errors import check_choice
+from causalcontext.interop import to_dagitty, to_dot, to_gml, to_graphml, to_tetrad
+from causalcontext.results.files import load
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph
+
+FORMATS: dict[str, Callable[[Graph], str]] = {"dagitty": to_dagitty, "dot": to_dot, "gml": to_gml,
+                                              "graphml": to_graphml, "tetrad": to_tetrad}  # fmt: skip
+
+
+def export(
+    file: ResultArgument,
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="dagitty, dot, gml, graphml or tetrad.")] = "dot",
+    only: Annotated[str | None, typer.Option(metavar="VALUE", help="The graph of this context, not the union.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="A file to write, not stdout.")] = None,
+) -> None:
+    """A graph of a saved result in the format of another tool."""
+    check_choice("format", to, FORMATS)
+    check_outputs({"--output": output}, inputs=[file])
+    result = load(file)
+    text = FORMATS[to](result.union if only is None else result.graphs[context_value(result.contexts, only)])
+    if output is None:
+        print_line(text)
+    else:
+        write_whole(output, text + "\n")
+        say(f"saved to {output}")

@@ -1,0 +1,35 @@
+"""`causalcontext plot`: a picture of a saved result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from causalcontext.cli.inputs import ResultArgument, check_apart, context_value
+from causalcontext.cli.terminal import say
+from causalcontext.drawing.strokes import KINDS, TIME_KINDS, check_picture_path
+from causalcontext.errors import check_choice
+from causalcontext.results.files import load
+
+
+def plot(
+    file: ResultArgument,
+    output: Annotated[Path, typer.Argument(metavar="PICTURE", help="A .png, .svg or .pdf file to write.")],
+    kind: Annotated[str, typer.Option(metavar="NAME", help="contexts, union or difference.")] = "contexts",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="VALUE", help="Contexts to show, or two to compare. Repeatable."),
+    ] = None,
+) -> None:
+    """A picture of a saved result: its contexts side by side, the labeled union, or two contexts compared."""
+    import matplotlib
+
+    check_choice("kind", kind, (*KINDS, *TIME_KINDS))
+    check_picture_path(output)
+    check_apart([output], [file])
+    result = load(file)
+    matplotlib.use("Agg")
+    result.plot(kind, contexts=[context_value(result.contexts, text) for text in only or ()] or None, path=output)
+    say(f"saved to {output}")

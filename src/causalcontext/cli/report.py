@@ -1,0 +1,27 @@
+"""`causalcontext report`: a page about a saved result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from causalcontext.cli.inputs import ResultArgument, check_outputs
+from causalcontext.cli.terminal import say
+from causalcontext.report.html import write_report
+from causalcontext.results.files import load
+
+
+def report(
+    file: ResultArgument,
+    output: Annotated[
+        Path | None, typer.Argument(metavar="PAGE", help="The .html file to write; by default beside the result.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="A title for the page.")] = None,
+) -> None:
+    """An interactive report on a saved result, in one HTML file that needs no network."""
+    page = file.with_suffix(".html") if output is None else output
+    check_outputs({"PAGE": page}, inputs=[file])
+    write_report(load(file), page, title=title)
+    say(f"saved to {page}")
