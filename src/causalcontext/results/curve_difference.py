@@ -166,7 +166,7 @@ def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
 def other_terms(rows: Compared) -> list[Term]:
     """The terms of the two equations that do not hold the cause, each function once."""
     both = zip((rows.here, rows.there), rows.places, strict=True)
-    return list({(term.kind, term.causes, term.place): term for equation, place in both for term in equation.terms
+    return list({term.function: term for equation, place in both for term in equation.terms
                  if rows.cause not in term.causes and place in term.contexts}.values())  # fmt: skip
 
 

@@ -81,6 +81,13 @@ class Term:
     slopes: tuple[float, ...]  # one, or one for every level of an effect that is a category, the last one being 0
     average: float  # the mean of the function over the rows of the equation
     contexts: tuple[int, ...]  # in which the term lives
+    second: float = -1.0  # of a product with a level of a category, the number of that level
+    shares: tuple[float, ...] = ()  # of a product of two levels, the share of the rows that has each
+
+    @property
+    def function(self) -> tuple[str, tuple[int, ...], float, float]:
+        """Which function it is, whatever its slopes."""
+        return self.kind, self.causes, self.place, self.second
 
     def values(self, standard: dict[int, Floats]) -> Floats:
         """The function at values in standard units of its causes."""
@@ -98,7 +105,8 @@ class Term:
         level = np.asarray(x == self.place, dtype=np.float64)
         if self.kind == "level":
             return level
-        return np.asarray((x if self.place < 0 else level) * standard[self.causes[1]])
+        other = standard[self.causes[1]]
+        return np.asarray((x if self.place < 0 else level) * (other if self.second < 0 else other == self.second))
 
 
 @dataclass(frozen=True)
@@ -207,7 +215,10 @@ class Mechanisms:
                 continue
             slopes = np.array(term.slopes)[:, None]
             known: Floats | float = term.average
-            if len(term.causes) == 2 and term.place >= 0 and cause == term.causes[1]:
+            if term.shares and cause in term.causes:
+                own, level = (1, term.place) if cause == term.causes[0] else (0, term.second)
+                known = np.asarray(term.shares[own] * (standard == level))
+            elif len(term.causes) == 2 and term.place >= 0 and cause == term.causes[1]:
                 known = np.asarray(standard * 0.0)
             elif cause in term.causes:  # in a product, the other one at its average
                 zero = {other: np.zeros_like(standard) for other in term.causes}

@@ -201,7 +201,7 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
         terms: dict[tuple[object, ...], Term] = {}
         for place, inside in ((a, ~there), (b, there)):
             equation = mechanisms.equation(target, place)
-            terms |= {(term.kind, term.causes, term.place): term for term in equation.terms if place in term.contexts}
+            terms |= {term.function: term for term in equation.terms if place in term.contexts}
             for own in (own for own in equation.spread if own.cause >= 0):
                 log_scale[inside] += own.values(values[own.cause], place)[inside]
         others = [term.values(values) for term in terms.values()]

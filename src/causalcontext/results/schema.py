@@ -161,7 +161,7 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
     """What a search by scores leaves behind."""
     place, cells = range(count), [range(contexts), ...]
     term = {"kind": frozenset(TERMS), "causes": [place, ...], "place": float, "average": float, "slopes": [float, ...],
-            "contexts": cells}  # fmt: skip
+            "contexts": cells, "second": float, "shares": [float]}  # fmt: skip
     spread = {"shape": frozenset(SPREADS), "cause": range(-1, count), "centre": float, "unit": float, "slope": float,
               "average": float, "contexts": [range(contexts)]}  # fmt: skip
     equation = {"effect": place, "contexts": cells, "kind": frozenset(SCALES), "terms": [term],
@@ -173,6 +173,7 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
         for one in value["terms"]:
             right = len(one["causes"]) == 1 + (one["kind"] == "product")
             demand(right, one, where, "two causes of a product, else one")
+            demand(len(one["shares"]) == 2 * (one["second"] >= 0), one, where, "the shares of two levels")
 
     return {"score": float, "penalty": float, "search": str, "transform": str, "starts": FROM_0,
             "agreeing": FROM_0, "curved": bool, "curves_gain": none_or(float), "scales_gain": none_or(float),

@@ -41,14 +41,15 @@ SAME_COLUMN = 1e-6
 class BasisFunction(NamedTuple):
     """A function: of one variable (`partner` -1), or a product of two; `place` is a knot or a level of the owner.
 
-    A clip holds x between `place` and `end`, one of which may be infinite; x of a hurdle is present outside of them.
+    A clip holds x between `place` and `end`, one of which may be infinite; x of a hurdle is present outside of them. A
+    product has a number of the owner (`place` -1) or a level, and a number of the partner (`end` -1) or a level.
     """
 
     owner: int
     partner: int
     kind: int
     place: float
-    end: float = 0.0
+    end: float = -1.0
 
 
 def make_columns(
@@ -108,7 +109,9 @@ def evaluated(values: Floats, codes: Ints, function: BasisFunction) -> Floats:
         STEP: lambda: x > place,
         OWN_STEP: lambda: x > place,
         LEVEL: lambda: codes[owner] == place,
-        PRODUCT: lambda: (x if place < 0 else codes[owner] == place) * values[partner],
+        PRODUCT: lambda: (
+            (x if place < 0 else codes[owner] == place) * (values[partner] if end < 0 else codes[partner] == end)
+        ),
     }
     return np.asarray(shapes[kind](), dtype=np.float64)
 

@@ -8,14 +8,16 @@ which the link would better be turned round, and no product, in place of a slope
 A threshold between two offered steps leaves rows on the wrong side, and noise with a sharp edge makes much of them. So
 where a curve of x in the regression of y on everything else, or on x alone, is worse than a single step at its best
 place, that step is proposed. A product is proposed where it still explains what the regression on everything else
-leaves. Proposals only widen the choice: a proposed column must pay more than others, and both ends must come before the
-effect.
+leaves. The logit of a category adds up what its causes do to the log odds; where two neighbours of a category do more
+together, products of their levels are proposed. Proposals only widen the choice: a proposed column must pay more than
+others, and both ends must come before the effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import combinations
 from math import log
 
 import numpy as np
@@ -26,6 +28,9 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.limits import SMALLEST_SCATTER
 from causalcontext.kernels.linear import weighted_products
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER
+from causalcontext.kernels.rows.class_choice import TOLERANCE
+from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm, probabilities
+from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.score.columns import OWN_STEP, PRODUCT, BasisFunction
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import POOLED, SHIFTED, ScoreDesign
@@ -35,8 +40,10 @@ from causalcontext.score.workspace import ColumnTask, FitWorkspace
 MOST_FOR_PRODUCTS = 60
 """Beyond so many variables products are not looked for here."""
 FEWEST = 10
-"""A step needs so many rows on either side."""
+"""A step needs so many rows on either side, a combination of levels so many in all."""
 MOST_PRODUCTS = 40
+MOST_INTERACTIONS = 12
+"""The most products of levels that are proposed for a category."""
 MOST_IN_PAIRS = 30
 """Up to so many variables steps are also looked for in pairs of them."""
 
@@ -281,6 +288,52 @@ def propose(design: ScoreDesign) -> list[BasisFunction]:
                 products[function] = max(gain, products.get(function, 0.0))
     best = sorted(products, key=lambda function: -products[function])[:MOST_PRODUCTS]
     return [*sorted(steps), *sorted(best)]
+
+
+def propose_interactions(design: ScoreDesign, model: FittedModel) -> list[BasisFunction]:
+    """Products of levels of two neighbours of a category that its logit on these two leaves out.
+
+    Neighbours are its causes and its effects in a model without products, which may have turned links round.
+    """
+    data = design.data
+    categories = (data.kind == CLASS) & data.is_system
+    linked = np.asarray(model.links[:, : data.candidates, : data.nodes].any(axis=0))
+    linked[: data.nodes] |= linked[: data.nodes].T
+    levels = {j: (data.codes[j] == np.arange(data.classes[j])[:, None]).astype(float)
+              for j in np.flatnonzero(categories).tolist()}  # fmt: skip
+    found: set[BasisFunction] = set()
+    for node in np.flatnonzero(data.kind[: data.nodes] == CLASS).tolist():
+        classes, gains = int(data.classes[node]), dict[BasisFunction, float]()
+        needed = (classes - 1) * design.price(data.total) + log(max(data.causes * (data.causes - 1) / 2, 10))
+        for one, other in combinations(np.flatnonzero(linked[:, node] & categories).tolist(), 2):
+            own = data.weight * interaction_gains(data.codes[node], classes, levels[one], levels[other])
+            gains |= {BasisFunction(one, other, PRODUCT, float(a), float(b)): float(own[a, b])
+                      for a, b in np.argwhere(own > needed).tolist()}  # fmt: skip
+        found |= set(sorted(gains, key=lambda function: -gains[function])[:MOST_INTERACTIONS])
+    return sorted(found)
+
+
+def interaction_gains(codes: Ints, classes: int, one: Floats, other: Floats) -> Floats:
+    """What every product of levels would add to the log-likelihood of a logit on two categories, about.
+
+    Score tests, with variances that hold if the logit does not; 0 for combinations of a few rows.
+
+    Parameters
+    ----------
+    codes : array of int, shape (rows,)
+    one, other : arrays, shape (levels, rows)
+        Indicators of the levels of either category.
+    """
+    plain = np.vstack([np.ones_like(one[:1]), one[:-1], other[:-1]])
+    slopes = first_slopes(LOGIT, codes, classes, len(plain))
+    fit_glm(LOGIT, plain, codes, classes, slopes, RIDGE, TOLERANCE)
+    left = (codes[:, None] == np.arange(classes)) - probabilities(LOGIT, plain, classes, slopes)
+    basis, products = np.linalg.qr(plain.T)[0], (one[:, None] * other).reshape(-1, len(codes))
+    few = products.sum(axis=1) < FEWEST
+    products -= (products @ basis) @ basis.T
+    score = (products @ left) ** 2 / np.maximum((products * products) @ (left * left), SMALLEST_SCATTER)
+    gains = np.where(few, 0.0, 0.5 * score.sum(axis=1))
+    return np.asarray(gains.reshape(len(one), len(other)))
 
 
 def _steps(design: ScoreDesign, residual: Floats, chosen: Ints, slopes: Floats,

@@ -29,7 +29,7 @@ from causalcontext.model_checks.violations import SPREAD, Violation
 from causalcontext.score.bends import AS_GOOD, propose_bends
 from causalcontext.score.censored import written_score
 from causalcontext.score.columns import SQUARE
-from causalcontext.score.curves import curves_gain, looks_curved, propose
+from causalcontext.score.curves import curves_gain, looks_curved, propose, propose_interactions
 from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import FittedModel, before
@@ -306,7 +306,7 @@ def _curved(straight: Explored, effort: Effort) -> Explored | None:
         if not curved:
             return None
         sure = certain > need
-    proposed = propose(design)
+    proposed = [*propose(design), *propose_interactions(design, plain)]
     if not (sure or proposed or design.curved.any()):
         return None  # nothing but categories
     richer = design.with_proposed(proposed) if proposed else design

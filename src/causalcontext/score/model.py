@@ -24,7 +24,7 @@ from causalcontext.kernels.rows.scales import LARGEST_LOG, SHAPES
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, SpreadTerm, Term
 from causalcontext.results.evidence import masks_of
-from causalcontext.score.columns import CLIP, LOWER_HINGE, PRESENT, BasisFunction, robust_units, small_counts
+from causalcontext.score.columns import CLIP, LOWER_HINGE, PRESENT, PRODUCT, BasisFunction, robust_units, small_counts
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import MIXED, POOLED, SHIFTED, ScoreDesign
 from causalcontext.score.workspace import FitWorkspace
@@ -425,4 +425,8 @@ def _terms_of(design: ScoreDesign, place: int, weight: Floats, contexts: tuple[i
         parts = [("kink", function.place, 1.0) if np.isfinite(function.place) else ("linear", 0.0, 1.0)]
         parts += [("kink", function.end, -1.0)] if np.isfinite(function.end) else []
     bare = [Term(kind, causes, float(at), tuple((sign * weight).tolist()), 0.0, contexts) for kind, at, sign in parts]
+    if function.kind == PRODUCT and function.end >= 0:
+        shares = tuple(float((standard[cause] == level).mean())
+                       for cause, level in zip(causes, (function.place, function.end), strict=True))  # fmt: skip
+        bare = [replace(term, second=float(function.end), shares=shares) for term in bare]
     return [replace(term, average=float(np.mean(term.values(standard)))) for term in bare]
