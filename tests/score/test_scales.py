@@ -20,6 +20,7 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.score.workspace import FitWorkspace
 from naive_effects import weighted_least_squares
 from naive_scale import log_likelihood
+from score_tables import design_of
 
 
 def uneven_table(rows: int, seed: int, size: float = 0.6) -> pd.DataFrame:
@@ -73,6 +74,47 @@ def test_links_and_directions_where_the_spread_depends_on_causes() -> None:
         assert result.evidence.scales_gain > 20.0
         assert "uneven spread" not in result.evidence.contradicted
     assert right >= 3
+
+
+def wide_table(rows: int, causes: int, slope: float, seed: int) -> tuple[pd.DataFrame, list[str]]:
+    """Y with as many causes of equal slopes, whose spread depends on the first of them; and the names of its causes."""
+    random = np.random.default_rng(seed)
+    x, names = random.normal(size=(causes, rows)), [f"X{j}" for j in range(causes)]
+    y = slope * x.sum(axis=0) + np.exp(x[0]) * random.normal(size=rows)
+    return pd.DataFrame(x.T, columns=names).assign(Y=y, R=np.arange(rows) % 2), names
+
+
+def test_fits_with_a_scale_know_whose_candidacy_matters() -> None:
+    """Also where more columns were ever taken than can be listed: else a climb keeps causes that come later."""
+    table, causes = wide_table(60, 8, 0.25, 2)
+    design = design_of(table, penalty=0.3).with_scales()
+    block, node, mattered = design.block(POOLED, design.everything), len(causes), 0
+    for seed in range(6):
+        chosen = np.arange(design.data.candidates) < len(causes)
+        chosen[: len(causes)] &= np.random.default_rng(seed).random(len(causes)) < 0.9
+        workspace = FitWorkspace(design, curves=True, keeps=True)
+        (score,), _, (columns,) = workspace.fit([(block, node)], [chosen])
+        matters = workspace.arrays.fits.matters[node, 0]
+        mattered += np.count_nonzero(matters)
+        for j in np.flatnonzero(chosen & ~matters):
+            fresh = FitWorkspace(design, curves=True, memory=design.new_memory())
+            (other,), _, (without,) = fresh.fit([(block, node)], [chosen & (np.arange(len(chosen)) != j)])
+            assert other == score
+            assert without.tolist() == columns.tolist()
+    assert mattered > 20
+
+
+def test_columns_of_a_scale_have_room_beside_many_of_the_location() -> None:
+    """What did not fit was written over other fits, which could end the process."""
+    table, causes = wide_table(400, 30, 0.28, 0)
+    design, node = designed(table), len(causes)
+    block = design.block(POOLED, design.everything)
+    workspace = FitWorkspace(design, curves=False)
+    _, _, (columns,) = workspace.fit([(block, node)], [np.arange(design.data.candidates) < node])
+    assert (columns >= 0).sum() == 12
+    assert (columns < 0).sum() > 0
+    assert len(columns) <= workspace.width
+    assert not workspace.arrays.fits.whole[node + 1].any()
 
 
 def test_even_noise_never_has_a_scale() -> None:

@@ -160,10 +160,14 @@ class ScoreDesign:
         other._forget_blocks()
         return other
 
+    def most_columns(self, curves: bool) -> int:
+        """The most columns of the location of a node beside required ones, if curves are on offer or not."""
+        return MOST_CURVED if curves and self.curved.any() else MOST_PLAIN
+
     def width(self, curves: bool) -> int:
         """The most columns of a node, required ones and those of a scale included, if curves are on offer or not."""
-        most = MOST_CURVED if curves and self.curved.any() else MOST_PLAIN
-        return most + self.most_required + (MOST_SCALES + 1) * self.scales  # and one to spare for a further column
+        spare = (MOST_SCALES + 1) * self.scales  # and one more for a further column
+        return self.most_columns(curves) + self.most_required + spare
 
     def owners_of_scale(self, columns: Ints) -> Ints:
         """The candidates among the owners of columns of a scale."""

@@ -22,7 +22,6 @@ from causalcontext.data.coarse import FewValues
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import complete_rows, mean_ranks
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.graphs.paths import is_acyclic
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.violations import SPREAD, Violation
@@ -187,8 +186,7 @@ def _uneven(even: Explored, effort: Effort) -> Explored:
         if gain < max(lacking, PROMISE * price_of_class(design.data, curved=False, scales=True)):
             continue
         found = search(design, plain.curved, effort, [plain.found.best.orders[0]], needed, False)
-        nodes = design.data.nodes  # a climb with scales in many contexts may miss a cycle
-        if found.best.score > needed and all(is_acyclic(links[:nodes, :nodes]) for links in found.best.links):
+        if found.best.score > needed:
             gain = found.best.score - plain.score
             best = Explored(design, found, plain.curved, even.doubt, even.charge, gain, instead=plain.instead)
     return best

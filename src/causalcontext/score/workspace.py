@@ -16,6 +16,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     FIT_ARRAYS,
     HURDLE,
     KIND,
+    LIMIT,
     NUMBER,
     ORDERED,
     PATH,
@@ -73,6 +74,10 @@ class FitWorkspace:
         design, tables, facts = self.design, self.design.tables(), self.design.rows.facts.copy()
         facts[DENSITIES], facts[CURVES] = float(self.densities), float(self.curves)
         facts[SCALES] *= self.scales
+        if self.scales:  # what a location takes leaves room for the columns of a scale
+            limited = tables.block.copy()
+            limited[:, LIMIT] = np.minimum(limited[:, LIMIT], design.most_columns(self.curves))
+            tables = tables._replace(block=limited)
         p, nodes = design.data.candidates, design.data.nodes
         self.arrays = FitArrays(tables, design.rows._replace(facts=facts), density_table(),
                                 no_fits(nodes, slots, self.width, p if len(self.kept.names) else 0),

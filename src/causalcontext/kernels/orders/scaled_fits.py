@@ -193,10 +193,10 @@ def _note_path(whole: Ints, trail: Ints) -> None:
 def _mark(table: Regression, matters: Bools, candidates: Bools, trail: Ints, tried: Bools) -> None:
     """Add the columns that the scale tried to the trail, and mark the variables whose candidacy matters.
 
-    These are all that were ever taken, and all that are no candidates yet.
+    These are all that were ever taken, and all that are no candidates yet; everybody where too many were taken to list.
     """
     for j in range(matters.size):
-        matters[j] = not candidates[j]
+        matters[j] = not candidates[j] or trail[0] < 0
     for t in range(max(trail[0], 0) if matters.size > 0 else 0):
         for side in (OWNER, PARTNER):
             owner = table.about[side, trail[1 + t]]
