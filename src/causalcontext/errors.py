@@ -124,11 +124,11 @@ def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
     >>> listed([2001, 2002, 2003], most=2, what="year"), listed("ABC", most=1, what="column")
     ('2001, 2002 and 1 more year', 'A and 2 more columns')
     """
-    words = [str(item) for item in items]
-    more = len(words) - most
+    found = list(items)
+    words, more = [str(item) for item in found[: max(most, 0)]], len(found) - most
     if more > 0:
         named = f" {what}{'s' if more > 1 else ''}" if what else ""
-        words = [*words[:most], f"{more} more{named}"]
+        words.append(f"{more} more{named}")
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 

@@ -93,6 +93,10 @@ def test_crossings_are_counted():
     assert crossings([[0, 1], [2, 3]], [[3], [2], [], []]) == 1
     assert crossings([[0, 1], [2, 3]], [[2, 3], [2, 3], [], []]) == 1
     assert crossings([[0, 1], [2, 3]], [[2], [3], [], []]) == 0
+    random, side = np.random.default_rng(1), range(40)
+    links = [sorted((40 + random.permutation(40)[:15]).tolist()) for _ in side]
+    naive = sum(here > there for a in side for b in range(a + 1, 40) for here in links[a] for there in links[b])
+    assert crossings([list(side), list(range(40, 80))], [*links, *[[]] * 40]) == naive
 
 
 def test_one_panel_per_context_in_one_layout(soil):

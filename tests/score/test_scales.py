@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from score_tables import design_of
 
 import causalcontext as cc
 from causalcontext.data.sufficient_statistics import gather_statistics
@@ -20,7 +21,6 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.score.workspace import FitWorkspace
 from naive_effects import weighted_least_squares
 from naive_scale import log_likelihood
-from score_tables import design_of
 
 
 def uneven_table(rows: int, seed: int, size: float = 0.6) -> pd.DataFrame:

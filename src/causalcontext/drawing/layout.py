@@ -8,7 +8,6 @@ between other boxes. Variables without any edge stand in rows of their own at th
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,6 +30,10 @@ ROW_GAP = 1.5
 THREAD_GAP = 1.1
 MARGIN = 1.2
 PASSES, SWEEPS = 24, 12
+MANY_PLACES = 4000
+"""Places of boxes and long edges beyond which there are fewer passes and sweeps: nobody can follow so many lines."""
+AT_ONCE = 256
+"""Edges of which all pairs are compared at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +121,17 @@ def _heights(layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], h
     neighbours = [np.array([other for node in members for other in near[node]]) for members in layers]
     counts = [np.array([len(near[node]) for node in members]) for members in layers]
     offsets = [np.cumsum(_gaps(members, heights)) for members in layers]
-    for turn in range(PASSES):
+    for turn in range(_fewer(PASSES, len(heights))):
         for k in range(len(layers)) if turn % 2 == 0 else reversed(range(len(layers))):
             starts = np.cumsum(counts[k]) - counts[k]
             wanted = np.add.reduceat(y[neighbours[k]], starts) / counts[k]
             y[layers[k]] = _nondecreasing(wanted - offsets[k]) + offsets[k]
     return y
+
+
+def _fewer(times: int, places: int) -> int:
+    """How often so many places are gone through: an even number of times, so that both directions are."""
+    return times if places <= MANY_PLACES else max(2, times * MANY_PLACES // places // 2 * 2)
 
 
 def _gaps(members: Sequence[int], heights: Floats) -> Floats:
@@ -137,13 +145,13 @@ def _gaps(members: Sequence[int], heights: Floats) -> Floats:
 def _nondecreasing(wanted: Floats) -> Floats:
     """The nondecreasing sequence nearest to `wanted` (pool adjacent violators)."""
     blocks: list[tuple[float, int]] = []
-    for value in wanted:
-        total, count = float(value), 1
+    for value in wanted.tolist():
+        total, count = value, 1
         while blocks and blocks[-1][0] / blocks[-1][1] > total / count:
             above, more = blocks.pop()
             total, count = total + above, count + more
         blocks.append((total, count))
-    return np.concatenate([np.full(count, total / count) for total, count in blocks]) if blocks else wanted
+    return np.repeat([total / count for total, count in blocks], [count for _, count in blocks]) if blocks else wanted
 
 
 def _sides_of_boxes(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int) -> dict[Arc, float]:
@@ -225,7 +233,8 @@ def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int
     before, behind = _sides(len(layer), [link for chain in chains for link in pairwise(chain)])
     layers = [np.flatnonzero(layer == number).tolist() for number in range(int(layer.max(initial=-1)) + 1)]
     best, fewest = [list(members) for members in layers], crossings(layers, behind)
-    for sweep in range(SWEEPS):
+    earlier: dict[bool, list[list[int]]] = {}
+    for sweep in range(_fewer(SWEEPS, len(layer))):
         forward = sweep % 2 == 0
         for number in range(1, len(layers)) if forward else range(len(layers) - 2, -1, -1):
             # by the mean place of their neighbours in the layer beside; those without stay where they are
@@ -234,6 +243,9 @@ def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int
             keys = {node: sum(place[other] for other in side[node]) / len(side[node]) if side[node]
                     else own * (len(fixed) / len(members)) for own, node in enumerate(members)}  # fmt: skip
             layers[number] = sorted(members, key=keys.__getitem__)
+        if layers == earlier.get(forward):
+            break  # it goes on like this
+        earlier[forward] = [list(members) for members in layers]
         found = crossings(layers, behind)
         if found < fewest:
             best, fewest = [list(members) for members in layers], found
@@ -245,12 +257,17 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
     total = 0
     for here, there in pairwise(layers):
         place = {node: number for number, node in enumerate(there)}
-        seen: list[int] = []
-        for node in here:
-            endpoints = sorted(place[other] for other in behind[node])
-            total += sum(len(seen) - bisect_right(seen, end) for end in endpoints)
-            for end in endpoints:
-                insort(seen, end)
+        total += _inversions([end for node in here for end in sorted([place[other] for other in behind[node]])])
+    return total
+
+
+def _inversions(numbers: Sequence[int]) -> int:
+    """How many pairs of numbers stand in falling order."""
+    total, values = 0, np.array(numbers)
+    for start in range(0, len(values), AT_ONCE):
+        part, earlier = values[start : start + AT_ONCE], np.sort(values[:start])
+        total += int(np.triu(part[:, None] > part, 1).sum())
+        total += int((start - np.searchsorted(earlier, part, side="right")).sum())
     return total
 
 

@@ -123,6 +123,11 @@ class OpenGraphs:
         return frozenset(self._numbers_at)
 
     @cached_property
+    def open_variables(self) -> frozenset[int]:
+        """Every variable with an open edge in some graph."""
+        return frozenset(v for _, v in self.open_places)
+
+    @cached_property
     def _numbers_at(self) -> dict[tuple[int, int], set[int]]:
         """The numbers of the components with an edge at every (graph, variable)."""
         found: dict[tuple[int, int], set[int]] = {}
@@ -134,7 +139,12 @@ class OpenGraphs:
 
     def touching(self, places: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """The components with an edge at some (graph, variable)."""
-        return tuple(sorted({number for place in places for number in self._numbers_at.get(place, ())}))
+        found = set[int]()
+        for place in places:
+            found.update(self._numbers_at.get(place, ()))
+            if len(found) == len(self.components):
+                break  # mostly at the first place: a graph that is left open is one component
+        return tuple(sorted(found))
 
     def families(self, components: Sequence[int], limit: int = 1000) -> tuple[Family, ...] | None:
         """Every family, with the edges of some components directed; None if there are more than `limit`.
@@ -210,20 +220,21 @@ class _Turning:
 
     def orientations(self, edges: Sequence[OpenEdge]) -> Iterator[tuple[Arrow, ...]]:
         """Every way to direct the edges: no new collider, no cycle, and graphs that agree."""
-        left = [(g, i, j) for g, i, j in edges if self._ends[g][i][j] == CIRCLE]
-        if not left:
+        left = (place for place, (g, i, j) in enumerate(edges) if self._ends[g][i][j] == CIRCLE)
+        first = next(left, None)
+        if first is None:
             yield tuple(sorted(self._trail))
             return
-        if len(left) > MOST_OPEN:
+        if len(edges) > MOST_OPEN and 1 + sum(1 for _ in left) > MOST_OPEN:
             self.steps = self._most_steps + 1
             return
-        g, i, j = left[0]
+        g, i, j = edges[first]
         for a, b in ((i, j), (j, i)):
             mark, self.steps = len(self._trail), self.steps + PER_TURN
             if self.is_cut:
                 return
             if self._direct((g, a, b)):
-                yield from self.orientations(left[1:])
+                yield from self.orientations(edges[first + 1 :])
             while len(self._trail) > mark:
                 h, c, d = self._trail.pop()
                 self._ends[h][c][d] = self._ends[h][d][c] = CIRCLE

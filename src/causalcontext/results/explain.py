@@ -14,7 +14,7 @@ from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.changes import MOST_CONTEXTS, found_changes, inside_words, moved_words
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS
-from causalcontext.results.log import Decision
+from causalcontext.results.log import Decision, Entries
 from causalcontext.results.series import context_nodes, copies_in, series_of
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
@@ -60,7 +60,7 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
         if result.evidence is None and known and lag not in searched:  # never tested
             return (f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
                     f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip
-    stories = []
+    stories, elsewhere = [], {} if result.evidence is not None else _on_other_rows(result, x, y)
     for place, value in enumerate(result.contexts):
         mark, lead = result.graphs[value].mark(x, y), "" if result.context is None else f" in {value}"
         head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
@@ -68,7 +68,7 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
             stories.append(f"{head}: {_by_score(result, result.evidence, x, y, place)}.")
         else:
             ends = _meaning(result, place, x, y), _origin_words(result, place, x, y)
-            told = _by_test(result, x, y, place)
+            told = _by_test(result, x, y, place, elsewhere.get(place))
             entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
             if _SAID.get(Decision(int(entry.decision)), bool(mark)) != bool(
                 mark
@@ -91,8 +91,8 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
                 yield f"{moved_words(change)}."
 
 
-def _by_test(result: ContextGraphs, x: str, y: str, place: int) -> str:
-    """Why the edge is there or not, by the test that decided."""
+def _by_test(result: ContextGraphs, x: str, y: str, place: int, elsewhere: float | None) -> str:
+    """Why the edge is there or not, by the test that decided; its p-value on the other rows, if it can be asked."""
     a, b = result.position(x), result.position(y)
     entry = result.log.at(place, result.log.slot(a, b))
     decision = Decision(int(entry.decision))
@@ -128,31 +128,42 @@ def _by_test(result: ContextGraphs, x: str, y: str, place: int) -> str:
     count, cut = int(entry.untested), int(entry.cut)
     failed = f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)" if count else ""
     failed += f" (not all sets of {cut} and more neighbours were tested)" if cut else ""
-    return f": {story}{_other_view(result, x, y, place, decision)}{failed}"
+    return f": {story}{_other_view(result, entry, place, elsewhere)}{failed}"
 
 
-def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Decision) -> str:
-    """The same question on the other rows, where it can be asked: all of them, or those of the context.
+def _on_other_rows(result: ContextGraphs, x: str, y: str) -> dict[int, float]:
+    """The p-values of the deciding tests on the other rows, where these can be asked: all, or those of the context."""
+    contexts, queries = result.cells.positions, {}
+    for place in range(len(result.contexts)) if result.prepared is not None and contexts else ():
+        asked = result.log.query(place, result.position(x), result.position(y))
+        decision = Decision(int(result.log.at(place, result.log.slot(asked.x, asked.y)).decision))
+        tested = decision in (Decision.PRESENT, Decision.ABSENT)
+        if tested and not set(contexts).intersection((asked.x, asked.y, *asked.given)):
+            other = 0 if asked.view else result.cells.number(result.cells.cell(place))
+            queries[place] = asked._replace(view=other)
+    if not queries or result.prepared is None:
+        return {}
+    return dict(zip(queries, result.prepared.answer([*queries.values()]).p.tolist(), strict=True))
 
-    Where the other rows say something else than the graph does, it is said why the graph does not follow them.
+
+def _other_view(result: ContextGraphs, entry: Entries, place: int, p: float | None) -> str:
+    """What the same question finds on the other rows.
+
+    Where these say something else than the graph does, it is said why the graph does not follow them.
     """
-    asked, contexts = result.log.query(place, result.position(x), result.position(y)), result.cells.positions
-    if result.prepared is None or not contexts or set(contexts).intersection((asked.x, asked.y, *asked.given)):
+    if p is None:
         return ""
-    if asked.view:
-        view, words = 0, "on all rows"
-    else:
-        view, words = result.cells.number(result.cells.cell(place)), f"within {result.contexts[place]}"
-    p = float(result.prepared.answer([asked._replace(view=view)]).p[0])
+    inside = int(entry.view) > 0
+    words = "on all rows" if inside else f"within {result.contexts[place]}"
     if np.isnan(p):
         return f"; {words} it could not be tested"
     dependent = p <= result.settings.alpha
-    if dependent == (decision is Decision.PRESENT):
+    if dependent == (int(entry.decision) == Decision.PRESENT):
         return f"; {words} {p_words(p)}"
     if dependent:
-        reason = "which is due to the other contexts" if asked.view else inside_words(result)
+        reason = "which is due to the other contexts" if inside else inside_words(result)
     else:
-        why = "pooling the contexts hides it" if asked.view else "these rows alone are not enough"
+        why = "pooling the contexts hides it" if inside else "these rows alone are not enough"
         reason = f"which does not show it: {why}"
     return f"; {words} {p_words(p)}, {reason}"
 

@@ -64,9 +64,12 @@ class Entries:
         return tuple(int(z) for z in self.given if z >= 0)
 
 
+_NAMES = tuple(field.name for field in fields(Entries))
+
+
 def picked(entries: Entries, places: Ints) -> Entries:
     """Entries of some of the pairs, by their places."""
-    return Entries(*(getattr(entries, field.name)[:, places] for field in fields(Entries)))
+    return Entries(*(getattr(entries, name)[:, places] for name in _NAMES))
 
 
 def woven(listed: Entries, others: Entries, where: Bools) -> Entries:
@@ -167,8 +170,12 @@ class CITestLog:
 
     def at(self, context: int, slot: int) -> Entries:
         """The entry of one pair in one context."""
-        found = self.some(np.array([slot]))
-        return Entries(*(getattr(found, column.name)[context, 0] for column in fields(Entries)))
+        found, place = self.kept, slot  # of thousands in a report most are kept
+        if self.slots is not None and not isinstance(self._entries, Entries):
+            place = int(np.searchsorted(self.slots, slot))
+            if place == self.slots.size or self.slots[place] != slot:
+                found, place = self.some(np.array([slot])), 0
+        return Entries(*(getattr(found, name)[context, place] for name in _NAMES))
 
     def blocks(self, size: int = 2**18) -> Iterator[tuple[Ints, Entries]]:
         """The places of all pairs and their entries, so many at a time."""

@@ -144,11 +144,15 @@ def by_path(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> d
 
 
 def places(mechanics: Mechanics, g: int, x: int, y: int) -> list[Place]:
-    """The variables whose causes the effect of x on y depends on."""
-    between = mechanics.between(g, x, y)
-    if mechanics.all_continuous or all(mechanics.kind(v) is Kind.CONTINUOUS for v in (mechanics.now(x), *between)):
-        return [(g, v) for v in between]
-    return [(g, v) for v in (mechanics.now(x), *between, *mechanics.contexts)]
+    """The variables whose causes the effect of x on y depends on; differences of contexts ask again and again."""
+    if (g, x, y) not in mechanics.asked_places:
+        on_the_way = mechanics.between(g, x, y)
+        if not mechanics.all_continuous:
+            all_of_it = (mechanics.now(x), *on_the_way)
+            if not all(mechanics.kind(v) is Kind.CONTINUOUS for v in all_of_it):
+                on_the_way = [*all_of_it, *mechanics.contexts]
+        mechanics.asked_places[g, x, y] = [(g, v) for v in on_the_way]
+    return mechanics.asked_places[g, x, y]
 
 
 def adjusted(ask: Callable[[], Estimate]) -> Possible:

@@ -129,6 +129,7 @@ class Mechanics(UnrolledGraphs):
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[object, ...], Estimate] = {}
         self.orders: dict[tuple[Family, int], dict[int, int]] = {}
+        self.asked_places: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
         self.local: dict[tuple[int, int, int], Any] = {}  # answers of the local method, or why there are none
         self.local_ways: dict[tuple[tuple[int, ...], tuple[int, ...]], LocalFamilies] = {}
         self.window_pags: dict[int, WindowPag] = {}

@@ -88,8 +88,8 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
 def most_families(mechanics: Mechanics) -> int:
     """How many families are asked: by the sizes of the open graphs alone, not by the order of columns or questions."""
     contexts, variables = len(mechanics.cells), len(mechanics.graphs.endpoints[0])
-    open_variables = len({v for _, v in mechanics.graphs.open_places})
-    share = MOST_ANSWERS // max(open_variables * variables * contexts * (contexts + 1) // 2, 1)
+    asked = len(mechanics.graphs.open_variables) * variables * contexts * (contexts + 1) // 2
+    share = MOST_ANSWERS // max(asked, 1)
     return min(MOST_FAMILIES, max(FEWEST_FAMILIES, share))
 
 
