@@ -62,6 +62,9 @@ def test_the_estimator_takes_every_option():
         ({"lags": 1, "masked_scope": "cycle"}, "masked_scope is for searches without lags"),
         ({"method": "score-ac", "lags": 1, "unit_effects": "none"}, "unit_effects is 'none', which is for panels"),
         ({"unit_effects": "none"}, "unit_effects is 'none', which is for panels"),
+        ({"lags": 1, "step": "1D"}, "step is '1D', the time between two rows; pass time=..."),
+        ({"method": "score-ac", "search": "exact", "starts": 3}, "starts is 3, which is for climbs from random orders"),
+        ({"method": "score-ac", "starts": 10**30}, "starts is 1000000000000000000000000000000, expected at most"),
         ({"method": "score-ac", "lags": 1, "device": "cuda"}, "device is for methods 'pc-ac', 'pc-m', 'pc-p', 'pc-b'"),
     ],
 )  # fmt: skip

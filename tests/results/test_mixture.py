@@ -11,13 +11,13 @@ from scipy import stats
 import causalcontext as cc
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.kernels.orders.exact_orders import all_scores, draw_orders
-from causalcontext.kernels.orders.fits import fit_pointer
+from causalcontext.kernels.orders.exact_orders import draw_orders
 from causalcontext.results.effects.mixture import EffectDraws, OrderDraws
 from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice
 from causalcontext.score.options import ScoreOptions
+from causalcontext.score.search import all_scores
 from causalcontext.score.workspace import FitWorkspace
 from causalcontext.simulate.linear import random_model
 
@@ -65,7 +65,7 @@ def test_orders_are_drawn_as_often_as_their_scores_say(rows):
     design = ScoreDesign(scored, replace(ScoreOptions(), penalty=1.0), False)
     slots = lattice(design)
     workspace = FitWorkspace(design, False)
-    best, _, _ = all_scores(fit_pointer(), workspace.calls, workspace.note, slots, design.allowed, workspace.width)
+    best, _, _ = all_scores(workspace, slots)
     wanted = naive_orders(best, 3)
     drawn = draw_orders(best, slots, np.random.default_rng(5).uniform(size=(20_000, 4)))
     found = dict.fromkeys(wanted, 0.0)

@@ -91,6 +91,15 @@ def test_what_is_kept_is_forgotten_when_there_is_no_room():
     assert small.kept.filled[0] <= 16
 
 
+def test_an_exact_search_ends_with_the_time():
+    design = design_of(model_table(200, 3, nodes=5), curves=False)
+    late, ample = Clock(1e-9), Clock(600.0)
+    cut, whole = (search(design, False, Effort(0, 1, quiet, clock)) for clock in (late, ample))
+    assert (cut.search, late.cut) == ("order", ["starts"])
+    assert (whole.search, ample.cut) == ("exact", [])
+    assert whole.best.score == search(design, False, Effort(0, 1, quiet, Clock())).best.score
+
+
 def test_of_equal_models_the_first_leads():
     design = design_of(model_table(200, 2, nodes=5), curves=False)
     found = search(design, False, Effort(0, 1, quiet, Clock())).best

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from causalcontext.errors import OptionError, check_choice, check_positive, check_whole
+from causalcontext.errors import OptionError, check_choice, check_positive, check_whole, shortly
 
 Result = TypeVar("Result")
 GRACE = 1.0
@@ -35,6 +35,11 @@ class Clock:
         self.flag, self.overdue = np.zeros((2, 1), dtype=np.int64)
         self.interrupted = False
         self.cut: list[str] = []
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a time limit."""
+        return self._deadline is not None
 
     @property
     def late(self) -> bool:
@@ -94,6 +99,8 @@ CHOICES = {"search": ("auto", "order", "exact"), "transform": ("auto", "none", "
            "curves": ("auto", "never", "always"), "wrong_cells": ("auto", "keep")}  # fmt: skip
 LARGEST_PENALTY = 1000.0
 """With larger ones scores could not be compared: their differences would be lost in rounding."""
+MOST_STARTS = 100_000
+"""A search from more random orders would not end."""
 MANY_VARIABLES = 200
 """From so many variables on, the price of a parent also grows with their number."""
 MOST_CURVED_VARIABLES = 150
@@ -128,6 +135,8 @@ class ScoreOptions:
             check_choice(name, getattr(self, name), choices)
         if self.starts is not None:
             check_whole("starts", self.starts, 1, ", or None for the default")
+            if self.starts > MOST_STARTS:
+                raise OptionError(f"starts is {shortly(self.starts)}, expected at most {MOST_STARTS}")
         check_positive("penalty", self.penalty)
         if self.penalty > LARGEST_PENALTY:
             raise OptionError(

@@ -16,14 +16,14 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import complete_rows
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Ints
-from causalcontext.kernels.orders.exact_orders import all_scores, draw_orders
-from causalcontext.kernels.orders.fits import fit_pointer
+from causalcontext.kernels.orders.exact_orders import draw_orders
 from causalcontext.model_checks.violations import SPREAD
 from causalcontext.results.effects.mixture import MOST_SYSTEM, OrderDraws
 from causalcontext.score.data import by_name, score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice
 from causalcontext.score.options import ScoreOptions
+from causalcontext.score.search import all_scores
 from causalcontext.score.workspace import FitWorkspace
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def drawn_orders(result: ContextGraphs) -> OrderDraws | str:
     options = replace(ScoreOptions(), penalty=1.0, densities=bool(result.settings.score.get("densities", True)))
     design = ScoreDesign(data, options, False)
     slots = lattice(design)
-    workspace = FitWorkspace(design, False)
-    best, found, pool = all_scores(fit_pointer(), workspace.calls, workspace.note, slots, design.allowed,
-                                   workspace.width)  # fmt: skip
+    scores = all_scores(FitWorkspace(design, False), slots)
+    assert scores is not None
+    best, found, pool = scores
     uniform = np.random.default_rng([result.settings.seed % 2**32, 3]).uniform(size=(DRAWS, data.nodes))
     orders = draw_orders(best, slots, uniform)
     into = np.zeros((DRAWS, len(result.cells.positions), len(result.names)), dtype=bool)

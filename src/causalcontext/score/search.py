@@ -18,8 +18,8 @@ import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.paths import causal_order
-from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.orders.exact_orders import all_scores, best_path, best_prefixes, best_suffixes
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.orders.exact_orders import best_path, best_prefixes, best_suffixes, fill_scores
 from causalcontext.kernels.orders.fits import fit_pointer
 from causalcontext.kernels.orders.order_moves import NOW, OrderProblem, State, climb, order_calls
 from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NodeSlots, chosen_slots, readers_in_reach
@@ -49,19 +49,50 @@ def _size(orders: int, variables: int, contexts: int) -> float:
     return orders * variables if orders <= MOST_CELLS_EXACT else inf
 
 
+def all_scores(workspace: FitWorkspace, slots: NodeSlots, stop: Callable[[], bool] = lambda: False
+               ) -> tuple[Floats, Ints, Ints] | None:  # fmt: skip
+    """The best scores of all nodes in all slots with candidates inside every set, and the columns that they take.
+
+    None if it was told to stop, which it asks slot by slot and node by node.
+
+    Returns
+    -------
+    best, found : arrays, shape (slots, nodes, sets)
+        Scores, and rows of `pool`.
+    pool : array of int, shape (rows, 1 + W)
+        A number of columns, and the columns.
+    """
+    nodes, count = slots.block.shape
+    best = np.full((count, nodes, 1 << nodes), -np.inf)
+    found = np.zeros(best.shape, dtype=np.int64)
+    pool = np.zeros((1 + (8 << nodes), 1 + workspace.width), dtype=np.int64)
+    tasks, done = np.ascontiguousarray(np.argwhere(slots.may[:, 1 + slots.owner].T)), 0  # of one layout for the kernel
+    while done < len(tasks):
+        if stop():
+            return None
+        if len(pool) - pool[0, 0] <= best.shape[2]:
+            pool = np.concatenate([pool, np.zeros_like(pool)])
+        done += fill_scores(fit_pointer(), workspace.calls, workspace.note, slots.block, tasks[done : done + 1],
+                            workspace.design.allowed, pool, best, found)  # fmt: skip
+    return best, found, pool
+
+
 class ExactScores:
     """The scores of all nodes with all sets of candidates, in all slots.
 
     Only one kind of model is left out: union cycles through two or more pooled nodes, which have the same mechanism in
-    all contexts but would stand in opposite orders.
+    all contexts but would stand in opposite orders. `is_cut`: it was told to stop before all scores were there, and
+    cannot be asked.
     """
 
-    def __init__(self, design: ScoreDesign, curves: bool) -> None:
+    def __init__(self, design: ScoreDesign, curves: bool, stop: Callable[[], bool] = lambda: False) -> None:
         self._design, self._slots = design, lattice(design)
         self._orders, self._system = design.data.orders, design.data.responses
-        workspace = FitWorkspace(design, curves)
-        self._best, self._found, self._pool = all_scores(fit_pointer(), workspace.calls, workspace.note, self._slots,
-                                                         design.allowed, workspace.width)  # fmt: skip
+        scores = all_scores(FitWorkspace(design, curves), self._slots, stop)
+        self.is_cut = scores is None
+        if scores is None:
+            return
+        self._best, self._found, self._pool = scores
         self._pool[0, 0] = 0
         common = {*design.needs[design.needs >= 0].tolist(), *range(self._system, design.data.nodes)}
         self._needed = sum(1 << int(node) for node in common)
@@ -178,9 +209,10 @@ def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[I
 
     If the climb from the first of them ends below `needed`, there are no others. If it ends far below, and it is not
     `sure` that the search pays, an exact search is run only where the options ask for one. Where the spread of noise
-    may be uneven, a climb takes seconds: without options there is only the one from the first order.
+    may be uneven, a climb takes seconds: without options there is only the one from the first order. With a time limit
+    there is a climb before an exact search, too, which may not end in time.
     """
-    options, data = design.options, design.data
+    options, data, clock = design.options, design.data, effort.clock
     size = data.orders, data.responses, data.nodes - data.responses
     free = options.search == "auto" and options.starts is None
     if free and design.scales and not sure:
@@ -193,11 +225,15 @@ def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[I
     elif not (free and is_quick(*size)):
         starts = options.number_of_starts(data.responses, data.contexts, curves)
         return OrderSearch(design, curves, effort, orders, starts).search(needed)
-    elif not sure:
-        first = OrderSearch(design, curves, effort, orders, 0).search(-np.inf)
-        if first.best.score < needed - FAR_BELOW:
+    first = None
+    if clock.is_limited or not (sure or options.search == "exact"):
+        first = OrderSearch(design, curves, effort, orders, 0 if orders else 1).search(-np.inf)
+        if first.best.score < needed - FAR_BELOW and not (sure or options.search == "exact"):
             return first
-    scores = ExactScores(design, curves)
+    scores = ExactScores(design, curves, lambda: first is not None and clock.late)
+    if first is not None and scores.is_cut:
+        clock.skips("starts")
+        return first
     effort.advance(-1, 1, 1)
     return FoundModels((scores.best_model(),), "exact", lambda model: scores.without)
 

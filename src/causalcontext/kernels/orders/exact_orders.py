@@ -35,25 +35,6 @@ SAME = 1e-7
 """Scores that differ by less are equal: the first one is taken, whatever rounding says."""
 
 
-def all_scores(fit: FunctionPointer, calls: Note, arrays: Note, slots: NodeSlots, allowed: Bools,
-               width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
-    """The best scores of all nodes in all slots with candidates inside every set, and the columns that they take.
-
-    `allowed` has shape (nodes, candidates). Returned are scores, shape (slots, nodes, sets), the rows of a pool, alike,
-    and the pool, shape (rows, 1 + W): a number of columns, and the columns.
-    """
-    nodes, count = slots.block.shape
-    best = np.full((count, nodes, 1 << nodes), -math.inf)
-    found = np.zeros(best.shape, dtype=np.int64)
-    pool = np.zeros((1 + (8 << nodes), 1 + width), dtype=np.int64)
-    tasks, done = np.ascontiguousarray(np.argwhere(slots.may[:, 1 + slots.owner].T)), 0  # of one layout for the kernel
-    while done < len(tasks):
-        if done:
-            pool = np.concatenate([pool, np.zeros_like(pool)])
-        done += fill_scores(fit, calls, arrays, slots.block, tasks[done:], allowed, pool, best, found)
-    return best, found, pool
-
-
 @kernel
 def fill_scores(fit: FunctionPointer, calls: Note, arrays: Note, block: Ints, tasks: Ints, allowed: Bools, pool: Ints,
                 best: Floats, found: Ints) -> int:  # fmt: skip
