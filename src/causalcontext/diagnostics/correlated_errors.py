@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from math import log
 from typing import NamedTuple
 
@@ -276,7 +276,7 @@ class EquationClimb:
         """What a climb without correlations finds from a model, with either link between two of its children."""
         yield self.up(model.columns, ())
         for cause, effect in permutations(model.children, 2):
-            linked = _with(model.columns, (effect, model.columns[effect] | self._every(cause)))
+            linked = _with(model.columns, (effect, self._caused(model.columns[effect], cause)))
             if self.given.may[cause, effect] and self.acyclic(linked):
                 yield self.up(linked, ())
 
@@ -309,7 +309,7 @@ class EquationClimb:
             for cause in {cause for cause, _ in columns[effect]} & set(among):
                 if self.given.may[effect, cause] and not self.given.must[cause, effect]:
                     rest = _without(columns[effect], cause, self.p, self.everywhere)
-                    turned = columns[cause] | self._every(effect)
+                    turned = self._caused(columns[cause], effect)
                     gain = gains[effect](rest) + gains[cause](turned)
                     if gain >= BETTER:
                         yield gain, ((effect, rest), (cause, turned))
@@ -342,6 +342,10 @@ class EquationClimb:
             return frozenset((cause, 1 << r) for r in range(1, self.k))
         return frozenset({(cause, self.everywhere)})
 
+    def _caused(self, columns: Columns, cause: int) -> Columns:
+        """The columns with a cause that acts alike in all contexts, in place of what it did in some."""
+        return frozenset(column for column in columns if column[0] != cause) | self._every(cause)
+
     def other_columns(self, effect: int, now: Columns) -> Iterator[Columns]:
         """The columns of an equation after a move."""
         reads = any(cause == self.p for cause, _ in now)
@@ -364,7 +368,9 @@ class EquationClimb:
         """Equations to climb from, with the correlation of a pair.
 
         Without the link of the pair; so, too, with a common neighbour that causes only one of them; and with the link,
-        where the correlation starts on either side of 0.
+        where the correlation starts on either side of 0. Where the two have common causes, all of these may be causes
+        of the first one alone, instruments for its effect on the second: single moves do not lead there, since with all
+        but one of the common causes the effect and the correlation are not both identified.
         """
         apart = _apart(columns, pair)
         yield apart, 0.0
@@ -373,8 +379,16 @@ class EquationClimb:
             for effect in pair:
                 if self.given.may[common, effect]:
                     yield _with(alone, (effect, alone[effect] | self._every(common))), 0.0
-        for correlation in (-START, START):
-            yield columns, correlation
+        both = [columns]
+        for cause, effect in (pair, pair[::-1]):
+            common = {one for one, _ in columns[cause]} & {one for one, _ in columns[effect]}
+            if common and cause in {one for one, _ in columns[effect]}:
+                rest = columns[effect]
+                for one in sorted(common):
+                    rest = _without(rest, one, self.p, self.everywhere)
+                both.append(_with(columns, (effect, rest)))
+        for start, correlation in product(both, (-START, START)):
+            yield start, correlation
 
     def adjacent(self, columns: tuple[Columns, ...]) -> list[tuple[int, int]]:
         """The pairs of numbers with a link in some context."""

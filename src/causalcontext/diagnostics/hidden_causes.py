@@ -3,11 +3,11 @@
 What the table can say depends on the equations of a pair (docs/hidden-causes.md has the measurements):
 
 - straight lines and Gaussian noise: models with correlated errors are compared (`correlated_errors`);
-- straight lines and other noise: the residual of the cause is held against that of the effect (p < .01), which a hidden
-  common cause leaves dependent, however well a line describes the effect;
-- curves and Gaussian noise: the same, at p < .001, since a curve that is not fully followed leaves a trace, too;
+- curves, other noise, uneven spreads: the residual of the cause is held against that of the effect, which a hidden
+  common cause leaves dependent, however well a line or a curve describes the effect. What depends on a cause of the
+  effect that is known to act along a curve or on the spread counts for nothing: any such curve explains it;
 - with lags: models with a hidden process are compared (`hidden_drivers`), after a search by tests as well;
-- curves with other noise, columns that are no numbers, an uneven spread: nothing is said.
+- columns that are no numbers: nothing is said.
 """
 
 from __future__ import annotations
@@ -31,13 +31,12 @@ from causalcontext.score.options import ScoreOptions
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-STRAIGHT_LEVEL, CURVED_LEVEL = 0.01, 0.001
-FEW_BENT = 1.0 / 3.0
-"""With a larger share of equations with curves, beside noise that is not Gaussian, nothing is asked."""
-MISFIT = 0.01
-"""Where a residual depends on a cause of its own variable at this level, a curve was not followed."""
-FUNCTIONS = 4
-"""Polynomials of the ranks of a residual."""
+LEVEL = 0.005
+"""Of the residuals of a link: of ten links, a twentieth of the tables where nothing is hidden has one below."""
+OF_CAUSE, OF_EFFECT = 3, 4
+"""Polynomials of the ranks of the two residuals."""
+LEAST_LEFT = 0.1
+"""Functions of the cause that the equation of the effect leaves less of, of their variance, are not compared."""
 MOST_ROWS = 20_000
 """Of longer tables every m-th row is compared: beyond, any misfit of a curve shows."""
 MOST_VARIABLES = 25
@@ -51,6 +50,7 @@ class _Shape(NamedTuple):
 
     is_number: bool
     straight: bool
+    even: bool
     gaussian: bool
 
 
@@ -69,8 +69,8 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     shapes = {node: _shape(evidence.mechanisms, node) for node in range(len(result.names))}
     links = [(x, y) for x, y in np.argwhere(np.triu(result.union.adjacency)).tolist()
              if not {x, y} & set(result.cells.positions)]  # fmt: skip
-    bent = np.mean([not shapes[v].straight for v in shapes if shapes[v].is_number] or [False])
-    kinds = {(x, y): _kind(shapes[x], shapes[y], float(bent)) for x, y in links}
+    straight = all(shape.straight for shape in shapes.values() if shape.is_number and shape.even)
+    kinds = {(x, y): _kind(shapes[x], shapes[y], straight) for x, y in links}
     suspected, asked, missing = set(), set(), set()
     likely = [pair for pair, kind in kinds.items() if kind == "likelihood"]
     if likely and (own := _straight_equations(result, evidence, shapes)) is not None:
@@ -82,22 +82,19 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     elif likely:
         missing.add(f"models of more than {MOST_VARIABLES} variables, or of ranks, are not compared")
     rows = result.rows
-    levels = {"straight": STRAIGHT_LEVEL, "curved": CURVED_LEVEL}
     for pair, kind in kinds.items():
-        if kind in levels and rows is not None:
-            p = _depend(rows, evidence.mechanisms, pair, kind == "curved")
+        if kind == "residuals" and rows is not None:
+            p = _depend(rows, evidence.mechanisms, pair)
             if np.isnan(p):
-                missing.add("links whose curves do not fit the data are not asked about")
+                missing.add("where a curve or an uneven spread would explain whatever a hidden cause does, none is asked about")
                 continue
             asked.add(pair)
-            if p < levels[kind]:
+            if p < LEVEL:
                 suspected.add(pair)
-        elif kind in levels:
+        elif kind == "residuals":
             missing.add("residuals need rows, which this result does not have")
         elif not kind:
-            missing.add(
-                "curves with noise that is not Gaussian, categories, counts and uneven spreads are not asked about"
-            )
+            missing.add("links at categories and counts are not asked about")
     return HiddenSuspicion(_named(result, suspected), _named(result, asked), "; ".join(sorted(missing)))
 
 
@@ -106,32 +103,29 @@ def _named(result: ContextGraphs, pairs: set[tuple[int, int]]) -> tuple[Pair, ..
     return tuple((first, second) for first, second in ends)
 
 
-def _kind(x: _Shape, y: _Shape, bent: float) -> str:
-    """How a link is asked; "" if it is not. `bent` is the share of equations with curves.
-
-    Beside other noise a hidden cause leaves a curve in an equation or two.
-    """
+def _kind(x: _Shape, y: _Shape, straight: bool) -> str:
+    """How a link is asked; "" if it is not. `straight` is whether no equation of the table has a curve."""
     if not (x.is_number and y.is_number):
         return ""
-    if not (x.gaussian and y.gaussian):
-        return "straight" if bent <= FEW_BENT else ""
-    return "likelihood" if bent == 0.0 else "curved"
+    plain = straight and x.even and y.even and x.gaussian and y.gaussian
+    return "likelihood" if plain else "residuals"
 
 
 def _shape(mechanisms: Mechanisms, node: int) -> _Shape:
     own = [one for one in mechanisms.equations if one.effect == node]
-    number = bool(own) and mechanisms.scales[node].kind == NUMBER and all(
-        one.kind == NUMBER and all(term.shape == "context" for term in one.spread)
-        and all(mechanisms.scales[cause].is_number for cause in one.causes) for one in own)  # fmt: skip
+    uneven = [term.cause for one in own for term in one.spread if term.shape != "context"]
+    causes = [*uneven, *(cause for one in own for cause in one.causes)]
+    number = bool(own) and mechanisms.scales[node].kind == NUMBER and all(one.kind == NUMBER for one in own) and all(
+        mechanisms.scales[cause].is_number for cause in causes)  # fmt: skip
     straight = all(term.kind == "linear" for one in own for term in one.terms)
-    return _Shape(number, straight, all(one.density[0] == 0.0 for one in own))
+    return _Shape(number, straight, not uneven, all(one.density[0] == 0.0 for one in own))
 
 
 def _straight_equations(result: ContextGraphs, evidence: ScoreEvidence, shapes: dict[int, _Shape]
                         ) -> tuple[StraightEquations, list[int]] | None:  # fmt: skip
     """The equations in the numbers of the system variables, then the context; which variables these are."""
     moments, mechanisms, contexts = result.moments, evidence.mechanisms, list(result.cells.positions)
-    numbers = [v for v in range(len(result.names)) if v not in contexts and shapes[v].is_number]
+    numbers = [v for v in range(len(result.names)) if v not in contexts and shapes[v].is_number and shapes[v].even]
     ranked = mechanisms is None or any(mechanisms.scales[v].scores for v in numbers)
     if moments is None or mechanisms is None or ranked or len(numbers) > MOST_VARIABLES:
         return None
@@ -198,37 +192,45 @@ def _by_likelihood(given: StraightEquations, numbers: list[int]) -> tuple[set[tu
     return ordered(found), ordered(left)
 
 
-def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int], curved: bool) -> float:
+def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int]) -> float:
     """The p-value of independent residuals of a pair, the cause being the one that stands in the other's equation."""
     x, y = pair
-    cause, effect = (x, y) if any(x in one.causes for one in mechanisms.equations if one.effect == y) else (y, x)
+    into = (one for one in mechanisms.equations if one.effect == y)
+    ends = (x, y) if any(x in one.causes or x in {term.cause for term in one.spread} for one in into) else (y, x)
     used = np.flatnonzero(complete_rows(rows))
     used = used[:: max(1, -(-len(used) // MOST_ROWS))]
-
-    def values(node: int) -> Floats:
-        return mechanisms.scales[node].standard(np.asarray(rows.columns[node])[used])
-
-    designs = [design_matrix(rows, mechanisms, node, used) for node in (cause, effect)]
-    left = [_residual(design, values(node)) for design, node in zip(designs, (cause, effect), strict=True)]
-    if curved:
-        for node, design, residual in zip((cause, effect), designs, left, strict=True):
-            own = {one for equation in mechanisms.equations if equation.effect == node for one in equation.causes}
-            if any(residual_dependence(values(one), residual, design) < MISFIT for one in own):
-                return np.nan
+    designs = [design_matrix(rows, mechanisms, node, used) for node in ends]
+    values = [mechanisms.scales[node].standard(np.asarray(rows.columns[node])[used]) for node in ends]
+    left = [_residual(design, value) for design, value in zip(designs, values, strict=True)]
     return residual_dependence(left[0], left[1], designs[1])
 
 
 def design_matrix(rows: Dataset, mechanisms: Mechanisms, node: int, used: Ints) -> Floats:
-    """The columns of the equations of a number: intercepts, and terms where they live; shape (rows, columns)."""
+    """What may move a number: shape (rows, columns).
+
+    Intercepts, and terms of its equations where they live; any smooth curve of a cause that is known to act along a
+    curve or on the spread; contexts, if the spread differs between them.
+    """
     codes, columns = rows.codes[used] if len(rows.contexts.positions) else np.zeros(len(used), dtype=np.int64), []
     for equation in (one for one in mechanisms.equations if one.effect == node):
         for intercept in sorted(set(equation.intercepts)):
             here = [r for r, own in zip(equation.contexts, equation.intercepts, strict=True) if own == intercept]
             columns.append(np.isin(codes, here).astype(np.float64))
+        columns += [np.isin(codes, term.contexts).astype(np.float64) for term in equation.spread if term.contexts]
+        uneven = {term.cause for term in equation.spread if term.shape != "context"}
         standard = {cause: mechanisms.scales[cause].standard(np.asarray(rows.columns[cause])[used])
-                    for cause in equation.causes}  # fmt: skip
+                    for cause in uneven | set(equation.causes)}  # fmt: skip
         columns += [term.values(standard) * np.isin(codes, term.contexts) for term in equation.terms]
+        bends = {(cause, equation.contexts) for cause in uneven}
+        bends |= {(cause, term.contexts) for term in equation.terms if term.kind != "linear" for cause in term.causes}
+        for cause, contexts in sorted(bends):
+            columns += [curve * np.isin(codes, contexts) for curve in cubic_spline(standard[cause])]
     return np.stack(columns, axis=1)
+
+
+def cubic_spline(x: Floats) -> list[Floats]:
+    """Six functions that, beside a constant, span all cubic splines with knots at the quartiles."""
+    return [x, x**2, x**3, *(np.maximum(x - knot, 0.0) ** 3 for knot in np.quantile(x, (0.25, 0.5, 0.75)))]
 
 
 def _residual(design: Floats, values: Floats) -> Floats:
@@ -238,21 +240,25 @@ def _residual(design: Floats, values: Floats) -> Floats:
 def residual_dependence(of_cause: Floats, of_effect: Floats, design: Floats) -> float:
     """The p-value of independent residuals: polynomials of the ranks of either, those of the cause without the design.
 
-    Legendre polynomials of degree 1 to 4 of the ranks. Those of the cause are projected off the columns of the effect's
-    equation, so that it does not matter that its slopes were fitted; 16 covariances, whitened, are chi-squared.
+    Legendre polynomials of degree 1 to 3, and 1 to 4. Those of the cause are projected off the columns of the effect's
+    equation, so that it does not matter that its slopes were fitted, nor what else the effect does along them. Of the
+    rest, directions with enough variance are whitened, and their covariances with those of the effect are chi-squared.
+    NaN if there are none.
     """
-    first, second = (_legendre(residual) for residual in (of_cause, of_effect))
-    first = first - design @ np.linalg.lstsq(design, first, rcond=None)[0]
-    n, across = len(first), first.T @ second
-    inside = first.T @ first / n
-    kept = np.linalg.eigvalsh(inside) > 1e-8
-    white = np.linalg.pinv(inside, rcond=1e-8, hermitian=True)
-    statistic = np.einsum("ab,cd,ac,bd->", across, across, white, np.linalg.inv(second.T @ second / n)) / n
-    return float(chi2.sf(statistic, int(kept.sum()) * FUNCTIONS))
+    whole, effect = _legendre(of_cause, OF_CAUSE), _legendre(of_effect, OF_EFFECT)
+    n, rest = len(whole), _residual(design, whole)
+    variances, axes = np.linalg.eigh(rest.T @ rest / n)
+    kept = variances > LEAST_LEFT * whole.var(axis=0).mean()
+    if not kept.any():
+        return np.nan
+    across = axes[:, kept].T @ rest.T @ effect
+    inside = np.linalg.inv(effect.T @ effect / n)
+    statistic = np.einsum("ab,bc,ac,a->", across, inside, across, 1.0 / variances[kept]) / n
+    return float(chi2.sf(statistic, int(kept.sum()) * OF_EFFECT))
 
 
-def _legendre(residual: Floats) -> Floats:
-    """Legendre polynomials of the ranks, from -1 to 1, around their means; shape (rows, 4)."""
+def _legendre(residual: Floats, degree: int) -> Floats:
+    """Legendre polynomials of the ranks, from -1 to 1, around their means; shape (rows, degree)."""
     place = (2.0 * rankdata(residual) - 1.0) / len(residual) - 1.0
-    found = np.polynomial.legendre.legvander(place, FUNCTIONS)[:, 1:]
+    found = np.polynomial.legendre.legvander(place, degree)[:, 1:]
     return np.asarray(found - found.mean(axis=0))
