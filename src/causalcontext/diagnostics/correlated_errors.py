@@ -24,8 +24,10 @@ import numpy as np
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Bools, Floats
 
+CLEARLY = 4.0
+"""Nats by which a model with a hidden cause must be better."""
 ENOUGH = 3.0
-"""Nats by which a model with a hidden cause must be better, and the distance from the best of others that count."""
+"""The distance in nats from the best of these models of others that count; over time what `CLEARLY` is here, too."""
 BETTER = 1e-6
 START = 0.6
 """The correlation to start from where the link is there, too: least squares is a stationary point."""
@@ -98,7 +100,7 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
         if best.score > base.score + BETTER:
             found.append(best)
             base = max(base, *climb.without_hidden_cause(best), key=lambda model: model.score)
-    better = [model for model in found if model.score > base.score + ENOUGH]
+    better = [model for model in found if model.score > base.score + CLEARLY]
     return HiddenCauseComparison(base.score, tuple(sorted(better, key=lambda model: -model.score)), tuple(left))
 
 
@@ -369,8 +371,8 @@ class EquationClimb:
 
         Without the link of the pair; so, too, with a common neighbour that causes only one of them; and with the link,
         where the correlation starts on either side of 0. Where the two have common causes, all of these may be causes
-        of the first one alone, instruments for its effect on the second: single moves do not lead there, since with all
-        but one of the common causes the effect and the correlation are not both identified.
+        of the first one alone, instruments for its effect on the second. Single moves do not lead there: the effect and
+        the correlation are not both identified as long as the second one keeps all of these causes.
         """
         apart = _apart(columns, pair)
         yield apart, 0.0
@@ -381,14 +383,14 @@ class EquationClimb:
                     yield _with(alone, (effect, alone[effect] | self._every(common))), 0.0
         both = [columns]
         for cause, effect in (pair, pair[::-1]):
-            common = {one for one, _ in columns[cause]} & {one for one, _ in columns[effect]}
-            if common and cause in {one for one, _ in columns[effect]}:
+            own = {one for one, _ in columns[effect]}
+            shared = sorted({one for one, _ in columns[cause] if one in own and not self.given.must[one, effect]})
+            if shared and cause in own:
                 rest = columns[effect]
-                for one in sorted(common):
+                for one in shared:
                     rest = _without(rest, one, self.p, self.everywhere)
                 both.append(_with(columns, (effect, rest)))
-        for start, correlation in product(both, (-START, START)):
-            yield start, correlation
+        yield from product(both, (-START, START))
 
     def adjacent(self, columns: tuple[Columns, ...]) -> list[tuple[int, int]]:
         """The pairs of numbers with a link in some context."""

@@ -86,7 +86,7 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
         if kind == "residuals" and rows is not None:
             p = _depend(rows, evidence.mechanisms, pair)
             if np.isnan(p):
-                missing.add("where a curve or an uneven spread would explain whatever a hidden cause does, none is asked about")
+                missing.add("links are not asked about where a curve or an uneven spread would explain all dependence")
                 continue
             asked.add(pair)
             if p < LEVEL:
