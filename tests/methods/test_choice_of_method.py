@@ -135,6 +135,17 @@ def test_where_a_likelihood_says_little_tests_decide(change: Any, why: str) -> N
     assert cc.check(change(table()), "R").advice[0] == found.notes[0]
 
 
+@pytest.mark.parametrize("values", [(0, 1), ("no", "yes")])
+def test_categories_may_be_constant_in_a_context(values: tuple[Any, Any]) -> None:
+    """A logit has a maximum where a density has none; two columns that are tied are seen beside it."""
+    rows = table()
+    rows = rows.assign(K=np.where((rows["R"] == 1) & (rows["X"] > 0.0), values[1], values[0]))
+    assert chosen(cc.discover(rows, "R", method="auto")).startswith("score-ac")
+    tied = rows.assign(W=np.where(rows["R"] == 0, rows["X"], np.random.default_rng(0).normal(size=300)))
+    assert chosen(cc.discover(tied, "R", method="auto")) == (
+        "pc-ac: columns 'X' and 'W' are linear functions of each other")  # fmt: skip
+
+
 @pytest.mark.slow
 def test_a_wide_table_never_meets_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "scored", lambda task: pytest.fail("the score was asked"))

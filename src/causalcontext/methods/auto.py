@@ -162,16 +162,19 @@ def _slow(data: Dataset) -> str:
 
 def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
     """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge; "" if enough."""
-    # With few rows a model has many false links. In contexts of a few rows, for columns that are constant in a context,
-    # and for columns that are linear functions of each other a likelihood has no maximum.
+    # With few rows a model has many false links. In contexts of a few rows, for numbers that are constant in a context,
+    # and for columns that are linear functions of each other a likelihood has no maximum; that of a category has one.
     rows, names = statistics.moments.rows, statistics.names
     if rows.sum() < max(FEW_ROWS, FEW_A_CONTEXT * len(rows), FEW_A_VARIABLE * len(names)):
         contexts = f" in {len(rows)} contexts" if len(rows) > 1 else ""
         return f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}"
     if rows.min() < FEWEST:
         return f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
-    if statistics.constant.any():
-        cell, column = np.argwhere(statistics.constant)[0].tolist()
+    two = {column for few in few_valued(data) if few.kind is Kind.CATEGORICAL for column in few.columns}
+    numbers = [place for place, position in enumerate(data.system)
+               if data.kinds[position].is_number and position not in two]  # fmt: skip
+    if statistics.constant[:, numbers].any():
+        cell, column = next((r, j) for r, j in np.argwhere(statistics.constant).tolist() if j in numbers)
         return f"column {names[column]!r} is constant in context {data.values[cell]!r}"
     numbers = [place for place, position in enumerate(data.system) if data.kinds[position].is_number]
     parts = [statistics.moments.merged().scatter[0], *statistics.moments.scatter[rows > len(names) + 1]]
@@ -182,8 +185,10 @@ def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
 
 def _tied(scatter: Floats) -> list[int]:
     """Columns that are linear functions of each other, by their cross products; none if no columns are."""
-    scale = np.sqrt(np.diagonal(scatter))
-    if not (scale > 0.0).all() or len(scale) < 2:
+    varies = np.flatnonzero(np.diagonal(scatter) > 0.0)
+    if len(varies) < 2:
         return []
+    scatter = scatter[np.ix_(varies, varies)]
+    scale = np.sqrt(np.diagonal(scatter))
     values, vectors = np.linalg.eigh(scatter / scale[:, None] / scale)
-    return np.flatnonzero(np.abs(vectors[:, 0]) > SHARE).tolist() if values[0] < NOTHING_LEFT else []
+    return varies[np.abs(vectors[:, 0]) > SHARE].tolist() if values[0] < NOTHING_LEFT else []
