@@ -66,6 +66,12 @@ class FewValues(NamedTuple):
         """Whether the value that stands out is the lowest or the highest one."""
         return self.spike in (0, len(self.values) - 1)
 
+    @property
+    def levels(self) -> tuple[int | float, ...]:
+        """The values as levels: whole numbers as integers."""
+        whole = bool((self.values == np.floor(self.values)).all())
+        return tuple(int(value) if whole else float(value) for value in self.values)
+
 
 def few_valued(data: Dataset, variable_of: Callable[[str], str] = str) -> tuple[FewValues, ...]:
     """The numbers with few values whose kind is not declared."""
@@ -123,9 +129,7 @@ def with_levels(data: Dataset, found: Sequence[FewValues]) -> Dataset:
             codes = np.searchsorted(few.values, values)
             known = np.isfinite(values)
             columns[place] = codes if known.all() else np.where(known, codes, np.nan)
-            whole = bool((few.values == np.floor(few.values)).all())  # whole numbers as integers
-            kinds[place] = few.kind
-            categories[place] = tuple(int(value) if whole else float(value) for value in few.values)
+            kinds[place], categories[place] = few.kind, few.levels
     return replace(data, kinds=tuple(kinds), columns=tuple(columns), categories=categories)
 
 
