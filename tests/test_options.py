@@ -5,6 +5,7 @@ from dataclasses import fields
 from inspect import signature
 from itertools import product
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -71,6 +72,11 @@ def test_the_estimator_takes_every_option():
 def test_an_option_that_the_method_does_not_use_is_refused(options, words):
     with pytest.raises(cc.OptionError, match="^" + re.escape(words)):
         cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", **options)
+
+
+def test_a_scan_refuses_a_step_without_a_time():
+    with pytest.raises(cc.CausalContextError, match="step is 1, the time between two rows"):
+        cc.scan(iter([pd.DataFrame({"X": [1.0, 2.0, 3.0], "R": [0, 1, 0]})]), "R", lags=1, step=1)
 
 
 OTHERS = {"test": "basis", "max_given": 1, "collider_rule": "first", "device": "auto", "masked_scope": "cycle",

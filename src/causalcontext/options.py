@@ -147,9 +147,6 @@ class Options:
         if self.search == "exact" and self.starts is not None:
             raise OptionError(f"starts is {errors.shortly(self.starts)}, which is for climbs from random orders, and "
                               "search is 'exact'; leave starts out, or pass search='order'")  # fmt: skip
-        if self.lags is not None and self.time is None and self.step is not None:
-            raise OptionError(f"step is {errors.shortly(self.step)}, the time between two rows; pass time=..., the "
-                              "column that orders them, too")  # fmt: skip
         if self.units is None and self._named(("unit_effects",)):
             raise OptionError(f"unit_effects is {errors.shortly(self.unit_effects)}, which is for panels; pass "
                               "lags=... and units=..., the column that names the series, too")  # fmt: skip

@@ -12,6 +12,7 @@ from causalcontext.data.as_written import (
     decimal_years,
     joined_time,
     numbers_with_words,
+    without_codes,
     written_dates,
 )
 from causalcontext.data.series import stamps_of
@@ -199,3 +200,10 @@ def test_a_large_number_of_a_clock_is_written_out():
     frame = pd.DataFrame(random.normal(size=(200, 2)), columns=["X", "Y"]).assign(when=1_234_567 + 10 * np.arange(200))
     notes = cc.discover(frame, lags=1, time="when", method="pc-p", max_given=0).notes
     assert any("begins at 1234567, a step is 10" in note for note in notes)
+
+
+def test_codes_are_found_beside_text_that_arrow_holds():
+    frame = pd.DataFrame({"X": [1.5, 2.5, -9999.0, 4.5], "R": ["a", "b", "a", "b"]})
+    changed = without_codes(frame.convert_dtypes(dtype_backend="pyarrow"), ["-9999"])
+    assert changed["X"].isna().tolist() == [False, False, True, False]
+    assert changed["R"].tolist() == ["a", "b", "a", "b"]

@@ -251,6 +251,17 @@ def test_curves_over_time_are_not_asked_and_a_sentence_says_so():
     assert "with lags" in result.diagnose().about("hidden causes")[0].message
 
 
+def test_links_that_no_model_is_compared_for_are_not_called_asked():
+    """With several contexts an equation that changes with one of them is not climbed anew."""
+    random = np.random.default_rng(4)
+    r, s = random.integers(2, size=(2, 600))
+    x = 2.0 * r + random.normal(size=600)
+    rows = pd.DataFrame({"R": r, "S": s, "X": x, "Y": x + 2.0 * s + random.normal(size=600)})
+    found = cc.discover(rows, ["R", "S"], method="score-ac").suspicion
+    assert ("X", "Y") not in found.asked
+    assert "change with one of several contexts" in found.why_not
+
+
 def test_a_count_may_cause_a_number():
     random = np.random.default_rng(0)
     given = table(1, n=400)

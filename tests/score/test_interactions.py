@@ -47,7 +47,7 @@ def test_gains_are_those_of_robust_score_tests():
             worth = 0.0
             for level in range(3):
                 left = (codes == level) - shares[:, level]
-                worth += 0.5 * sum(x * left) ** 2 / sum((x * left) ** 2)
+                worth += 0.5 * (2 / 3) * sum(x * left) ** 2 / sum((x * left) ** 2)
             assert gains[a, b] == pytest.approx(worth, rel=0.01)
 
 

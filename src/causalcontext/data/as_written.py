@@ -97,8 +97,9 @@ def without_codes(frame: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
         if pd.api.types.is_bool_dtype(column.dtype):
             continue
         plain = pd.api.types.is_numeric_dtype(column.dtype)
-        hit = column.isin(numbers)
-        if not plain:
+        if plain:
+            hit = column.isin(numbers)
+        else:
             text = column.astype(object).map(lambda value: value.strip() if isinstance(value, str) else value)
             hit = text.isin(codes) | text.isin(numbers)
         if hit.any():

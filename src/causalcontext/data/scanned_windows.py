@@ -302,7 +302,7 @@ class WindowAccumulator:
         coded = {levels(key): number for key, number in self._cells[depth].items()}
         cells = tuple(sorted(coded))
         found = some_cells(self._totals[depth], [coded[cell] for cell in cells])
-        totals = {name: array.copy() for name, array in found._asdict().items()}
+        totals = found._asdict()  # its arrays were made for these cells
         for j, name in enumerate(self.contexts):
             first = int(np.flatnonzero(self._levels[:, j] == 0)[0])  # a cell whose level was met first
             columns = [k for k, column in enumerate(self._of[depth]) if column[0] == name]

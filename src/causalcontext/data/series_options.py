@@ -39,6 +39,9 @@ class SeriesOptions:
         if self.time_effects == "means" and (self.time is None or self.units is None):
             raise OptionError("time_effects is 'means', which is for panels; pass units=..., the column that names the "
                               "series, and time=..., the column that orders their rows, too")  # fmt: skip
+        if self.step is not None and self.time is None:
+            raise OptionError(f"step is {shortly(self.step)}, the time between two rows; pass time=..., the column "
+                              "that orders them, too")  # fmt: skip
         if self.missing in ("listwise", "testwise"):
             raise OptionError(f"missing is {self.missing!r}, which would paste rows together that do not follow each "
                               "other; with lags pass missing='model', 'windows' or 'interpolate'")  # fmt: skip

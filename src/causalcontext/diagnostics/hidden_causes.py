@@ -74,8 +74,13 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     suspected, asked, missing = set(), set(), set()
     likely = [pair for pair, kind in kinds.items() if kind == "likelihood"]
     if likely and (own := _straight_equations(result, evidence, shapes)) is not None:
-        found, left = _by_likelihood(*own)
-        asked |= set(likely) - left
+        (equations, numbers), (found, left) = own, _by_likelihood(*own)
+        free = {numbers[i] for i in np.flatnonzero(equations.free[: len(numbers)])}
+        compared = {pair for pair in likely if free.issuperset(pair)}
+        asked |= compared - left
+        if len(compared) < len(likely):
+            missing.add("links into equations that change with one of several contexts, or whose causes have an uneven "
+                        "spread, are not compared")  # fmt: skip
         suspected |= found & set(links)
         if left:
             missing.add(f"{len(left)} links were not asked about, since all of them would take too long")

@@ -202,13 +202,14 @@ def oriented_arcs(graph: Graph) -> list[Arc]:
     causes, effects = forward.sum(axis=0), forward.sum(axis=1)
     left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
     rank: dict[int, int] = {}
+    adjacent = graph.adjacency
     while left.any():
         free = left & (causes == 0)
         pool = np.flatnonzero(free if free.any() else left)
         chosen = int(pool[np.lexsort((pool, causes[pool] - effects[pool], ~near[pool]))[0]])
         rank[chosen] = len(rank)
         left[chosen] = False
-        near |= graph.adjacency[chosen]
+        near |= adjacent[chosen]
         causes, effects = causes - forward[chosen], effects - forward[:, chosen]
     return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in np.argwhere(np.triu(graph.endpoints)).tolist()]
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 FORMAT = "causalcontext-result"
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 MOST_CELLS = 10_000_000
 """Rows times columns that a file keeps: one of 100 MB."""
 _LOG_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,

@@ -87,7 +87,7 @@ def _as_good(result: ContextGraphs, table: Dataset, cause: int, effect: int, pla
         own = curved.inside[0][seen]
         terms = [term.values(values) * here for equation, place, here in
                  zip((curved.here, curved.there), places, (own, ~own), strict=True)
-                 for term in equation.terms if cause in term.causes and place in term.contexts]  # fmt: skip
+                 for term in equation.terms if curved.cause in term.causes and place in term.contexts]  # fmt: skip
     line, bend, split = losses(x, y, others, first, terms)
     return bend < line and bend < split + PRICE_OF_A_CLAIM
 

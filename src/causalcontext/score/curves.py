@@ -35,6 +35,7 @@ from causalcontext.score.columns import OWN_STEP, PRODUCT, BasisFunction
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import POOLED, SHIFTED, ScoreDesign
 from causalcontext.score.model import FittedModel, Part, translated
+from causalcontext.score.options import Clock
 from causalcontext.score.workspace import ColumnTask, FitWorkspace
 
 MOST_FOR_PRODUCTS = 60
@@ -44,6 +45,8 @@ FEWEST = 10
 MOST_PRODUCTS = 40
 MOST_INTERACTIONS = 12
 """The most products of levels that are proposed for a category."""
+MOST_CELLS = 8_000_000
+"""Rows times products of levels: with more, every so many rows are looked at."""
 MOST_IN_PAIRS = 30
 """Up to so many variables steps are also looked for in pairs of them."""
 
@@ -290,7 +293,7 @@ def propose(design: ScoreDesign) -> list[BasisFunction]:
     return [*sorted(steps), *sorted(best)]
 
 
-def propose_interactions(design: ScoreDesign, model: FittedModel) -> list[BasisFunction]:
+def propose_interactions(design: ScoreDesign, model: FittedModel, clock: Clock) -> list[BasisFunction]:
     """Products of levels of two neighbours of a category that its logit on these two leaves out.
 
     Neighbours are its causes and its effects in a model without products, which may have turned links round.
@@ -299,14 +302,18 @@ def propose_interactions(design: ScoreDesign, model: FittedModel) -> list[BasisF
     categories = (data.kind == CLASS) & data.is_system
     linked = np.asarray(model.links[:, : data.candidates, : data.nodes].any(axis=0))
     linked[: data.nodes] |= linked[: data.nodes].T
-    levels = {j: (data.codes[j] == np.arange(data.classes[j])[:, None]).astype(float)
-              for j in np.flatnonzero(categories).tolist()}  # fmt: skip
     found: set[BasisFunction] = set()
     for node in np.flatnonzero(data.kind[: data.nodes] == CLASS).tolist():
         classes, gains = int(data.classes[node]), dict[BasisFunction, float]()
         needed = (classes - 1) * design.price(data.total) + log(max(data.causes * (data.causes - 1) / 2, 10))
         for one, other in combinations(np.flatnonzero(linked[:, node] & categories).tolist(), 2):
-            own = data.weight * interaction_gains(data.codes[node], classes, levels[one], levels[other])
+            if clock.late:
+                break
+            step = max(1, int(data.classes[one] * data.classes[other] * len(data.codes[node])) // MOST_CELLS)
+            first, second = ((data.codes[j, ::step] == np.arange(data.classes[j])[:, None]).astype(float)
+                             for j in (one, other))  # fmt: skip
+            codes = np.ascontiguousarray(data.codes[node, ::step])
+            own = step * data.weight * interaction_gains(codes, classes, first, second)
             gains |= {BasisFunction(one, other, PRODUCT, float(a), float(b)): float(own[a, b])
                       for a, b in np.argwhere(own > needed).tolist()}  # fmt: skip
         found |= set(sorted(gains, key=lambda function: -gains[function])[:MOST_INTERACTIONS])
@@ -332,7 +339,7 @@ def interaction_gains(codes: Ints, classes: int, one: Floats, other: Floats) -> 
     few = products.sum(axis=1) < FEWEST
     products -= (products @ basis) @ basis.T
     score = (products @ left) ** 2 / np.maximum((products * products) @ (left * left), SMALLEST_SCATTER)
-    gains = np.where(few, 0.0, 0.5 * score.sum(axis=1))
+    gains = np.where(few, 0.0, 0.5 * (1.0 - 1.0 / classes) * score.sum(axis=1))  # one class is what the others leave
     return np.asarray(gains.reshape(len(one), len(other)))
 
 

@@ -114,9 +114,9 @@ def _with_levels(table: Dataset, few: Sequence[FewValues], statistics: Sufficien
 
 
 def _directed(explored: Explored, clock: Clock) -> Directed:
-    """The model and those near it, by which undecided directions stay open; after an exact search that is quick."""
+    """The model and those near it, by which undecided directions stay open."""
     try:
-        return direct(explored.found, None if explored.found.search == "exact" else clock)
+        return direct(explored.found, clock)
     except KeyboardInterrupt:
         clock.interrupt()
         return direct(explored.found, clock)

@@ -304,7 +304,7 @@ def _curved(straight: Explored, effort: Effort) -> Explored | None:
         if not curved:
             return None
         sure = certain > need
-    proposed = [*propose(design), *propose_interactions(design, plain)]
+    proposed = [*propose(design), *propose_interactions(design, plain, effort.clock)]
     if not (sure or proposed or design.curved.any()):
         return None  # nothing but categories
     richer = design.with_proposed(proposed) if proposed else design

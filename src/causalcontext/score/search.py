@@ -259,14 +259,15 @@ class OrderSearch:
     def search(self, needed: float) -> FoundModels:
         """Models from all starts, unless the first ends below `needed`. The same for any number of threads."""
         found: list[FittedModel] = []
-        clock, data = self._effort.clock, self._design.data
+        clock = self._effort.clock
+        # where a climb takes seconds it is enough to find the best model twice
+        twice = self._design.data.contexts >= MANY_CONTEXTS and self._design.options.starts is None
         try:
             for done, model in enumerate(self._models(), 1):
                 found.append(model)
                 self._effort.advance(-1, done, self._total)
-                same = sum(one.score > max(each.score for each in found) - SAME_SCORE for one in found)
-                # where a climb takes seconds it is enough to find the best model twice
-                confirmed = same > 1 and data.contexts >= MANY_CONTEXTS and self._design.options.starts is None
+                best = max(one.score for one in found) if twice else np.inf
+                confirmed = sum(one.score > best - SAME_SCORE for one in found) > 1
                 if clock.skips("starts") or found[0].score < needed or confirmed:
                     break
         except KeyboardInterrupt:
