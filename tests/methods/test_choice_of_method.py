@@ -102,8 +102,8 @@ def test_a_table_that_is_read_in_batches_needs_rows_of_every_context() -> None:
         (pd.DataFrame(np.random.default_rng(0).normal(size=(20, 120))).rename(columns="V{}".format), "120 variables"),
         (pd.DataFrame(np.zeros((70_000, 3))).rename(columns="V{}".format), "70,000 rows of 3 variables"),
         (table(200).assign(R=np.arange(200) % 25), "25 contexts"),
-        (table(40_000)[["X", "R"]].assign(**{name: [f"k{i % 15}" for i in range(40_000)] for name in "KL"}),
-         "30 levels of categories"),
+        (table(20_000)[["X", "R"]].assign(**{name: [f"k{i % 20}" for i in range(20_000)] for name in "KLMNO"}),
+         "100 levels of categories"),
     ],
 )  # fmt: skip
 def test_nobody_waits_for_scores_of_a_large_table(rows: pd.DataFrame, why: str) -> None:

@@ -31,7 +31,7 @@ MOST_VALUES = 200_000
 """Rows times variables: where curves are tried, longer tables may take score-ac a minute or more."""
 MOST_CONTEXTS = 20
 """Which contexts share a mechanism is a search by itself: with 50 contexts it takes half a minute."""
-MOST_LOGITS = 20_000_000
+MOST_LOGITS = 100_000_000
 """The squared number of levels of all columns with levels, times the rows: what fits of categories cost."""
 FEW_ROWS, FEW_A_CONTEXT, FEW_A_VARIABLE = 60, 30, 3
 """With fewer rows than this, in all, a context or a variable, score-ac has more false links than PC-AC."""

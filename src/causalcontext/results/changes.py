@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 LARGEST_NEGLIGIBLE = 0.15
 """A partial correlation below this counts as no edge."""
 ONE_SIDED_95 = 1.645
-STRONG_DIRECTION = 10.0
-"""Of a variable without other causes a level is claimed if the best model in which it is no effect of the context
-loses as many nats."""
 
 
 CLAIMED, CANDIDATE = "claimed", "candidate"
@@ -310,13 +307,13 @@ def _levels_and_spreads(result: ContextGraphs, found: Sequence[Change], a: int, 
 def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> Iterator[Change]:
     """How the level and the spread of a variable differ between two contexts; without rows what was claimed before."""
     mark, own = mark_of(result.graphs[result.contexts[a]].endpoints, source, target), moved(result, target, a, b)
-    evidence, weak = result.evidence, ""
-    # Both ways the level would differ. Of a variable with other causes these tell the direction; without any it rests
-    # on the shape of the noise alone, and a score may hardly prefer that the context causes the variable.
-    if evidence is not None and evidence.margin.size and context_nodes(result).issuperset(
-        possible_causes(result, target, source, (a, b))):  # fmt: skip
-        margin = np.nanmin([np.inf, *evidence.margin[[a, b], evidence.slot(source, target)]])
-        weak = "" if margin >= STRONG_DIRECTION else f"{result.names[target]} may be a cause of {result.names[source]}"
+    # Both ways they would differ. Of a variable with other causes these tell the direction; without any it rests on the
+    # shape of the noise alone, unless knowledge has it.
+    others = set(possible_causes(result, target, source, (a, b))) - set(context_nodes(result))
+    turns = (split(result.names[source])[1] == 0 if result.series is not None
+             else result.settings.knowledge.links(result.names).may[target, source])  # fmt: skip
+    alone = result.evidence is not None and not others and turns
+    weak = f"{result.names[target]} may be a cause of {result.names[source]}" if alone else ""
     for kind in KINDS:
         change = Change(result.names[source], result.names[target], mark, kind, result.contexts[a], result.contexts[b])
         if own is None:
@@ -324,7 +321,7 @@ def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> I
             continue
         here, there, p = own[0][kind]
         difference = there - here if kind == LEVEL else there / here if here > 0.0 else np.nan
-        doubt = (own[1] or weak) if kind == LEVEL else ""
+        doubt = (own[1] or weak) if kind == LEVEL else weak
         yield change._replace(effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt)
 
 
