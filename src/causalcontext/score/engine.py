@@ -35,6 +35,8 @@ from causalcontext.score.wrong_cells import Cleaned, Flags, Search, cleaned_tabl
 
 MOST_LEVELS = 20
 """The most levels of a categorical or ordered column."""
+FEW_NODES = 12
+"""After an exact search of so many nodes all directions are asked, whatever the time."""
 
 
 def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, options: ScoreOptions, seed: int,
@@ -114,9 +116,10 @@ def _with_levels(table: Dataset, few: Sequence[FewValues], statistics: Sufficien
 
 
 def _directed(explored: Explored, clock: Clock) -> Directed:
-    """The model and those near it, by which undecided directions stay open."""
+    """The model and those near it, by which undecided directions stay open; quick after a small exact search."""
+    quick = explored.found.search == "exact" and explored.design.data.nodes <= FEW_NODES
     try:
-        return direct(explored.found, clock)
+        return direct(explored.found, None if quick else clock)
     except KeyboardInterrupt:
         clock.interrupt()
         return direct(explored.found, clock)
