@@ -170,13 +170,12 @@ def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
         return f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}"
     if rows.min() < FEWEST:
         return f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
-    two = {column for few in few_valued(data) if few.kind is Kind.CATEGORICAL for column in few.columns}
-    numbers = [place for place, position in enumerate(data.system)
-               if data.kinds[position].is_number and position not in two]  # fmt: skip
-    if statistics.constant[:, numbers].any():
-        cell, column = next((r, j) for r, j in np.argwhere(statistics.constant).tolist() if j in numbers)
-        return f"column {names[column]!r} is constant in context {data.values[cell]!r}"
     numbers = [place for place, position in enumerate(data.system) if data.kinds[position].is_number]
+    if statistics.constant[:, numbers].any():
+        two = {column for few in few_valued(data) if few.kind is Kind.CATEGORICAL for column in few.columns}
+        for cell, column in np.argwhere(statistics.constant).tolist():
+            if column in numbers and data.system[column] not in two:
+                return f"column {names[column]!r} is constant in context {data.values[cell]!r}"
     parts = [statistics.moments.merged().scatter[0], *statistics.moments.scatter[rows > len(names) + 1]]
     tied = next((found for part in parts if (found := _tied(part[np.ix_(numbers, numbers)]))), ())
     listed = [repr(names[numbers[place]]) for place in tied]
