@@ -13,7 +13,9 @@ With `--lagged`, series of four numbers with `lags=1`, whose regime R is caused 
 nothing, or (cells "changes") one slope, which is 0 in one regime. With `--cycles`, systems with union cycles: links of
 three numbers that turn round between contexts. A claim of an edge or a slope is false there if the link is the same in
 both contexts, one of a level or a spread if R does not cause the variable. With `--slopes`, 1,500 rows of A --> B,
-A --> C, B --> C and A --> R, where the slope of 1 of B --> C halves in one context ("halved"), or stays ("kept").
+A --> C, B --> C and A --> R, where the slope of 1 of B --> C halves in one context ("halved"), or stays ("kept"). With
+`--levels`, 500 rows of seven numbers in a random order, R among them, where R is caused by earlier ones and changes the
+level of some of the later ones by one standard deviation, and nothing else; the power is that of these levels.
 """
 
 from __future__ import annotations
@@ -70,6 +72,7 @@ SERIES = {"line": lambda x: x, "quadratic": lambda x: 0.5 * (x**2 - 1.0), "relu"
 LAGGED = ("line", "quadratic", "relu", "tanh", "line exponential", "relu exponential", "line trend", "line changes",
           "relu changes")  # fmt: skip
 SLOPES = ("halved", "kept")
+LEVELS = ("levels", "levels exponential", "levels three contexts")
 
 
 def series_table(cell: str, rows: int, seed: int) -> tuple[pd.DataFrame, set[frozenset[str]]]:
@@ -115,17 +118,38 @@ def slope_table(cell: str, rows: int, seed: int) -> tuple[pd.DataFrame, set[froz
     return pd.DataFrame({"A": a, "B": b, "C": c, "R": regime}), pairs
 
 
+def level_table(cell: str, rows: int, seed: int) -> tuple[pd.DataFrame, set[frozenset[str]]]:
+    """Seven numbers and a context, and the context with every number whose level it changes."""
+    random = np.random.default_rng([seed, 32])
+    values, names, pairs, place = np.zeros((rows, 8)), [f"V{v}" for v in range(8)], set(), int(random.integers(1, 5))
+    order, regime = random.permutation(8), np.zeros(rows, dtype=np.int64)
+    names[order[place]] = "R"
+    for step, node in enumerate(order):
+        own = random.exponential(size=rows) - 1.0 if "exponential" in cell else random.standard_normal(rows)
+        causes = [v for v in order[:step] if v != order[place] and random.random() < 0.35]
+        for cause in causes or ([order[0]] if step == place else []):
+            own += random.choice([-1.0, 1.0]) * random.uniform(0.6, 1.4) * values[:, cause]
+        if step == place:
+            regime = np.digitize(own, np.quantile(own, [1 / 3, 2 / 3] if "three" in cell else [1 / 2]))
+        elif step > place and random.random() < 0.4:
+            own += own.std() * (regime == 1)
+            pairs.add(frozenset(("R", names[node])))
+        values[:, node] = (own - own.mean()) / own.std()
+    return pd.DataFrame(values, columns=names).assign(R=regime), pairs
+
+
 def other_line(cell: str, models: int, first_seed: int) -> list[object]:
     """Claims of edges and slopes, the false ones, tables with one, and the share of changes that are claimed."""
     count: Counter[str] = Counter()
     for seed in range(first_seed, first_seed + models):
         table, pairs = (cycle_table(500, seed) if cell == "cycles" else slope_table(cell, 1500, seed) if cell in SLOPES
+                        else level_table(cell, 500, seed) if cell in LEVELS
                         else series_table(cell, 600, seed))  # fmt: skip
         result = cc.discover(table, "R", **({"lags": 1} if cell in LAGGED else {}))
-        rows = [row for row in result.changes(*result.contexts).itertuples() if row.claimed]
+        rows = [row for row in result.changes(*result.contexts[:2]).itertuples() if row.claimed]
         false = [row for row in rows if frozenset((row.source, row.target)) not in pairs]
         found = {frozenset((row.source, row.target)) for row in rows} & pairs
-        links = {pair for pair in pairs if "R" not in pair}
+        links = {pair for pair in pairs if cell in LEVELS or "R" not in pair}
         count.update(
             claims=len(rows), false=len(false), tables=bool(false), changes=len(links), found=len(found & links)
         )
@@ -193,8 +217,10 @@ def main() -> None:
     parser.add_argument("--lagged", action="store_true")
     parser.add_argument("--cycles", action="store_true")
     parser.add_argument("--slopes", action="store_true")
+    parser.add_argument("--levels", action="store_true")
     chosen = parser.parse_args()
-    others = {LAGGED: chosen.lagged, ("cycles",): chosen.cycles, SLOPES: chosen.slopes}
+    others = {LAGGED: chosen.lagged, ("cycles",): chosen.cycles, SLOPES: chosen.slopes,
+              LEVELS: chosen.levels}  # fmt: skip
     if any(others.values()):
         cells = [cell for some, asked in others.items() if asked for cell in some]
         cells = [cell for cell in chosen.cells if cell in cells] or cells

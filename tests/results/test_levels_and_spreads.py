@@ -45,7 +45,7 @@ def test_no_level_is_claimed_of_what_may_be_a_cause_of_the_context():
                                       (table(1, "level"), "Y", None, True)):  # fmt: skip
         found = cc.discover(rows, "R", method="score-ac", knowledge=known).changes("a", "b")
         assert (("R", effect, "level") in claims(found)) == kept
-        assert (f"{effect} may be a cause of R" in set(found["reason"])) != kept
+        assert found["reason"].str.startswith(f"{effect} may be a cause of R").any() != kept
 
 
 def test_no_spread_is_claimed_of_what_may_be_a_cause_of_the_context():
@@ -56,7 +56,7 @@ def test_no_spread_is_claimed_of_what_may_be_a_cause_of_the_context():
     result = cc.discover(pd.DataFrame({"A": a, "C": a + g.normal(size=400), "R": np.where(b, "b", "a")}), "R")
     found = result.changes("a", "b")
     assert result.union.mark("R", "A") == "-->"
-    assert found[found["kind"] == "spread"]["reason"].tolist() == ["A may be a cause of R"]
+    assert found[found["kind"] == "spread"]["reason"].str.startswith("A may be a cause of R").all()
     assert not claims(found)
 
 

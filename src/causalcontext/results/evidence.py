@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_IN_A_WORD = 62
 """Contexts whose bit masks are 64-bit numbers."""
+FOLLOWED = 30.0
+"""Margins of directions are not followed further than this."""
 COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
 
 

@@ -12,7 +12,7 @@ from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.changes import MOST_CONTEXTS, found_changes, inside_words, moved_words
-from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.log import Decision, Entries
 from causalcontext.results.series import context_nodes, copies_in, series_of
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 TIE = 0.05
 CLEAR = 3.0
 """Directions with a smaller margin are not said by all models near the best one."""
-FOLLOWED = 30.0
-"""Margins of directions are not followed further than this."""
 MEANINGS = {
     "-->": "{x} causes {y}, perhaps through others; a hidden cause of both is not excluded.",
     "o->": "{y} does not cause {x}; {x} causes {y}, or a hidden cause acts on both.",
