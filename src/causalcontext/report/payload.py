@@ -24,7 +24,7 @@ from causalcontext.report.text import notes, remarks
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
 from causalcontext.results.equations import partial_curves
-from causalcontext.results.explain import FOLLOWED
+from causalcontext.results.evidence import FOLLOWED
 from causalcontext.results.log import Decision
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import context_nodes
