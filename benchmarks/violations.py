@@ -221,7 +221,11 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     if result.evidence is not None and np.isfinite(result.evidence.scales_gain):
         own = (*own, "scale modelled")
     findings = frozenset((*own, *(violation.kind for violation in result.violations)))
-    said = [note for note in result.notes if "chose" not in note and "numbers of few values" not in note]
+    said = [
+        note
+        for note in result.notes
+        if not any(word in note for word in ("chose", "numbers of few values", "taken to be in order"))
+    ]
     warned = bool(result.violations or said)
     return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(false),
                  len(claimed & changed), len(changed), len(levels), len(levels - caused),

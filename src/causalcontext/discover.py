@@ -120,7 +120,8 @@ def discover(
     context_confounded : bool
         For "fci-ac": False declares that the context has no hidden common cause with another variable.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
-        Overrides what the dtypes say.
+        Overrides what the dtypes say. A context of three or more numbers may be in order for "score-ac" unless it is
+        declared "categorical".
     missing : {"raise", "model", "listwise", "testwise", "windows", "interpolate"}
         Stop at missing values, use every observed cell by a model of the columns, drop the rows that have some, or use
         in every test the rows that are complete in its columns. With lags: draw single cells from a model, leave

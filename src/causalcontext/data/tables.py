@@ -11,7 +11,16 @@ import numpy as np
 from narwhals.dependencies import is_pandas_dataframe, is_pandas_index
 
 from causalcontext.data.checks import MOST_CELLS
-from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_levels, read_system
+from causalcontext.data.columns import (
+    Column,
+    Kind,
+    check_has_order,
+    declared_kinds,
+    infer_kind,
+    is_ordered,
+    read_levels,
+    read_system,
+)
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of, is_index, pd
 from causalcontext.errors import DataError, OptionError, check_are_columns, did_you_mean, shortly
@@ -54,7 +63,8 @@ def read_table(
     whole = isinstance(table, np.ndarray)
     read = {place: context_levels(columns[place], declared.get(column_names[place]), whole) for place in places}
     # No declaration makes a date or a list usable, so every dtype is looked at.
-    inferred = [Kind.CATEGORICAL if i in places else infer_kind(column) for i, column in enumerate(columns)]
+    inferred = [infer_kind(column) if i not in places else Kind.ORDERED if is_ordered(column) else Kind.CATEGORICAL
+                for i, column in enumerate(columns)]  # fmt: skip
     found = tuple(declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True))
     system = {i: read_system(column, found[i]) for i, column in enumerate(columns) if i not in places}
     cells, codes = cells_of({column_names[place]: read[place][1] for place in places}, len(columns[0].series))
@@ -211,6 +221,8 @@ def context_levels(column: Column, declared: Kind | None, whole_floats: bool = F
     """The levels of a context variable, and the level of every row."""
     if declared is Kind.CONTINUOUS:
         raise DataError(f"context {column.name!r} is declared continuous; a context is categorical")
+    if declared is Kind.ORDERED:
+        check_has_order(column, "context")
     return read_levels(column, declared=declared is not None, whole_floats=whole_floats)
 
 

@@ -12,6 +12,7 @@ from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.changes import MOST_CONTEXTS, found_changes, inside_words, moved_words
+from causalcontext.results.equations import ORDERED
 from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.log import Decision, Entries
@@ -216,7 +217,7 @@ def _over_time(result: ContextGraphs, evidence: ScoreEvidence, effect: int, x: s
               if row.present and (row.source, row.target) == ((x, y) if name == y else (y, x)) and row.context == value
               and type(row.context) is type(value)]  # fmt: skip
     if model == "context":
-        return [*slopes, f"{name} is the context, a multinomial logit"]
+        return [*slopes, f"{name} is the context, {_odds(evidence, effect)}"]
     if result.context is None:
         return slopes
     read = copies_in(result.reads.get(name))
@@ -231,10 +232,16 @@ _OVER_TIME = {"pooled": " and is the same in all contexts", "shifted": " and cha
               "mixed": " and changes some slopes with it"}  # fmt: skip
 
 
+def _odds(evidence: ScoreEvidence, context: int) -> str:
+    equations = evidence.mechanisms.equations if evidence.mechanisms is not None else ()
+    ordered = any(one.effect == context and one.kind == ORDERED for one in equations)
+    return "its values in order with proportional odds" if ordered else "a multinomial logit"
+
+
 def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) -> str:
     name, n = result.names[effect], int(evidence.rows[r, effect])
     if evidence.model[effect] == "context":
-        return f"{name} is the context, a multinomial logit on {n} rows"
+        return f"{name} is the context, {_odds(evidence, effect)} on {n} rows"
     if result.context is None:
         return f"{name} has one regression on {n} rows"
     if evidence.model[effect] in _SHARED:

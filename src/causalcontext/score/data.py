@@ -128,6 +128,25 @@ class ScoreData:
         must, position = self.links.must, self.position
         return tuple(tuple(v for v in self.context_variables if must[position[v], own]) for own in position)
 
+    @property
+    def has_ordered_contexts(self) -> bool:
+        """Whether the values of a context variable are in order: what causes it moves it up or down."""
+        return bool((self.kind[~self.is_system] == ORDERED).any())
+
+    @cached_property
+    def may_be_ordered(self) -> tuple[int, ...]:
+        """Context variables of three or more numbers that nobody declared, and that are not in order yet."""
+        return tuple(v for v, levels in zip(self.context_variables, self.table.levels, strict=True)
+                     if v < self.nodes and self.kind[v] == CLASS and len(levels) > 2
+                     and all(isinstance(value, int | float) for value in levels)
+                     and split(self.table.names[self.position[v]])[0] not in self.table.declared)  # fmt: skip
+
+    def with_ordered_contexts(self) -> ScoreData:
+        """The same, where context variables that may be in order are."""
+        kind = self.kind.copy()
+        kind[list(self.may_be_ordered)] = ORDERED
+        return replace(self, kind=kind).with_rows() if self.may_be_ordered else self
+
     @cached_property
     def is_system(self) -> Bools:
         """Which candidates are system variables."""
@@ -290,7 +309,8 @@ def score_data(table: Dataset, statistics: SufficientStatistics, links: Links, i
     parts = [system[~given[system]], contexts[~given[contexts]], system[given[system]], contexts[given[contexts]]]
     candidates = np.concatenate(parts)
     levels = dict(zip(table.contexts.positions, map(len, table.levels), strict=True))
-    kinds = [CLASS if c in levels else KINDS[table.kinds[c]] for c in candidates.tolist()]
+    kinds = [KINDS[table.kinds[c]] if c not in levels or (levels[c] > 2 and table.kinds[c] is Kind.ORDERED) else CLASS
+             for c in candidates.tolist()]  # fmt: skip
     classes = [levels.get(c, 0 if table.kinds[c].is_number else len(table.categories.get(c, ())))
                for c in candidates.tolist()]  # fmt: skip
     place = dict(zip(system.tolist(), order.tolist(), strict=True))

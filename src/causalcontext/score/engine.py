@@ -16,6 +16,7 @@ from causalcontext.errors import NotYetError, listed
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.orders.fit_arrays import ORDERED
 from causalcontext.knowledge import Links
 from causalcontext.model_checks.violations import Violation
 from causalcontext.progress import Advance
@@ -160,6 +161,12 @@ def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]
     if counts:
         notes.append(f"{named(counts)}: links at counts are found, but do not trust their directions without other "
                      "evidence; if you know them, pass knowledge=cc.Knowledge(tiers=...)")  # fmt: skip
+    graded = {node for node, part in explored.found.best.regressions() if node in data.context_variables
+              and data.kind[node] == ORDERED and len(part.columns)
+              and data.table.kinds[data.position[node]] is not Kind.ORDERED}  # fmt: skip
+    if graded:
+        notes.append(f"the values of {named(graded)} are taken to be in order: causes move it up or down; if they are "
+                     f"labels, pass kinds={{{named([min(graded)])!r}: 'categorical'}}")  # fmt: skip
     notes += residual_notes(findings, data.contexts > 1)
     uneven = {node for node, part in explored.found.best.regressions() if len(part.scale)}
     if uneven:
@@ -182,6 +189,7 @@ def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]
 
 _LEFT_OUT = {
     "starts": "climbs were cut short", "normal scores": "normal scores were not tried",
+    "ordered contexts": "values of the context were not tried in order",
     "curves": "curves were not tried", "wrong cells": "wrong cells were not looked for",
     "scales": "noise with an uneven spread was not tried",
     "directions": "directions that were not checked are left open",

@@ -34,7 +34,7 @@ from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
-from causalcontext.score.search import Effort, FoundModels, search
+from causalcontext.score.search import EQUAL, Effort, FoundModels, search
 from causalcontext.score.treatments import (
     MARGINAL_PARAMETERS,
     Treatment,
@@ -270,9 +270,19 @@ def _improved(straight: Explored, bent: Callable[[Explored, Effort], Explored], 
 
 
 def _straight(data: ScoreData, options: ScoreOptions, effort: Effort) -> Explored:
-    """The best model without curves; in a small table curves have their columns already."""
-    design = ScoreDesign(data, options, data.causes <= FEW_VARIABLES and options.curves != "never")
-    return Explored(design, search(design, False, effort), False, np.nan)
+    """The best model without curves, contexts in order or not; in a small table curves have their columns already."""
+    curved = data.causes <= FEW_VARIABLES and options.curves != "never"
+    design = ScoreDesign(data, options, curved)
+    found = Explored(design, search(design, False, effort), False, np.nan)
+    if not data.may_be_ordered or effort.clock.skips("ordered contexts"):
+        return found
+    design, best = ScoreDesign(data.with_ordered_contexts(), options, curved), found.found.best
+    try:
+        other = search(design, False, effort, [best.orders[0]], best.score)
+    except KeyboardInterrupt:  # the model with contexts as labels is there, and is kept
+        effort.clock.interrupt()
+        return found
+    return Explored(design, other, False, np.nan) if other.best.score > best.score + EQUAL else found
 
 
 def _bent(straight: Explored, effort: Effort) -> Explored:
@@ -374,6 +384,7 @@ def charge_for_ranks(data: ScoreData, options: ScoreOptions) -> float:
 
 def scores_at_orders(data: ScoreData, options: ScoreOptions, model: FittedModel, curves: bool) -> Floats:
     """The scores of all nodes with the orders and the blocks of a model of other values of the same columns."""
+    data = data.with_ordered_contexts() if model.design.data.has_ordered_contexts else data
     design = ScoreDesign(data, options, curves)
     return _at_orders(design.with_scales() if model.design.scales else design, model, curves)
 

@@ -259,12 +259,11 @@ def _spike(raw: ScoreData, position: int) -> float:
 
 def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     """How a variable is measured."""
-    if node in data.context_variables:
-        return Scale(plain.CATEGORY, levels=data.table.levels[data.context_variables.index(node)])
-    position = int(data.position[node])
-    if data.kind[node] != NUMBER:
-        levels = tuple(data.table.categories[position])
-        if data.kind[node] == CLASS:
+    position, kind = int(data.position[node]), data.kind[node] if node < data.candidates else CLASS
+    if kind != NUMBER:
+        levels = (data.table.levels[data.context_variables.index(node)] if node in data.context_variables
+                  else tuple(data.table.categories[position]))  # fmt: skip
+        if kind == CLASS:
             return Scale(plain.CATEGORY, levels=levels)
         scores = np.zeros(len(levels))
         scores[data.codes[node]] = data.values[node]
