@@ -103,3 +103,15 @@ def test_words_have_an_order_only_if_they_say_so():
         cause_of_r(table=rows, kinds={"R": "ordered"})
     rows["R"] = pd.Categorical(rows["R"], names, ordered=True)
     assert cause_of_r(table=rows) == "-->"
+
+
+def test_a_declaration_is_heard_with_lags():
+    g = np.random.default_rng(3)
+    a, r = np.zeros(400), np.zeros(400, dtype=int)
+    for t in range(1, 400):
+        a[t] = 0.4 * a[t - 1] + g.normal()
+        r[t] = np.digitize(a[t - 1] + 0.3 * g.normal(), [-1.0, 0.0, 0.8])
+    rows = pd.DataFrame({"A": a, "B": np.roll(a, 1) + g.normal(size=400), "R": r})
+    kinds = (None, {"R": "ordered"}, {"R": "categorical"})
+    found, told, labels = (cc.discover(rows, "R", lags=1, method="score-ac", kinds=one).evidence.score for one in kinds)
+    assert found == told > labels + 5.0
