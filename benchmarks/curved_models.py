@@ -120,10 +120,10 @@ class Design:
 
     `products` is the share of nodes with two or more parents that multiply two of them; `weights` are sizes of effects;
     with `uneven` the noise of a node depends on its first parent z in all contexts, so much a standard deviation: its
-    log grows with z ("exp"), it grows with the size of z ("abs"), or as with "exp" and z does nothing else ("alone");
-    "context": that of nodes that the context changes is larger in every second context. Four nodes are
-    written as `coarse` says, one entry of `COARSE` for all or one for each; if it `acts`, their effects see what is
-    written, else what is behind it.
+    log grows with z ("exp"), for one node alone ("one"), it grows with the size of z ("abs"), or as with "exp" and z
+    does nothing else ("alone"); "context": that of nodes that the context changes is larger in every second context.
+    Four nodes are written as `coarse` says, one entry of `COARSE` for all or one for each; if it `acts`, their effects
+    see what is written, else what is behind it.
     """
 
     curves: tuple[str, ...] = SIX
@@ -237,7 +237,8 @@ class CurvedModel:
         size, parent = self.design.uneven, self._spreading(node)
         if self.design.spread == "context":
             return np.where((level % 2 == 0) | ~self.children()[node], 1.0, np.exp(size))
-        if parent < 0:
+        fit = (other for other in range(len(self.order)) if other != self.context and self._spreading(other) >= 0)
+        if parent < 0 or (self.design.spread == "one" and node != next(fit)):
             return np.ones(values.shape[1])
         standard = (values[parent] - self.centre[parent]) / self.spread[parent]
         if self.design.spread == "abs":

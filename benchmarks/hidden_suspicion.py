@@ -9,8 +9,9 @@ all arrows of clean tables, "others" that of the other arrows of hidden tables, 
 neighbour; "warned" are tables with a suspected arrow, hidden and clean. "asked" is the share of arrows that were asked.
 Effects are .6 to 1.8 in size; in the cell "few weights" 1.2, 1.5 or 1.8, so that effects of one variable on another
 along two ways often cancel nearly, which looks like a hidden cause. In the cell "few links" tables come from
-`simulate.random_hidden_model`, whose hidden variable has two effects and in half of the models also causes R. Times are
-processor seconds a table.
+`simulate.random_hidden_model`, whose hidden variable has two effects and in half of the models also causes R. In the
+cells "one uneven" and "all uneven" noise is exponential, and the spread of one number, or of all, grows with a cause.
+Times are processor seconds a table.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -34,7 +36,9 @@ WEIGHTS = tuple(np.linspace(0.6, 1.8, 61).tolist())
 CELLS = {"linear": Design(LINE, weights=WEIGHTS), "few weights": Design(LINE),
          "two hidden": Design(LINE, weights=WEIGHTS), "weak": Design(LINE, weights=(0.5, 0.6, 0.7, 0.8, 0.9)),
          "few links": None, "exponential": Design(LINE, noise="exponential"), "uniform": Design(LINE, noise="uniform"),
-         "curved": Design(SIX), "curved, exponential": Design(SIX, noise="exponential")}  # fmt: skip
+         "curved": Design(SIX), "curved, exponential": Design(SIX, noise="exponential"),
+         "one uneven": Design(LINE, noise="exponential", uneven=0.5, spread="one"),
+         "all uneven": Design(LINE, noise="exponential", uneven=0.5)}  # fmt: skip
 Pairs = set[frozenset[str]]
 
 
@@ -57,7 +61,7 @@ def drawn(cell: str, hidden: int, rows: int, seed: int) -> tuple[pd.DataFrame, P
 
 
 def _sized(design: Design, hidden: int) -> Design:
-    return Design(design.curves, design.noise, nodes=NUMBERS + hidden, links=LINKS, weights=design.weights)
+    return replace(design, nodes=NUMBERS + hidden, links=LINKS)
 
 
 def _with_few_links(hidden: int, rows: int, seed: int) -> tuple[pd.DataFrame, Pairs]:

@@ -6,14 +6,19 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import optimize, stats
+from scipy import linalg, optimize, stats
 from scipy.interpolate import BSpline
 
 import causalcontext as cc
 from causalcontext.data.moments import Moments
 from causalcontext.diagnostics import correlated_errors, hidden_drivers
 from causalcontext.diagnostics.correlated_errors import EquationClimb, StraightEquations, compare_hidden_causes
-from causalcontext.diagnostics.hidden_causes import cubic_spline, residual_dependence
+from causalcontext.diagnostics.hidden_causes import (
+    cubic_spline,
+    residual_dependence,
+    shape_dependence,
+    standard_noise,
+)
 from causalcontext.diagnostics.hidden_drivers import smoothed_process
 
 
@@ -27,22 +32,30 @@ def table(seed, hidden=1.0, n=1000, noise="standard_normal"):
     return pd.DataFrame({"A": a, "B": b, "X": x, "Y": y, "C": c + np.where(r == 1, 1.0, -0.5) * b, "R": r})
 
 
+def rank_functions(residual):
+    """Legendre polynomials of the ranks, written out."""
+    n = len(residual)
+    place = np.array([(residual < value).sum() + 0.5 * (residual == value).sum() for value in residual]) / n * 2 - 1
+    found = np.column_stack([place, 1.5 * place**2 - 0.5, 2.5 * place**3 - 1.5 * place,
+                             (35 * place**4 - 30 * place**2 + 3) / 8])  # fmt: skip
+    return found - found.mean(axis=0)
+
+
 def naive_dependence(of_cause, of_effect, design):
     """The statistic, entry by entry, with the inverse of a Kronecker product in the directions that are left."""
     n = len(of_cause)
-
-    def functions(residual):
-        place = np.array([(residual < value).sum() + 0.5 * (residual == value).sum() for value in residual]) / n * 2 - 1
-        found = np.column_stack([place, 1.5 * place**2 - 0.5, 2.5 * place**3 - 1.5 * place,
-                                 (35 * place**4 - 30 * place**2 + 3) / 8])  # fmt: skip
-        return found - found.mean(axis=0)
-
-    whole, g = functions(of_cause)[:, :3], functions(of_effect)
+    whole, g = rank_functions(of_cause)[:, :3], rank_functions(of_effect)
     f = whole - design @ np.linalg.pinv(design) @ whole
     _, lengths, axes = np.linalg.svd(f / np.sqrt(n), full_matrices=False)
     f = np.column_stack([f @ axis for axis, length in zip(axes, lengths, strict=True)
                          if length**2 > 0.1 * np.mean([np.sum(one**2) / n for one in whole.T])])  # fmt: skip
-    products = np.array([np.sum(f[:, a] * g[:, b]) / np.sqrt(n) for a, b in product(range(f.shape[1]), range(4))])
+    return naive_p_value(f, g)
+
+
+def naive_p_value(f, g):
+    n = len(f)
+    columns = product(range(f.shape[1]), range(g.shape[1]))
+    products = np.array([np.sum(f[:, a] * g[:, b]) / np.sqrt(n) for a, b in columns])
     covariance = np.kron(f.T @ f / n, g.T @ g / n)
     return stats.chi2.sf(products @ np.linalg.solve(covariance, products), len(products))
 
@@ -81,6 +94,58 @@ def test_the_dependence_of_residuals_has_its_level_although_slopes_are_fitted_an
     level = np.mean([confounded(rng, 300, 0.0) < 0.05 for _ in range(400)])
     assert 0.02 < level < 0.085  # within three standard errors of .05
     assert np.mean([confounded(rng, 300, 1.0) < 0.01 for _ in range(40)]) > 0.6
+
+
+def test_the_dependence_of_shapes_is_that_of_a_naive_twin_and_ignores_shifts_and_stretches():
+    rng = np.random.default_rng(0)
+    cause, noise = rng.exponential(size=(2, 200))
+    unit = noise / noise.std()
+    waves = [(wave, size) for size in (0.7, 1.4, 2.1) for wave in (np.sin, np.cos)]
+
+    def means(shift=0.0, stretch=0.0):
+        return np.array([np.mean(wave(size * (unit + shift + stretch * unit))) for wave, size in waves])
+
+    moved = np.stack([(means(1e-5) - means(-1e-5)) / 2e-5, (means(0.0, 1e-5) - means(0.0, -1e-5)) / 2e-5])
+    kept = np.column_stack([wave(size * unit) for wave, size in waves]) @ linalg.null_space(moved)
+    kept = kept - kept.mean(axis=0)
+    lengths, axes = np.linalg.svd(kept, full_matrices=False)[1:]
+    kept = kept @ axes[lengths**2 > 0.005 * np.sum(lengths**2)].T
+    twin = naive_p_value(rank_functions(cause)[:, :3], kept)
+    assert shape_dependence(cause, noise) == pytest.approx(twin, rel=1e-4)
+    assert shape_dependence(cause, 7.0 * noise) == pytest.approx(twin, rel=1e-4)
+    assert np.isnan(shape_dependence(cause, np.zeros(200)))
+
+
+def test_the_mean_and_the_spread_of_noise_are_those_of_a_general_optimiser():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal(300)
+    design = np.column_stack([np.ones(300), x])
+    y = 2.0 - x + np.exp(0.4 * x) * rng.standard_normal(300)
+
+    def minus(parameters):
+        log_scale = design @ parameters[2:]
+        return np.sum(log_scale + 0.5 * ((y - design @ parameters[:2]) * np.exp(-log_scale)) ** 2)
+
+    best = optimize.minimize(minus, np.zeros(4)).x
+    twin = (y - design @ best[:2]) * np.exp(-design @ best[2:])
+    np.testing.assert_allclose(standard_noise(y, design, design), twin, atol=0.01)
+
+
+def shapes(rng, n, hidden, uneven=0.0):
+    """A cause without causes: all that depends on it may be a curve or a spread, but not another shape."""
+    x, y, common = rng.exponential(size=(3, n)) - 1.0
+    x = x + hidden * common
+    y = y * np.exp(uneven * x) + x + hidden * common
+    design = np.column_stack([np.ones(n), *cubic_spline(x)])
+    return shape_dependence(x, standard_noise(y, design, design))
+
+
+def test_the_dependence_of_shapes_has_its_level_beside_an_uneven_spread_and_sees_a_hidden_cause():
+    rng = np.random.default_rng(6)
+    for uneven in (0.0, 0.5):
+        level = np.mean([shapes(rng, 1000, 0.0, uneven) < 0.05 for _ in range(300)])
+        assert 0.02 < level < 0.1  # .06 and more, by the fitted curves
+    assert np.mean([shapes(rng, 500, 1.5) < 0.01 for _ in range(40)]) > 0.6
 
 
 def equations(values, columns):
@@ -199,9 +264,23 @@ def test_a_hidden_cause_is_seen_beside_curves_and_an_uneven_spread_is_not_taken_
     result = cc.discover(bent_table(1, 0.0, 0.5), method="score-ac")
     found = result.edges().to_dict("records")
     words = {frozenset((row["source"], row["target"])): row["hidden cause"] for row in found}
-    assert words[frozenset("XY")] == "not seen"
-    assert words[frozenset("BY")] == "not asked"  # B has no causes: whatever depends on it is a curve of it
+    assert words[frozenset("XY")] == words[frozenset("BY")] == "not seen"
+
+
+def test_beside_other_noise_a_curve_of_a_cause_without_causes_explains_all_that_depends_on_it():
+    result = cc.discover(bent_table(1, 0.0, noise="standard_exponential"), method="score-ac")
+    assert ("B", "Y") not in result.suspicion.asked
     assert "a curve or an uneven spread would explain" in str(result.diagnose())
+
+
+def test_a_hidden_cause_that_is_taken_for_an_uneven_spread_is_seen():
+    """X has no causes, so that every dependence may be one of mean and spread, but for the shape of the noise."""
+    rng = np.random.default_rng(3)
+    a, x, y, z, common = rng.exponential(size=(5, 1000))
+    x, y = x + 1.5 * common, a + y + 1.5 * common
+    result = cc.discover(pd.DataFrame({"A": a, "X": x, "Y": y, "Z": x + z}), method="score-ac")
+    assert any(equation.spread for equation in result.evidence.mechanisms.equations)
+    assert named(result) == {frozenset("XY")}
 
 
 @pytest.mark.slow

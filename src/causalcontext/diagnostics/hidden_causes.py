@@ -5,7 +5,8 @@ What the table can say depends on the equations of a pair (docs/hidden-causes.md
 - straight lines and Gaussian noise: models with correlated errors are compared (`correlated_errors`);
 - curves, other noise, uneven spreads: the residual of the cause is held against that of the effect, which a hidden
   common cause leaves dependent, however well a line or a curve describes the effect. What depends on a cause of the
-  effect that is known to act along a curve or on the spread counts for nothing: any such curve explains it;
+  effect that is known to act along a curve or on the spread counts for nothing: any such curve explains it. But where
+  the mean and the spread of the noise follow such a cause, its shape should not: a hidden common cause changes it;
 - with lags: models with a hidden process are compared (`hidden_drivers`), after a search by tests as well;
 - columns that are no numbers: nothing is said.
 """
@@ -33,10 +34,17 @@ if TYPE_CHECKING:
 
 LEVEL = 0.005
 """Of the residuals of a link: of ten links, a twentieth of the tables where nothing is hidden has one below."""
+LEVEL_OF_SHAPE = 0.01
+"""Of the shape of the noise; that of the residuals is half as large where both are asked."""
 OF_CAUSE, OF_EFFECT = 3, 4
 """Polynomials of the ranks of the two residuals."""
 LEAST_LEFT = 0.1
 """Functions of the cause that the equation of the effect leaves less of, of their variance, are not compared."""
+FREQUENCIES, LEAST_WAVE = (0.7, 1.4, 2.1), 0.005
+"""Of the waves of a noise of standard deviation 1 that its shape is compared by. Directions with less than so much of
+their variance are left out, for they show errors of the fitted mean and spread."""
+ROUNDS, STEPS, LARGEST_SQUARE = 5, 3, 30.0
+"""Fits of a mean and a spread: rounds, steps of the spread in each, and how much one row counts for it at most."""
 MOST_ROWS = 20_000
 """Of longer tables every m-th row is compared: beyond, any misfit of a curve shows."""
 MOST_VARIABLES = 25
@@ -89,12 +97,12 @@ def hidden_suspicion(result: ContextGraphs) -> HiddenSuspicion:
     rows = result.rows
     for pair, kind in kinds.items():
         if kind == "residuals" and rows is not None:
-            p = _depend(rows, evidence.mechanisms, pair)
-            if np.isnan(p):
+            depend = _depend(rows, evidence.mechanisms, pair)
+            if depend is None:
                 missing.add("links are not asked about where a curve or an uneven spread would explain all dependence")
                 continue
             asked.add(pair)
-            if p < LEVEL:
+            if depend:
                 suspected.add(pair)
         elif kind == "residuals":
             missing.add("residuals need rows, which this result does not have")
@@ -197,24 +205,51 @@ def _by_likelihood(given: StraightEquations, numbers: list[int]) -> tuple[set[tu
     return ordered(found), ordered(left)
 
 
-def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int]) -> float:
-    """The p-value of independent residuals of a pair, the cause being the one that stands in the other's equation."""
+def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int]) -> bool | None:
+    """Whether the residuals of a pair depend, the cause being the one that stands in the other's equation.
+
+    None if nothing can be asked.
+    """
     x, y = pair
-    into = (one for one in mechanisms.equations if one.effect == y)
+    into = [one for one in mechanisms.equations if one.effect == y]
     ends = (x, y) if any(x in one.causes or x in {term.cause for term in one.spread} for one in into) else (y, x)
     used = np.flatnonzero(complete_rows(rows))
     used = used[:: max(1, -(-len(used) // MOST_ROWS))]
     designs = [design_matrix(rows, mechanisms, node, used) for node in ends]
     values = [mechanisms.scales[node].standard(np.asarray(rows.columns[node])[used]) for node in ends]
     left = [_residual(design, value) for design, value in zip(designs, values, strict=True)]
-    return residual_dependence(left[0], left[1], designs[1])
+    tests = [(residual_dependence(left[0], left[1], designs[1]), LEVEL)]
+    if _shape_is_asked(mechanisms, *ends):
+        spread = design_matrix(rows, mechanisms, ends[1], used, terms=False)
+        of_shape = shape_dependence(left[0], standard_noise(values[1], designs[1], spread))
+        tests = [(tests[0][0], LEVEL / 2.0), (of_shape, LEVEL_OF_SHAPE)]
+    below = [p < level for p, level in tests if not np.isnan(p)]
+    return any(below) if below else None
 
 
-def design_matrix(rows: Dataset, mechanisms: Mechanisms, node: int, used: Ints) -> Floats:
+def _shape_is_asked(mechanisms: Mechanisms, cause: int, effect: int) -> bool:
+    """Whether the effect has curves or an uneven spread; but not if it follows a curve of the cause beside other noise.
+
+    Where the density of the noise has a sharp edge, what a fitted curve does not follow looks like another shape.
+    """
+    own = [one for one in mechanisms.equations if one.effect == effect]
+    gaussian = all(one.density[0] == 0.0 for one in own)
+    curved = any(cause in term.causes for one in own for term in one.terms if term.kind != "linear")
+    return any(_bends(one) for one in own) and (gaussian or not curved)
+
+
+def _bends(equation: Equation) -> list[tuple[int, tuple[int, ...]]]:
+    """The causes that act along curves or on the spread, and in which contexts."""
+    uneven = {(term.cause, equation.contexts) for term in equation.spread if term.shape != "context"}
+    curved = {(cause, term.contexts) for term in equation.terms if term.kind != "linear" for cause in term.causes}
+    return sorted(uneven | curved)
+
+
+def design_matrix(rows: Dataset, mechanisms: Mechanisms, node: int, used: Ints, terms: bool = True) -> Floats:
     """What may move a number: shape (rows, columns).
 
     Intercepts, and terms of its equations where they live; any smooth curve of a cause that is known to act along a
-    curve or on the spread; contexts, if the spread differs between them.
+    curve or on the spread; contexts, if the spread differs between them. Without `terms`, what may move its spread.
     """
     codes, columns = rows.codes[used] if len(rows.contexts.positions) else np.zeros(len(used), dtype=np.int64), []
     for equation in (one for one in mechanisms.equations if one.effect == node):
@@ -222,13 +257,12 @@ def design_matrix(rows: Dataset, mechanisms: Mechanisms, node: int, used: Ints) 
             here = [r for r, own in zip(equation.contexts, equation.intercepts, strict=True) if own == intercept]
             columns.append(np.isin(codes, here).astype(np.float64))
         columns += [np.isin(codes, term.contexts).astype(np.float64) for term in equation.spread if term.contexts]
-        uneven = {term.cause for term in equation.spread if term.shape != "context"}
+        bends = _bends(equation)
         standard = {cause: mechanisms.scales[cause].standard(np.asarray(rows.columns[cause])[used])
-                    for cause in uneven | set(equation.causes)}  # fmt: skip
-        columns += [term.values(standard) * np.isin(codes, term.contexts) for term in equation.terms]
-        bends = {(cause, equation.contexts) for cause in uneven}
-        bends |= {(cause, term.contexts) for term in equation.terms if term.kind != "linear" for cause in term.causes}
-        for cause, contexts in sorted(bends):
+                    for cause in {*equation.causes, *(cause for cause, _ in bends)}}  # fmt: skip
+        if terms:
+            columns += [term.values(standard) * np.isin(codes, term.contexts) for term in equation.terms]
+        for cause, contexts in bends:
             columns += [curve * np.isin(codes, contexts) for curve in cubic_spline(standard[cause])]
     return np.stack(columns, axis=1)
 
@@ -251,15 +285,56 @@ def residual_dependence(of_cause: Floats, of_effect: Floats, design: Floats) -> 
     NaN if there are none.
     """
     whole, effect = _legendre(of_cause, OF_CAUSE), _legendre(of_effect, OF_EFFECT)
-    n, rest = len(whole), _residual(design, whole)
-    variances, axes = np.linalg.eigh(rest.T @ rest / n)
-    kept = variances > LEAST_LEFT * whole.var(axis=0).mean()
-    if not kept.any():
-        return np.nan
-    across = axes[:, kept].T @ rest.T @ effect
-    inside = np.linalg.inv(effect.T @ effect / n)
-    statistic = np.einsum("ab,bc,ac,a->", across, inside, across, 1.0 / variances[kept]) / n
-    return float(chi2.sf(statistic, int(kept.sum()) * OF_EFFECT))
+    left = _whitened(_residual(design, whole), LEAST_LEFT * whole.var(axis=0).mean())
+    return _independent(left, _whitened(effect))
+
+
+def _independent(first: Floats, second: Floats) -> float:
+    """The p-value of no covariance between whitened functions of two independent variables; NaN if one has none."""
+    across = first.T @ second / np.sqrt(len(first))
+    return float(chi2.sf(np.sum(across**2), across.size)) if across.size else np.nan
+
+
+def _whitened(functions: Floats, least: float = 1e-9) -> Floats:
+    """Principal components of functions of mean 0 with more than so much variance, divided by their deviations."""
+    variances, axes = np.linalg.eigh(functions.T @ functions / len(functions))
+    kept = variances > least
+    return np.asarray(functions @ axes[:, kept] / np.sqrt(variances[kept]))
+
+
+def standard_noise(values: Floats, design: Floats, spread: Floats) -> Floats:
+    """The noise of values with a mean along `design`, divided by a spread whose logarithm is along `spread`."""
+    basis, sizes, _ = np.linalg.svd(spread / np.abs(spread).max(axis=0).clip(1e-12), full_matrices=False)
+    basis = basis[:, sizes > 1e-9 * sizes[0]]
+    left = _residual(design, values)
+    log_scale = basis @ (basis.T @ np.log(np.abs(left) + 1e-3 * left.std() + 1e-12))
+    for _ in range(ROUNDS):
+        for _ in range(STEPS):
+            excess = np.minimum((left / _scale(log_scale)) ** 2, LARGEST_SQUARE) - 1.0
+            log_scale = log_scale + 0.5 * basis @ (basis.T @ excess)
+        scale = _scale(log_scale)
+        left = scale * _residual(design / scale[:, None], values / scale)
+    return np.asarray(left / scale)
+
+
+def _scale(log_scale: Floats) -> Floats:
+    return np.exp(log_scale.clip(-8.0, 8.0))
+
+
+def shape_dependence(of_cause: Floats, noise: Floats) -> float:
+    """The p-value of a noise whose shape does not depend on the residual of a cause.
+
+    Polynomials of the ranks of the residual, against those waves of the noise, of standard deviation 1, whose mean does
+    not move to first order where the noise is shifted or stretched: so a mean and a spread that were fitted, along any
+    curves, do not matter.
+    """
+    noise, sizes = noise / max(float(noise.std()), 1e-12), np.array(FREQUENCIES)
+    sines, cosines = np.sin(noise[:, None] * sizes), np.cos(noise[:, None] * sizes)
+    waves, slopes = np.hstack([sines, cosines]), np.hstack([sizes * cosines, -sizes * sines])
+    moved = np.stack([slopes.mean(axis=0), (noise[:, None] * slopes).mean(axis=0)])
+    waves = (waves - waves.mean(axis=0)) @ np.linalg.svd(moved)[2][2:].T
+    least = LEAST_WAVE * waves.var(axis=0).sum()
+    return _independent(_whitened(_legendre(of_cause, OF_CAUSE)), _whitened(waves, least))
 
 
 def _legendre(residual: Floats, degree: int) -> Floats:
