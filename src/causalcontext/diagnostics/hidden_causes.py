@@ -228,14 +228,17 @@ def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int]) -> boo
 
 
 def _shape_is_asked(mechanisms: Mechanisms, cause: int, effect: int) -> bool:
-    """Whether the effect has curves or an uneven spread; but not if it follows a curve of the cause beside other noise.
+    """Whether the shape of the noise of an effect with curves or an uneven spread can tell of a hidden cause.
 
-    Where the density of the noise has a sharp edge, what a fitted curve does not follow looks like another shape.
+    Not if the effect follows a curve of the cause, and the noise is not Gaussian: where its density has a sharp edge,
+    what a fitted curve does not follow looks like another shape. Nor if a cause acts on the spread alone: what a search
+    takes a hidden cause for moves the mean as well.
     """
     own = [one for one in mechanisms.equations if one.effect == effect]
     gaussian = all(one.density[0] == 0.0 for one in own)
     curved = any(cause in term.causes for one in own for term in one.terms if term.kind != "linear")
-    return any(_bends(one) for one in own) and (gaussian or not curved)
+    alone = any(term.shape != "context" and term.cause not in one.causes for one in own for term in one.spread)
+    return any(_bends(one) for one in own) and (gaussian or not curved) and not alone
 
 
 def _bends(equation: Equation) -> list[tuple[int, tuple[int, ...]]]:
@@ -318,7 +321,7 @@ def standard_noise(values: Floats, design: Floats, spread: Floats) -> Floats:
 
 
 def _scale(log_scale: Floats) -> Floats:
-    return np.exp(log_scale.clip(-8.0, 8.0))
+    return np.asarray(np.exp(log_scale.clip(-8.0, 8.0)))
 
 
 def shape_dependence(of_cause: Floats, noise: Floats) -> float:
