@@ -11,8 +11,8 @@ from scipy.interpolate import BSpline
 
 import causalcontext as cc
 from causalcontext.data.moments import Moments
-from causalcontext.diagnostics import correlated_errors, hidden_drivers
-from causalcontext.diagnostics.correlated_errors import EquationClimb, StraightEquations, compare_hidden_causes
+from causalcontext.diagnostics import correlated_errors, hidden_drivers, hidden_node
+from causalcontext.diagnostics.correlated_errors import EquationClimb, StraightEquations
 from causalcontext.diagnostics.hidden_causes import (
     cubic_spline,
     residual_dependence,
@@ -20,6 +20,7 @@ from causalcontext.diagnostics.hidden_causes import (
     standard_noise,
 )
 from causalcontext.diagnostics.hidden_drivers import smoothed_process
+from causalcontext.diagnostics.hidden_node import HiddenNode, compare_hidden_causes, with_hidden_node
 
 
 def table(seed, hidden=1.0, n=1000, noise="standard_normal"):
@@ -198,6 +199,48 @@ def test_models_with_a_hidden_cause_gain_where_there_is_one_and_nothing_where_no
     assert gains("ABXY")[0].children == (2, 3)
     assert not gains("ABXY", hidden=0.0)
     assert not gains("XY")  # two arrows and a hidden cause are equivalent
+
+
+def hidden_in_contexts(seed, n=1000):
+    """A, B, C, then X, Y and Z below one of them each; a hidden cause of X and Y, and of Z in the second context."""
+    rng = np.random.default_rng(seed)
+    codes, (a, b, c, x, y, z, common) = rng.integers(2, size=n), rng.standard_normal((7, n))
+    x, y, z = a + x + common, b + y + common, c + z + np.where(codes, -1.2 * common, 0.3)
+    columns = (*[frozenset()] * 3, frozenset({(0, 3)}), frozenset({(1, 3)}), frozenset({(2, 3), (6, 2)}))
+    values, free = np.column_stack([a, b, c, x, y, z]), np.append(np.ones(6, dtype=bool), False)
+    may = np.outer(free, free) | (np.arange(7)[:, None] == 6)
+    given = StraightEquations(Moments.of_rows(values, codes, 2), (*columns, frozenset()), free, may,
+                              np.zeros_like(may), np.zeros((2, 7, 7), dtype=bool), np.ones((7, 2)), 1.0)  # fmt: skip
+    return given, (values - values.mean(axis=0)) / values.std(axis=0), codes
+
+
+def test_the_likelihood_of_a_hidden_node_is_that_of_full_covariances_and_no_step_lowers_it():
+    given, values, codes = hidden_in_contexts(1, n=300)
+    noise = np.where(np.arange(7)[:, None] == 4, [[1.0, 1.5]], 1.0)
+    node = HiddenNode(EquationClimb(with_hidden_node(replace(given, noise=noise))))
+    own, whole = node.climb.given.columns, np.column_stack([values, np.zeros(300), np.ones(300)])
+    columns = (*own[:3], own[3] | {(6, 3)}, own[4] | {(6, 3)}, own[5] | {(6, 2)}, *own[6:])
+    fit, values_on_the_way = node.started(columns), []
+    for _ in range(30):
+        values_on_the_way.append(node.expect(fit))
+        naive = 0.5 * 300 * 3 * (np.log(2 * np.pi) + 1) + np.log(1.5) * (codes == 1).sum()
+        for r in (0, 1):
+            covariance = np.outer(fit.loading[r], fit.loading[r]) + np.diag(fit.left * noise[[3, 4, 5], r] ** 2)
+            naive += stats.multivariate_normal.logpdf(
+                whole[codes == r] @ fit.errors[r].T, np.zeros(3), covariance
+            ).sum()
+        assert values_on_the_way[-1] == pytest.approx(naive)
+        fit = node.fitted(columns, fit.children)
+    assert fit.loading[0, 2] == 0.0
+    assert (np.diff(values_on_the_way) > -1e-8).all()
+    assert values_on_the_way[-1] > values_on_the_way[0] + 1.0
+
+
+def test_a_hidden_cause_of_a_third_variable_in_one_context_is_found():
+    given, _, _ = hidden_in_contexts(2)
+    best = compare_hidden_causes(given).better[0]
+    assert best.children == (3, 4, 5)
+    assert best.columns == given.columns
 
 
 @pytest.fixture(scope="module")
@@ -491,7 +534,7 @@ def test_over_time_a_dense_table_is_asked_in_part(monkeypatch):
 
 def test_links_of_a_dense_table_are_asked_in_part(monkeypatch):
     """All of them would take too long, and the finding says so."""
-    monkeypatch.setattr(correlated_errors, "MOST_WORK", 1000)
+    monkeypatch.setattr(hidden_node, "MOST_WORK", 1000)
     result = cc.discover(table(1), "R", method="score-ac")
     whole = cc.discover(table(1), "R", method="score-ac", time_limit=None)
     assert "were not asked" in str(result.diagnose())

@@ -1,14 +1,11 @@
 """Would correlated errors, the trace of a hidden common cause, describe straight lines with Gaussian noise better?
 
 A model is a set of straight equations; the errors of two or three of them, the children of a hidden cause, may be
-correlated, which is the same as an explicit hidden node. Its likelihood needs moments only: those of the errors, summed
-over contexts, since a context picks an equation and the Jacobian of a system without cycles is 1. It is maximised by
-residual iterative conditional fitting (Drton, Eichler and Richardson 2009): least squares of one equation at a time,
-with the errors of its siblings beside its causes. Prices are those of score-ac; a correlation costs one parameter.
-
-The comparison is fair where both sides are searched alike. So equations are climbed anew without correlations (the
-base), then, near every adjacent pair, with one; what such a climb has found starts a climb without any, which may raise
-the base.
+correlated, as with a hidden node that acts alike in all contexts (`hidden_node` has the others). Its likelihood needs
+moments only: those of the errors, summed over contexts, since a context picks an equation and the Jacobian of a system
+without cycles is 1. It is maximised by residual iterative conditional fitting (Drton, Eichler and Richardson 2009):
+least squares of one equation at a time, with the errors of its siblings beside its causes. Prices are those of
+score-ac; a correlation costs one parameter.
 """
 
 from __future__ import annotations
@@ -24,10 +21,8 @@ import numpy as np
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Bools, Floats
 
-CLEARLY = 4.0
-"""Nats by which a model with a hidden cause must be better."""
 ENOUGH = 3.0
-"""The distance in nats from the best of these models of others that count; over time what `CLEARLY` is here, too."""
+"""The distance in nats from the best of the models with a hidden cause of others that count."""
 BETTER = 1e-6
 START = 0.6
 """The correlation to start from where the link is there, too: least squares is a stationary point."""
@@ -71,40 +66,7 @@ class HiddenCauseModel(NamedTuple):
     score: float
 
 
-class HiddenCauseComparison(NamedTuple):
-    """The best score without a hidden cause, the clearly better models, the best first, and the pairs not asked."""
-
-    base: float
-    better: tuple[HiddenCauseModel, ...]
-    left: tuple[tuple[int, int], ...] = ()
-
-
-def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
-    """The models with a hidden cause of an adjacent pair, and perhaps of a third variable, that beat every other."""
-    climb = EquationClimb(given)
-    base = climb.up(given.columns, ())
-    found: list[HiddenCauseModel] = []
-    left: list[tuple[int, int]] = []
-    for pair in climb.adjacent(base.columns):
-        if climb.work > MOST_WORK:
-            left.append(pair)
-            continue
-        best = base
-        for start, correlation in climb.starts(base.columns, pair):
-            if climb.acyclic(start):
-                best = max(best, climb.up(start, pair, correlation), key=lambda model: model.score)
-        for third in climb.near(base.columns, pair):
-            if best.children == pair:
-                larger = climb.up(_apart(best.columns, (*pair, third)), tuple(sorted((*pair, third))))
-                best = max(best, larger, key=lambda model: model.score)
-        if best.score > base.score + BETTER:
-            found.append(best)
-            base = max(base, *climb.without_hidden_cause(best), key=lambda model: model.score)
-    better = [model for model in found if model.score > base.score + CLEARLY]
-    return HiddenCauseComparison(base.score, tuple(sorted(better, key=lambda model: -model.score)), tuple(left))
-
-
-def _apart(columns: tuple[Columns, ...], some: Sequence[int]) -> tuple[Columns, ...]:
+def unlinked(columns: tuple[Columns, ...], some: Sequence[int]) -> tuple[Columns, ...]:
     """The equations without links between some variables."""
     return tuple(frozenset(column for column in own if column[0] not in some) if effect in some else own
                  for effect, own in enumerate(columns))  # fmt: skip
@@ -203,10 +165,11 @@ class EquationClimb:
         self.masks = sorted({self.everywhere, *single, *(mask for own in given.columns for _, mask in own)})
         self.place = {column: i for i, column in enumerate((v, mask) for v in range(self.p + 1) for mask in self.masks)}
         self.response = [self.place[v, self.everywhere] for v in range(self.p)] + [self.place[self.p, single[-1]]]
-        scales, of = np.unique(np.round(given.noise / given.noise[:, :1], 6), axis=0, return_inverse=True)
-        self.scale_of, raw = of.ravel().tolist(), _raw_products(given.moments)
-        self.products = {(a, b): self._products(raw, one * other) for a, one in enumerate(scales)
-                         for b, other in enumerate(scales)}  # fmt: skip
+        self.lives = np.array([[mask >> r & 1 for r in range(self.k)] for mask in self.masks], dtype=np.float64)
+        self.scales, of = np.unique(np.round(given.noise / given.noise[:, :1], 6), axis=0, return_inverse=True)
+        self.scale_of, self.raw = of.ravel().tolist(), _raw_products(given.moments)
+        self.products = {(a, b): self._products(self.raw, one * other) for a, one in enumerate(self.scales)
+                         for b, other in enumerate(self.scales)}  # fmt: skip
         self.cost = {
             mask: given.price * log(max(float(given.moments.rows[_bits(mask)].sum()), 2.0)) for mask in self.masks
         }
@@ -215,11 +178,22 @@ class EquationClimb:
         self._better: dict[tuple[int, Columns], list[tuple[float, Columns]]] = {}
 
     def _products(self, raw: Floats, weights: Floats) -> Floats:
-        """Cross products of all columns, each row divided by what the noise of two variables is in its context."""
-        lives = np.array([[mask >> r & 1 for r in range(self.k)] for mask in self.masks], dtype=np.float64)
-        both = (lives[:, None] * lives / weights).reshape(-1, self.k) @ raw.reshape(self.k, -1)
-        found = both.reshape(len(lives), len(lives), self.p + 1, self.p + 1).transpose(2, 0, 3, 1)
-        return np.asarray(found.reshape(len(self.place), len(self.place)))
+        """Cross products of columns, each row divided by what the noise of two variables is in its context.
+
+        `raw` has shape (K, a, p + 1), for a of the variables; a row of the products is a column of one of these.
+        """
+        m = len(self.masks)
+        both = (self.lives[:, None] * self.lives / weights).reshape(-1, self.k) @ raw.reshape(self.k, -1)
+        return np.asarray(both.reshape(m, m, -1, self.p + 1).transpose(2, 0, 3, 1).reshape(-1, len(self.place)))
+
+    def replace_products(self, number: int, raw: Floats) -> None:
+        """Take other cross products of a moved number with all variables and 1, shape (K, p + 1)."""
+        here = [self.place[number, mask] for mask in self.masks]
+        for (a, b), table in self.products.items():
+            table[here] = self._products(raw[:, None], self.scales[a] * self.scales[b])
+            table[:, here] = table[here].T
+        self.alone.clear()
+        self._better.clear()
 
     def _fixed(self, links: Bools) -> list[int]:
         """The causes of every variable in a context that no move changes, as bit masks."""
@@ -265,7 +239,8 @@ class EquationClimb:
         among = [*some, *self.near(columns, some)] if some else self.nodes
         for _ in range(MOST_MOVES):
             ranked = sorted(self.moves(columns, fit, among), key=lambda move: -move[0])
-            other = next((other for _, changed in ranked if self.acyclic(other := _with(columns, *changed))), None)
+            moved = (with_equations(columns, *changed) for _, changed in ranked)
+            other = next((other for other in moved if self.acyclic(other)), None)
             if other is None:
                 break
             value, other_fit = self.scored(other, children, correlation)
@@ -278,7 +253,7 @@ class EquationClimb:
         """What a climb without correlations finds from a model, with either link between two of its children."""
         yield self.up(model.columns, ())
         for cause, effect in permutations(model.children, 2):
-            linked = _with(model.columns, (effect, self._caused(model.columns[effect], cause)))
+            linked = with_equations(model.columns, (effect, self._caused(model.columns[effect], cause)))
             if self.given.may[cause, effect] and self.acyclic(linked):
                 yield self.up(linked, ())
 
@@ -374,13 +349,13 @@ class EquationClimb:
         of the first one alone, instruments for its effect on the second. Single moves do not lead there: the effect and
         the correlation are not both identified as long as the second one keeps all of these causes.
         """
-        apart = _apart(columns, pair)
+        apart = unlinked(columns, pair)
         yield apart, 0.0
         for common in sorted({*self.near(columns, pair[:1])} & {*self.near(columns, pair[1:])}):
-            alone = _apart(_apart(apart, (pair[0], common)), (pair[1], common))
+            alone = unlinked(unlinked(apart, (pair[0], common)), (pair[1], common))
             for effect in pair:
                 if self.given.may[common, effect]:
-                    yield _with(alone, (effect, alone[effect] | self._every(common))), 0.0
+                    yield with_equations(alone, (effect, alone[effect] | self._every(common))), 0.0
         both = [columns]
         for cause, effect in (pair, pair[::-1]):
             own = {one for one, _ in columns[effect]}
@@ -389,7 +364,7 @@ class EquationClimb:
                 rest = columns[effect]
                 for one in shared:
                     rest = _without(rest, one, self.p, self.everywhere)
-                both.append(_with(columns, (effect, rest)))
+                both.append(with_equations(columns, (effect, rest)))
         yield from product(both, (-START, START))
 
     def adjacent(self, columns: tuple[Columns, ...]) -> list[tuple[int, int]]:
@@ -410,7 +385,7 @@ class EquationClimb:
         return True
 
 
-def _with(columns: tuple[Columns, ...], *changed: tuple[int, Columns]) -> tuple[Columns, ...]:
+def with_equations(columns: tuple[Columns, ...], *changed: tuple[int, Columns]) -> tuple[Columns, ...]:
     made = list(columns)
     for node, own in changed:
         made[node] = own

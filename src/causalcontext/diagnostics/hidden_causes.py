@@ -2,7 +2,7 @@
 
 What the table can say depends on the equations of a pair (docs/hidden-causes.md has the measurements):
 
-- straight lines and Gaussian noise: models with correlated errors are compared (`correlated_errors`);
+- straight lines and Gaussian noise: models with a hidden cause are compared (`hidden_node`);
 - curves, other noise, uneven spreads: the residual of the cause is held against that of the effect, which a hidden
   common cause leaves dependent, however well a line or a curve describes the effect. What depends on a cause of the
   effect that is known to act along a curve or on the spread counts for nothing: any such curve explains it. But where
@@ -14,6 +14,7 @@ What the table can say depends on the equations of a pair (docs/hidden-causes.md
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,8 +22,9 @@ from scipy.stats import chi2, rankdata
 
 from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.data.moments import Moments
-from causalcontext.diagnostics.correlated_errors import ENOUGH, Columns, StraightEquations, compare_hidden_causes
+from causalcontext.diagnostics.correlated_errors import Columns, StraightEquations
 from causalcontext.diagnostics.hidden_drivers import suspected_drivers
+from causalcontext.diagnostics.hidden_node import compare_hidden_causes
 from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.equations import NUMBER, Equation, Mechanisms
@@ -48,7 +50,7 @@ ROUNDS, STEPS, LARGEST_SQUARE = 5, 3, 30.0
 MOST_ROWS = 20_000
 """Of longer tables every m-th row is compared: beyond, any misfit of a curve shows."""
 MOST_VARIABLES = 25
-"""With more variables models with correlated errors take long."""
+"""With more variables models with a hidden cause take long."""
 
 Pair = tuple[str, str]
 
@@ -184,19 +186,17 @@ def _noise(equation: Equation, context: int) -> float:
 
 
 def _by_likelihood(given: StraightEquations, numbers: list[int]) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Pairs with correlated errors, and links that vanish or turn round, in the clearly better models near the best.
+    """Pairs of children of a hidden cause in the clearly better models, and links that the strong ones drop or turn.
 
-    Beside them, the pairs that were not asked.
+    The others save a parameter, perhaps by chance, and which links they drop says little. And the pairs not asked.
     """
     found: set[tuple[int, int]] = set()
-    _, better, left = compare_hidden_causes(given)
+    base, strong, better, left = compare_hidden_causes(given)
     for model in better:
-        if model.score < better[0].score - ENOUGH:
-            break
-        found |= {(x, y) for x in model.children for y in model.children if x < y}
-        for effect, own in enumerate(given.columns):
+        found |= set(combinations(model.children, 2))
+        for effect, own in enumerate(given.columns if model.score > base + strong else ()):
             kept = {cause for cause, _ in model.columns[effect]}
-            found |= {(min(cause, effect), max(cause, effect)) for cause, _ in own if cause not in kept}
+            found |= {(cause, effect) for cause, _ in own if cause not in kept}
 
     def ordered(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
         return {(min(ends), max(ends)) for x, y in pairs if max(x, y) < len(numbers)
