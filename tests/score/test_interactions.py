@@ -1,10 +1,13 @@
 """Categories whose causes act together: products of levels are proposed, priced, saved and of use, and only then."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
 from naive_logit import naive_logit
 from scipy.special import softmax
+from score_tables import design_of, fits_of, workspace_of
 
 import causalcontext as cc
 from causalcontext.score.curves import interaction_gains
@@ -98,6 +101,21 @@ def test_columns_and_workers_do_not_matter():
     assert cc.discover(rows, method="score-ac", n_jobs=2) == result
     other = cc.discover(rows[["D", "B", "C", "A"]], method="score-ac")
     assert all(other.union.mark(x, y) == result.union.mark(x, y) for x in "ABCD" for y in "ABCD")
+
+
+def test_a_sum_of_indicators_keeps_all_of_them():
+    """Once its causes explain a category without rest, none of them may look superfluous."""
+    codes = np.repeat([[0, 0, 0, 2], [1, 0, 1, 0], [0, 1, 1, 1]], [460, 30, 10], axis=0).T
+    rows = pd.DataFrame({name: np.array(["no", "yes", "both"])[own] for name, own in zip("ABCD", codes, strict=True)})
+    design = design_of(rows, None)
+    workspace, names = workspace_of(design), [design.data.table.names[j] for j in design.data.position]
+    for child, parents in (("C", "AB"), ("A", "BC"), ("D", "AB")):
+        offered = np.array([[name in parents for name in names]])
+        (score,), (columns,) = fits_of(workspace, [(0, names.index(child))], offered)
+        assert {names[design.owner[column]] for column in columns} == {*parents}
+        own = [column for column, owner in enumerate(design.owner) if names[owner] in parents]
+        sets = [(0, names.index(child), some) for size in range(3) for some in combinations(own, size)]
+        assert score == pytest.approx(workspace.score(sets)[:, 0].max(), abs=1e-3)  # no set of columns is better
 
 
 @pytest.mark.slow

@@ -283,6 +283,9 @@ def _shrink(table: Regression, whole: Ints, work: Scratch) -> None:
     chosen = whole[PATH + (whole.size - PATH) // 2 :]
     while True:
         solve(table, chosen, whole[TAKEN], work)
+        for a in range(table.width):  # without any variance left no column would seem to explain anything
+            if table.width > 1 or work.small[0, a, a] <= NO_VARIANCE:
+                work.small[0, a, a] += SMALLEST_VARIANCE
         invert(work.small[0], work.small[1], table.width)
         first, second, lowest = -1, -1, 1.0
         for place in range(whole[TAKEN]):
