@@ -21,6 +21,7 @@ from causalcontext.kernels.handles import Note, PointerTo, fetch
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.fit_arrays import (
     BASIC,
+    CLASS,
     CLOSED,
     CONTEXTS,
     CURVED,
@@ -28,6 +29,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     FACTOR,
     FAMILY,
     FIT_ARRAYS,
+    KIND,
     LEAST,
     LEFT,
     LENGTH,
@@ -39,6 +41,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     TAKEN,
     VALUE,
     WELCOME,
+    FitRows,
     Fits,
     Regression,
     Scratch,
@@ -72,7 +75,7 @@ def select(arrays: Note, block: int, node: int, plain: bool, slot: int) -> float
     inside, count = _list(table, plain, matters.size > 0, work)
     _grow(table, inside, count, whole, matters, work)
     _start_with_path(table, whole)
-    _shrink(table, whole, work)
+    _shrink(table, whole, fetch(arrays, FIT_ARRAYS, FitRows).node[node, KIND] == CLASS, work)
     return float(work.small[0, 0, 0])
 
 
@@ -278,14 +281,13 @@ def _part(table: Regression, whole: Ints, t: int, family: int, open_contexts: in
 
 
 @kernel
-def _shrink(table: Regression, whole: Ints, work: Scratch) -> None:
+def _shrink(table: Regression, whole: Ints, is_category: bool, work: Scratch) -> None:
     """Drop columns, or merge two of a family, where the loss is below the price, the cheapest first."""
     chosen = whole[PATH + (whole.size - PATH) // 2 :]
     while True:
         solve(table, chosen, whole[TAKEN], work)
-        for a in range(table.width):  # without any variance left no column would seem to explain anything
-            if table.width > 1 or work.small[0, a, a] <= NO_VARIANCE:
-                work.small[0, a, a] += SMALLEST_VARIANCE
+        for a in range(table.width if is_category else 0):  # no column seems to explain what has no variance left
+            work.small[0, a, a] += SMALLEST_VARIANCE
         invert(work.small[0], work.small[1], table.width)
         first, second, lowest = -1, -1, 1.0
         for place in range(whole[TAKEN]):
