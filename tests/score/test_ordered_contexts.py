@@ -102,7 +102,7 @@ def test_words_have_an_order_only_if_they_say_so():
     with pytest.raises(DataError, match="context 'R' is declared ordered, but its values"):
         cause_of_r(table=rows, kinds={"R": "ordered"})
     rows["R"] = pd.Categorical(rows["R"], names, ordered=True)
-    assert cause_of_r(table=rows) == "-->"
+    assert cause_of_r(table=rows, kinds={"R": "ordered"}) == "-->"
 
 
 def test_a_declaration_is_heard_with_lags():

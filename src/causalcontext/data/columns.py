@@ -88,7 +88,7 @@ def infer_kind(column: Column) -> Kind:
     if isinstance(column.dtype, nw.String) and column.series.null_count() == len(column.series):
         return Kind.CONTINUOUS
     if isinstance(column.dtype, _CATEGORICAL_DTYPES):
-        return Kind.ORDERED if is_ordered(column) else Kind.CATEGORICAL
+        return Kind.ORDERED if _is_ordered(column) else Kind.CATEGORICAL
     if not isinstance(column.dtype, _DTYPES_TO_LOOK_INTO):
         raise _unusable(column, f"dtype {column.dtype_name}")
     values = plain_values(column)
@@ -105,7 +105,7 @@ def infer_kind(column: Column) -> Kind:
     raise _unusable(column, f"dtype object with values of type {listed}")
 
 
-def is_ordered(column: Column) -> bool:
+def _is_ordered(column: Column) -> bool:
     """Whether a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars `Enum` does not."""
     if isinstance(column.series, np.ndarray):
         return False
@@ -307,7 +307,7 @@ def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
 
 def check_has_order(column: Column, role: str) -> None:
     """Return if the values of a column that was declared ordered have an order."""
-    if not (column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or is_ordered(column)):
+    if not (column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or _is_ordered(column)):
         raise DataError(f"{role} {column.name!r} is declared ordered, but its values ({column.dtype_name}) have no "
                         "order of their own; make it an ordered categorical, or numbers")  # fmt: skip
 

@@ -17,7 +17,6 @@ from causalcontext.data.columns import (
     check_has_order,
     declared_kinds,
     infer_kind,
-    is_ordered,
     read_levels,
     read_system,
 )
@@ -63,8 +62,7 @@ def read_table(
     whole = isinstance(table, np.ndarray)
     read = {place: context_levels(columns[place], declared.get(column_names[place]), whole) for place in places}
     # No declaration makes a date or a list usable, so every dtype is looked at.
-    inferred = [infer_kind(column) if i not in places else Kind.ORDERED if is_ordered(column) else Kind.CATEGORICAL
-                for i, column in enumerate(columns)]  # fmt: skip
+    inferred = [Kind.CATEGORICAL if i in places else infer_kind(column) for i, column in enumerate(columns)]
     found = tuple(declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True))
     system = {i: read_system(column, found[i]) for i, column in enumerate(columns) if i not in places}
     cells, codes = cells_of({column_names[place]: read[place][1] for place in places}, len(columns[0].series))
