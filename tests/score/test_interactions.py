@@ -1,5 +1,6 @@
 """Categories whose causes act together: products of levels are proposed, priced, saved and of use, and only then."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -125,3 +126,17 @@ def test_level_and_power():
     assert sum(bool(products_of(result)) for result in sums) <= 2
     switches = [cc.discover(switch_table(500, 100 + seed), method="score-ac") for seed in range(40)]
     assert sum(result.union.mark("A", "C") == "-->" == result.union.mark("B", "C") for result in switches) >= 36
+
+
+def test_a_link_that_acts_together_with_another_alone_is_called_so():
+    result = cc.discover(switch_table(1500, 2), method="score-ac")
+    mechanisms, c = result.evidence.mechanisms, result.position("C")
+    (equation,) = (one for one in mechanisms.equations if one.effect == c)
+    for name in ("A", "B"):
+        kinds = {term.kind for term in equation.terms if result.position(name) in term.causes}
+        words = "a product with another cause" if kinds == {"product"} else "a level for every category"
+        assert words in result.explain(name, "C")
+    alone = tuple(term for term in equation.terms if term.kind == "product")
+    assert alone
+    only = replace(mechanisms, equations=(replace(equation, terms=alone),))
+    assert only.shape(c, alone[0].causes[0], 0) == "product"

@@ -270,10 +270,10 @@ class Mechanisms:
         terms = [term for term in equation.terms if cause in term.causes and context in term.contexts]
         if not terms:
             return "spread" if self.is_spread(effect, cause, context) else ""
-        if self.scales[cause].kind == CATEGORY:
-            return "by category"
         if all(term.kind == "product" for term in terms):
             return "product"
+        if self.scales[cause].kind == CATEGORY:
+            return "by category"
         if all(term.kind == "linear" for term in terms):
             return "linear"
         scale, alone = self.scales[cause], [term for term in terms if term.kind != "product"]
