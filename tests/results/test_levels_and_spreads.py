@@ -48,6 +48,18 @@ def test_no_level_is_claimed_of_what_may_be_a_cause_of_the_context():
         assert found["reason"].str.startswith(f"{effect} may be a cause of R").any() != kept
 
 
+def test_levels_of_many_contexts_and_of_thresholds_are_claimed():
+    g = np.random.default_rng(0)
+    a, d, own, noise = g.normal(size=(4, 2400))
+    r = g.integers(0, 6, 2400)
+    b = 0.5 * d + own
+    for moves, context, two in ((r % 2, "R", (0, 1)), (a > 0.3, cc.threshold("A", 0.3), ("<= 0.3", "> 0.3"))):
+        rows = pd.DataFrame({"A": a, "B": b, "C": 0.8 * b + 0.6 * d + 3.0 * moves + noise, "D": d})
+        rows = rows.assign(R=r) if context == "R" else rows
+        found = cc.discover(rows, context, method="score-ac").changes(*two)
+        assert "C" in {row.target for row in found.itertuples() if row.claimed and row.kind == "level"}
+
+
 def test_no_spread_is_claimed_of_what_may_be_a_cause_of_the_context():
     """Rows with one value of R have less of the spread of its cause A; the search has the link turned round here."""
     g = np.random.default_rng(0)

@@ -95,6 +95,26 @@ def test_answers_and_files_take_ordered_contexts(tmp_path, several):
     assert (tmp_path / "report.html").exists()
 
 
+def test_of_two_contexts_each_is_taken_in_order_or_not():
+    """R is in order, S has numbers as labels; A causes both."""
+    g = np.random.default_rng(1)
+    a = g.normal(size=1500)
+    r = np.digitize(a + 0.3 * g.normal(size=1500), [-0.8, 0.0, 0.8])
+    s = np.array([1, 2, 0])[np.digitize(a + 0.8 * g.normal(size=1500), [-0.5, 0.5])]
+    b = a + (r == 1) + g.normal(size=1500)
+    rows = pd.DataFrame({"A": a, "B": b, "C": b * (s == 1) + g.normal(size=1500), "R": r, "S": s})
+    kinds = {"R": "ordered", "S": "categorical"}
+    found, told = (cc.discover(rows, ["R", "S"], method="score-ac", kinds=one) for one in (None, kinds))
+    assert found.evidence.score == told.evidence.score
+    assert [found.union.mark("A", name) for name in "RS"] == ["-->", "-->"]
+
+
+def test_probabilities_of_directions_are_those_of_the_same_order():
+    rows = graded(0, 8, rows=200)
+    found, told = (cc.discover(rows, "R", method="score-ac", kinds=one).edges() for one in (None, {"R": "ordered"}))
+    pd.testing.assert_series_equal(found["p_direction"], told["p_direction"])
+
+
 def test_words_have_an_order_only_if_they_say_so():
     rows = graded(3, 8)
     names = np.array(["dawn", "cold", "cool", "mild", "warm", "heat", "burn", "dusk"])

@@ -307,7 +307,8 @@ def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
 
 def check_has_order(column: Column, role: str) -> None:
     """Return if the values of a column that was declared ordered have an order."""
-    if not (column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or _is_ordered(column)):
+    in_order = column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or _is_ordered(column)
+    if not in_order and not (isinstance(column.dtype, nw.Object) and infer_kind(column) is Kind.CONTINUOUS):
         raise DataError(f"{role} {column.name!r} is declared ordered, but its values ({column.dtype_name}) have no "
                         "order of their own; make it an ordered categorical, or numbers")  # fmt: skip
 

@@ -209,8 +209,7 @@ def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[s
         for place, (name, _) in enumerate(found)
         if place not in positions and (name in own or data.position(name) in data.categories)
     }
-    kinds = tuple(Kind.CATEGORICAL if name in own and place not in positions else data.kinds[data.position(name)]
-                  for place, (name, _) in enumerate(found))  # fmt: skip
+    kinds = tuple(Kind.CATEGORICAL if name in own else data.kinds[data.position(name)] for name, _ in found)
     dtypes = tuple(data.dtypes[data.position(name)] for name, _ in found)
     levels = tuple(data.levels[own[name]] for name, _ in told)
     declared = frozenset(name for name, (variable, _) in columns.items() if variable in data.declared)

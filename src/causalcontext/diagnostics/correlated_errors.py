@@ -169,7 +169,7 @@ class EquationClimb:
         self.scales, of = np.unique(np.round(given.noise / given.noise[:, :1], 6), axis=0, return_inverse=True)
         self.scale_of, self.raw = of.ravel().tolist(), _raw_products(given.moments)
         self.products = {(a, b): self._products(self.raw, one * other) for a, one in enumerate(self.scales)
-                         for b, other in enumerate(self.scales)}  # fmt: skip
+                         for b, other in enumerate(self.scales) if a == b or not moved}  # fmt: skip
         self.cost = {
             mask: given.price * log(max(float(given.moments.rows[_bits(mask)].sum()), 2.0)) for mask in self.masks
         }
@@ -189,6 +189,7 @@ class EquationClimb:
     def replace_products(self, number: int, raw: Floats) -> None:
         """Take other cross products of a moved number with all variables and 1, shape (K, p + 1)."""
         here = [self.place[number, mask] for mask in self.masks]
+        self._first.work += PER_FIT * len(self.products)
         for (a, b), table in self.products.items():
             table[here] = self._products(raw[:, None], self.scales[a] * self.scales[b])
             table[:, here] = table[here].T

@@ -38,6 +38,8 @@ LEVEL = 0.005
 """Of the residuals of a link: of ten links, a twentieth of the tables where nothing is hidden has one below."""
 LEVEL_OF_SHAPE = 0.01
 """Of the shape of the noise; that of the residuals is half as large where both are asked."""
+FEWEST_FOR_SHAPE = 500
+"""With fewer rows the p-values of the shape are too small where noise is skewed and its spread uneven."""
 OF_CAUSE, OF_EFFECT = 3, 4
 """Polynomials of the ranks of the two residuals."""
 LEAST_LEFT = 0.1
@@ -219,7 +221,7 @@ def _depend(rows: Dataset, mechanisms: Mechanisms, pair: tuple[int, int]) -> boo
     values = [mechanisms.scales[node].standard(np.asarray(rows.columns[node])[used]) for node in ends]
     left = [_residual(design, value) for design, value in zip(designs, values, strict=True)]
     tests = [(residual_dependence(left[0], left[1], designs[1]), LEVEL)]
-    if _shape_is_asked(mechanisms, *ends):
+    if len(values[1]) >= FEWEST_FOR_SHAPE and _shape_is_asked(mechanisms, *ends):
         spread = design_matrix(rows, mechanisms, ends[1], used, terms=False)
         of_shape = shape_dependence(left[0], standard_noise(values[1], designs[1], spread))
         tests = [(tests[0][0], LEVEL / 2.0), (of_shape, LEVEL_OF_SHAPE)]

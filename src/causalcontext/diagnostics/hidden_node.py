@@ -187,8 +187,11 @@ class HiddenNode:
         return [v for v in self.climb.nodes if any(cause == self.node for cause, _ in columns[v])]
 
     def _climbed(self, starts: Iterable[tuple[Columns, ...]]) -> list[HiddenCauseModel]:
-        """What climbs find from the starts."""
-        models = (self.up(start) for start in starts if self.without.work < MOST_WORK and self.climb.acyclic(start))
+        """What climbs find from the starts that have all links that knowledge requires."""
+        required = np.argwhere(self.climb.given.must).tolist()
+        models = (self.up(start) for start in starts if self.without.work < MOST_WORK and self.climb.acyclic(start)
+                  and all(any(one == cause for one, _ in start[effect]) for cause, effect in required
+                          if effect in self.climb.nodes))  # fmt: skip
         return [model for model in models if model is not None]
 
     def up(self, columns: tuple[Columns, ...]) -> HiddenCauseModel | None:

@@ -41,7 +41,7 @@ ONE_SIDED_95 = 1.645
 
 
 DECIDED = 7.0
-"""A level or a spread needs a margin of so many nats, for every context but one, to be claimed: `_may_turn`.
+"""A level or a spread needs a margin of so many nats for every value of the context but one, at most `FOLLOWED`.
 
 Where noise is not Gaussian, directions are tellable by far more, and a law that is not quite right tells them by 10 to
 25 nats wrongly: there as many are asked as are followed up."""
@@ -190,8 +190,8 @@ def _few_values(result: ContextGraphs, change: Change) -> str:
         name = split(min(found))[0]
         return (f"one value of {name} stands out and may stand for something finer; if it is all there is, pass "
                 f"kinds={{{name!r}: 'continuous'}}")  # fmt: skip
-    if change.kind == "slope" and (found := {change.source, change.target} & scored(result)):
-        return f"{min(found)} has few values: its slopes also move where other causes make it spread more"
+    if change.kind in ("slope", *KINDS) and (found := {change.source, change.target} & scored(result)):
+        return f"{min(found)} has few values: its {change.kind} also moves where other causes make it spread more"
     return ""
 
 
@@ -340,7 +340,11 @@ def _may_turn(result: ContextGraphs, evidence: ScoreEvidence, source: int, targe
     equations = evidence.mechanisms.equations if evidence.mechanisms is not None else ()
     by_noise = any(one.effect == target and one.kind == NUMBER and one.density[0] for one in equations)
     alone = not set(possible_causes(result, target, source, (a, b))) - set(context_nodes(result))
-    asked = max(FOLLOWED if by_noise or alone else 0.0, DECIDED * (len(result.contexts) - 1))
+    if np.isnan(margin) or (alone and not by_noise):  # of a context that is made out of a column there is no margin
+        return f"{effect} may be a cause of {cause}" if alone else ""
+    positions, cells = result.cells.positions, result.cells.cells
+    values = {cell[positions.index(source)] for cell in cells} if source in positions else cells
+    asked = FOLLOWED if by_noise else min(FOLLOWED, DECIDED * (len(values) - 1))
     if margin >= asked:
         return ""
     return f"{effect} may be a cause of {cause}: the margin of the direction is below {asked:.0f} nats"

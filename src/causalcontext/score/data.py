@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -128,24 +128,33 @@ class ScoreData:
         must, position = self.links.must, self.position
         return tuple(tuple(v for v in self.context_variables if must[position[v], own]) for own in position)
 
-    @property
-    def has_ordered_contexts(self) -> bool:
-        """Whether the values of a context variable are in order: what causes it moves it up or down."""
-        return bool((self.kind[~self.is_system] == ORDERED).any())
+    @cached_property
+    def may_be_ordered(self) -> tuple[str, ...]:
+        """Contexts of three or more numbers that nobody declared, and that are not in order yet, whatever their lag."""
+        found = [self._context_name(v) for v, levels in zip(self.context_variables, self.table.levels, strict=True)
+                 if v < self.candidates and self.kind[v] == CLASS and len(levels) > 2
+                 and all(isinstance(value, int | float) for value in levels)
+                 and not self.table.dtypes[self.position[v]].lower().startswith(("categor", "enum", "dictionary"))
+                 and self.table.names[self.position[v]] not in self.table.declared]  # fmt: skip
+        return tuple(sorted(set(found)))
 
     @cached_property
-    def may_be_ordered(self) -> tuple[int, ...]:
-        """Context variables of three or more numbers that nobody declared, and that are not in order yet."""
-        return tuple(v for v, levels in zip(self.context_variables, self.table.levels, strict=True)
-                     if v < self.nodes and self.kind[v] == CLASS and len(levels) > 2
-                     and all(isinstance(value, int | float) for value in levels)
-                     and split(self.table.names[self.position[v]])[0] not in self.table.declared)  # fmt: skip
+    def ordered_contexts(self) -> tuple[str, ...]:
+        """Contexts whose values are in order: what causes them moves them up or down."""
+        own = [v for v in self.context_variables if v < self.candidates and self.kind[v] == ORDERED]
+        return tuple(sorted(set(map(self._context_name, own))))
 
-    def with_ordered_contexts(self) -> ScoreData:
-        """The same, where context variables that may be in order are."""
-        kind = self.kind.copy()
-        kind[list(self.may_be_ordered)] = ORDERED
-        return replace(self, kind=kind).with_rows() if self.may_be_ordered else self
+    def _context_name(self, variable: int) -> str:
+        """The name of a context variable without its lag."""
+        name = self.table.names[self.position[variable]]
+        return split(name)[0] if self.is_window else name
+
+    def with_ordered_contexts(self, names: Collection[str]) -> ScoreData:
+        """The same, where those of these contexts that may be in order are."""
+        kind, chosen = self.kind.copy(), set(names) & set(self.may_be_ordered)
+        own = [v for v in self.context_variables if v < self.candidates and self._context_name(v) in chosen]
+        kind[own] = ORDERED
+        return replace(self, kind=kind).with_rows() if own else self
 
     @cached_property
     def is_system(self) -> Bools:

@@ -274,15 +274,19 @@ def _straight(data: ScoreData, options: ScoreOptions, effort: Effort) -> Explore
     curved = data.causes <= FEW_VARIABLES and options.curves != "never"
     design = ScoreDesign(data, options, curved)
     found = Explored(design, search(design, False, effort), False, np.nan)
-    if not data.may_be_ordered or effort.clock.skips("ordered contexts"):
-        return found
-    design, best = ScoreDesign(data.with_ordered_contexts(), options, curved), found.found.best
-    try:
-        other = search(design, False, effort, [best.orders[0]], best.score)
-    except KeyboardInterrupt:  # the model with contexts as labels is there, and is kept
-        effort.clock.interrupt()
-        return found
-    return Explored(design, other, False, np.nan) if other.best.score > best.score + EQUAL else found
+    for name in data.may_be_ordered:
+        if effort.clock.skips("ordered contexts"):
+            break
+        design, best = ScoreDesign(found.design.data.with_ordered_contexts([name]), options, curved), found.found.best
+        try:
+            other = search(design, False, effort, [best.orders[0]], best.score)
+        except KeyboardInterrupt:  # the model with this context as labels is there, and is kept
+            effort.clock.interrupt()
+            effort.clock.skips("ordered contexts")
+            break
+        if other.best.score > best.score + EQUAL:
+            found = Explored(design, other, False, np.nan)
+    return found
 
 
 def _bent(straight: Explored, effort: Effort) -> Explored:
@@ -384,8 +388,7 @@ def charge_for_ranks(data: ScoreData, options: ScoreOptions) -> float:
 
 def scores_at_orders(data: ScoreData, options: ScoreOptions, model: FittedModel, curves: bool) -> Floats:
     """The scores of all nodes with the orders and the blocks of a model of other values of the same columns."""
-    data = data.with_ordered_contexts() if model.design.data.has_ordered_contexts else data
-    design = ScoreDesign(data, options, curves)
+    design = ScoreDesign(data.with_ordered_contexts(model.design.data.ordered_contexts), options, curves)
     return _at_orders(design.with_scales() if model.design.scales else design, model, curves)
 
 

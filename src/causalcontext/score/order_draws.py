@@ -19,6 +19,7 @@ from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.orders.exact_orders import draw_orders
 from causalcontext.model_checks.violations import SPREAD
 from causalcontext.results.effects.mixture import MOST_SYSTEM, OrderDraws
+from causalcontext.results.equations import ORDERED
 from causalcontext.score.data import by_name, score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice
@@ -44,6 +45,9 @@ def drawn_orders(result: ContextGraphs) -> OrderDraws | str:
     table, _ = by_name(result.rows)
     links = result.settings.knowledge.links(result.names)
     data = score_data(table, gather_statistics(table, "listwise"), links)
+    if result.evidence is not None and result.evidence.mechanisms is not None:  # contexts in order as in the model
+        scales = zip(result.names, result.evidence.mechanisms.scales, strict=True)
+        data = data.with_ordered_contexts([name for name, scale in scales if scale.kind == ORDERED])
     if data.nodes > MOST_NODES:
         return f"more than {MOST_NODES} variables"
     options = replace(ScoreOptions(), penalty=1.0, densities=bool(result.settings.score.get("densities", True)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import MORE_LAGS, lagged_table
@@ -44,7 +45,7 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     table, lags, names = windows.scored, windows.options.lags, windows.series.names
     statistics, searched = gather_statistics(table, "listwise"), windows.without_other_context_lags(links)
     score = replace(score, wrong_cells="keep") if windows.drawn or windows.scanned is not None else score
-    asked = windows.searched
+    asked = _with_declared_order(windows.searched, windows.data)
     known = gather_statistics(asked, "listwise") if windows.drawn else statistics
     found, _, in_time = run_score(asked, known, searched, score, seed, n_jobs, watch, windows.table.row)
     assert found.evidence is not None
@@ -96,6 +97,15 @@ def _of_series(windows: SeriesWindows, found: Outcome, cleaned: CleanedTable, be
     notes = tuple(cells.note if note == cleaned.cells.note else note for note in found.notes)
     other = replace(windows, series=changed, all_windows=table)
     return replace(found, notes=notes, cleaned=replace(cleaned, cells=cells, before=before, windows=other)), other
+
+
+def _with_declared_order(table: Dataset, data: Dataset) -> Dataset:
+    """The windows, in which the values of contexts that were declared ordered are in order; tests see categories."""
+    kinds = list(table.kinds)
+    for place in table.contexts.positions:
+        if data.kinds[data.position(split(table.names[place])[0])] is Kind.ORDERED:
+            kinds[place] = Kind.ORDERED
+    return replace(table, kinds=tuple(kinds))
 
 
 def cells_of_now(table: Dataset, now: Contexts) -> Ints:
