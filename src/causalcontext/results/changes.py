@@ -43,8 +43,7 @@ ONE_SIDED_95 = 1.645
 DECIDED = 7.0
 """A level or a spread needs a margin of so many nats for every value of the context but one, at most `FOLLOWED`.
 
-Where noise is not Gaussian, directions are tellable by far more, and a law that is not quite right tells them by 10 to
-25 nats wrongly: there as many are asked as are followed up."""
+Where noise is not Gaussian twice as many: a law that is not quite right tells directions by 10 to 20 nats wrongly."""
 CLAIMED, CANDIDATE = "claimed", "candidate"
 MOST_CONTEXTS = 10
 """Of more contexts not all pairs are compared when a result is saved."""
@@ -344,7 +343,7 @@ def _may_turn(result: ContextGraphs, evidence: ScoreEvidence, source: int, targe
         return f"{effect} may be a cause of {cause}" if alone else ""
     positions, cells = result.cells.positions, result.cells.cells
     values = {cell[positions.index(source)] for cell in cells} if source in positions else cells
-    asked = FOLLOWED if by_noise else min(FOLLOWED, DECIDED * (len(values) - 1))
+    asked = FOLLOWED if alone else min(FOLLOWED, (2.0 if by_noise else 1.0) * DECIDED * (len(values) - 1))
     if margin >= asked:
         return ""
     return f"{effect} may be a cause of {cause}: the margin of the direction is below {asked:.0f} nats"
