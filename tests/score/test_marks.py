@@ -10,7 +10,7 @@ import causalcontext as cc
 from causalcontext.graphs.dags import OpenGraphs
 from causalcontext.graphs.endpoints import Endpoint, adjacent, directed, marked
 from causalcontext.results.evidence import score_edges
-from causalcontext.score.judgement import CLEAR, ENOUGH, direct, in_table
+from causalcontext.score.judgement import CLEAR, FOLLOWED, direct, in_table
 from causalcontext.simulate import random_model
 from marks import rest_slow
 
@@ -53,7 +53,7 @@ def test_all_models_near_the_best_one_have_what_is_agreed_and_the_marks_are_its_
     contexts = data.table.contexts
     rivals, near = found.rivals(told.model), [told.model]
     for cause, effect in np.argwhere(told.model.links.any(axis=0)).tolist():
-        other = rivals(cause, effect, told.model.score - ENOUGH)
+        other = rivals(cause, effect, told.model.score - FOLLOWED)
         near += [other] if other is not None and other.score > told.model.score - CLEAR else []
     reversed_in_one = np.any([other.links.swapaxes(1, 2) for other in near], axis=0)
     missing_in_one = np.any([~other.links.any(axis=0) for other in near], axis=0)

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 LARGEST_NEGLIGIBLE = 0.15
 """A partial correlation below this counts as no edge."""
 ONE_SIDED_95 = 1.645
-
-
 DECIDED = 7.0
 """A level or a spread needs a margin of so many nats for every value of the context but one, at most `FOLLOWED`.
 
@@ -338,7 +336,7 @@ def _may_turn(result: ContextGraphs, evidence: ScoreEvidence, source: int, targe
     margin = np.min(evidence.margin[[a, b], evidence.slot(source, target)]) if evidence.margin.size else np.nan
     equations = evidence.mechanisms.equations if evidence.mechanisms is not None else ()
     by_noise = any(one.effect == target and one.kind == NUMBER and one.density[0] for one in equations)
-    alone = not set(possible_causes(result, target, source, (a, b))) - set(context_nodes(result))
+    alone = context_nodes(result).issuperset(possible_causes(result, target, source, (a, b)))
     if np.isnan(margin) or (alone and not by_noise):  # of a context that is made out of a column there is no margin
         return f"{effect} may be a cause of {cause}" if alone else ""
     positions, cells = result.cells.positions, result.cells.cells

@@ -233,8 +233,7 @@ _OVER_TIME = {"pooled": " and is the same in all contexts", "shifted": " and cha
 
 
 def _odds(evidence: ScoreEvidence, context: int) -> str:
-    equations = evidence.mechanisms.equations if evidence.mechanisms is not None else ()
-    ordered = any(one.effect == context and one.kind == ORDERED for one in equations)
+    ordered = evidence.mechanisms is not None and evidence.mechanisms.scales[context].kind == ORDERED
     return "its values in order with proportional odds" if ordered else "a multinomial logit"
 
 

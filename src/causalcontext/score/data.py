@@ -134,7 +134,7 @@ class ScoreData:
         found = [self._context_name(v) for v, levels in zip(self.context_variables, self.table.levels, strict=True)
                  if v < self.candidates and self.kind[v] == CLASS and len(levels) > 2
                  and all(isinstance(value, int | float) for value in levels)
-                 and not self.table.dtypes[self.position[v]].lower().startswith(("categor", "enum", "dictionary"))
+                 and not self.table.dtypes[self.position[v]].lower().startswith(("categorical", "enum"))
                  and self.table.names[self.position[v]] not in self.table.declared]  # fmt: skip
         return tuple(sorted(set(found)))
 

@@ -31,7 +31,7 @@ from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CURVED, KIND, NUMBER, OWNER, PARTNER
 from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in_reach
 from causalcontext.kernels.rows.scales import SHAPES
-from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.explain import CLEAR
 from causalcontext.results.log import Decision
 from causalcontext.score.data import ScoreData, members
@@ -45,8 +45,6 @@ from causalcontext.search.family import Evidence, Origin, Place
 from causalcontext.search.rules import AGREED, orient_all
 from causalcontext.views import Contexts
 
-ENOUGH = 30.0
-"""Margins are not followed beyond this."""
 BETTER = 1e-6
 MOST_CORRECTIONS = 5
 
@@ -65,8 +63,8 @@ class Directed:
 
     model: FittedModel  # the best one: a rival may have turned out to be better
     near: tuple[FittedModel, ...]  # all that were met within `CLEAR` nats of it, itself among them
-    # shape (variables, variables): `margin[cause, effect]`: what forbidding the direction costs, at most `ENOUGH`; NaN
-    # where it was not asked
+    # shape (variables, variables): `margin[cause, effect]`: what forbidding the direction costs, at most `FOLLOWED`;
+    # NaN where it was not asked
     margin: Floats
     asked: Bools  # shape (variables, variables): where there was time to ask, or nothing to ask
 
@@ -177,11 +175,11 @@ def _ask(model: FittedModel, known: Sequence[FittedModel], found: FoundModels, c
         if not may_turn:
             continue
         late = clock is not None and clock.late
-        other = None if late or rivals is None else rivals(cause, effect, model.score - ENOUGH)
+        other = None if late or rivals is None else rivals(cause, effect, model.score - FOLLOWED)
         if clock is not None and clock.skips("directions"):
             asked[cause, effect] = False
             continue
-        margin[cause, effect] = ENOUGH if other is None else model.score - other.score
+        margin[cause, effect] = FOLLOWED if other is None else model.score - other.score
         if other is not None:
             met.append(other)
             if other.score > model.score + BETTER:
