@@ -12,13 +12,24 @@ from bad_input import GOOD_TEXT
 
 PACKAGE = Path(causalcontext.__file__).parent
 LAYERS = [
-    {"enums", "errors", "version", "progress", "kernels", "kernels.arrays", "kernels.compiling", "data.frames"},
+    {
+        "enums",
+        "errors",
+        "version",
+        "progress",
+        "kernels",
+        "kernels.arrays",
+        "kernels.compiling",
+        "data.frames",
+        "screening.left_out",
+    },
     {"views"},
     {"data", "graphs"},
     {"knowledge", "ci_tests", "simulate", "diagnostics.support", "model_checks"},
     {"search"},
     {"results"},
     {"score", "timeseries"},
+    {"screening"},
     {"methods"},
     {"options"},
     {"drawing"},

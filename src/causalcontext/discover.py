@@ -48,6 +48,7 @@ from causalcontext.results.cut import CUT
 from causalcontext.results.notes import About, Note, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.score.options import ScoreOptions
+from causalcontext.screening.screen import NOTHING, check_strict, screened_data, screened_table
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
 from causalcontext.version import __version__
@@ -128,6 +129,10 @@ def discover(
         out the windows that have some, or fill in single cells.
     na_values : number, text or sequence of them, optional
         What means a missing value in the table, such as [-9999, "."].
+    keep : sequence of str, optional
+        Columns that are searched although they would be left out: an id, a total beside its parts.
+    strict : bool
+        Stop where columns would be left out, in place of a warning.
     names : sequence of str, optional
         Column names of an array.
     n_jobs : int
@@ -296,11 +301,16 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
         return windows_task(windows, settings, score, options.threads, watch, known)
+    screening = NOTHING
     if scanned is None:
+        table, screening = screened_table(table, context, options.kinds, names, options.kept)
         read = indicators.read_with_functions(table, context, options.kinds, names)
+        read, screening = screened_data(read, screening, options.kept)
         data = with_normal_scores(read) if _ranked(options) else read
     else:
         data = scanned.data
+    if options.strict:
+        check_strict(screening)
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
         check_none_missing(scanned.statistics, data, testwise=False, in_memory=False)
@@ -310,7 +320,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     tested = options.method != "score-ac"
     data, statistics, prepared = prepare(data, test, options.missing, known, tested, int(options.seed))
     return Task(prepared, data, statistics, links, settings, score, options.threads, watch,
-                Support(data, settings.alpha))  # fmt: skip
+                Support(data, settings.alpha), screening=screening)  # fmt: skip
 
 
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
@@ -474,6 +484,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         notes = (*notes, windows.series.clock)
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
+    warnings = (*task.screening.warnings, *warnings)
     misread = (words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data))
     warnings = (*(words for words in misread if words), *warnings)
     ends = zip(data.values, outcome.endpoints, strict=True)
@@ -489,6 +500,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         rows=None if sampled or windows is not None else data,
         scanned=scanned if sampled and windows is None else None,
         wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told(),
+        left_out=task.screening.left_out,
     )  # fmt: skip
 
 

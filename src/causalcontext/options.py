@@ -64,6 +64,9 @@ class Options:
                           "rows) or testwise (drop them test by test); with lags raise, model, windows or "
                           "interpolate.")  # fmt: skip
     na_values: Any = option(None, "VALUES", "Values that mean missing: -9999 or -9999,. for example.", "na")
+    keep: Sequence[str] | None = option(None, "COLUMNS", "Columns, separated by commas, that are searched although "
+                                        "they would be left out: a total beside its parts, an id.")  # fmt: skip
+    strict: bool = option(False, "", "Stop where columns would be left out, in place of a warning.")
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
     device: str = option("cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present.")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
@@ -113,7 +116,8 @@ class Options:
         if self.missing == "testwise" and self.method == "score-ac" and self.lags is None:
             raise OptionError("missing is 'testwise', which is for methods that test; pass missing='model', or "
                               "method='pc-ac'")  # fmt: skip
-        _ = self.score, self.series, parsed_codes(self.na_values)
+        errors.check_truth("strict", self.strict)
+        _ = self.score, self.series, self.kept, parsed_codes(self.na_values)
         self._check_used()
 
     @property
@@ -167,6 +171,16 @@ class Options:
                               time_effects=self.time_effects)  # fmt: skip
 
     @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that are searched although they would be left out."""
+        if self.keep is None:
+            return ()
+        named = self.keep.split(",") if isinstance(self.keep, str) else self.keep
+        if not isinstance(named, Sequence) or not all(isinstance(name, str | int) for name in named):
+            raise OptionError(f"keep is {errors.shortly(self.keep)}, expected names of columns such as ['total']")
+        return tuple(str(name).strip() for name in named)
+
+    @property
     def threads(self) -> int:
         """The number of threads that is meant."""
         return (os.cpu_count() or 1) if self.n_jobs == -1 else int(self.n_jobs)
@@ -189,6 +203,8 @@ class Keywords(TypedDict, total=False):
     kinds: Mapping[str, str] | None
     missing: str
     na_values: Any
+    keep: Sequence[str] | None
+    strict: bool
     n_jobs: int
     device: str
     seed: int

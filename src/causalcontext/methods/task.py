@@ -18,6 +18,7 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.score.options import ScoreOptions
+from causalcontext.screening.screen import NOTHING, Screening
 from causalcontext.search.algorithm import algorithm_1, queries_ahead
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.search.level_search import SplitSearch
@@ -47,6 +48,7 @@ class Task:
     device: str = "cpu"
 
     windows: SeriesWindows | None = None
+    screening: Screening = NOTHING
 
     def run(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
             across: Trusted | None = None) -> Outcome:  # fmt: skip

@@ -35,6 +35,7 @@ from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series
 from causalcontext.results.violations import by_ranks, find_violations
 from causalcontext.results.words import view_words
 from causalcontext.results.wrong_cells import WrongCells
+from causalcontext.screening.left_out import LeftOut
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, described
 
@@ -109,6 +110,8 @@ class ContextGraphs(EffectMethods):
         Of a loaded result, the `window_moments`.
     known_orders : OrderDraws, str or None
         Of a loaded result, the `order_draws`.
+    left_out : tuple of LeftOut
+        The columns of the table that took no part in the search, each with the reason.
     """
 
     names: tuple[str, ...]
@@ -139,6 +142,7 @@ class ContextGraphs(EffectMethods):
     windowed: SeriesWindows | None = field(default=None, repr=False)
     known_windows: tuple[Contexts, Moments] | None = field(default=None, repr=False)
     known_orders: OrderDraws | str | None = field(default=None, repr=False)
+    left_out: tuple[LeftOut, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))

@@ -1,0 +1,1 @@
+"""What an ordinary table brings with it: columns that cannot be variables, functions of others, damaged cells."""

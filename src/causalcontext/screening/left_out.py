@@ -1,0 +1,69 @@
+"""Columns that take no part in a search, and why.
+
+A table from a spreadsheet has columns that cannot be variables: a row number, a date, a total beside its parts. They
+are left out before the search, with one warning that lists all of them; `keep=["total"]` keeps one, `strict=True`
+stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from causalcontext.errors import listed
+
+MOST_LISTED = 8
+"""Columns that the warning names; `result.left_out` has all."""
+
+
+class Why(StrEnum):
+    """The families of reasons."""
+
+    CONSTANT = "constant"
+    IDENTIFIER = "identifier"
+    DATE = "date"
+    TEXT = "free text"
+    EMPTY = "empty"
+    LEVELS = "too many levels"
+    CONTEXT = "copy of the context"
+    FUNCTION = "function of other columns"
+    UNITS = "constant within units"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column that takes no part in the search.
+
+    Attributes
+    ----------
+    column : str
+    why : Why
+    reason : str
+        The rest of a sentence that begins with the column: "is the same in every row", "= fever + cough".
+    of : tuple of str
+        For a function, the columns that it is made of.
+    """
+
+    column: str
+    why: Why
+    reason: str
+    of: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.column} {self.reason}"
+
+
+def words_about_left_out(columns: Sequence[LeftOut]) -> str:
+    """One sentence on all columns that were left out; empty without any.
+
+    >>> print(words_about_left_out([LeftOut("id", Why.IDENTIFIER, "numbers the rows")]))
+    left out of the search: id numbers the rows; to keep it, pass keep=['id']
+    """
+    if not columns:
+        return ""
+    names = [left.column for left in columns]
+    them = "it" if len(names) == 1 else "one of them"
+    example = names if len(names) == 1 else names[-1:]
+    return (f"left out of the search: {listed(columns, MOST_LISTED, 'column')}; to keep {them}, pass "
+            f"keep={example!r}")  # fmt: skip
