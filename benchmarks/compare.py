@@ -231,7 +231,7 @@ def print_family(rows: list[tuple[str, str, list[dict[str, Any]]]]) -> None:
         ours = best.get((setting, "causalcontext"), math.nan)
         if not method.startswith(("causalcontext", "the true")) and not score <= ours + AHEAD:
             ahead.append(f"{method} in {setting} ({score:.2f} : {'no answer' if math.isnan(ours) else f'{ours:.2f}'})")
-    print("\nPeers whose arrow F1 is ahead of our default: " + ("; ".join(ahead) or "none") + ".")
+    print(f"\nPeers whose arrow F1 is ahead of our default by more than {AHEAD}: " + ("; ".join(ahead) or "none") + ".")
 
 
 def _mean(values: list[float], name: str) -> str:

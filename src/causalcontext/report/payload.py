@@ -194,6 +194,7 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
     known = settings.knowledge.to_dict()
     by_tests = [
         ("test", settings.test),
+        ("alpha", f"{settings.alpha:g}"),
         ("collider rule", settings.collider_rule),
         ("largest conditioning set", "no limit" if settings.max_given is None else str(settings.max_given)),
         ("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())),
@@ -202,7 +203,6 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = [
         ("method", settings.method),
         *(by_tests if result.evidence is None else by_score),
-        ("alpha", f"{settings.alpha:g}"),
         ("missing values", settings.missing),
         ("seed", str(settings.seed)),
         ("knowledge", "; ".join(f"{key}: {value}" for key, value in known.items()) or "none"),
