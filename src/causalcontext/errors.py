@@ -144,6 +144,15 @@ def check_are_columns(wanted: Iterable[object], names: Collection[object]) -> No
             raise DataError(f"the table has no column {name!r}{did_you_mean(name, names)}")
 
 
+def install(extra: str) -> str:
+    """The commands that bring an extra, of a published version and of a clone.
+
+    >>> install("app")
+    "pip install 'causalcontext[app]' (in a clone: pip install '.[app]')"
+    """
+    return f"pip install 'causalcontext[{extra}]' (in a clone: pip install '.[{extra}]')"
+
+
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A question that suggests the nearest known name, or nothing."""
     options = {str(option).casefold(): str(option) for option in known}

@@ -339,6 +339,20 @@ def test_the_report_knows_time(result, tmp_path):
     assert "latent --&gt; moisture (lag 1)" in page(result)
 
 
+def test_the_report_calls_what_is_left_of_a_curve_no_slope():
+    """It printed shares of a curve as slopes, with errors of straight lines in the units of the table."""
+    from causalcontext.report.html import lagged_stories
+
+    rng = np.random.default_rng(4)
+    wet, drive, noise = rng.random(900) < 0.5, 100.0 * rng.uniform(0.0, 1.0, 900), rng.standard_normal((2, 900))
+    flux = np.where(wet, 40.0, 4.0) * np.tanh(np.roll(drive, 1) / 25.0) + noise[0]
+    table = pd.DataFrame({"drive": drive, "flux": flux, "other": noise[1], "wet": np.where(wet, "wet", "dry")})
+    result = cc.discover(table, context="wet", lags=1, curves="always", context_lags=[0])
+    told = [sentence for sentence, _ in lagged_stories(result) if "drive" in sentence]
+    assert told
+    assert not any("its slope is" in sentence for sentence in told)
+
+
 def test_the_report_tells_which_copy_a_change_follows():
     from causalcontext.report.html import lagged_stories
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli.terminal import say
-from causalcontext.errors import OptionError
+from causalcontext.errors import OptionError, install
 
 
 def app_command(
@@ -26,7 +26,7 @@ def app_command(
 ) -> None:
     """The app in the browser, on this machine alone: look at a table, ask, say what is known, run, compare."""
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise OptionError("the app needs starlette and uvicorn: pip install 'causalcontext[app]'")
+        raise OptionError(f"the app needs starlette and uvicorn: {install('app')}")
     from causalcontext.app.server import serve
 
     serve(file, project, port, browser, say)

@@ -14,7 +14,7 @@ import typer
 from causalcontext.cli.inputs import ProgressOption
 from causalcontext.cli.terminal import one_sentence, print_line, show_table
 from causalcontext.data.frames import pd
-from causalcontext.errors import OptionError, check_choice
+from causalcontext.errors import OptionError, check_choice, install
 
 if TYPE_CHECKING:
     from causalcontext.study.designs import Design
@@ -61,9 +61,7 @@ def paper(
     if not slow and not as_published and not only:
         print_line(f"left out: {NONPARAMETRIC.name}, which takes longer than all the rest; --nonparametric adds it")
     if baselines and find_spec("causallearn") is None:
-        raise OptionError(
-            "--baselines needs causal-learn, which is not installed; pip install 'causalcontext[compare]'"
-        )
+        raise OptionError(f"--baselines needs causal-learn, which is not installed; {install('compare')}")
     tables = run_designs(designs, out, jobs, progress and sys.stderr.isatty(), print_line)
     for line in write_paper_pages(out, tables, as_published, published):
         print_line(line)

@@ -30,7 +30,7 @@ from causalcontext.data.files import as_path
 from causalcontext.data.frames import pa
 from causalcontext.data.sufficient_statistics import level_number
 from causalcontext.data.table_files import PARQUET, Place, spoken
-from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError, listed, shortly
+from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError, install, listed, shortly
 from causalcontext.kernels.arrays import Floats, Values
 
 LARGE_FILE = 256 * 2**20
@@ -84,7 +84,7 @@ def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
-        raise FileError("reading a table in batches needs pyarrow: pip install 'causalcontext[parquet]'") from error
+        raise FileError(f"reading a table in batches needs pyarrow: {install('parquet')}") from error
     if isinstance(source, str | os.PathLike) or table_files.is_list_of_paths(source):
         return _stream_of_files(source, whole)
     with made_elsewhere(f"a {type(source).__name__} cannot be read", WHERE_RAISED):

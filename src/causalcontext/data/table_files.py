@@ -24,7 +24,7 @@ from typing import IO, Any, cast
 
 from causalcontext.data.files import as_path
 from causalcontext.data.frames import pa, pd
-from causalcontext.errors import CausalContextError, FileError
+from causalcontext.errors import CausalContextError, FileError, install
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 PARQUET = ".parquet"
@@ -253,7 +253,7 @@ def _parquet_file(file: Path, **options: Any) -> Any:
         import pyarrow  # noqa: F401
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise FileError(f"reading {file} needs pyarrow: pip install 'causalcontext[parquet]'") from error
+        raise FileError(f"reading {file} needs pyarrow: {install('parquet')}") from error
     return ParquetFile(file, page_checksum_verification=True, **options)
 
 

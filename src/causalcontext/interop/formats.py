@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from causalcontext.errors import OptionError
+from causalcontext.errors import OptionError, install
 from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, GraphKind, kind_of_marks
 from causalcontext.graphs.graph import Graph
 
@@ -40,7 +40,7 @@ def refuse_letters(names: Iterable[str], letters: Collection[str], where: str) -
 
 def missing_package(package: str, extra: str) -> OptionError:
     """What to install."""
-    return OptionError(f"this needs the package {package}: pip install 'causalcontext[{extra}]'")
+    return OptionError(f"this needs the package {package}: {install(extra)}")
 
 
 def plain_lines(graph: Graph, where: str) -> Iterator[tuple[str, str, str]]:

@@ -221,8 +221,7 @@ def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
 
 def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]) -> str:
     names = [shown(row[end]) for end in ("source", "target")]
-    sides = ((row["present"], row["effect_present"]), (row["absent"], row["effect_absent"]))
-    turned = sides[0][1] * sides[1][1] < 0
+    turned = row["effect_present"] * row["effect_absent"] < 0 and not is_curved(result)
     what = "turns its sign" if turned else "changes its slope"
     if row["kind"] == "edge":
         what = f"is found in {shown(str(row['present']))} only"
@@ -230,12 +229,20 @@ def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tu
     if any(lags != (0,) for _, lags in read):
         copies = [" or ".join(shown(at(name, lag)) for lag in lags) for name, lags in read]
         what += f" (by the value of {' and '.join(copies)})"
-    slopes = []
-    for value, found in sides:
-        interval = _interval(Slope(found, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0))
-        slopes.append(f"{interval or format(found, '.2g')} in {shown(str(value))}")
     verdict = _verdict(ChangeVerdict(bool(row["claimed"]), str(row["reason"])))
-    return f"{names[0]} {row['mark']} {names[1]} {what}: its slope is {', '.join(slopes)}. {verdict}"
+    return f"{names[0]} {row['mark']} {names[1]} {what}{_lagged_sizes(result, row, errors)}. {verdict}"
+
+
+def _lagged_sizes(result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]) -> str:
+    """The sizes of a link in both contexts: slopes with their intervals, or how much of a curve is left."""
+    if is_curved(result):  # the effects are shares of the curve, 1 is all of it, and have no errors
+        remains = row["effect_absent"]
+        return f": {remains:.2g} of its curve remains in {shown(str(row['absent']))}" if np.isfinite(remains) else ""
+    slopes = []
+    for value, size in ((row["present"], row["effect_present"]), (row["absent"], row["effect_absent"])):
+        interval = _interval(Slope(size, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0))
+        slopes.append(f"{interval or format(size, '.2g')} in {shown(str(value))}")
+    return f": its slope is {', '.join(slopes)}"
 
 
 def _list(texts: Iterable[str]) -> str:
