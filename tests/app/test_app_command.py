@@ -22,10 +22,8 @@ def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch, soil):
     monkeypatch.setattr(app_command, "find_spec", lambda name: None)
     run = CliRunner().invoke(app, ["app", str(soil)])
     assert run.exit_code == 2
-    assert (
-        run.stderr
-        == "error: the app needs starlette and uvicorn: pip install 'causalcontext[app]' (in a clone: pip install '.[app]')\n"
-    )
+    way = "pip install 'causalcontext[app]' (in a clone: pip install '.[app]')"
+    assert run.stderr == f"error: the app needs starlette and uvicorn: {way}\n"
 
 
 @pytest.mark.parametrize("name", ["none.csv", "table.txt", "none.json"])
