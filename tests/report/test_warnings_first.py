@@ -16,26 +16,25 @@ from causalcontext.results.notes import About, Note, about
 
 @pytest.fixture(scope="module")
 def bent() -> pd.DataFrame:
-    """A table whose curves contradict the straight lines of pc-ac, and whose rows are too many levels for score-ac."""
+    """A table whose curves contradict the straight lines of pc-ac."""
     rng = np.random.default_rng(3)
     x = rng.normal(size=600)
     y = 2.0 * np.sin(2.0 * x) + 0.4 * rng.normal(size=600)
-    town = [f"t{place}" for place in rng.integers(0, 25, 600)]
-    return pd.DataFrame({"X": x, "Y": y, "Z": y + rng.normal(size=600), "R": rng.integers(0, 2, 600), "town": town})
+    return pd.DataFrame({"X": x, "Y": y, "Z": y + rng.normal(size=600), "R": rng.integers(0, 2, 600)})
 
 
 def test_warnings_of_model_checks_are_in_the_result_of_the_default(bent: pd.DataFrame) -> None:
-    result = cc.discover(bent.drop(columns="town"), "R", test="partial-correlation")
+    result = cc.discover(bent, "R", test="partial-correlation")
     assert result.warnings == ()
     assert any("not straight lines" in warning for warning in result.cautions)
-    chosen = cc.discover(bent, "R")
-    if chosen.settings.method == "pc-ac":
-        assert any("searched by tests" in warning for warning in chosen.warnings)
-        assert set(chosen.cautions) == set(chosen.warnings)
+    few = cc.discover(bent.head(50), "R")
+    assert few.settings.method == "pc-ac"
+    assert any(warning.startswith("searched by tests") for warning in few.warnings)
+    assert few.cautions == few.warnings
 
 
 def test_warnings_come_before_graphs_and_notes_after_them(bent: pd.DataFrame) -> None:
-    result = cc.discover(bent.drop(columns="town"), "R", method="pc-ac")
+    result = cc.discover(bent, "R", method="pc-ac")
     result = replace(result, notes=("read from a file",))
     text = str(result)
     assert text.count("WARNING: ") == len(result.cautions) > 0
