@@ -73,22 +73,22 @@ def test_a_limit_is_kept_and_the_result_says_what_was_cut(method: str, limit: in
         assert result == whole
         return
     assert Clock.now <= limit + 40, "one part at most, the second search of pc-b included"
-    assert any("the time limit ended the search" in note for note in result.notes)
+    assert any("the time limit ended the search" in warning for warning in result.warnings)
     assert "the time limit ended the search" in str(result)
     assert sum(graph.adjacency.sum() for graph in result.graphs.values()) >= sum(
         graph.adjacency.sum() for graph in whole.graphs.values()
     ), "edges are removed by tests alone"
     told = [result.explain(x, y) for x, y in itertools.combinations(result.names, 2)]
     assert (
-        "oriented" in result.notes[0]
-        or "colliders" in result.notes[0]
+        "oriented" in result.warnings[0]
+        or "colliders" in result.warnings[0]
         or any("were tested)" in text or "before this pair" in text for text in told)
     )
 
 
 def test_without_a_context() -> None:
     result = cc.discover(TABLE.drop(columns="R"), test=Slow(), time_limit=20, method="pc-ac")
-    assert "the time limit ended the search before" in result.notes[0]
+    assert "the time limit ended the search before" in result.warnings[0]
 
 
 def test_a_limit_that_is_not_met_changes_nothing() -> None:
@@ -231,7 +231,7 @@ def test_graphs_that_take_long_to_orient_are_not_oriented_when_the_time_is_over(
     cut = search(time_limit=100)
     assert not cut.complete
     assert not cut.final
-    assert cut.notes[-1] == "the time limit ended the search; nothing is oriented"
+    assert "the time limit ended the search; nothing is oriented; pass a larger time_limit" in cut.warnings
     assert {edge.mark for edge in cut.union.edges} == {"o-o"}
     assert len(cut.union.edges) >= len(whole.union.edges)
 

@@ -45,7 +45,7 @@ from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
-from causalcontext.results.notes import About, Note, was_cut
+from causalcontext.results.notes import About, Note, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.screen import NOTHING, check_strict, screened_data, screened_table
@@ -211,14 +211,17 @@ def discover(
     with watching(progress, chosen.time_limit) as advance:
         outcome = METHODS[chosen.method].on(task.data)(replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
-        outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
+        unoriented = "the time limit ended the search; nothing is oriented; pass a larger time_limit"
+        outcome = replace(outcome, warnings=(*outcome.warnings, unoriented))
     read = "" if scanned is None else scanned.note(outcome.evidence is not None, chosen.lags is not None)
     labels = "" if isinstance(table, np.ndarray) else _note_on_labels(task.data)
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
     result = _result(task, outcome, scanned, tuple(note for note in (device_note, read, labels) if note))
+    looks_at_once = result.evidence is not None or chosen.method == "auto"
     if not result.final and not advance.over:
         raise InterruptedSearch(result)
-    return result
+    # The checks cost less than a tenth of a search by scores, but as much as one by tests, which then asks later.
+    return result.with_cautions() if looks_at_once else result
 
 
 def _as_meant(table: Any, names: Sequence[str] | None, options: Options
@@ -487,14 +490,15 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     warnings = (*task.screening.warnings, *warnings)
     misread = (words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data))
     warnings = (*(words for words in misread if words), *warnings)
+    of_search, how_made = divided(outcome.notes)
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}
     return ContextGraphs(
         names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
         data=_summary(task, outcome), log=outcome.log, complete=outcome.complete and not was_cut(outcome.notes),
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
-        origins=dict(outcome.origins), doubts=outcome.doubts, warnings=(*outcome.warnings, *warnings),
-        notes=(*((RANKS,) if settings.transform != "none" else ()), *outcome.notes, *notes),
+        origins=dict(outcome.origins), doubts=outcome.doubts, warnings=(*of_search, *outcome.warnings, *warnings),
+        notes=(*((RANKS,) if settings.transform != "none" else ()), *how_made, *notes),
         evidence=outcome.evidence, prepared=task.prepared, series=outcome.series, windowed=windows,
         moments=statistics.of_columns(data) if windows is None else None,
         rows=None if sampled or windows is not None else data,

@@ -57,7 +57,7 @@ def chosen(found: cc.ContextGraphs) -> str:
         ({"curves": "never"}, "score-ac: curves was passed"),
         ({"penalty": 1.0, "starts": 2}, "score-ac: starts and penalty were passed"),
         ({"alpha": 0.05, "test": "auto", "missing": "listwise", "seed": 3, "n_jobs": 2},
-         "score-ac: it accepts all columns, and its residuals do not contradict the model"),
+         "score-ac: it accepts all columns"),
     ],
 )  # fmt: skip
 def test_what_the_caller_names_decides(options: dict, why: str) -> None:
@@ -134,6 +134,8 @@ def test_where_a_likelihood_says_little_tests_decide(change: Any, why: str) -> N
     found = cc.discover(change(table()), "R", method="auto")
     assert chosen(found) == f"pc-ac: {why}"
     assert cc.check(change(table()), "R").advice[0] == found.notes[0]
+    (warning,) = [words for words in found.warnings if words.startswith("searched by tests")]
+    assert why in warning
 
 
 @pytest.mark.parametrize("values", [(0, 1), ("no", "yes")])
@@ -163,7 +165,9 @@ def test_where_nothing_fits_scores_are_kept_and_it_is_said(monkeypatch: pytest.M
     named = cc.discover(uneven(), "R", method="score-ac")
     assert dict(found.graphs) == dict(named.graphs)
     assert found.notes[1:] == named.notes
-    assert any("have unequal variance" in note for note in found.notes[1:])
+    assert found.warnings[0] == chosen(found).removeprefix("score-ac: ")
+    assert found.warnings[1:] == named.warnings
+    assert any("have unequal variance" in warning for warning in named.warnings)
     assert not found.changes(0, 1)["claimed"].any()
 
 

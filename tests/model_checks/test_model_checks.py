@@ -37,7 +37,6 @@ from causalcontext.model_checks.violations import (
     danger,
     in_words,
 )
-from causalcontext.report.payload import payload
 from causalcontext.results.notes import About, Note, residual_notes
 
 WRONG = {
@@ -151,7 +150,9 @@ def test_a_sentence_says_where_what_it_does_and_what_to_try():
     sentence = next(text for text in result.model_checks if "straight lines" in text)
     assert "Y" in sentence
     assert "method='score-ac'" in sentence
-    assert f"WARNING: {sentence}" in str(result)
+    (short,) = [text for text in result.cautions if "straight lines" in text]
+    assert f"WARNING: {short}" in str(result)
+    assert len(short) < len(sentence)
     assert any(finding.topic == "model" and finding.evidence["kind"] == CURVES for finding in result.diagnose())
 
 
@@ -247,14 +248,14 @@ def test_what_residuals_of_scores_say_is_a_finding():
 def test_what_a_note_is_about_does_not_hang_on_its_words(tmp_path):
     """Not on those of a column's name either, and a file keeps it."""
     scored = cc.discover(clean(0), "R", method="score-ac")
-    notes = ("residuals of us, v: few whole numbers; compare with nothing", Note("new words", About.RESIDUALS, "do it"))
-    result = replace(scored, notes=notes)
+    told = ("residuals of us, v: few whole numbers; compare with nothing", Note("new words", About.RESIDUALS, "do it"))
+    result = replace(scored, warnings=told)
     result.save(tmp_path / "result.json")
     for one in (result, cc.load(tmp_path / "result.json")):
-        assert one.notes == (notes[0], "new words; do it")
+        assert one.warnings == (told[0], "new words; do it")
         (finding,) = one.diagnose().about("model")
         assert (finding.message, finding.advice) == ("new words", "do it")
-        assert payload(one)["notes"] == [f"note: {notes[0]}"]
+        assert str(one).count("new words; do it") == 1
 
 
 def test_large_values_alone_are_no_violation_but_unequal_noise_is():

@@ -90,6 +90,7 @@ def use(result: cc.ContextGraphs) -> None:
         ("score-ac", ("evidence", "score"), "x"),
         ("score-ac", ("notes_about",), [[99, "residuals", ""]]),
         ("score-ac", ("notes_about",), [[0, "residuals", "other words"]]),
+        ("score-ac", ("warnings_about",), [[99, "residuals", ""]]),
     ],
 )
 def test_damage_that_was_found_where_it_was_used(kind: str, place: tuple[Any, ...], value: Any, tmp_path: Path) -> None:

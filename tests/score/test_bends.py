@@ -157,7 +157,7 @@ def test_what_a_sharp_context_cannot_tell_from_a_bend_is_a_candidate_with_a_reas
         rows = result.changes("high", "low").set_index(["source", "target"])
         assert rows.loc[("X", "Y"), "reason"] == "a bend of X that all contexts share explains it as well"
         assert not rows.loc[("X", "Y"), "claimed"]
-        assert any(about(note) is About.UNDECIDED for note in result.notes) == (method == "score-ac")
+        assert any(about(note) is About.UNDECIDED for note in result.warnings) == (method == "score-ac")
         result.save(tmp_path / "result.json")
         assert not cc.load(tmp_path / "result.json").changes("high", "low")["claimed"].any()
 

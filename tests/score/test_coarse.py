@@ -346,7 +346,7 @@ def test_residuals_of_coarse_columns_warn_of_nothing():
     rain = np.maximum(x + 0.7 * generator.normal(size=800), 0.0)
     result = cc.discover(pd.DataFrame({"x": x, "rain": rain, "z": generator.normal(size=800)}), method="score-ac")
     assert frozenset(("x", "rain")) in edges(result)
-    assert not [note for note in result.notes if "residuals of rain" in note and "curves" not in note]
+    assert not [note for note in result.warnings if "residuals of rain" in note and "curves" not in note]
     assert result.violations == ()
 
 

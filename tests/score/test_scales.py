@@ -134,7 +134,7 @@ def test_large_tables_keep_even_noise_and_say_that_it_is_not(monkeypatch: pytest
     assert result.evidence is not None
     assert result.evidence.mechanisms is not None
     assert not any(one.spread for one in result.evidence.mechanisms.equations)
-    assert any("unequal variance" in note for note in result.notes)
+    assert any("unequal variance" in note for note in result.warnings)
 
 
 def test_words_equations_and_files_know_the_spread(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -158,7 +158,7 @@ def test_a_time_limit_returns_the_best_so_far():
     assert not result.complete
     assert result.final
     assert result.evidence.starts == 1
-    said = [note for note in result.notes if note.startswith("the time limit ended the search early")]
+    said = [note for note in result.warnings if note.startswith("the time limit ended the search early")]
     assert "curves were not tried" in said[0]
     assert "directions that were not checked are left open" in said[0]
     assert {edge.mark for edge in result.union.edges} == {"o-o"}
@@ -193,7 +193,7 @@ def test_ctrl_c_in_the_first_climb_keeps_where_it_stands(method, monkeypatch):
     assert result.settings.method == "score-ac"
     assert result.evidence.starts == 1
     assert any(note.startswith("Ctrl-C ended the search early") for note in result.notes)
-    assert not any("time limit" in note for note in result.notes)
+    assert not any("time limit" in note for note in (*result.notes, *result.warnings))
 
 
 def test_a_second_ctrl_c_does_not_wait(monkeypatch):
@@ -308,7 +308,7 @@ def test_noise_has_a_law_of_its_own(noise):
     truth = model.union_graph()
     assert all(truth.mark(edge.source, edge.target) in ("-->", "<=>") for edge in result.union.edges)
     assert "o-o" not in str(result.union)
-    assert not any("skewed" in note or "tails" in note for note in result.notes)
+    assert not any("skewed" in note or "tails" in note for note in result.warnings)
     assert {one.density[0] > 0 for one in result.evidence.mechanisms.equations if one.kind == "number"} == {True}
 
 
@@ -319,12 +319,12 @@ def test_curves_with_skewed_noise_are_warned_of():
     rows = pd.DataFrame({"A": a, "B": b, "R": generator.integers(2, size=800)})
     result = cc.discover(rows, "R", method="score-ac", transform="none")
     words = "edges are mostly safe, but links at the context may be false or point the wrong way"
-    assert f"residuals of B are skewed: {words}" in result.notes
+    assert f"residuals of B are skewed: {words}" in result.warnings
 
 
 @pytest.mark.slow
 def test_gaussian_tables_get_few_warnings():
-    noted = [bool(cc.discover(model_table(500, seed), "R", method="score-ac").notes) for seed in range(12)]
+    noted = [bool(cc.discover(model_table(500, seed), "R", method="score-ac").warnings) for seed in range(12)]
     assert sum(noted) <= 2
 
 

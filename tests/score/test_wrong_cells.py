@@ -147,7 +147,7 @@ def test_wrong_cells_are_found_and_the_graphs_are_those_of_the_right_table(found
         assert table.loc[cell.row, cell.column] == cell.value
     away = [chain().loc[cell.row, cell.column] - cell.expected for cell in cells.itertuples()]
     assert np.abs(away).mean() < 3.0
-    assert f"{len(cells)} cells in " in result.notes[0]
+    assert result.warnings[0].startswith(f"{len(cells)} cells of ")
     assert result.rows.columns[0][int(cells["row"][0])] != table["A"][0] or cells["column"][0] != "A"
 
 
@@ -194,7 +194,7 @@ def test_wrong_rows_are_left_out():
     assert set(result.wrong_cells.left_out) == rows
     assert sum(result.data.rows) == len(table) - len(rows)
     assert result.graphs == cc.discover(chain(), "R", method="score-ac").graphs
-    assert f"{len(rows)} rows with wrong cells were left out" in result.notes[0]
+    assert f"{len(rows)} rows with wrong cells were left out" in result.warnings[0]
 
 
 def test_rows_with_wrong_cells_are_left_out_where_mechanisms_are_curved():

@@ -293,7 +293,7 @@ def test_the_command_line_takes_lags(land, tmp_path):
 def test_skewed_noise_is_modelled():
     model = random_series_model(SeriesDesign(variables=3, lags=1, noise="exponential"), 1)
     found = lagged(model.sample(800, 1), "R", lags=1)
-    assert not any("skewed" in note for note in found.notes)
+    assert not any("skewed" in note for note in found.warnings)
     assert all(set(found.graphs[value].edges) == set(model.truth[value].edges) for value in found.contexts)
 
 

@@ -26,11 +26,12 @@ def cut():
 
 
 def test_a_limit_ends_the_search_and_the_result_says_so(cut, tmp_path):
-    assert any(note.startswith(CUT) for note in cut.notes)
+    assert any(warning.startswith(CUT) for warning in cut.warnings)
     assert scored.NO_ALARM in cut.notes
     assert cut.series.beyond_lags is None
     cut.save(tmp_path / "cut.json")
     assert cc.load(tmp_path / "cut.json").notes == cut.notes
+    assert cc.load(tmp_path / "cut.json").warnings == cut.warnings
     cut.report(tmp_path / "cut.html")
     assert "this is the best model found so far" in (tmp_path / "cut.html").read_text()
 
@@ -43,7 +44,7 @@ def test_the_best_so_far_has_links_over_time(cut):
 def test_enough_time_changes_nothing():
     whole = search()
     assert whole.complete
-    assert not any("ended" in note for note in whole.notes)
+    assert not any("ended" in note for note in (*whole.notes, *whole.warnings))
     assert search(time_limit=1e6).graphs == whole.graphs
 
 

@@ -233,7 +233,7 @@ def test_sets_may_be_limited(land):
 
 def test_a_time_limit_leaves_what_is_known(land):
     found = lagged(land, lags=3, time_limit=1e-9)
-    assert any("time limit ended the search" in note for note in found.notes)
+    assert any("time limit ended the search" in warning for warning in found.warnings)
     assert (found.complete, found.final) == (False, True)
 
 

@@ -25,7 +25,7 @@ from causalcontext.diagnostics.shared_time import shared_time
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
-from causalcontext.model_checks.violations import WORDS, advice, danger
+from causalcontext.model_checks.violations import WORDS, advice, danger, short_sentences
 from causalcontext.results.curve_difference import replaceable_links
 from causalcontext.results.notes import About, Note, about
 from causalcontext.search.algorithm import possible_cycles
@@ -141,17 +141,24 @@ def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
 
 def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
     """Warnings of the search, ways in which the table contradicts its model, and what residuals say against that."""
-    for warning in result.warnings:  # where rows are at hand, another check looks for functions of a column
-        if result.series is not None or result.rows is None or about(warning) is not About.FUNCTION:
-            yield Finding("search", Severity.WARNING, warning)
+    of_violations = short_sentences(result.violations, result.context is not None, result.already_asked)
+    for sentence in (*result.warnings, *result.notes):  # files of older versions have some of them among the notes
+        if isinstance(sentence, Note) and sentence.about is About.RESIDUALS:
+            yield Finding("model", Severity.WARNING, sentence.found, sentence.advice)
+        elif sentence in result.warnings and sentence not in of_violations and not _is_checked(result, sentence):
+            yield Finding("search", Severity.WARNING, sentence)
     for violation in result.violations:
         found = WORDS[violation.kind].found.format(listed(violation.columns))
         message = f"{found}: {danger(violation, result.context is not None, result.already_asked)}"
         yield Finding("model", Severity.WARNING, message, advice(violation, result.already_asked),
                       {"kind": violation.kind, "columns": violation.columns, "size": violation.size})  # fmt: skip
-    for note in result.notes:
-        if isinstance(note, Note) and note.about is About.RESIDUALS:
-            yield Finding("model", Severity.WARNING, note.found, note.advice)
+
+
+def _is_checked(result: ContextGraphs, warning: str) -> bool:
+    """Whether another check has more to say about the matter of a warning."""
+    if about(warning) is About.FUNCTION:  # where rows are at hand, functions of a column are looked for
+        return result.series is None and result.rows is not None
+    return about(warning) is About.CELLS and result.wrong_cells is not None
 
 
 def wrong_cells(result: ContextGraphs) -> Iterator[Finding]:

@@ -221,10 +221,12 @@ def _paint_panel(axes: Axes, panel: Panel, shared: Layout, contexts: tuple[int, 
     paint_legend(axes, samples, 1.0, shared.height + TITLE, width - 2, points)
 
 
-def result_html(result: ContextGraphs, about: str) -> str:
-    """A result: one line about the run, the labeled union as a picture, its edges as a table."""
+def result_html(result: ContextGraphs, about: str, warnings: Sequence[str] = ()) -> str:
+    """A result: one line about the run, the warnings, the labeled union as a picture, its edges as a table."""
     picture = _svg(result_picture(result, "union")) if len(result.names) <= MOST_VARIABLES else ""
-    return f"<div><p>{html.escape(about)}</p>{picture}{union_html(result.labeled_union)}</div>"
+    told = "".join(f"<li>{html.escape(printable(sentence))}</li>" for sentence in warnings)
+    careful = f"<p><strong>What to be careful about</strong></p><ul>{told}</ul>" if told else ""
+    return f"<div><p>{html.escape(about)}</p>{careful}{picture}{union_html(result.labeled_union)}</div>"
 
 
 def union_html(union: LabeledUnion) -> str:

@@ -21,6 +21,7 @@ from causalcontext.methods.pc import pc_ac, pc_p
 from causalcontext.methods.score_ac import FEWEST, few_rows, score_ac, scored
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import CURVES, UNEXPLAINED, Violation
+from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome
 from causalcontext.score.engine import MOST_LEVELS
 from causalcontext.score.options import ScoreOptions
@@ -43,6 +44,10 @@ STRONG = 0.25
 """A correlation of this size between a residual and (squares of) earlier variables bends a mechanism visibly."""
 MOST_BENT = 1.0 / 3.0
 """With so many of the mechanisms misfitted, the likelihood compares wrong models with each other: nothing fits."""
+
+
+ACCEPTED = "it accepts all columns"
+"""Why score-ac is chosen; what its residuals say against its model is a warning."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +96,11 @@ def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bo
 def choose_for_windows(data: Dataset) -> MethodChoice:
     """The method for windows of a table: score-ac, if it takes the columns."""
     why = _refused(data) or _many_variables(data)
-    return MethodChoice("pc-ac", why) if why else MethodChoice("score-ac", "it accepts all columns")
+    return MethodChoice("pc-ac", why) if why else MethodChoice("score-ac", ACCEPTED)
 
 
 def choose_by_residuals(findings: Sequence[Violation], variables: int) -> MethodChoice:
-    """score-ac, and what its residuals say: where its mechanisms do not fit, tests err more often still."""
+    """score-ac, also where its mechanisms do not fit at all, which is said: tests err more often still there."""
     bent = {column: finding.kind for finding in reversed(findings) if finding.kind in UNEXPLAINED
             for column, size in zip(finding.columns, finding.sizes, strict=True) if size > STRONG}  # fmt: skip
     if len(bent) >= max(2.0, MOST_BENT * variables):
@@ -104,8 +109,7 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
             words = ("mechanisms are clearly not additive; tests are even less reliable there: compare with "
                      "test='cmi-knn'")  # fmt: skip
         return MethodChoice("score-ac", f"{len(bent)} of {variables} {words}")
-    said = "notes say where its residuals contradict" if findings else "its residuals do not contradict"
-    return MethodChoice("score-ac", f"it accepts all columns, and {said} the model")
+    return MethodChoice("score-ac", ACCEPTED)
 
 
 def auto(task: Task) -> Outcome:
@@ -121,16 +125,26 @@ def auto(task: Task) -> Outcome:
             raise OptionError(f"{named[0]} is for method 'score-ac', which method 'auto' does not choose here: "
                               f"{choice.why}; leave {named[0]} out, or pass method='score-ac'")  # fmt: skip
         outcome = (pc_ac if task.data.contexts.positions else pc_p)(task)
+        by_tests = Note(f"searched by tests, which find fewer links and claim fewer changes than scores: {choice.why}",
+                        About.TESTS, advice_against_tests(task.data))  # fmt: skip
+        outcome = replace(outcome, notes=(by_tests, *outcome.notes))
     elif choice is not None:
         outcome = score_ac(task)
     else:
         outcome, findings, complete = scored(task)
         choice = choose_by_residuals(findings, len(task.data.system))
+        if choice.why != ACCEPTED:
+            outcome = replace(outcome, notes=(Note(choice.why, About.RESIDUALS), *outcome.notes))
         if named:
             choice = MethodChoice("score-ac", f"{' and '.join(named)} {'was' if len(named) == 1 else 'were'} passed")
         elif not complete:  # no time is left for another search
-            choice = MethodChoice("score-ac", "it accepts all columns")
+            choice = MethodChoice("score-ac", ACCEPTED)
     return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
+
+
+def advice_against_tests(data: Dataset) -> str:
+    """What to do where a table was searched by tests though no option asked for them."""
+    return "merge some of its levels" if _refused(data) else "compare with method='score-ac'"
 
 
 def _refused(data: Dataset) -> str:

@@ -8,7 +8,7 @@ same models.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -132,6 +132,21 @@ def sentence(violation: Violation, context: bool = True, asked: AdviceFacts = AN
     """One sentence for a reader of the graphs."""
     found = WORDS[violation.kind].found.format(listed(violation.columns))
     return f"{found}: {danger(violation, context, asked)}; {advice(violation, asked)}"
+
+
+def short_sentences(violations: Iterable[Violation], context: bool = True, asked: AdviceFacts = ANYTHING
+                    ) -> tuple[str, ...]:  # fmt: skip
+    """The same for a list of warnings: what was found, what it does in general, and what to try.
+
+    >>> print(*short_sentences([Violation(TAILS, ("X",), 3.0)]))
+    the noise of X has heavy tails: some links at the context are missed; try transform='ranks'
+    """
+    said = []
+    for violation in violations:
+        words = WORDS[violation.kind]
+        harm = words.danger if context else WITHOUT_CONTEXT
+        said.append(f"{words.found.format(listed(violation.columns))}: {harm}; {advice(violation, asked)}")
+    return tuple(said)
 
 
 def score_words(violation: Violation, context: bool) -> tuple[str, str]:

@@ -40,9 +40,11 @@ from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
+from causalcontext.report.text import CAREFUL
 from causalcontext.results.changes import ChangeVerdict, ChangeVerdicts, found_changes, moved_words, verdict_on
 from causalcontext.results.cut import CUT, Cut
 from causalcontext.results.levels_and_spreads import KINDS
+from causalcontext.results.notes import About, about
 from causalcontext.results.series import copies_in, series_of
 from causalcontext.results.slope_fits import RowFits, compare
 from causalcontext.results.slopes import Slope
@@ -57,6 +59,9 @@ LEAST = 0.5
 """Pairs without an edge are listed where this share of samples has one."""
 MOST_STORIES = 12
 MOST_FINDINGS = 5
+"""Findings beside the warnings of the result, of which all are told."""
+TOLD_AS_WARNINGS = ("search", "model", "wrong cells")
+"""The topics of findings that are warnings of the result, too."""
 MOST_NAMED = 4
 MOST_CONTEXTS = 6
 """Of more contexts not all pairs of slopes are told."""
@@ -152,8 +157,12 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
     # The findings that matter most; what is said about differences is not said again.
     severe = [finding for finding in findings if finding.severity > Severity.NOTE]
     cautions = [f for f in severe if not f.evidence.get("doubt") and f.evidence.get("cause") != "several"]
-    texts = ["; ".join(filter(None, (finding.message, finding.advice))) for finding in cautions[:MOST_FINDINGS]]
-    parts = f"<h2>What to be careful about</h2>{_list(map(printable, texts))}" if texts else ""
+    topics = {*TOLD_AS_WARNINGS, *("deterministic context" for one in result.warnings if about(one) is About.FUNCTION)}
+    others = ["; ".join(filter(None, (finding.message, finding.advice))) for finding in cautions
+              if finding.topic not in topics]  # fmt: skip
+    texts = [*(result.cautions if result.final else ()), *others[:MOST_FINDINGS]]
+    careful = f"<h2>{CAREFUL}</h2>{_list(map(printable, texts))}" if texts else ""
+    parts = ""
     if result.context is not None and len(result.contexts) > 1:
         found = [] if result.series is None else lagged_stories(result)
         for story in stories(result) if result.series is None else ():
@@ -168,7 +177,8 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
             told = f"<p>{may}.</p>{_list(sentence for sentence, _ in found[:MOST_STORIES])}"
         if more > 0:
             told += f"<p>{more} more {'is' if more == 1 else 'are'} in doubt as well; changes() has them all.</p>"
-        parts = f"<h2>What differs between the contexts?</h2>{told}{parts}"
+        parts = f"<h2>What differs between the contexts?</h2>{told}"
+    parts = careful + parts
     return parts and f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'
 
 

@@ -20,13 +20,12 @@ from causalcontext.drawing.strokes import NEAR, graph_panel, mark_meanings
 from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import CausalContextError
 from causalcontext.knowledge import Knowledge
-from causalcontext.report.text import notes, remarks
+from causalcontext.report.text import remarks, warnings
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
 from causalcontext.results.equations import partial_curves
 from causalcontext.results.evidence import FOLLOWED
 from causalcontext.results.log import Decision
-from causalcontext.results.notes import About, about
 from causalcontext.results.series import context_nodes
 from causalcontext.results.words import context_words, view_words
 
@@ -174,11 +173,8 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
 
 
 def _notes(result: ContextGraphs) -> list[str]:
-    """What is not among the findings of the first card and of the diagnosis; of a cut search all stands on top."""
-    if not result.final:
-        return []
-    others = [note for note in result.notes if about(note) is not About.RESIDUALS]
-    return [printable(note) for note in remarks(result, others)]
+    """How the result was made; of a cut search all stands on top."""
+    return [printable(note) for note in remarks(result)] if result.final else []
 
 
 def _warnings(result: ContextGraphs) -> list[str]:
@@ -186,7 +182,8 @@ def _warnings(result: ContextGraphs) -> list[str]:
     if result.final:
         return []
     left = "untested edges are still there" if result.evidence is None else "this is the best model found so far"
-    return [f"The search was interrupted: {left}.", *(printable(note) for note in notes(result))]
+    return [f"The search was interrupted: {left}.",
+            *(printable(sentence) for sentence in (*warnings(result), *remarks(result)))]  # fmt: skip
 
 
 def _settings(result: ContextGraphs) -> list[tuple[str, str]]:

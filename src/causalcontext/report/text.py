@@ -11,6 +11,8 @@ from causalcontext.results.words import context_words
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
+CAREFUL, MADE = "What to be careful about", "How this was made"
+"""The titles of the warnings and of the notes."""
 MOST_EDGES = 60
 """Edges of a graph that are listed; larger graphs are counted."""
 
@@ -26,7 +28,13 @@ def summary(result: ContextGraphs) -> str:
     pairs = len({frozenset((edge.source, edge.target)) for edge in result.labeled_union})
     turned = f" between {pairs:,} pairs" if pairs < len(lines) else ""
     union = f"{title}: {_counted(result.labeled_union)}{turned}\n{_listed(lines)}"
-    return "\n\n".join([_heading(result), *graphs, union, *notes(result)])
+    return "\n\n".join([_heading(result), *_part(CAREFUL, warnings(result)), *graphs, union,
+                        *_part(MADE, remarks(result))])  # fmt: skip
+
+
+def _part(title: str, lines: Sequence[str]) -> list[str]:
+    """Lines under a title; nothing without lines."""
+    return ["\n".join([title, *lines])] if lines else []
 
 
 def _heading(result: ContextGraphs) -> str:
@@ -54,15 +62,14 @@ def _heading(result: ContextGraphs) -> str:
     return "\n".join(lines)
 
 
-def notes(result: ContextGraphs) -> list[str]:
-    """Sentences that a reader of the graphs should know."""
-    warnings = [f"WARNING: {sentence}" for sentence in (*result.warnings, *result.model_checks)]
-    return [*warnings, *remarks(result, result.notes)]
+def warnings(result: ContextGraphs) -> list[str]:
+    """What a reader must know before believing the graphs."""
+    return [f"WARNING: {sentence}" for sentence in result.cautions]
 
 
-def remarks(result: ContextGraphs, told: Sequence[str]) -> list[str]:
-    """The same without warnings: these notes of the result, and what was not tried or could not be."""
-    found = [f"note: {note}" for note in told]
+def remarks(result: ContextGraphs) -> list[str]:
+    """How the result was made: its notes, and what was not tried or could not be."""
+    found = [f"note: {note}" for note in result.notes]
     levels = result.log.kept.cut
     cut = int((levels > 0).any(axis=0).sum())
     if cut:

@@ -75,6 +75,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
     """A result as plain lists, mappings, numbers and text."""
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
     claims, marks = claims_to_keep(result), [list(mark) for mark in marked(result.notes)]
+    marks_of_warnings = [list(mark) for mark in marked(result.warnings)]
     cells, log, drawn = result.cells, result.log, None if result.evidence is None else result.order_draws
     # columns of lists, one list per context; null stands for not a number, "inf" for an infinite statistic
     log_columns = {name: [[value if isfinite(value) else None if value != value else str(value) for value in row]
@@ -114,6 +115,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "moments": moments_to_dict(result.moments),
         }
         | ({"notes_about": marks} if marks else {})
+        | ({"warnings_about": marks_of_warnings} if marks_of_warnings else {})
         | ({} if drawn is None else {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()})
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
@@ -154,9 +156,9 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         complete=content["complete"],
         origins={(g, a, b): Origin(*tuples(rest)) for g, a, b, *rest in content["origins"]},
         doubts=tuple(Doubt(*doubt) for doubt in content["doubts"]),
-        warnings=tuple(content["warnings"]),
+        warnings=with_marks(content["warnings"], content.get("warnings_about", ()), "warnings_about"),
         evidence=evidence,
-        notes=with_marks(content["notes"], content.get("notes_about", ())),
+        notes=with_marks(content["notes"], content.get("notes_about", ()), "notes_about"),
         wrong_cells=WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None,
         cuts=tuple(Cut.from_dict(cut) for cut in content.get("cuts", ())),
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,

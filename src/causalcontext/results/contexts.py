@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
+from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence, short_sentences
 from causalcontext.results.answers import EffectMethods
 from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities, with_probabilities
@@ -70,13 +70,15 @@ class ContextGraphs(EffectMethods):
     tests_run : mapping from "pooled" and "within contexts" to int
         How many tests the skeleton took on all rows, and on the rows of one context.
     complete : bool
-        False if Ctrl-C or a time limit ended the search; `notes` say what it left out.
+        False if Ctrl-C or a time limit ended the search; `warnings` say what it left out.
     origins : mapping from (context, x, y), by position, to Origin
         The rule behind the end at y of x - y; `explain` puts it into words.
     doubts : tuple of Doubt
         Ends that a rule asked for against what was settled, and edges on which the assumptions fail.
     warnings : tuple of str
-        What must not be overlooked; `diagnose()` has more.
+        What a reader must know before believing the answer, with what to do; `diagnose()` has more. After a search by
+        tests that you named, `model_checks` are not among them before you ask for these; what is printed, and the
+        report, have both.
     prepared : PreparedTest or None
         The test, to ask more of it; a loaded result has it where the moments are enough.
     moments : Moments or None
@@ -88,7 +90,7 @@ class ContextGraphs(EffectMethods):
     evidence : ScoreEvidence or None
         For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
     notes : tuple of str
-        What a user should know: doubts about the model, and why a method was chosen.
+        How the result was made: why a method was chosen, what was read, what columns were taken for.
     wrong_cells : WrongCells or None
         The cells that were replaced, and what is found with all of them kept; `flagged_cells()` shows them as a table.
     cuts : tuple of Cut
@@ -157,7 +159,7 @@ class ContextGraphs(EffectMethods):
     @property
     def final(self) -> bool:
         """Whether the graphs are oriented and can be asked: the search is complete, or a time limit cut it short."""
-        return self.complete or was_cut(self.notes)
+        return self.complete or was_cut((*self.warnings, *self.notes))
 
     @property
     def context(self) -> str | None:
@@ -222,6 +224,18 @@ class ContextGraphs(EffectMethods):
     def model_checks(self) -> tuple[str, ...]:
         """The same in sentences: what was found, what it does to the result, what to try; empty if all is well."""
         return tuple(sentence(violation, self.context is not None, self.already_asked) for violation in self.violations)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The warnings, with those of the model checks where these were not looked for in the search."""
+        found = short_sentences(self.violations, self.context is not None, self.already_asked)
+        return (*self.warnings, *(words for words in found if words not in self.warnings))
+
+    def with_cautions(self) -> ContextGraphs:
+        """The result with the sentences of the model checks among its warnings."""
+        found = replace(self, warnings=self.cautions)
+        found.__dict__["violations"] = self.violations  # they are looked for once
+        return found
 
     @property
     def already_asked(self) -> AdviceFacts:
@@ -561,7 +575,7 @@ class ContextGraphs(EffectMethods):
         from causalcontext.drawing.plot import result_html
         from causalcontext.report.payload import summary
 
-        return result_html(self, summary(self))
+        return result_html(self, summary(self), self.cautions if self.final else ())
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{value!r}: {len(graph.edges)} edges" for value, graph in self.graphs.items())

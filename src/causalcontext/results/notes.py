@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from causalcontext.model_checks.violations import Violation, score_words
@@ -20,6 +20,14 @@ class About(StrEnum):
     """What a time limit left out of a search whose graphs are oriented all the same."""
     UNDECIDED = "context or bend"
     """Mechanisms that a context changes, or that have a bend which all contexts share."""
+    CELLS = "wrong cells"
+    """Cells and rows that were taken for wrong."""
+    TESTS = "search by tests"
+    """Why a table was searched by tests, where a search by scores is the default."""
+
+
+TOLD_FIRST = frozenset(set(About) - {About.SEARCH})
+"""What a reader must know before believing the answer: these sentences are warnings, all others notes."""
 
 
 class Note(str):
@@ -52,6 +60,21 @@ def was_cut(notes: Sequence[str]) -> bool:
     return any(about(note) is About.CUT for note in notes)
 
 
+def divided(sentences: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The warnings among some sentences, and the notes, which say how a result was made.
+
+    >>> divided([Note("curves were tried"), Note("residuals of X are skewed", About.RESIDUALS)])
+    (('residuals of X are skewed',), ('curves were tried',))
+    """
+    warnings, notes = [], []
+    for sentence in sentences:
+        if about(sentence) in TOLD_FIRST:
+            warnings.append(sentence)
+        else:
+            notes.append(sentence)
+    return tuple(warnings), tuple(notes)
+
+
 def residual_notes(violations: Sequence[Violation], context: bool) -> list[Note]:
     """What the residuals of a score-based model say against it."""
     words = (score_words(violation, context) for violation in violations)
@@ -64,12 +87,12 @@ def marked(notes: Sequence[str]) -> list[tuple[int, str, str]]:
     return [(place, note.about.value, note.advice) for place, note in kept if note.about is not About.SEARCH]
 
 
-def with_marks(texts: Sequence[str], marks: Sequence[tuple[int, str, str]]) -> tuple[str, ...]:
-    """The sentences of a file with what they are about again."""
+def with_marks(texts: Sequence[str], marks: Sequence[tuple[int, str, str]], key: str) -> tuple[str, ...]:
+    """The sentences of a file with what they are about again; `key` is where the file has the marks."""
     notes = list(texts)
     for place, subject, advice in marks:
         ending = f"; {advice}" if advice else ""
         if not texts[place].endswith(ending):
-            raise ValueError(f"notes_about has advice that notes[{place}] does not end with")
+            raise ValueError(f"{key} has advice that sentence {place} does not end with")
         notes[place] = Note(texts[place].removesuffix(ending), About(subject), advice)
     return tuple(notes)

@@ -132,7 +132,8 @@ def check_content(content: Mapping[str, Any]) -> None:
                          "kept": [(graph, place, place, str)]},
         "cuts?": [_cut],
     }, content)  # fmt: skip
-    check({"notes_about?": [(range(len(content["notes"])), frozenset(About), str)]}, content)
+    for kind in ("notes", "warnings"):
+        check({f"{kind}_about?": [(range(len(content[kind])), frozenset(About), str)]}, content)
     if "series" in content:
         _check_series(content["series"], names, contexts)
 

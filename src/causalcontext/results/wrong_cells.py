@@ -10,8 +10,10 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Edge, Graph
+from causalcontext.results.notes import About, Note
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
@@ -40,19 +42,20 @@ class WrongCells:
         return frame_of(self.cells, columns=list(FlaggedCell._fields))
 
     @property
-    def note(self) -> str:
+    def note(self) -> Note:
         """One sentence for the reader of a result."""
         out = set(self.left_out)
         replaced = [cell for cell in self.cells if cell.row not in out]
+        columns = listed(sorted({cell.column for cell in replaced}))
         told = []
         if replaced:
             rows = _counted(len({cell.row for cell in replaced}), "row")
-            told.append(f"{_counted(len(replaced), 'cell')} in {rows} contradict the other columns and were replaced "
-                        "by what these lead to expect")  # fmt: skip
+            told.append(f"{_counted(len(replaced), 'cell')} of {columns} in {rows} contradict the other columns and "
+                        "were replaced by what these lead to expect")  # fmt: skip
         if out:
             told.append(f"{_counted(len(out), 'row')} with wrong cells were left out")
-        return (f"{', and '.join(told)}: flagged_cells() lists them, diagnose() says what they change; "
-                "wrong_cells='keep' keeps them")  # fmt: skip
+        found = f"{', and '.join(told)}: flagged_cells() lists them, diagnose() says what they change"
+        return Note(found, About.CELLS, "wrong_cells='keep' keeps them")
 
     def differences(self, graphs: Mapping[Any, Graph]) -> tuple[list[str], list[str], list[str]]:
         """Edges, with their contexts, that only the result has, that only the table as it is has, and marks of both.
