@@ -32,13 +32,12 @@ NEAR_CODES = (0.0, -1.0, -9.0, -8.0, -88.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 77
 FEWEST_FAR, FEWEST_NEAR = 3, 5
 """Cells that must have the code: outside the others by their whole range, and nearer than that."""
 FEWEST_GRID = 8
-"""Cells that must have the code beside whole numbers, whose highest value may stand apart by chance: with 5 cells one
-Poisson column in 300 has such a value."""
+"""Cells that must have the code beside whole numbers, whose highest value may stand apart by chance. Not tuned."""
 FAR = 1.0
 """How far a code is outside the other values, in units of their whole range."""
 AWAY = 2.5
-"""How far a near code is from the median of the others, in robust standard deviations. At 2 the ends of uniform and
-two-humped columns come into reach."""
+"""How far a near code is from the median of the others, in robust standard deviations; the ends of a uniform column
+are at 1.3."""
 AROUND, CROWDED = 0.2, 0.2
 """A near code has hardly any other values around it: within 0.2 standard deviations at most 0.2 of its own count. Where
 values are cut off at a limit, as many as it has lie there."""
@@ -61,7 +60,7 @@ FEWEST_IMPUTED, LEAST_IMPUTED = 5, 0.01
 FEWEST_LOOKED = 3
 """Cells among the rows looked at."""
 BEYOND_OTHERS = 4.0
-"""How many times oftener the mean occurs than any other value; digit preference gives 2 to 3."""
+"""How many times oftener the mean occurs than any other value, against digit preference. Not tuned."""
 EXACT = 1e-6
 """How exactly cells have the mean or median of the others, in standard deviations, or to half of their last digit."""
 MIDDLE = 0.05

@@ -15,8 +15,8 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.damage.finding import FINE, Damage, DamageKind, NumberColumn, percent
 
 FEWEST_COPIES, BEYOND_CHANCE = 3, 5.0
-"""Copies are told from so many rows on, and by chance fewer than a fifth of them are expected. Strong dependence of
-rounded columns (correlation .95) makes natural repeats three times as likely."""
+"""Copies are told from so many rows on, and by chance fewer than a fifth of them are expected: P is that of
+independent columns, and dependence makes natural repeats likelier. Not tuned."""
 MOST_ASKED = 6
 """Fine numbers that are asked how often rows repeat naturally; the finest ones tell most."""
 FEWEST_NUMBERS = 3

@@ -15,7 +15,7 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 
 LOOK = 10_000
 """Rows of a long table that tell how the values of a column are spread; at a fifth of it, values that 1 % of the rows
-have are no longer told from chance, and at twice as many only time changes (20 columns: 20 ms)."""
+have are 20 of those looked at; at twice as many only time changes."""
 FINE = 20.0
 """Effective values, 1 / sum p^2, from which on a column is a fine number, as in `data.coarse`."""
 NORMAL_IQR = 1.349

@@ -28,8 +28,8 @@ BEYOND_OTHERS = 4.0
 NEAREST = 0.5
 """How far the limit is from the next value at most, in robust standard deviations."""
 COARSE_STEP = 0.4
-"""The step of rounded numbers, in standard deviations, from which on they are told. At 0.5 half of the claims are lost
-and at 1 an interval of an effect covers the truth in 1 of 8 tables; at 0.25 nothing changes."""
+"""The step of rounded numbers, in standard deviations, from which on they are told. At 0.5 half of the claims are lost,
+and at 1 an interval of an effect covers the truth in 1 of 8 tables of straight lines; finer steps were not measured."""
 FEWEST_STEPS = 6
 """Values of a rounded number; with fewer a column is taken for ordered levels."""
 ON_GRID = 1e-6
