@@ -133,6 +133,10 @@ def discover(
         Columns that are searched although they would be left out: an id, a total beside its parts.
     strict : bool
         Stop where columns would be left out, in place of a warning.
+    damaged : {"auto", "keep"}
+        Duplicates of rows and a row of totals are left out, codes for missing values, imputed means and values carried
+        forward are taken for missing, all of it beyond chance and with a warning; or they are kept. With `na_values`,
+        an empty list included, no other values are taken for codes.
     names : sequence of str, optional
         Column names of an array.
     n_jobs : int
@@ -308,7 +312,8 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     if scanned is None:
         table, screening = screened_table(table, context, options.kinds, names, options.kept)
         read = indicators.read_with_functions(table, context, options.kinds, names)
-        read, screening = screened_data(read, screening, options.kept)
+        codes_decided = options.na_values is not None
+        read, screening = screened_data(read, screening, options.kept, options.missing, options.damaged, codes_decided)
         data = with_normal_scores(read) if _ranked(options) else read
     else:
         data = scanned.data
@@ -488,7 +493,8 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
     warnings = (*task.screening.warnings, *warnings)
-    misread = (words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data))
+    codes = words_about_codes(codes_for_missing(data)) if task.screening is NOTHING else ""
+    misread = (codes, words_about_clocks(data), words_about_functions(data))
     warnings = (*(words for words in misread if words), *warnings)
     of_search, how_made = divided(outcome.notes)
     ends = zip(data.values, outcome.endpoints, strict=True)
@@ -503,7 +509,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         moments=statistics.of_columns(data) if windows is None else None,
         rows=None if sampled or windows is not None else data,
         scanned=scanned if sampled and windows is None else None,
-        wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told(),
+        wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told().at_rows(task.screening.rows),
         left_out=task.screening.left_out,
     )  # fmt: skip
 

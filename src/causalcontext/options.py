@@ -29,6 +29,7 @@ from causalcontext.errors import OptionError
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.score.options import ScoreOptions
+from causalcontext.screening.screen import DAMAGED
 from causalcontext.search.algorithm import SCOPES
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.fci import CONTESTED
@@ -67,6 +68,8 @@ class Options:
     keep: Sequence[str] | None = option(None, "COLUMNS", "Columns, separated by commas, that are searched although "
                                         "they would be left out: a total beside its parts, an id.")  # fmt: skip
     strict: bool = option(False, "", "Stop where columns would be left out, in place of a warning.")
+    damaged: str = option("auto", "NAME", "Duplicate rows, a row of totals, codes for missing values, imputed means "
+                          "and values carried forward: auto (left out, with a warning), or keep.")  # fmt: skip
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
     device: str = option("cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present.")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
@@ -96,7 +99,7 @@ class Options:
 
     def __post_init__(self) -> None:
         allowed = {"method": METHODS, "collider_rule": COLLIDER_RULES, "device": DEVICES, "masked_scope": SCOPES,
-                   "orientation": ORIENTATIONS, "contested": CONTESTED}  # fmt: skip
+                   "orientation": ORIENTATIONS, "contested": CONTESTED, "damaged": DAMAGED}  # fmt: skip
         for name, choices in allowed.items():
             errors.check_choice(name, getattr(self, name), choices)
         if self.lags is None:
@@ -205,6 +208,7 @@ class Keywords(TypedDict, total=False):
     na_values: Any
     keep: Sequence[str] | None
     strict: bool
+    damaged: str
     n_jobs: int
     device: str
     seed: int

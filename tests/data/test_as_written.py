@@ -43,8 +43,8 @@ def test_codes_are_found_where_they_are_far_away_and_repeated():
 def test_discover_and_check_name_codes_and_na_values_takes_them_out():
     frame = tower().drop(columns="TIMESTAMP").assign(R=lambda x: np.where(x["VPD"] > 0.5, "dry", "wet"))
     said = (
-        "NEE has 12 cells of -9999, far outside its other values; if they mean missing values, pass na_values=[-9999] "
-        "(--na=-9999)"
+        "NEE has 12 cells of -9999 (2 %), far from its other values; taken for missing, and 12 rows left out; if these "
+        "are measurements, pass na_values=[]; if -9999 means missing, pass na_values=[-9999] (--na=-9999)"
     )
     assert said in cc.discover(frame, "R", method="pc-p").warnings
     assert said in cc.check(frame, "R").notes

@@ -26,7 +26,7 @@ def test_a_sample_is_a_search_of_the_drawn_rows(result):
     for number in range(5):
         generator = np.random.default_rng([3, number])
         rows = np.concatenate([of[generator.integers(len(of), size=len(of))] for of in resample.of_cell])
-        drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01, method="pc-ac")
+        drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01, method="pc-ac", damaged="keep")
         for place, value in enumerate(drawn.contexts):
             adjacency = resample.endpoints(number, seed=3)[place] != 0
             assert np.array_equal(adjacency, drawn.graphs[value].adjacency)

@@ -14,14 +14,7 @@ import numpy as np
 import scipy
 from narwhals.dependencies import is_pandas_dataframe
 
-from causalcontext.data.as_written import (
-    codes_for_missing,
-    numbers_with_words,
-    parsed_codes,
-    without_codes,
-    words_about_clocks,
-    words_about_codes,
-)
+from causalcontext.data.as_written import numbers_with_words, parsed_codes, without_codes, words_about_clocks
 from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
@@ -38,6 +31,7 @@ from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALL
 from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.residuals import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
+from causalcontext.screening.damage import mended
 from causalcontext.views import Contexts
 
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
@@ -314,17 +308,15 @@ def check(
         data = read_with_functions(frame, context, kinds)
     except CausalContextError:  # inspect has said why, column by column
         return found
-    return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing)))
+    notes = (*found.notes, *_misleading(data, na_values is not None))
+    return replace(found, notes=notes, advice=tuple(_suitable(data, missing)))
 
 
-def _misleading(data: Dataset) -> Iterator[str]:
-    """What a search would take for something else."""
-    codes = codes_for_missing(data)
-    if codes:
-        yield words_about_codes(codes)
-        columns = [np.where(np.isin(column, list(codes[name])), np.nan, column) if name in codes else column
-                   for name, column in zip(data.names, data.columns, strict=True)]  # fmt: skip
-        data = replace(data, columns=tuple(columns))
+def _misleading(data: Dataset, codes_decided: bool) -> Iterator[str]:
+    """What a search would take for something else, and what is damaged."""
+    repaired = mended(data, codes_decided=codes_decided)
+    yield from repaired.told
+    data = repaired.data
     yield from filter(None, (words_about_clocks(data), words_about_functions(data)))
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):

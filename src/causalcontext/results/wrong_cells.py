@@ -13,6 +13,7 @@ from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Edge, Graph
+from causalcontext.kernels.arrays import Ints
 from causalcontext.results.notes import About, Note
 
 if TYPE_CHECKING:
@@ -70,6 +71,13 @@ class WrongCells:
         turned = [(key[0], f"{edge} instead of {theirs[key]}") for key, edge in mine.items()
                   if key in theirs and theirs[key] != edge]  # fmt: skip
         return _in_words(new, values), _in_words(gone, values), _in_words(turned, values)
+
+    def at_rows(self, rows: Ints | None) -> WrongCells:
+        """The same cells, in a table of which only some rows, given by number, were searched."""
+        if rows is None:
+            return self
+        cells = tuple(cell._replace(row=int(rows[cell.row])) for cell in self.cells)
+        return WrongCells(cells, tuple(int(rows[row]) for row in self.left_out), self.kept)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain lists, numbers and text."""

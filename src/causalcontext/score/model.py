@@ -254,7 +254,8 @@ def _spike(raw: ScoreData, position: int) -> float:
     if own >= raw.candidates or raw.kind[own] != NUMBER or split(raw.table.names[position])[0] in raw.table.declared:
         return 0.0
     some = raw.values[own, :: max(1, raw.values.shape[1] // LOOK)]
-    return spike_of(np.unique(some, return_counts=True)[1])
+    values, counts = np.unique(some, return_counts=True)
+    return spike_of(counts, values)
 
 
 def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:

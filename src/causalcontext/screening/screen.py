@@ -12,10 +12,14 @@ from typing import Any
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import DataError
-from causalcontext.screening.damage import words_about_damage
+from causalcontext.kernels.arrays import Ints
+from causalcontext.screening.damage import mended
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import LeftOut, words_about_left_out
 from causalcontext.views import Contexts
+
+DAMAGED = ("auto", "keep")
+"""What is done with damaged rows and cells: they are left out, or kept."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class Screening:
     left_out: tuple[LeftOut, ...] = ()
     told: tuple[str, ...] = ()
     """Other sentences that a reader must know."""
+    rows: Ints | None = None
+    """The rows of the table that are searched, by number, where damaged ones are left out."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -44,13 +50,19 @@ def screened_table(table: Any, context: Any, kinds: Mapping[str, str] | None, na
     return table, NOTHING
 
 
-def screened_data(data: Dataset, before: Screening, kept: Collection[str] = ()) -> tuple[Dataset, Screening]:
-    """The columns that were read without the functions of others, and all that is to be said."""
+def screened_data(data: Dataset, before: Screening, kept: Collection[str] = (), missing: str = "raise",
+                  damaged: str = "auto", codes_decided: bool = False) -> tuple[Dataset, Screening]:  # fmt: skip
+    """The columns that were read without the functions of others and without damage, and all that is to be said.
+
+    `damaged` is one of `DAMAGED`; the others are options of `mended`.
+    """
+    repaired = mended(data, missing, damaged == "keep", codes_decided)
+    data = repaired.data
     left_out = functions_of_others(data, kept)
-    told = (*before.told, *words_about_damage(data))
     if left_out:
         data = without_columns(data, [left.column for left in left_out])
-    return data, Screening((*before.left_out, *left_out), told)
+    told = (*before.told, *repaired.told)
+    return data, Screening((*before.left_out, *left_out), told, repaired.kept_rows)
 
 
 def check_strict(found: Screening) -> None:

@@ -1,0 +1,282 @@
+"""Cells that are no measurements: codes for missing values, imputed means, values carried forward, a slip of the pen.
+
+What they share is a value that occurs far more often than its neighbours do, or far away from all others. Such cells
+are taken for missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.errors import listed
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.screening.damage.finding import (
+    FINE,
+    MOST_NAMED,
+    Damage,
+    DamageKind,
+    NumberColumn,
+    percent,
+    robust_units,
+    union_of,
+)
+
+FAR_CODES = (-99.0, -999.0, -9999.0, -99999.0, -999999.0, -6999.0, -7777.0, -8888.0, 999.0, 9999.0, 99999.0, 999999.0,
+             1e20, -1e20)  # fmt: skip
+"""Numbers that are seldom anything but a code, where all other values are far away."""
+NEAR_CODES = (0.0, -1.0, -9.0, -8.0, -88.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 777.0, 888.0, 998.0, 7777.0, 8888.0)
+"""Numbers that are often measurements, too."""
+FEWEST_FAR, FEWEST_NEAR = 3, 5
+"""Cells that must have the code: outside the others by their whole range, and nearer than that."""
+FEWEST_GRID = 8
+"""Cells that must have the code beside whole numbers, whose highest value may stand apart by chance. Not tuned."""
+FAR = 1.0
+"""How far a code is outside the other values, in units of their whole range."""
+AWAY = 2.5
+"""How far a near code is from the median of the others, in robust standard deviations; the ends of a uniform column
+are at 1.3."""
+AROUND, CROWDED = 0.2, 0.2
+"""A near code has hardly any other values around it: within 0.2 standard deviations at most 0.2 of its own count. Where
+values are cut off at a limit, as many as it has lie there."""
+MOST_NEAR = 0.15
+"""The largest share of a near code; with more cells, zeros are a state of its own (no dose, no income)."""
+STEPS = 2.5
+"""Steps of a grid of values that a near code must be away from them: a Likert scale from 1 to 5 has no 8, 9 may be a
+refusal."""
+FINE_STEP = 0.3
+"""The step of a fine number, in robust standard deviations: a Poisson count of mean 11 has it, where no 0 occurs."""
+SLIP = 10.0
+"""How far a single cell is outside the others, in units of their whole range: a misplaced decimal point."""
+TAME = 1.3
+"""The range of the others is at most so many times 2 sqrt(2 log n) robust standard deviations, about that of n normal
+values, so that a single cell is told from a heavy tail: 7.3 of 50 values, 9.7 of 1,000. At 12 for all n a Cauchy column
+of 50 values was taken for one with a slip."""
+FEWEST_TAME = 30
+FEWEST_IMPUTED, LEAST_IMPUTED = 5, 0.01
+"""Cells with the same mean: so many, and this share of the rows."""
+FEWEST_LOOKED = 3
+"""Cells among the rows looked at."""
+BEYOND_OTHERS = 4.0
+"""How many times oftener the mean occurs than any other value, against digit preference. Not tuned."""
+EXACT = 1e-6
+"""How exactly cells have the mean or median of the others, in standard deviations, or to half of their last digit."""
+MIDDLE = 0.05
+"""How far a rounded mean may be from the true one, in standard deviations."""
+FEWEST_CARRIED, LEAST_CARRIED, MOST_CARRIED = 10, 0.01, 0.35
+"""Cells that repeat the row before: so many at least, and the shares between which they are repairs of gaps. With more
+of them, rows share the value by design, such as the income of a household."""
+ELSEWHERE = 0.1
+"""The share of repeated values that may occur elsewhere as well, by rounding."""
+TURNS = 0.05
+"""The least share of rises, and of falls, from row to row; a column that only rises is sorted."""
+TOGETHER = 0.5
+"""Where several columns repeat in the same rows by more than this share, units have several rows."""
+KEEP_CELLS = "if they are measurements, pass damaged='keep'"
+
+
+def codes_of(column: NumberColumn) -> dict[float, int]:
+    """The values of a column that are codes for missing values, with their counts.
+
+    >>> import numpy as np
+    >>> from causalcontext.data.tables import read_table
+    >>> from causalcontext.screening.damage.finding import number_columns
+    >>> data = read_table({"X": [1.0, 2.0, -9999.0, 3.0, -9999.0, -9999.0], "Y": np.arange(6.0)}, None)
+    >>> [codes_of(column) for column in number_columns(data)]
+    [{-9999.0: 3}, {}]
+    """
+    low, high = float(np.fmin.reduce(column.values)), float(np.fmax.reduce(column.values))
+    possible = [code for code in (*FAR_CODES, *NEAR_CODES) if low <= code <= high]
+    counts = {code: int(np.count_nonzero(column.values == code)) for code in possible}
+    counts = {code: count for code, count in counts.items() if count >= FEWEST_FAR}
+    if not counts:
+        return {}
+    outermost_first = sorted(counts, key=lambda code: -abs(code - float(np.median(column.some))))
+    for place in range(len(outermost_first)):  # a code is judged beside all values that are no codes
+        asked = outermost_first[place:]
+        rest = column.values[~np.isin(column.values, asked) & np.isfinite(column.values)]
+        codes = {code: counts[code] for code in asked if _is_code(code, counts[code], rest)}
+        if len(codes) == len(asked):
+            return codes
+    return _outermost(column.values, outermost_first, counts)
+
+
+def _outermost(values: Floats, asked: Sequence[float], counts: dict[float, int]) -> dict[float, int]:
+    """The codes among values of which some are measurements, each beside all others but the codes before it."""
+    codes: dict[float, int] = {}
+    for code in asked:
+        rest = values[~np.isin(values, [*codes, code]) & np.isfinite(values)]
+        if _is_code(code, counts[code], rest):
+            codes[code] = counts[code]
+    return codes
+
+
+def _is_code(code: float, count: int, rest: Floats) -> bool:
+    """Whether a value stands apart from the rest as a code does."""
+    if not len(rest):
+        return False
+    low, high = float(rest.min()), float(rest.max())
+    outside = max(low - code, code - high)
+    certain = code in FAR_CODES
+    if high > low and outside > FAR * (high - low):
+        return count >= FEWEST_FAR
+    if high == low:
+        return certain and outside > 0.0 and count >= FEWEST_FAR
+    if count < FEWEST_NEAR or count > MOST_NEAR * (count + len(rest)):
+        return False
+    median, deviation = robust_units(rest)
+    if abs(code - median) < AWAY * deviation or deviation == 0.0:
+        return False
+    distinct = np.unique(rest)
+    step = float(np.diff(distinct).min())
+    around = int(np.count_nonzero(np.abs(rest - code) <= max(AROUND * deviation, step)))
+    if around > CROWDED * count:
+        return False
+    if len(distinct) >= FINE and step <= FINE_STEP * deviation:
+        return True
+    steps = STEPS if code in (0.0, -1.0, 8.0) else STEPS - 1.0
+    return count >= FEWEST_GRID and float(np.abs(distinct - code).min()) > steps * step
+
+
+def codes_for_missing(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """The cells with codes for missing values."""
+    codes = {column: codes for column in numbers if (codes := codes_of(column))}
+    cells = {column.position: np.isin(column.values, list(own)) for column, own in codes.items()}
+    parts = [f"{column.name} has {listed([f'{count:,} cells of {code:g}' for code, count in own.items()])} "
+             f"({percent(float(cells[column.position].mean()))})" for column, own in codes.items()]  # fmt: skip
+    alone = len(codes) == 1
+    texts = [f"{code:g}" for code in sorted({code for own in codes.values() for code in own})]
+    means = f"{listed(texts)} {'means' if len(texts) == 1 else 'mean'} missing"
+    way = (f"if these are measurements, pass na_values=[]; if {means}, pass na_values=[{', '.join(texts)}] "
+           f"(--na={','.join(texts)})")  # fmt: skip
+    words = f"{listed(parts, MOST_NAMED, 'column')}, far from {'its' if alone else 'their'} other values"
+    return _cells(DamageKind.CODES, data, cells, words, way)
+
+
+def slips(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """Single cells that are far outside all others of a column without heavy tails."""
+    cells: dict[int, Bools] = {}
+    parts = []
+    for column in numbers:
+        first, last = np.fmin.reduce(column.values), np.fmax.reduce(column.values)
+        if len(column.some) < FEWEST_TAME or not np.isfinite(last - first):
+            continue
+        low, high = float(column.some[1]), float(column.some[-2])  # a part of the range of the others
+        if max(last - high, low - first) <= SLIP * (high - low):
+            continue
+        median, deviation = robust_units(column.some)
+        row = int(np.nanargmax(np.abs(column.values - median)))
+        rest = np.delete(column.values, row)
+        low, high = float(np.nanmin(rest)), float(np.nanmax(rest))
+        outside = max(low - column.values[row], column.values[row] - high)
+        tame = TAME * 2.0 * np.sqrt(2.0 * np.log(len(rest)))
+        if 0.0 < high - low <= tame * deviation and outside > SLIP * (high - low):
+            cells[column.position] = np.arange(data.n_rows) == row
+            parts.append(f"{column.name} is {column.values[row]:g} in row {row + 1:,} and between {low:.4g} and "
+                         f"{high:.4g} in all others")  # fmt: skip
+    return _cells(DamageKind.SLIP, data, cells, listed(parts, MOST_NAMED, "column"), KEEP_CELLS)
+
+
+def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """The cells that have the mean or median of all others, in the table or within their context."""
+    cells: dict[int, Bools] = {}
+    for column in numbers:
+        if column.counts.max() < FEWEST_LOOKED:
+            continue
+        everywhere = _with_mean(column.values)
+        contexts = [] if everywhere.any() else range(len(data.contexts.cells))
+        for context in contexts:
+            rows = np.flatnonzero(data.codes == context)
+            if len(rows) >= FEWEST_TAME:
+                everywhere[rows] = _with_mean(column.values[rows])
+        if everywhere.any():
+            cells[column.position] = everywhere
+    names = _with_shares(data, cells)
+    words = f"a value in the middle, the mean or median of the others, repeats in {names}: imputed means are no data"
+    return _cells(DamageKind.IMPUTED, data, cells, words, KEEP_CELLS)
+
+
+def _with_mean(values: Floats) -> Bools:
+    """The cells that hold the mean or median of the others, where these are too many for chance."""
+    nothing = np.zeros(len(values), dtype=bool)
+    some = values[:: max(1, len(values) // 10_000)]
+    distinct, counts = np.unique(some[np.isfinite(some)], return_counts=True)
+    if len(distinct) < 3 or counts.max() < max(FEWEST_LOOKED, LEAST_IMPUTED * len(some)):
+        return nothing
+    value, others = float(distinct[counts.argmax()]), np.delete(counts, counts.argmax())
+    hit: Bools = values == value
+    count = int(hit.sum())
+    rest = values[~hit & np.isfinite(values)]
+    if count < max(FEWEST_IMPUTED, LEAST_IMPUTED * len(values)) or counts.max() < BEYOND_OTHERS * others.max():
+        return nothing
+    deviation = float(rest.std())
+    within = min(max(EXACT * deviation, 0.51 * _last_digit(value)), MIDDLE * deviation)
+    mean = abs(float(rest.mean()) - value) <= within
+    above, below = int(np.count_nonzero(rest > value)), int(np.count_nonzero(rest < value))
+    return hit if mean or abs(above - below) <= 1 else nothing
+
+
+def _last_digit(value: float) -> float:
+    """The unit of the last digit of a number as it is written: 0.01 of 12.34."""
+    text = f"{value:.12g}"
+    if "e" in text or "." not in text:
+        return 1.0 if "e" not in text else 0.0
+    return float(10.0 ** -len(text.split(".")[1]))
+
+
+def carried_forward(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """The cells that repeat the row before them, in columns whose values hardly repeat otherwise."""
+    cells = {}
+    for column in numbers:
+        repeats = np.r_[False, column.values[1:] == column.values[:-1]]
+        count = int(repeats.sum())
+        enough = max(FEWEST_CARRIED, LEAST_CARRIED * data.n_rows) <= count <= MOST_CARRIED * data.n_rows
+        if enough and _only_runs(column.values):
+            cells[column.position] = repeats
+    several = len(cells) > 1
+    if several and _overlap(list(cells.values())) > TOGETHER:
+        cells = {}
+    words = (f"cells of {_with_shares(data, cells)} repeat the row before, and no other: values carried forward are no "
+             "data")  # fmt: skip
+    return _cells(DamageKind.CARRIED, data, cells, words, KEEP_CELLS)
+
+
+def _only_runs(values: Floats) -> bool:
+    """Whether equal values stand side by side, in a column that is not sorted."""
+    some = values[:20_000]
+    differences = np.diff(some)
+    runs = 1 + int(np.count_nonzero(differences))
+    repeated = len(some) - runs
+    elsewhere = runs - len(np.unique(some))
+    rises, falls = np.mean(differences > 0.0), np.mean(differences < 0.0)
+    return elsewhere <= ELSEWHERE * repeated and bool(min(rises, falls) > TURNS)
+
+
+def _overlap(masks: Sequence[Bools]) -> float:
+    """The largest share of the smaller one of two sets of rows that is in both."""
+    largest = 0.0
+    for place, mask in enumerate(masks):
+        for other in masks[:place]:
+            largest = max(largest, float((mask & other).sum() / min(mask.sum(), other.sum())))
+    return largest
+
+
+def _with_shares(data: Dataset, cells: dict[int, Bools]) -> str:
+    """Names of columns with the shares of their cells."""
+    return listed([f"{data.names[position]} ({percent(float(mask.mean()))} of the rows)"
+                   for position, mask in cells.items()], MOST_NAMED, "column")  # fmt: skip
+
+
+def _cells(kind: DamageKind, data: Dataset, cells: dict[int, Bools], words: str, way: str) -> Damage | None:
+    """The record of damaged cells; None without any."""
+    if not cells:
+        return None
+    rows = union_of(list(cells.values()), data.n_rows)
+    names = tuple(data.names[position] for position in cells)
+    return Damage(kind, names, float(rows.mean()), f"{words}{{}}; {way}", cells=cells)
+
+
+FINDERS: tuple[Callable[[Dataset, tuple[NumberColumn, ...]], Damage | None], ...] = (
+    codes_for_missing, slips, imputed_means, carried_forward)  # fmt: skip

@@ -1,0 +1,192 @@
+"""Rows that are no observations of their own: copies of other rows, exact or with a trace of noise, and totals.
+
+Tables of categories and rounded numbers repeat rows naturally. Pairs of rows that differ in one fine number alone tell
+how often: of N pairs that are equal in the others, a share of about P is equal altogether, the chance that two values
+of the number are the same. Copies are rows that repeat far more often than this for every fine number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.screening.damage.finding import FINE, Damage, DamageKind, NumberColumn, percent
+
+FEWEST_COPIES, BEYOND_CHANCE = 3, 5.0
+"""Copies are told from so many rows on, and by chance fewer than a fifth of them are expected: P is that of
+independent columns, and dependence makes natural repeats likelier. Not tuned."""
+MOST_ASKED = 6
+"""Fine numbers that are asked how often rows repeat naturally; the finest ones tell most."""
+FEWEST_NUMBERS = 3
+"""Numbers that nearly equal rows need: in two dimensions the nearest row of 2,000 is as near by chance."""
+MOST_NUMBERS = 8
+NEAR = 0.1
+"""A copy is so much nearer than the next row. In q dimensions this happens by chance in a share of NEAR^q of the rows:
+1 in 1,000 with three numbers."""
+LEAST_NEAR = 0.1
+"""The share of rows that must have a copy; structure of one dimension gives NEAR at most, by the definition of NEAR."""
+NEIGHBOURS = 5
+QUERIES = 200
+"""Rows that are asked before all others; a table of which a fifth are copies passes in 1 of 10^4 cases."""
+MOST_ROWS = 50_000
+"""Longer tables are not looked at for nearly equal rows: neighbours of all rows would take seconds."""
+FEWEST_ROWS = 10
+"""Rows beside a row of totals."""
+SUM_WITHIN, MEAN_WITHIN = 1e-3, 1e-6
+"""How exactly a total is the sum of the other rows (relative), and a mean the mean (in standard deviations)."""
+MOST_WITH_MEANS = 100_000
+"""In longer tables values are as near the mean by chance."""
+KEEP = "to search it as it is, pass damaged='keep'"
+MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """The rows that repeat an earlier one in all columns, where that is beyond chance."""
+    fine = sorted((column for column in numbers if _is_fine(column)), key=lambda column: -column.effective)
+    if len(fine) < 2 or data.n_rows < FEWEST_ROWS:
+        return None
+    first = _hashed(fine[0].values) + _hashed(fine[1].values) * MIX
+    ordered = np.sort(first)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return None
+    keys = {position: _hashed(np.asarray(column)) * _weight(position) for position, column in enumerate(data.columns)}
+    key = np.sum(list(keys.values()), axis=0, dtype=np.uint64)
+    _, earliest, sizes = np.unique(key, return_index=True, return_counts=True)
+    copies = np.ones(data.n_rows, dtype=bool)
+    copies[earliest] = False
+    count, equal, natural = int(copies.sum()), _pairs(sizes), 0.0
+    if count < FEWEST_COPIES:
+        return None
+    for column in fine[:MOST_ASKED]:
+        equal_but_in_it = _pairs(np.unique(key - keys[column.position], return_counts=True)[1]) - equal
+        chance = 2.0 * _pairs(np.unique(column.values, return_counts=True)[1]) / data.n_rows**2
+        natural = max(natural, equal_but_in_it * chance / max(1.0 - chance, 1e-3))
+    if equal < FEWEST_COPIES + BEYOND_CHANCE * natural:
+        return None
+    share = count / data.n_rows
+    words = (f"{count:,} of {data.n_rows:,} rows ({percent(share)}) are duplicates, equal to an earlier row in every "
+             f"column, far more than chance makes: they are counted once, which leaves {data.n_rows - count:,} rows "
+             f"(as table.drop_duplicates() does); {KEEP}")  # fmt: skip
+    return Damage(DamageKind.DUPLICATES, (), share, words, rows=copies)
+
+
+def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """The rows that are nearly equal to an earlier one, where many are nearer than any other row."""
+    fine = [column for column in numbers if 2 * len(column.distinct) > len(column.some)][:MOST_NUMBERS]
+    if len(fine) < FEWEST_NUMBERS or not 10 * NEIGHBOURS <= data.n_rows <= MOST_ROWS:
+        return None
+    values = np.column_stack([column.values for column in fine])
+    usable = np.flatnonzero(np.isfinite(values).all(axis=1))
+    if len(usable) < 10 * NEIGHBOURS:
+        return None
+    values = values[usable]
+    values = (values - values.mean(axis=0)) / values.std(axis=0)
+    if len(np.unique(values[:, 0])) < 2:
+        return None
+    asked = np.arange(0, len(values), -(-len(values) // QUERIES))
+    distances, neighbours = _nearest(values, asked)
+    if _near(distances, neighbours, asked)[1].any(axis=1).mean() < LEAST_NEAR:
+        return None
+    distances, neighbours = scipy.spatial.cKDTree(values).query(values, k=NEIGHBOURS + 2)
+    neighbours, near = _near(distances, neighbours, np.arange(len(values)))
+    codes = data.codes[usable]
+    near &= codes[neighbours] == codes[:, None]
+    if near.any(axis=1).mean() < LEAST_NEAR:
+        return None
+    copies = np.zeros(data.n_rows, dtype=bool)
+    copies[usable] = (near & (neighbours < np.arange(len(values))[:, None])).any(axis=1)
+    count = int(copies.sum())
+    share = count / data.n_rows
+    words = (f"{count:,} of {data.n_rows:,} rows ({percent(share)}) are nearly equal to an earlier row, {1 / NEAR:.0f} "
+             "times nearer to it than to any other, as rows are that were copied or measured twice: they are left out, "
+             f"since they are no new evidence; {KEEP}")  # fmt: skip
+    return Damage(DamageKind.NEAR_DUPLICATES, (), share, words, rows=copies)
+
+
+def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
+    """The row that holds sums or means of all others, where one does in most number columns."""
+    if data.n_rows <= FEWEST_ROWS:
+        return None
+    asked = [column for column in numbers if column.effective > 2.0]
+    hits: dict[tuple[str, int], list[str]] = {}
+    for column in asked:
+        for how, row in _total_of(column.values):
+            hits.setdefault((how, row), []).append(column.name)
+    enough = {key: names for key, names in hits.items() if len(names) >= 2 and 2 * len(names) > len(asked)}
+    if not enough:
+        return None
+    (how, row), names = max(enough.items(), key=lambda item: len(item[1]))
+    rows = np.arange(data.n_rows) == row
+    words = (f"row {row + 1:,} holds the {how}s of all other rows in {len(names)} columns, {names[0]} and {names[1]} "
+             f"among them: a row of totals is left out; {KEEP}")  # fmt: skip
+    return Damage(DamageKind.TOTALS, tuple(names), 1.0 / data.n_rows, words, rows=rows)
+
+
+def _total_of(values: Floats) -> list[tuple[str, int]]:
+    """The rows that hold the sum or the mean of the others, with the word for it."""
+    total = float(values.sum())
+    if not np.isfinite(total):
+        values = np.where(np.isfinite(values), values, np.nan)
+        total = float(np.nansum(values))
+    count = int(np.count_nonzero(values == values))
+    if count <= FEWEST_ROWS:
+        return []
+    row = max(int(np.nanargmax(values)), int(np.nanargmin(values)), key=lambda place: abs(float(values[place])))
+    rest = float(total - values[row])
+    if rest != 0.0 and abs(values[row] - rest) <= SUM_WITHIN * abs(rest):
+        return [("sum", row)] if abs(values[row]) > 2.0 * np.nanmax(np.abs(np.delete(values, row))) else []
+    if count > MOST_WITH_MEANS:
+        return []
+    hit = np.flatnonzero(np.abs(values - total / count) <= MEAN_WITHIN * float(np.nanstd(values)))
+    return [("mean", int(hit[0]))] if len(hit) == 1 else []
+
+
+def _is_fine(column: NumberColumn) -> bool:
+    """Whether a column has values enough to tell rows apart, in a short table a tenth of the rows."""
+    return column.effective >= min(FINE, 0.3 * len(column.some))
+
+
+def _nearest(values: Floats, asked: Ints) -> tuple[Floats, Ints]:
+    """The distances to the nearest rows of some rows, and these, shape (m, NEIGHBOURS + 2), the nearest first.
+
+    For few rows this takes less than to import trees.
+    """
+    squares = np.sum(values**2, axis=1)
+    distances = np.maximum(squares[asked, None] + squares - 2.0 * values[asked] @ values.T, 0.0)
+    some = np.argpartition(distances, NEIGHBOURS + 1, axis=1)[:, : NEIGHBOURS + 2]
+    picked = np.take_along_axis(distances, some, axis=1)
+    order = np.argsort(picked, axis=1)
+    return np.sqrt(np.take_along_axis(picked, order, axis=1)), np.take_along_axis(some, order, axis=1)
+
+
+def _near(distances: Floats, neighbours: Ints, own: Ints) -> tuple[Ints, Bools]:
+    """The nearest rows but oneself, shape (m, NEIGHBOURS), and which are far nearer than the next one."""
+    oneself = neighbours == own[:, None]
+    oneself[~oneself.any(axis=1), -1] = True
+    distances = distances[~oneself].reshape(len(own), NEIGHBOURS + 1)
+    neighbours = neighbours[~oneself].reshape(len(own), NEIGHBOURS + 1)
+    jump = distances[:, :-1] < NEAR * distances[:, 1:]
+    near = np.flip(np.maximum.accumulate(np.flip(jump, axis=1), axis=1), axis=1)
+    return neighbours[:, :-1].astype(np.int64), near
+
+
+def _pairs(sizes: np.ndarray) -> float:
+    """How many pairs of rows lie in the same group, by the sizes of groups."""
+    counts = sizes.astype(np.float64)
+    return float(np.sum(counts * (counts - 1.0))) / 2.0
+
+
+def _hashed(values: np.ndarray) -> np.ndarray:
+    """64 well mixed bits a value; equal values have equal bits."""
+    bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0
+    bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+    mixed: np.ndarray = bits ^ (bits >> np.uint64(32))
+    return mixed
+
+
+def _weight(position: int) -> np.uint64:
+    """An odd number for a column, so that swapped values have other keys."""
+    return np.uint64((2 * position + 1) * int(MIX) % 2**64 | 1)

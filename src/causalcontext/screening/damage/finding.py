@@ -1,0 +1,133 @@
+"""The record of one kind of damage: where, how much of the table, and what a reader must know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.data.columns import Kind
+from causalcontext.data.dataset import Dataset
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+
+LOOK = 10_000
+"""Rows of a long table that tell how the values of a column are spread; at a fifth of it, values that 1 % of the rows
+have are 20 of those looked at; at twice as many only time changes."""
+FINE = 20.0
+"""Effective values, 1 / sum p^2, from which on a column is a fine number, as in `data.coarse`."""
+NORMAL_IQR = 1.349
+"""The distance of the quartiles of a normal law, in standard deviations."""
+MOST_NAMED = 6
+"""Columns that one sentence names."""
+
+
+class DamageKind(StrEnum):
+    """The families of damage."""
+
+    DUPLICATES = "duplicate rows"
+    NEAR_DUPLICATES = "nearly duplicate rows"
+    TOTALS = "row of totals"
+    CODES = "codes for missing values"
+    SLIP = "one cell far away"
+    IMPUTED = "imputed means"
+    CARRIED = "values carried forward"
+    REPEATED = "one value repeated"
+    CAP = "cap at a limit"
+    ROUNDED = "coarse rounding"
+    STANDARDISED = "standardised within contexts"
+    LOGARITHM = "amounts that want a logarithm"
+
+
+@dataclass(frozen=True, eq=False)
+class Damage:
+    """One kind of damage.
+
+    Attributes
+    ----------
+    kind : DamageKind
+    columns : tuple of str
+        The columns that have it; empty where it is rows that are damaged.
+    share : float
+        The share of the rows that have it.
+    words : str
+        What was found, and what it means.
+    rows : array of bool, shape (n,), or None
+        The rows that are no observations of their own.
+    cells : mapping of column position to array of bool, shape (n,)
+        The cells that are no measurements.
+    """
+
+    kind: DamageKind
+    columns: tuple[str, ...]
+    share: float
+    words: str
+    rows: Bools | None = None
+    cells: Mapping[int, Bools] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """A number column and how its values are spread."""
+
+    name: str
+    position: int
+    values: Floats  # shape (n,)
+    some: Floats  # shape (at most LOOK,): finite values of every m-th row, sorted
+    distinct: Floats  # shape (m,): the different ones
+    counts: Ints  # shape (m,): how often they occur in `some`
+    declared: bool
+
+    @property
+    def effective(self) -> float:
+        """Effective values, 1 / sum p^2, of the rows looked at."""
+        return len(self.some) ** 2 / float(np.sum(self.counts.astype(np.float64) ** 2))
+
+    @property
+    def step(self) -> float:
+        """The smallest distance of two different values; 0 with fewer than two."""
+        return float(np.diff(self.distinct).min()) if len(self.distinct) > 1 else 0.0
+
+
+def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
+    """The continuous system variables that have at least two different values."""
+    columns = []
+    for position in data.system:
+        values = np.asarray(data.columns[position])
+        if position in data.categories or data.kinds[position] is Kind.CATEGORICAL or values.dtype.kind not in "iuf":
+            continue
+        numbers = values.astype(np.float64)
+        some = numbers[:: max(1, -(-len(numbers) // LOOK))]
+        some = np.sort(some[np.isfinite(some)])
+        distinct, counts = np.unique(some, return_counts=True)
+        if len(distinct) > 1:
+            name = data.names[position]
+            declared = name in data.declared
+            columns.append(NumberColumn(name, position, numbers, some, distinct, counts.astype(np.int64), declared))
+    return tuple(columns)
+
+
+def robust_units(values: Floats) -> tuple[float, float]:
+    """The median and the standard deviation by quartiles; by all values where half of them are the same."""
+    low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
+    deviation = float(high - low) / NORMAL_IQR
+    return float(median), deviation if deviation > 0.0 else float(values.std())
+
+
+def percent(share: float) -> str:
+    """A share as text.
+
+    >>> percent(0.031), percent(0.0004)
+    ('3 %', '0.04 %')
+    """
+    return f"{100.0 * share:.0f} %" if share >= 0.01 else f"{100.0 * share:.1g} %"
+
+
+def union_of(masks: Sequence[NDArray[np.bool_]], rows: int) -> Bools:
+    """The rows that are in any of the masks."""
+    together = np.zeros(rows, dtype=bool)
+    for mask in masks:
+        together |= mask
+    return together

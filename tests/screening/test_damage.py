@@ -1,0 +1,243 @@
+"""Damage is told and mended, in every table that has it, and in hardly any that has none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.data.tables import read_table
+from causalcontext.screening.damage import DamageKind, mended
+
+SEEDS = range(3)
+
+
+def table_of(seed, rows=600):
+    """A causes R and B, R moves B and C, C is an effect of B, D stands alone."""
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal(rows)
+    r = rng.random(rows) < 1.0 / (1.0 + np.exp(-2.0 * a))
+    b = 0.8 * a + r + rng.standard_normal(rows)
+    c = 0.9 * b - 0.7 * r + rng.standard_normal(rows)
+    d = rng.standard_normal(rows)
+    columns = {"A": 55 + 12 * a, "B": 60 + 8 * b, "C": 120 + 10 * c, "D": 75 + 10 * d}
+    return pd.DataFrame({**columns, "R": np.where(r, "icu", "ward")})
+
+
+def some(seed, share, rows=600):
+    return np.random.default_rng([seed, 1]).random(rows) < share
+
+
+def with_cells(column, value, share):
+    def damaged(table, seed):
+        return table.assign(**{column: table[column].mask(some(seed, share, len(table)), value)})
+
+    return damaged
+
+
+def with_totals(how):
+    def damaged(table, seed):
+        row = {name: getattr(table[name], how)() for name in "ABCD"} | {"R": "ward"}
+        return pd.concat([table, pd.DataFrame([row])], ignore_index=True)
+
+    return damaged
+
+
+def with_means(digits=None, group=False):
+    def damaged(table, seed):
+        observed = table["B"].mask(some(seed, 0.1, len(table)))
+        mean = observed.groupby(table["R"]).transform("mean") if group else observed.mean()
+        filled = observed.fillna(mean)
+        return table.assign(B=filled if digits is None else filled.round(digits))
+
+    return damaged
+
+
+def carried(table, seed):
+    return table.assign(B=table["B"].mask(some(seed, 0.1, len(table))).ffill().bfill())
+
+
+def likert_with_refusals(table, seed):
+    item = np.clip(np.round(3 + (table["B"] - 60) / 10), 1, 5)
+    return table.assign(item=item.mask(some(seed, 0.04, len(table)), 9))
+
+
+def copied_with_noise(table, seed):
+    rng = np.random.default_rng([seed, 2])
+    copy = table.copy()
+    for name in "ABCD":
+        copy[name] += 0.01 * copy[name].std() * rng.standard_normal(len(copy))
+    return pd.concat([table, copy]).sample(frac=1.0, random_state=seed)
+
+
+def slipped(table, seed):
+    return table.assign(B=table["B"].where(table.index != 17, 1000 * table["B"]))
+
+
+MENDED = {
+    "rows thrice": (DamageKind.DUPLICATES, lambda table, seed: pd.concat([table] * 3), 600),
+    "some rows twice": (DamageKind.DUPLICATES, lambda table, seed: pd.concat([table, table[::20]]), 600),
+    "rounded rows thrice": (DamageKind.DUPLICATES, lambda table, seed: pd.concat([table.round(1)] * 3), 600),
+    "rows twice with noise": (DamageKind.NEAR_DUPLICATES, copied_with_noise, None),
+    "sums": (DamageKind.TOTALS, with_totals("sum"), 600),
+    "means": (DamageKind.TOTALS, with_totals("mean"), 600),
+    "code -999": (DamageKind.CODES, with_cells("B", -999.0, 0.03), None),
+    "code 0": (DamageKind.CODES, with_cells("C", 0.0, 0.03), None),
+    "code 99": (DamageKind.CODES, lambda table, seed: with_cells("C", 9.0, 0.03)(table.round(0), seed), None),
+    "code 9 of a scale": (DamageKind.CODES, likert_with_refusals, None),
+    "slip": (DamageKind.SLIP, slipped, 599),
+    "imputed means": (DamageKind.IMPUTED, with_means(), None),
+    "rounded imputed means": (DamageKind.IMPUTED, with_means(digits=2), None),
+    "means of contexts": (DamageKind.IMPUTED, with_means(group=True), None),
+    "carried forward": (DamageKind.CARRIED, carried, None),
+}
+
+TOLD = {
+    "cap": (DamageKind.CAP, "B", lambda table, seed: table.assign(B=table["B"].clip(upper=70.0))),
+    "repeated value": (DamageKind.REPEATED, "B", with_cells("B", 66.5, 0.05)),
+    "rounded": (DamageKind.ROUNDED, "B", lambda table, seed: table.assign(B=8 * (table["B"] / 8).round())),
+    "centred": (
+        DamageKind.STANDARDISED,
+        "B",
+        lambda table, seed: table.assign(**{name: table[name] - table.groupby("R")[name].transform("mean")
+                                            for name in "ABC"}),
+    ),
+    "amounts": (DamageKind.LOGARITHM, "B", lambda table, seed: table.assign(B=np.exp((table["B"] - 60) / 8))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_damage_is_told_and_left_out(name):
+    kind, damaged, rows = MENDED[name]
+    for seed in SEEDS:
+        table = damaged(table_of(seed), seed)
+        found = mended(read_table(table, "R"))
+        assert [one.kind for one in found.findings] == [kind]
+        assert len(found.told) == 1
+        assert found.data.n_rows < len(table)
+        assert rows is None or found.data.n_rows == rows
+        assert found.kept_rows is not None
+        np.testing.assert_array_equal(found.data.columns[1], table["B"].to_numpy()[found.kept_rows])
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_scale_that_hides_something_is_told(name):
+    kind, column, damaged = TOLD[name]
+    for seed in SEEDS:
+        found = mended(read_table(damaged(table_of(seed), seed), "R"))
+        assert [one.kind for one in found.findings] == [kind]
+        assert column in found.findings[0].columns
+        assert column in found.told[0]
+        assert found.kept_rows is None
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_damage_is_kept_where_the_user_says_so(name):
+    table = MENDED[name][1](table_of(0), 0)
+    found = mended(read_table(table, "R"), keep=True)
+    assert found.data.n_rows == len(table)
+    assert found.told
+
+
+def test_damaged_cells_become_missing_where_missing_values_are_modelled():
+    data = read_table(with_cells("B", -999.0, 0.03)(table_of(0), 0), "R")
+    found = mended(data, missing="model")
+    assert found.data.n_rows == 600
+    assert np.isnan(found.data.columns[1]).sum() == (np.asarray(data.columns[1]) == -999.0).sum() > 0
+
+
+def test_cells_in_most_rows_are_told_and_kept():
+    table = table_of(0)
+    for name in "ABCD":
+        table = with_cells(name, -999.0, 0.2)(table.sample(frac=1.0, random_state=1, ignore_index=True), 0)
+    found = mended(read_table(table, "R"))
+    if found.data.n_rows < 600:
+        table["B"] = table["B"].mask(some(3, 0.4), -999.0)
+        found = mended(read_table(table, "R"))
+    assert found.data.n_rows == 600
+    assert "too many to leave out" in found.told[0]
+
+
+def clean_columns(rng, rows):
+    """Columns as they are in clean tables: scales, counts, zeros beside amounts, heaps, heavy tails."""
+    z = rng.standard_normal((rows, 6))
+    z[:, 1] += 0.8 * z[:, 0]
+    return pd.DataFrame({
+        "scale": np.clip(np.round(3 + z[:, 0]), 1, 5), "scale7": np.clip(np.round(4 + 1.5 * z[:, 1]), 1, 7),
+        "rating": np.clip(np.round(8 + 2 * z[:, 0]), 0, 10), "count": rng.poisson(2, rows),
+        "rain": np.where(rng.random(rows) < 0.3, 0.0, np.exp(z[:, 2])),
+        "visits": rng.negative_binomial(2, 0.3, rows), "flag": (rng.random(rows) < 0.02).astype(int),
+        "heaped": np.where(rng.random(rows) < 0.5, 5 * np.round((50 + 15 * z[:, 3]) / 5), np.round(50 + 15 * z[:, 3])),
+        "heavy": rng.standard_t(3, rows), "uniform": rng.random(rows), "percent": 100 * rng.beta(2, 5, rows),
+        "skewed": rng.exponential(1, rows), "age": np.round(np.clip(45 + 18 * z[:, 4], 18, 95)),
+        "points": np.round(z[:, 5] * 30 + 100), "R": rng.choice(["a", "b"], rows),
+    })  # fmt: skip
+
+
+def test_clean_tables_get_no_word():
+    wrong, tables = 0, 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = int(rng.choice([50, 200, 1000]))
+        columns = clean_columns(rng, rows)
+        for table in (columns, columns[["scale", "scale7", "count", "flag", "age", "points", "R"]], table_of(seed),
+                      table_of(seed).round(0)):  # fmt: skip
+            wrong += bool(mended(read_table(table, "R")).told)
+            tables += 1
+    assert wrong <= 0.02 * tables  # 1 % or less are meant; binomial bound
+
+
+def test_series_sorted_tables_and_households_get_no_word():
+    rng = np.random.default_rng(0)
+    walk = rng.standard_normal((500, 3)).cumsum(axis=0).round(2)
+    groups = np.repeat(rng.standard_normal((200, 1)), 4, axis=0) + rng.standard_normal((800, 3))
+    income = np.repeat(rng.standard_normal(200), 4)
+    for table in (
+        pd.DataFrame(walk, columns=list("ABC")),
+        table_of(1).sort_values("B"),
+        table_of(1).round(1).sort_values("B"),
+        pd.DataFrame(groups, columns=list("ABC")).assign(income=income),
+    ):
+        assert mended(read_table(table, "R" if "R" in table else None)).told == ()
+
+
+def test_natural_repeats_of_rounded_rows_are_none():
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        health = rng.standard_normal(5000)
+        table = pd.DataFrame({"height": np.round(170 + 8 * health), "weight": np.round(75 + 9 * health
+                              + 5 * rng.standard_normal(5000)), "sex": rng.integers(0, 2, 5000)})  # fmt: skip
+        assert table.duplicated().mean() > 0.1
+        assert mended(read_table(table, None)).told == ()
+
+
+def test_the_answer_is_that_of_the_clean_table():
+    table = table_of(4)
+    clean = cc.discover(table, context="R")
+    thrice = cc.discover(pd.concat([table] * 3, ignore_index=True), context="R")
+    assert thrice.graphs == clean.graphs
+    assert thrice.data.fingerprint == clean.data.fingerprint
+    assert sum("duplicates" in text for text in thrice.warnings) == 1
+    coded = cc.discover(with_cells("B", -999.0, 0.03)(table, 4), context="R")
+    assert {value: graph.edges for value, graph in coded.graphs.items()} == {
+        value: graph.edges for value, graph in clean.graphs.items()
+    }
+    assert sum("-999" in text for text in coded.warnings) == 1
+
+
+def test_na_values_decide_on_codes():
+    table = with_cells("B", -999.0, 0.03)(table_of(4), 4)
+    kept = cc.discover(table, context="R", na_values=[])
+    assert sum(kept.data.rows) == 600
+    assert not any("-999" in text for text in kept.warnings)
+
+
+def test_rows_of_flagged_cells_are_those_of_the_table():
+    table = table_of(5, 1000)
+    rows = np.arange(40, 900, 40)
+    table.loc[rows, "C"] += 200.0 * np.random.default_rng(3).standard_normal(len(rows))
+    twice = pd.concat([table[:30], table], ignore_index=True)
+    found = cc.discover(twice, context="R")
+    assert sum("duplicates" in text for text in found.warnings) == 1
+    flagged = found.flagged_cells()
+    assert len(flagged) >= 0.8 * len(rows)
+    np.testing.assert_allclose(twice["C"].to_numpy()[flagged["row"]], flagged["value"])
