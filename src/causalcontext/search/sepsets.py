@@ -19,6 +19,7 @@ from causalcontext.kernels.levels import skeleton
 from causalcontext.kernels.levels.neighbours import Edges, list_edges
 
 if TYPE_CHECKING:
+    from causalcontext.knowledge import Links
     from causalcontext.search.level_search import Marginal
 
 NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
@@ -73,6 +74,15 @@ class SepsetRecords:
         first, second = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
         order = np.lexsort((second, first))
         return first[order], second[order]
+
+    def untested(self, edges: Edges, links: Links) -> Bools:
+        """The edges that are left only because no query about them could be run, shape (graphs, edges).
+
+        One that knowledge requires is not among them.
+        """
+        places = self.places(edges.first, edges.second)
+        unknown = self.facts[:, places, skeleton.MASK] < 0
+        return np.asarray(edges.present & unknown & ~links.required[edges.first, edges.second])
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair in these records; -1 if it is not listed."""
