@@ -17,6 +17,7 @@ from causalcontext.progress import Watch
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
+from causalcontext.results.thin import ThinLevels
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.screen import NOTHING, Screening
 from causalcontext.search.algorithm import algorithm_1, queries_ahead
@@ -49,6 +50,7 @@ class Task:
 
     windows: SeriesWindows | None = None
     screening: Screening = NOTHING
+    thin: ThinLevels | None = None  # values of the context whose rows were taken out of the table
 
     def run(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
             across: Trusted | None = None) -> Outcome:  # fmt: skip

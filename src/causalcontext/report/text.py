@@ -6,6 +6,7 @@ from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING
 
 from causalcontext.results.log import Decision
+from causalcontext.results.thin import thin_words
 from causalcontext.results.words import context_words
 
 if TYPE_CHECKING:
@@ -17,16 +18,19 @@ MOST_EDGES = 60
 
 def summary(result: ContextGraphs) -> str:
     """The page."""
+    told, thin, result = notes(result), result.thin, result.searched
     titles = (context_words(result.context, value, result.settings.indicator) for value in result.contexts)
     graphs = [f"{title} ({_counted(graph.edges)})\n{_listed([str(edge) for edge in graph.edges])}"
               for title, graph in zip(titles, result.graphs.values(), strict=True)]  # fmt: skip
     graphs = [] if result.context is None else graphs
+    if thin is not None:
+        graphs += [f"{thin.context} = {value} ({thin_words(count)}, the union below)" for value, count in thin.rows]
     title = "graph" if result.context is None else "labeled union, [...] for an edge in these contexts only"
     lines = str(result.labeled_union).splitlines()
     pairs = len({frozenset((edge.source, edge.target)) for edge in result.labeled_union})
     turned = f" between {pairs:,} pairs" if pairs < len(lines) else ""
     union = f"{title}: {_counted(result.labeled_union)}{turned}\n{_listed(lines)}"
-    return "\n\n".join([_heading(result), *graphs, union, *notes(result)])
+    return "\n\n".join([_heading(result), *graphs, union, *told])
 
 
 def _heading(result: ContextGraphs) -> str:
