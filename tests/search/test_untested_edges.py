@@ -18,11 +18,11 @@ from causalcontext.views import Contexts
 TESTING = ("pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac")
 
 
-def noise(rows=600, seed=3, few=4):
-    """Independent columns, and a context with a value of a few rows."""
+def noise(rows=600, seed=3, few=3):
+    """Independent columns, and a context of two values, one of a few rows: nothing at the context can be tested."""
     random = np.random.default_rng(seed)
     table = pd.DataFrame(random.standard_normal((rows, 4)), columns=list("ABCD"))
-    values = np.where(random.random(rows) < 0.5, "dry", "wet").astype(object)
+    values = np.full(rows, "dry", dtype=object)
     values[random.choice(rows, few, replace=False)] = "other"
     return table.assign(R=values)
 
@@ -41,9 +41,8 @@ def test_untested_edges_stay_open_in_every_graph(method, monkeypatch):
         for x, y in untested_pairs(result, value):
             assert result.graphs[value].mark(x, y) in ("o-o", "")
         assert [edge for edge in result.graphs[value].edges if edge.mark == "-->"] == []
-    several = any(untested_pairs(result, value) for value in result.contexts)
-    assert several == (method == "pc-m")  # the others ask on all rows as well
-    assert several == ("not tested at all" in "".join(result.warnings[:1]))
+    assert any(untested_pairs(result, value) for value in result.contexts)
+    assert "not tested at all" in result.warnings[0]
 
 
 def constant_inside(seed=0):

@@ -24,8 +24,8 @@ from causalcontext.drawing.strokes import LegendEntry, Panel, Stroke, check_pict
 from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
+from causalcontext.results.few_rows import ThinLevels, thin_words
 from causalcontext.results.series import SummaryEdge, context_nodes, series_of
-from causalcontext.results.thin import ThinLevels, thin_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,10 @@ from causalcontext.diagnostics.support import Support
 from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
+from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
-from causalcontext.results.thin import ThinLevels
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.screen import NOTHING, Screening
 from causalcontext.search.algorithm import algorithm_1, queries_ahead

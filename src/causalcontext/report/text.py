@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
-from causalcontext.results.thin import thin_words
+from causalcontext.results.few_rows import thin_words
 from causalcontext.results.untested import untested_edges
 from causalcontext.results.words import context_words
 

@@ -33,12 +33,13 @@ from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import OrderDraws
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
+from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.log import CITestLog, Decision, Entries
 from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
-from causalcontext.results.thin import ThinLevels, as_searched
+from causalcontext.results.thin import as_searched
 from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, Reason

@@ -28,18 +28,12 @@ from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities, with_probabilities
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence, score_decisions, score_edges
+from causalcontext.results.few_rows import ThinLevels, untested_words
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
-from causalcontext.results.thin import (
-    ThinLevels,
-    as_searched,
-    asked_of_search,
-    of_search,
-    untested_words,
-    why_no_changes,
-)
+from causalcontext.results.thin import as_searched, asked_of_search, of_search, why_no_changes
 from causalcontext.results.violations import by_ranks, find_violations
 from causalcontext.results.words import view_words
 from causalcontext.results.wrong_cells import WrongCells

@@ -9,7 +9,8 @@ from causalcontext.data.files import as_path
 from causalcontext.errors import CausalContextError, FileError
 from causalcontext.results.content import FORMAT, FORMAT_VERSION, checksum, fields_from_dict
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.thin import ThinLevels, with_thin_levels
+from causalcontext.results.few_rows import ThinLevels
+from causalcontext.results.thin import with_thin_levels
 
 _DAMAGE = (ArithmeticError, AttributeError, CausalContextError, LookupError, MemoryError, RecursionError, TypeError,
            ValueError)  # fmt: skip

@@ -22,8 +22,8 @@ from causalcontext.model_checks.violations import KINDS as VIOLATIONS
 from causalcontext.results.cut import CUT, VERDICTS
 from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES, SPREADS
+from causalcontext.results.few_rows import LEVEL_TYPES
 from causalcontext.results.notes import About
-from causalcontext.results.thin import LEVEL_TYPES
 from causalcontext.search.rules import CHECKS, RULES
 
 FROM_0 = range(2**62)

@@ -17,7 +17,7 @@ from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.data.tables import eager_frame
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Knowledge
-from causalcontext.results.thin import ThinLevels
+from causalcontext.results.few_rows import ThinLevels
 
 FEWEST_ROWS = 10
 """A level with fewer rows is set aside unless it has half of an equal share of the rows, as in a small table. A test
