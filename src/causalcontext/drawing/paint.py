@@ -109,7 +109,8 @@ def paint_legend(
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
         route = np.array([(left + x + SAMPLE * third / 3, top + y) for third in range(4)])
         paint_stroke(axes, sample.stroke, route, points)
-        if words := label_of(sample.stroke):
+        words = "" if sample.stroke.untested else label_of(sample.stroke)  # the words would hide the dots
+        if words:
             _paint_label(axes, sample.stroke, words, (left + x + SAMPLE / 2, top + y), points)
         axes.text(left + x + SAMPLE + 0.6, top + y, writable(sample.words), ha="left", va="center", parse_math=False,
                   fontsize=FONT * points, color=INK)  # fmt: skip

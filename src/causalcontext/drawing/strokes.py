@@ -313,7 +313,7 @@ def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, 
         words = f"uncertain: p > alpha/{NEAR:g}"
         more.append(LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words))
     if any(stroke.untested for stroke in strokes):
-        words = "no test could be run: says nothing"
+        words = "not tested: no test could be run"
         more.append(LegendEntry(Stroke(_PAIR, _OPEN, untested=True), words))
     return (*graph_legend(panels, result.union.kind), *colours, *more)
 
