@@ -29,7 +29,7 @@ def asked_of_search(method: Callable[Concatenate[Any, P], T]) -> Callable[Concat
     """A method of a result that is about what was searched, and knows nothing of values with too few rows."""
 
     @wraps(method)
-    def asked(self: Any, *args: P.args, **more: P.kwargs) -> T:
+    def asked(self: Any, /, *args: P.args, **more: P.kwargs) -> T:
         return method(self.searched, *args, **more)
 
     return asked
