@@ -56,6 +56,7 @@ from causalcontext.screening.thin_levels import (
     kinds_without,
     knowledge_without,
     rows_kept,
+    scan_without_thin_levels,
     some_rows_of,
     thin_levels,
 )
@@ -217,7 +218,11 @@ def discover(
     table, names, chosen = _as_meant(table, names, chosen)
     scanned = scanned_table(table, context, chosen, progress is True, names=names)
     context = scanned.context if context is None and scanned is not None else context
-    task = replace(_task(table, context, chosen, names, test, scanned), device=device)
+    thin = None
+    if scanned is not None and chosen.lags is None:
+        scanned, thin = scan_without_thin_levels(scanned)
+    task = _task(table, context, chosen, names, test, scanned)
+    task = replace(task, device=device, thin=thin or task.thin)
     with watching(progress, chosen.time_limit) as advance:
         outcome = METHODS[chosen.method].on(task.data)(replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:

@@ -164,6 +164,21 @@ def test_complete_rows_are_counted_where_others_are_dropped():
     assert found.thin.rows == (("other", 4),)
 
 
+def test_a_scan_leaves_them_out_as_well(tmp_path):
+    table = with_other(wet_and_dry(2000))
+    table.to_csv(tmp_path / "all.csv", index=False)
+    table[table["R"] != "other"].to_csv(tmp_path / "some.csv", index=False)
+    for sample in (500, 5000):
+        found, without = (cc.discover(cc.scan(tmp_path / name, context="R", sample=sample), method="pc-ac",
+                                      test="partial-correlation", sample=sample)
+                          for name in ("all.csv", "some.csv"))  # fmt: skip
+        assert found.thin.rows == (("other", 5),)
+        assert found.contexts == ("dry", "other", "wet")
+        assert found.data.rows == without.data.rows
+        assert {value: found.graphs[value] for value in without.contexts} == dict(without.graphs)
+        assert "'other' has 5 rows" in found.warnings[0]
+
+
 @pytest.mark.parametrize("rows", [(30, 30), (22, 8), (8, 8), (12, 48), (4, 4, 4), (9,) * 50, (500, 30, 480)])
 def test_small_and_even_tables_keep_their_contexts(rows):
     assert not is_thin(np.array(rows)).any()

@@ -9,11 +9,14 @@ several context variables it is combinations of their values that are looked at.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from causalcontext.data.dataset import Dataset, complete_rows
+from causalcontext.data.dataset import Dataset, complete_rows, some_rows
+from causalcontext.data.scan import Scan
+from causalcontext.data.sufficient_statistics import with_some_cells
 from causalcontext.data.tables import eager_frame
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Knowledge
@@ -27,7 +30,7 @@ fewer than ten. With three and eight rows beside two levels of 500 (lines, mixed
 FEW_ROWS = 25
 """The same below a quarter of an equal share. A third level of 15 rows beside two of 500 (curves, 8 tables) brought 0.4
 false links more a table; of 20 rows beside two of 115 (lines, 4 tables) 0.6, and half an arrow turned; 24 rows beside
-two of 490 opened half an arrow, 30 changed nothing. At 12 the first come back; at 50 contexts go that have their say."""
+two of 490 opened half an arrow, 30 changed nothing. At 12 the first come back; at 50 contexts go that can answer."""
 
 
 def thin_levels(data: Dataset, missing: str = "raise") -> ThinLevels | None:
@@ -38,7 +41,29 @@ def thin_levels(data: Dataset, missing: str = "raise") -> ThinLevels | None:
     """
     if not data.contexts.positions:
         return None
-    rows = _rows_of_cells(data, missing)
+    return _found(data, _rows_of_cells(data, missing))
+
+
+def scan_without_thin_levels(scanned: Scan) -> tuple[Scan, ThinLevels | None]:
+    """A table that was read in batches without the levels that have too few rows, and these.
+
+    Where a context variable would have a single value left, the scan stays as it is: its columns cannot be read again.
+    """
+    data, rows = scanned.data, scanned.statistics.moments.rows
+    thin = _found(data, rows) if data.contexts.positions else None
+    if thin is None or thin.untested:
+        return scanned, None
+    kept = np.array([value not in thin.values for value in data.values])
+    sample, statistics = with_some_cells(some_rows(data, rows_kept(data, thin)), scanned.statistics, kept)
+    places = np.flatnonzero(kept).tolist()
+    blocks = tuple(block.some(places) for block in scanned.blocks)
+    lost = int(rows[~kept].sum() + scanned.statistics.lost[~kept].sum())
+    left = sample.n_rows if scanned.of_rows or scanned.whole else scanned.rows - lost
+    return replace(scanned, data=sample, statistics=statistics, rows=left, blocks=blocks), thin
+
+
+def _found(data: Dataset, rows: Ints) -> ThinLevels | None:
+    """The levels with too few of these rows."""
     thin = is_thin(rows)
     if not thin.any() or thin.all():
         return None
