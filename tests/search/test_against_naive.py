@@ -160,7 +160,7 @@ def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
     adjacency = found.endpoints != 0
     listed = found.sepsets.edges(adjacency)
     judged = judge_triples(SplitSearch(case.prepared), plan, found.sepsets, listed)
-    untested = graphs_of(listed._replace(present=found.sepsets.untested(listed, plan.links)), plan.variables)
+    untested = graphs_of(listed._replace(present=found.sepsets.untested(listed, plan)), plan.variables)
     union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
     seen = 0
     for g, edges in enumerate(edge_sets(found)):

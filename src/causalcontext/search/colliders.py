@@ -67,7 +67,7 @@ def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords
             separates, holds = search.of(group.contexts).vote(group, ballots)
             separating[places], holding[places] = separates[pair], holds[centre]
     verdicts, found = _verdicts(plan, sepsets, triples, (separating, holding)), []
-    untested = sepsets.untested(edges, plan.links)
+    untested = sepsets.untested(edges, plan)
     if untested.any():
         verdicts[_through(edges._replace(present=untested), plan.variables, triples)] = OPEN
     for g in range(len(edges.present)):

@@ -183,7 +183,7 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
 
     evidence = Evidence(triples, plan.links, plan.graphs, shown, plan.across is not None, inquiry, caution.contested,
                         caution.context_confounded, repeated=plan.repeated,
-                        untested=sepsets.untested(edges, plan.links))  # fmt: skip
+                        untested=sepsets.untested(edges, plan))  # fmt: skip
     return orient_edges(edges, plan.variables, evidence, GraphKind.PAG)
 
 

@@ -19,8 +19,8 @@ from causalcontext.kernels.levels import skeleton
 from causalcontext.kernels.levels.neighbours import Edges, list_edges
 
 if TYPE_CHECKING:
-    from causalcontext.knowledge import Links
     from causalcontext.search.level_search import Marginal
+    from causalcontext.search.plan import Plan
 
 NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
@@ -75,14 +75,15 @@ class SepsetRecords:
         order = np.lexsort((second, first))
         return first[order], second[order]
 
-    def untested(self, edges: Edges, links: Links) -> Bools:
+    def untested(self, edges: Edges, plan: Plan) -> Bools:
         """The edges that are left only because no query about them could be run, shape (graphs, edges).
 
-        One that knowledge requires is not among them.
+        One that knowledge requires is not among them, nor one that repeats another in time and is not asked about.
         """
         places = self.places(edges.first, edges.second)
         unknown = self.facts[:, places, skeleton.MASK] < 0
-        return np.asarray(edges.present & unknown & ~links.required[edges.first, edges.second])
+        found = edges.present & unknown & ~plan.links.required[edges.first, edges.second]
+        return np.asarray(found if plan.asked is None else found & plan.asked[edges.first, edges.second])
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair in these records; -1 if it is not listed."""
