@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.data.dataset import Dataset, complete_rows, some_rows
+from causalcontext.data.dataset import Dataset, complete_rows, only_cells, some_rows
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import with_some_cells
 from causalcontext.data.tables import eager_frame
@@ -89,6 +89,12 @@ def rows_kept(data: Dataset, thin: ThinLevels) -> Bools:
     """The rows of the table that are not of these levels; shape (rows,)."""
     out = [place for place, value in enumerate(data.values) if value in thin.values]
     return np.asarray(~np.isin(data.codes, out))
+
+
+def data_without(data: Dataset, thin: ThinLevels) -> Dataset:
+    """The table that was read, without the rows of these levels."""
+    places = [place for place, value in enumerate(data.values) if value not in thin.values]
+    return only_cells(some_rows(data, rows_kept(data, thin)), places)
 
 
 def some_rows_of(table: Any, names: Sequence[str] | None, kept: Bools, gone: Sequence[str]) -> Any:
