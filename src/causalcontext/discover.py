@@ -47,8 +47,19 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
 from causalcontext.results.notes import About, Note, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
+from causalcontext.results.thin import with_thin_levels
+from causalcontext.results.untested import words_about_untested
 from causalcontext.score.options import ScoreOptions
-from causalcontext.screening.screen import NOTHING, check_strict, screened_data, screened_table
+from causalcontext.screening.screen import NOTHING, Screening, check_strict, screened_data, screened_table
+from causalcontext.screening.thin_levels import (
+    context_without,
+    kinds_without,
+    knowledge_without,
+    rows_kept,
+    scan_without_thin_levels,
+    some_rows_of,
+    thin_levels,
+)
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
 from causalcontext.version import __version__
@@ -211,7 +222,11 @@ def discover(
     table, names, chosen = _as_meant(table, names, chosen)
     scanned = scanned_table(table, context, chosen, progress is True, names=names)
     context = scanned.context if context is None and scanned is not None else context
-    task = replace(_task(table, context, chosen, names, test, scanned), device=device)
+    thin = None
+    if scanned is not None and chosen.lags is None:
+        scanned, thin = scan_without_thin_levels(scanned)
+    task = _task(table, context, chosen, names, test, scanned)
+    task = replace(task, device=device, thin=thin or task.thin)
     with watching(progress, chosen.time_limit) as advance:
         outcome = METHODS[chosen.method].on(task.data)(replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
@@ -308,10 +323,19 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
         return windows_task(windows, settings, score, options.threads, watch, known)
-    screening = NOTHING
+    screening, thin = NOTHING, None
     if scanned is None:
-        table, screening = screened_table(table, context, options.kinds, names, options.kept)
-        read = indicators.read_with_functions(table, context, options.kinds, names)
+        read, screening = _read_and_screened(table, context, options, names)
+        thin = thin_levels(read, options.missing)
+        if thin is not None:  # read once more, as if these rows had never been there
+            gone = [name for name, _ in thin.untested]
+            table = some_rows_of(table, names, rows_kept(read, thin), gone)
+            names = names if isinstance(table, np.ndarray) else None
+            context = context_without(context, thin)
+            knowledge = knowledge_without(options.knowledge or Knowledge(), gone)
+            options = replace(options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone))
+            settings = _settings(options, test.name, context)
+            read, screening = _read_and_screened(table, context, options, names)
         codes_decided = options.na_values is not None
         read, screening = screened_data(read, screening, options.kept, options.missing, options.damaged, codes_decided)
         data = with_normal_scores(read) if _ranked(options) else read
@@ -328,7 +352,14 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     tested = options.method != "score-ac"
     data, statistics, prepared = prepare(data, test, options.missing, known, tested, int(options.seed))
     return Task(prepared, data, statistics, links, settings, score, options.threads, watch,
-                Support(data, settings.alpha), screening=screening)  # fmt: skip
+                Support(data, settings.alpha), screening=screening, thin=thin)  # fmt: skip
+
+
+def _read_and_screened(table: Any, context: Any, options: Options, names: Sequence[str] | None
+                       ) -> tuple[Dataset, Screening]:  # fmt: skip
+    """The columns of a table in memory that can be variables, with the contexts that are made out of them."""
+    table, screening = screened_table(table, context, options.kinds, names, options.kept)
+    return indicators.read_with_functions(table, context, options.kinds, names), screening
 
 
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
@@ -499,7 +530,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     of_search, how_made = divided(outcome.notes)
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}
-    return ContextGraphs(
+    result = ContextGraphs(
         names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
         data=_summary(task, outcome), log=outcome.log, complete=outcome.complete and not was_cut(outcome.notes),
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
@@ -512,6 +543,9 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told().at_rows(task.screening.rows),
         left_out=task.screening.left_out,
     )  # fmt: skip
+    result = with_thin_levels(result, task.thin)
+    told = (words_about_untested(result), "" if task.thin is None else task.thin.warning)
+    return replace(result, warnings=(*(words for words in told if words), *result.warnings))
 
 
 def _of_cleaned(task: Task, outcome: Outcome) -> Task:

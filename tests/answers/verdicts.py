@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from accidents import ACCIDENTS
 from bases import Base, clean_base
 from cases import Case, untouched
 
+from accidents import ACCIDENTS
 from answers import Answer, Figures, Verdict, answer_to, figures_of, verdict_on
 
 

@@ -125,7 +125,6 @@ def test_nobody_waits_for_scores_of_a_large_table(rows: pd.DataFrame, why: str) 
         (lambda t: t.assign(Z=t["Z"].where(t["R"] == 1, 2.0)), "column 'Z' is constant in context 0"),
         (lambda t: t.assign(W=np.where(t["R"] == 1, t["X"], np.random.default_rng(0).normal(size=300))),
          "columns 'X' and 'W' are linear functions of each other"),
-        (lambda t: t.assign(R=np.where(t.index < 5, 7, t["R"])), "context 7 has 5 rows"),
         (lambda t: t.iloc[:50], "50 rows are few for a model of 4 variables in 2 contexts"),
         (lambda t: t.assign(R=np.arange(300) % 12), "300 rows are few for a model of 4 variables in 12 contexts"),
     ],
@@ -136,6 +135,14 @@ def test_where_a_likelihood_says_little_tests_decide(change: Any, why: str) -> N
     assert cc.check(change(table()), "R").advice[0] == found.notes[0]
     (warning,) = [words for words in found.warnings if words.startswith("searched by tests")]
     assert why in warning
+
+
+def test_a_level_of_few_rows_does_not_decide() -> None:
+    rare = table().assign(R=lambda t: np.where(t.index < 5, 7, t["R"]))
+    found = cc.discover(rare, "R", method="auto")
+    assert chosen(found).startswith("score-ac")
+    assert found.warnings[0] in cc.check(rare, "R").advice
+    assert "R = 7 has 5 rows" in found.warnings[0]
 
 
 @pytest.mark.parametrize("values", [(0, 1), ("no", "yes")])

@@ -12,7 +12,7 @@ import naive
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.kernels.levels.neighbours import list_edges
+from causalcontext.kernels.levels.neighbours import graphs_of, list_edges
 from causalcontext.kernels.levels.skeleton import CUT
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.log import CITestLog
@@ -158,7 +158,9 @@ def test_threads_do_not_matter(case, rule):
 def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
     found, plan = search(case, rule, collider_rule=collider_rule)
     adjacency = found.endpoints != 0
-    judged = judge_triples(SplitSearch(case.prepared), plan, found.sepsets, found.sepsets.edges(adjacency))
+    listed = found.sepsets.edges(adjacency)
+    judged = judge_triples(SplitSearch(case.prepared), plan, found.sepsets, listed)
+    untested = graphs_of(listed._replace(present=found.sepsets.untested(listed, plan)), plan.variables)
     union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
     seen = 0
     for g, edges in enumerate(edge_sets(found)):
@@ -168,6 +170,7 @@ def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
             strict = collider_rule == "conservative" or w == case.place
             collider = held == 0 if strict else 2 * held < total
             unclear = (0 < held < total if strict else 2 * held == total) or total == 0
+            unclear = bool(unclear or untested[g, x, w] or untested[g, y, w])  # such an edge is in no collider
             assert ((x, w, y) in judged[g].colliders) == (collider and not unclear)
             assert ((x, w, y) in judged[g].ambiguous) == unclear
             seen += 1

@@ -25,7 +25,7 @@ def changes(
         print_json(found)
         return
     if found.empty:
-        show_page(f"no edge differs between {first} and {second}")
+        show_page(found.attrs.get("reason", f"no edge differs between {first} and {second}"))
         return
     rows = [
         [f"{row.source} {row.mark} {row.target}" + (f": {row.kind!s}" if row.kind in KINDS else ""),

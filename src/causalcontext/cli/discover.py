@@ -85,8 +85,10 @@ def _save(result: ContextGraphs, output: Path, rows: bool) -> None:
 def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     """What was inferred about the columns, one line for all that are alike."""
     alike: dict[tuple[str, str, str], list[str]] = {}
-    named = [result.names[position] for position in result.cells.positions]
-    names, kinds = result.names, dict(zip(result.names, result.data.kinds, strict=True))
+    names, alone = result.names, () if result.thin is None else result.thin.untested
+    result = result.searched
+    named = [*(result.names[position] for position in result.cells.positions), *(name for name, _ in alone)]
+    kinds = dict.fromkeys(named, "categorical") | dict(zip(result.names, result.data.kinds, strict=True))
     if result.series is not None and not isinstance(table, Scan):
         names = tuple(str(name) for name in table.columns)
     for name, dtype in zip(names, _dtypes(table), strict=False):  # one may be made

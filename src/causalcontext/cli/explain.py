@@ -24,7 +24,11 @@ def explain(
     if not as_json:
         show_page(result.explain(x, y).replace("\n", "\n\n"))
         return
-    told = stories(presentable(result), result.position(x), result.position(y))
+    searched = result.searched
+    if {x, y} <= set(searched.names):
+        told = stories(presentable(searched), searched.position(x), searched.position(y))
+    else:
+        told = [result.explain(x, y)]
     tests = result.tests()
     chosen = tests[tests["x"].isin((x, y)) & tests["y"].isin((x, y))]
     found = json.loads(chosen.drop(columns=["x", "y"]).to_json(orient="records"))

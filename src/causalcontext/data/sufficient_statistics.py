@@ -137,12 +137,18 @@ def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[D
     kept = statistics.moments.rows > 0
     if kept.all():
         return data, statistics
-    per_cell = {name: getattr(statistics, name)[kept] for name in _PER_CELL}
     emptied = tuple((statistics.values[cell], int(statistics.lost[cell])) for cell in np.flatnonzero(~kept))
+    data, statistics = with_some_cells(data, statistics, kept)
+    return data, replace(statistics, emptied=statistics.emptied + emptied)
+
+
+def with_some_cells(data: Dataset, statistics: SufficientStatistics, kept: Bools
+                    ) -> tuple[Dataset, SufficientStatistics]:  # fmt: skip
+    """The table and its statistics with these cells only; the rows of the others stay, with the code -1."""
+    per_cell = {name: getattr(statistics, name)[kept] for name in _PER_CELL}
     data = only_cells(data, np.flatnonzero(kept).tolist())
     moments = statistics.moments.some(np.flatnonzero(kept).tolist())
-    return data, replace(statistics, values=data.values, moments=moments, emptied=statistics.emptied + emptied,
-                         **per_cell)  # fmt: skip
+    return data, replace(statistics, values=data.values, moments=moments, **per_cell)
 
 
 def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> ScanTotals:

@@ -32,6 +32,7 @@ from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.residuals import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
 from causalcontext.screening.damage import mended
+from causalcontext.screening.thin_levels import data_without, thin_levels
 from causalcontext.views import Contexts
 
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
@@ -335,11 +336,15 @@ def _suitable(data: Dataset, missing: str) -> Iterator[str]:
     """Which method and tests suit the kinds of columns."""
     kinds = {data.kinds[position] for position in data.system}
     choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ())
-    choice = choice or choose_by_table(data, gather_statistics(data, "listwise"))
+    thin = thin_levels(data, "listwise")
+    searched = data if thin is None else data_without(data, thin)
+    choice = choice or choose_by_table(searched, gather_statistics(searched, "listwise"))
     if choice is not None:
         yield choice.reason
     elif kinds == {Kind.CONTINUOUS}:
         yield "all columns are numbers: method='auto', the default, tries score-ac first"
+    if thin is not None:
+        yield thin.warning
     if len(kinds) > 1:
         yield "columns are of several kinds: test='auto' picks a test for every pair"
 

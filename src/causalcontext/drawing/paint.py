@@ -80,8 +80,9 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
     count = len(stroke.colours)
     for number, colour in enumerate(stroke.colours):
         dashes = _dashes(stroke, number, count, points / width)
+        alpha = 0.75 if stroke.uncertain or stroke.untested else 1.0
         axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor=colour, linewidth=width, linestyle=dashes,
-                                 capstyle="butt", zorder=2, alpha=0.75 if stroke.uncertain else 1.0))  # fmt: skip
+                                 capstyle="butt", zorder=2, alpha=alpha))  # fmt: skip
     if stroke.mark == "<=>":
         axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor="white", linewidth=width * 0.35, zorder=2.1))
     for place, end in zip((0, -1), stroke.endpoints, strict=True):
@@ -91,7 +92,8 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
 
 def label_of(stroke: Stroke) -> str:
     """What is written beside an edge."""
-    return " ".join(part for part in (stroke.label, "?" if stroke.uncertain else "") if part)
+    doubt = "not tested" if stroke.untested else "?" if stroke.uncertain else ""
+    return " ".join(part for part in (stroke.label, doubt) if part)
 
 
 def _paint_label(axes: Axes, stroke: Stroke, words: str, where: Sequence[float], points: float) -> None:
@@ -107,7 +109,8 @@ def paint_legend(
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
         route = np.array([(left + x + SAMPLE * third / 3, top + y) for third in range(4)])
         paint_stroke(axes, sample.stroke, route, points)
-        if words := label_of(sample.stroke):
+        words = "" if sample.stroke.untested else label_of(sample.stroke)  # the words would hide the dots
+        if words:
             _paint_label(axes, sample.stroke, words, (left + x + SAMPLE / 2, top + y), points)
         axes.text(left + x + SAMPLE + 0.6, top + y, writable(sample.words), ha="left", va="center", parse_math=False,
                   fontsize=FONT * points, color=INK)  # fmt: skip
@@ -144,11 +147,16 @@ def _glyphs() -> frozenset[int]:
 
 
 def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple[float, tuple[float, ...]]:
-    """Colours take turns along the line; an uncertain line is dotted. `unit`: the font size in line widths."""
+    """Colours take turns along the line; an uncertain line is dotted, an untested one sparsely.
+
+    `unit` is the font size in line widths.
+    """
     if count > 1:
         return -0.8 * unit * number, (0.8 * unit, 0.8 * unit * (count - 1))
     if Endpoint.CONFLICT in stroke.endpoints:
         return 0.0, (0.5 * unit, 0.3 * unit)
+    if stroke.untested:
+        return 0.0, (0.12 * unit, 0.6 * unit)
     if stroke.uncertain:
         return 0.0, (0.18 * unit, 0.3 * unit)
     return (0.0, (1.1 * unit, 0.35 * unit)) if stroke.mark == "<->" else "solid"

@@ -24,6 +24,7 @@ from causalcontext.drawing.strokes import LegendEntry, Panel, Stroke, check_pict
 from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
+from causalcontext.results.few_rows import ThinLevels, thin_words
 from causalcontext.results.series import SummaryEdge, context_nodes, series_of
 
 if TYPE_CHECKING:
@@ -58,25 +59,44 @@ class Picture:
 def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None,
                    probabilities: bool = False) -> Picture:  # fmt: skip
     """What is to be painted of a result."""
+    result, thin = result.searched, result.thin
     check_choice("kind", kind, (*drawn.KINDS, *(drawn.TIME_KINDS if result.series is not None else ())))
     if probabilities and kind != "contexts":
         raise OptionError(f"probabilities is True, which is for kind='contexts', not {kind!r}")
     if kind == "summary":
         return _summary_picture(result)
     places, compared = result_layout(result), None
-    chosen = tuple((result.contexts[:2] if kind == "difference" else result.contexts) if contexts is None else contexts)
+    everything = result.contexts if thin is None else thin.contexts
+    chosen = tuple((result.contexts[:2] if kind == "difference" else everything) if contexts is None else contexts)
     if kind == "union":
         panels = [drawn.union_panel(result)]
     elif kind != "difference":
         if not chosen:
             raise OptionError("contexts is empty, expected at least one context to show")
-        panels = [drawn.context_panel(result, value, probabilities) for value in chosen]
+        panels = [_context_panel(result, thin, value, probabilities) for value in chosen]
     else:
+        if thin is not None and (len(result.contexts) < 2 or set(chosen) & set(thin.values)):
+            raise OptionError(f"kind is 'difference', but {thin.warning}: there is nothing to compare")
         if len(chosen) != 2 or chosen[0] == chosen[1]:
             raise OptionError(f"contexts is {list(chosen)!r}, expected two different contexts to compare")
         compared = chosen[0], chosen[1]
         panels = [drawn.difference_panel(result, *compared, places.centre[:, 0].tolist())]
     return Picture(tuple(panels), legend(result, panels, compared), places, tuple(sorted(context_nodes(result))))
+
+
+def _context_panel(result: ContextGraphs, thin: ThinLevels | None, value: Any, probabilities: bool) -> Panel:
+    """The graph of one context; of one with too few rows the pooled graph, and its title says so."""
+    if thin is None:
+        return drawn.context_panel(result, value, probabilities)
+    name = drawn.shown(thin.context)
+    for few, count in thin.rows:
+        if few == value:
+            return replace(drawn.union_panel(result), title=f"{name} = {drawn.shown(value)}   ({thin_words(count)})")
+    panel = drawn.context_panel(result, value, probabilities)
+    if result.context is not None:
+        return panel
+    rows = result.data.rows[result.contexts.index(value)]
+    return replace(panel, title=f"{name} = {drawn.shown(value)}   ({rows:,} rows)")
 
 
 def graph_picture(graph: Graph) -> Picture:

@@ -17,7 +17,7 @@ from causalcontext.data.files import check_writable
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, GraphKind, endpoints_of_mark, mark_of
-from causalcontext.results.log import Decision
+from causalcontext.results.log import Decision, Entries
 from causalcontext.results.words import context_place, fixed_words
 
 if TYPE_CHECKING:
@@ -76,8 +76,9 @@ class Stroke:
     endpoints: tuple[Endpoint, Endpoint]  # at i and at j
     colours: tuple[str, ...] = (INK,)  # several take turns along the line
     strength: float | None = None  # from 0 to 1; None where it was not measured
-    uncertain: bool = False  # kept narrowly, or untestable
+    uncertain: bool = False  # kept narrowly, in some contexts perhaps untested
     label: str = ""  # written beside the line
+    untested: bool = False  # there only because no test of the pair could be run, in any of its contexts
 
     @property
     def mark(self) -> str:
@@ -113,7 +114,7 @@ def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False
     strokes = tuple(
         Stroke(pair, endpoints_of(graph, pair), (INK if everywhere[pair] else own,),
                _strength(result, pair, [value]), _uncertain(result, pair, [value]),
-               f"{shares[pair] + shares[pair[::-1]]:.2f}" if probabilities else "")
+               f"{shares[pair] + shares[pair[::-1]]:.2f}" if probabilities else "", _untested(result, pair, [value]))
         for pair in _edges(graph)
     )  # fmt: skip
     title = "all rows" if result.context is None else context_title(result, value)
@@ -127,7 +128,8 @@ def union_panel(result: ContextGraphs) -> Panel:
     labelled = sum(len(values) < len(result.contexts) for values in having.values()) <= MOST_LABELS
     strokes = tuple(
         Stroke(pair, endpoints_of(graph, pair), colours_of(result, values), _strength(result, pair, values),
-               _uncertain(result, pair, values), _label(result, values) if labelled else "")
+               _uncertain(result, pair, values), _label(result, values) if labelled else "",
+               _untested(result, pair, values))
         for pair, values in having.items()
     )  # fmt: skip
     return Panel("graph" if result.context is None else "labeled union", strokes)
@@ -148,7 +150,8 @@ def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence
         marks = [mark_of(result.graphs[value].endpoints, left, right) for value in two]
         label = " | ".join(_ARROWS.get(mark, mark) for mark in marks) if len(having) == 2 and not same else ""
         strokes.append(Stroke(pair, both[there[0]], (SOFT,) if same else shades, _strength(result, pair, having),
-                              _uncertain(result, pair, having), label))  # fmt: skip
+                              _uncertain(result, pair, having), label,
+                              _untested(result, pair, having)))  # fmt: skip
     return Panel(f"{shown(first)} against {shown(second)}", tuple(strokes))
 
 
@@ -252,10 +255,21 @@ def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any
 
 
 def _uncertain(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> bool:
-    """Whether the edge is in doubt in all of these contexts."""
-    entries = [result.log.at(context_place(result.contexts, value), result.log.slot(*pair)) for value in having]
+    """Whether the edge is in doubt in all of these contexts, and tested in one."""
+    entries = _entries(result, pair, having)
     near = result.settings.alpha / NEAR
-    return all(entry.decision == Decision.UNTESTABLE or entry.p > near for entry in entries)
+    doubtful = all(entry.decision == Decision.UNTESTABLE or entry.p > near for entry in entries)
+    return doubtful and not _untested(result, pair, having)
+
+
+def _untested(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> bool:
+    """Whether nothing tested the edge in any of these contexts."""
+    return all(entry.decision == Decision.UNTESTABLE for entry in _entries(result, pair, having))
+
+
+def _entries(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> list[Entries]:
+    """What decided about a pair in some contexts."""
+    return [result.log.at(context_place(result.contexts, value), result.log.slot(*pair)) for value in having]
 
 
 @dataclass(frozen=True)
@@ -296,8 +310,11 @@ def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, 
         more += [LegendEntry(Stroke(_PAIR, _OPEN, strength=0.05), "weak"),
                  LegendEntry(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)")]  # fmt: skip
     if any(stroke.uncertain for stroke in strokes):
-        words = f"uncertain: p > alpha/{NEAR:g}, or untestable"
+        words = f"uncertain: p > alpha/{NEAR:g}"
         more.append(LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words))
+    if any(stroke.untested for stroke in strokes):
+        words = "not tested: no test could be run"
+        more.append(LegendEntry(Stroke(_PAIR, _OPEN, untested=True), words))
     return (*graph_legend(panels, result.union.kind), *colours, *more)
 
 

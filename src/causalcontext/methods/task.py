@@ -14,6 +14,7 @@ from causalcontext.diagnostics.support import Support
 from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
+from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
@@ -49,6 +50,7 @@ class Task:
 
     windows: SeriesWindows | None = None
     screening: Screening = NOTHING
+    thin: ThinLevels | None = None  # values of the context whose rows were taken out of the table
 
     def run(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
             across: Trusted | None = None) -> Outcome:  # fmt: skip

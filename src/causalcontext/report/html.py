@@ -80,8 +80,11 @@ def write_report(
 
 def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:
     """The page as text."""
+    thin, result = result.thin, result.searched
     diagnosis = diagnose(result) if result.final else Diagnosis(())
     own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
+    if thin is not None:
+        own.append(Section("Contexts with too few rows", (f"{thin.warning}.", *thin.stories)))
     if len(diagnosis):
         own.append(Section("Diagnosis", (), diagnosis.to_frame().drop(columns="evidence")))
     if result.wrong_cells is not None:

@@ -3,33 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from causalcontext.results.log import Decision
+from causalcontext.results.few_rows import thin_words
+from causalcontext.results.untested import untested_edges
 from causalcontext.results.words import context_words
 
 if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Edge, LabeledEdge
     from causalcontext.results.contexts import ContextGraphs
 
 CAREFUL, MADE = "What to be careful about", "How this was made"
 """The titles of the warnings and of the notes."""
+NOT_TESTED = "  (not tested)"
+"""What stands behind an edge that is there only because no test of the pair could be run."""
 MOST_EDGES = 60
 """Edges of a graph that are listed; larger graphs are counted."""
 
 
 def summary(result: ContextGraphs) -> str:
     """The page."""
+    careful, made = warnings(result), remarks(result)
+    thin, result = result.thin, result.searched
     titles = (context_words(result.context, value, result.settings.indicator) for value in result.contexts)
-    graphs = [f"{title} ({_counted(graph.edges)})\n{_listed([str(edge) for edge in graph.edges])}"
-              for title, graph in zip(titles, result.graphs.values(), strict=True)]  # fmt: skip
+    untested = {(edge.x, edge.y, result.contexts[edge.context]) for edge in untested_edges(result)}
+
+    def doubt(edge: Edge | LabeledEdge, values: Sequence[Any]) -> str:
+        """What is written behind an edge that nothing tested in any of these contexts."""
+        if not untested:
+            return ""
+        x, y = sorted((result.position(edge.source), result.position(edge.target)))
+        return NOT_TESTED if all((x, y, value) in untested for value in values) else ""
+
+    graphs = []
+    for title, (value, graph) in zip(titles, result.graphs.items(), strict=True):
+        own = [f"{edge}{doubt(edge, [value])}" for edge in graph.edges]
+        graphs.append(f"{title} ({_counted(own)})\n{_listed(own)}")
     graphs = [] if result.context is None else graphs
+    if thin is not None:
+        graphs += [f"{thin.context} = {value} ({thin_words(count)}, the union below)" for value, count in thin.rows]
     title = "graph" if result.context is None else "labeled union, [...] for an edge in these contexts only"
-    lines = str(result.labeled_union).splitlines()
-    pairs = len({frozenset((edge.source, edge.target)) for edge in result.labeled_union})
+    labeled = result.labeled_union
+    lines = str(labeled).splitlines()
+    for number, edge in enumerate(labeled):
+        lines[number] += doubt(edge, edge.contexts)
+    pairs = len({frozenset((edge.source, edge.target)) for edge in labeled})
     turned = f" between {pairs:,} pairs" if pairs < len(lines) else ""
-    union = f"{title}: {_counted(result.labeled_union)}{turned}\n{_listed(lines)}"
-    return "\n\n".join([_heading(result), *_part(CAREFUL, warnings(result)), *graphs, union,
-                        *_part(MADE, remarks(result))])  # fmt: skip
+    union = f"{title}: {_counted(labeled)}{turned}\n{_listed(lines)}"
+    return "\n\n".join([_heading(result), *_part(CAREFUL, careful), *graphs, union, *_part(MADE, made)])
 
 
 def _part(title: str, lines: Sequence[str]) -> list[str]:
@@ -76,12 +97,7 @@ def remarks(result: ContextGraphs) -> list[str]:
         smallest = int(levels[levels > 0].min())
         found.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
                      "tried")  # fmt: skip
-    untestable = int((result.log.kept.decision == Decision.UNTESTABLE).sum())
-    if not untestable or not result.final:
-        return found
-    pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"
-    note = f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"
-    return [*found, note]
+    return found
 
 
 def _counted(edges: Sized) -> str:

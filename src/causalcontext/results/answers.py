@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from causalcontext.data.frames import pd
 from causalcontext.errors import NotYetError, OptionError, check_choice, did_you_mean, shortly
+from causalcontext.results.thin import asked_of_search
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
@@ -29,6 +30,7 @@ class Further(TypedDict, total=False):
 class EffectMethods:
     """The part of `ContextGraphs` that goes from graphs to numbers."""
 
+    @asked_of_search
     def mechanisms(self, *, level: float = 0.95, errors: str = "auto") -> pd.DataFrame:
         """The direct coefficients: one row for every cause, effect and context.
 
@@ -55,6 +57,7 @@ class EffectMethods:
 
         return mechanisms(self._mechanics(errors), level)
 
+    @asked_of_search
     def effects(
         self, x: str | None = None, y: str | None = None, *, by_path: bool = False, level: float = 0.95,
         errors: str = "auto", steps: int | None = None, samples: int | None = None, graph: str = "found",
@@ -138,6 +141,7 @@ class EffectMethods:
         return sampled_effects(result, x, y, samples=200 if samples is None else samples, graph=graph, level=level,
                                seed=more.get("seed", 0), n_jobs=more.get("n_jobs", 1), levels=levels)  # fmt: skip
 
+    @asked_of_search
     def predict_intervention(
         self, values: Mapping[str, float], context: Any = None, *, among: str = "everyone", level: float = 0.95,
         errors: str = "auto",

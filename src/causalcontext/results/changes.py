@@ -49,6 +49,9 @@ Claim = tuple[str, str, str, str]
 """Two variables in the order of their names, and the contexts with and without the edge."""
 
 
+LABEL_COLUMNS = ["source", "target", "mark", "context", "label", "correlation", "bound", "n"]
+
+
 class Change(NamedTuple):
     """One difference between the graphs of two contexts.
 
@@ -80,6 +83,13 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
     found = found_changes(result, first, second, alpha)
     order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
     return frame_of(order, columns=list(Change._fields)).astype({"claimed": bool})
+
+
+def no_changes(reason: str) -> pd.DataFrame:
+    """The table of `changes` without a row; `attrs["reason"]` says in words why nothing was compared."""
+    table = frame_of(columns=list(Change._fields)).astype({"claimed": bool})
+    table.attrs["reason"] = reason
+    return table
 
 
 def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
@@ -252,7 +262,14 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
             edge = result.names[x], result.names[y], mark_of(union, x, y)
             rows += [(*edge, value, *_label(result, fits, x, y, place, negligible))
                      for place, value in enumerate(result.contexts)]  # fmt: skip
-    return frame_of(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
+    return frame_of(rows, columns=LABEL_COLUMNS)
+
+
+def no_labels(reason: str) -> pd.DataFrame:
+    """The table of `labels` without a row; `attrs["reason"]` says in words why no contexts were compared."""
+    table = frame_of(columns=LABEL_COLUMNS)
+    table.attrs["reason"] = reason
+    return table
 
 
 def false_discovery(p: Sequence[float], of: int = 0) -> Floats:

@@ -33,11 +33,13 @@ from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import OrderDraws
 from causalcontext.results.equations import tuples
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence
+from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.log import CITestLog, Decision, Entries
 from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
+from causalcontext.results.thin import as_searched
 from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, Reason
@@ -73,6 +75,8 @@ def checksum(content: dict[str, Any]) -> str:
 
 def to_dict(result: ContextGraphs) -> dict[str, Any]:
     """A result as plain lists, mappings, numbers and text."""
+    if result.thin is not None:
+        return _with_thin_levels(to_dict(as_searched(result)), result, result.thin)
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
     claims, marks = claims_to_keep(result), [list(mark) for mark in marked(result.notes)]
     marks_of_warnings = [list(mark) for mark in marked(result.warnings)]
@@ -172,6 +176,13 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         rows=None if kept is None else rows_from_dict(kept, names, cells, levels, content["data"]["levels"]),
         **more,
     )
+
+
+def _with_thin_levels(content: dict[str, Any], result: ContextGraphs, thin: ThinLevels) -> dict[str, Any]:
+    """The content of a search with what stands for the values of the context that have too few rows."""
+    content["context"] |= {"name": result.context, "levels": list(result.contexts)}
+    pooled = {str(value): [edge._asdict() for edge in result.graphs[value].edges] for value in result.contexts}
+    return content | {"graphs": content["graphs"] | pooled, "thin": thin.to_dict()}
 
 
 def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:

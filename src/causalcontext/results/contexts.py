@@ -28,10 +28,12 @@ from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities, with_probabilities
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence, score_decisions, score_edges
+from causalcontext.results.few_rows import ThinLevels, untested_words
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
+from causalcontext.results.thin import as_searched, asked_of_search, of_search, why_no_changes
 from causalcontext.results.violations import by_ranks, find_violations
 from causalcontext.results.words import view_words
 from causalcontext.results.wrong_cells import WrongCells
@@ -114,6 +116,9 @@ class ContextGraphs(EffectMethods):
         Of a loaded result, the `order_draws`.
     left_out : tuple of LeftOut
         The columns of the table that took no part in the search, each with the reason.
+    thin : ThinLevels or None
+        The values of the context with too few rows to say anything: `rows` has them, and how many rows each has. They
+        took no part in the search, and their graph is the pooled one, the union over the others.
     """
 
     names: tuple[str, ...]
@@ -145,6 +150,7 @@ class ContextGraphs(EffectMethods):
     known_windows: tuple[Contexts, Moments] | None = field(default=None, repr=False)
     known_orders: OrderDraws | str | None = field(default=None, repr=False)
     left_out: tuple[LeftOut, ...] = ()
+    thin: ThinLevels | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -161,9 +167,16 @@ class ContextGraphs(EffectMethods):
         """Whether the graphs are oriented and can be asked: the search is complete, or a time limit cut it short."""
         return self.complete or was_cut((*self.warnings, *self.notes))
 
+    @cached_property
+    def searched(self) -> ContextGraphs:
+        """The result as if there were no rows of values that have too few: what every question is answered by."""
+        return of_search(self)
+
     @property
     def context(self) -> str | None:
         """The name of the context variable, of several all of them; None without one."""
+        if self.thin is not None:
+            return self.thin.context
         return ", ".join(self.names[position] for position in self.cells.positions) or None
 
     @property
@@ -185,11 +198,13 @@ class ContextGraphs(EffectMethods):
         return self.cells if self.series is None else self.series.asked(self.cells)
 
     @cached_property
+    @asked_of_search
     def violations(self) -> tuple[Violation, ...]:
         """In which ways the table contradicts the model behind the search, with the columns; looked for once."""
         return find_violations(self) if self.known_violations is None else self.known_violations
 
     @cached_property
+    @asked_of_search
     def suspicion(self) -> HiddenSuspicion:
         """Which links of a score-based result may stand for a hidden common cause; looked for once."""
         if self.known_suspicion is not None:
@@ -199,6 +214,7 @@ class ContextGraphs(EffectMethods):
         return hidden_suspicion(self)
 
     @cached_property
+    @asked_of_search
     def second_opinion(self) -> ContextGraphs | str:
         """What score-ac finds in the same rows (about a score, pc-ac), or why it was not asked; searched once."""
         from causalcontext.diagnostics.other_methods import second_opinion
@@ -206,6 +222,7 @@ class ContextGraphs(EffectMethods):
         return second_opinion(self)
 
     @cached_property
+    @asked_of_search
     def order_draws(self) -> OrderDraws | str:
         """After score-ac: orders of the variables, drawn by their score, or why there are none; drawn once."""
         if self.known_orders is not None:
@@ -215,12 +232,14 @@ class ContextGraphs(EffectMethods):
         return drawn_orders(self)
 
     @cached_property
+    @asked_of_search
     def effect_draws(self) -> EffectDraws | str:
         """After score-ac: effects and edges over draws of graphs, or why there are none; drawn once."""
         orders = self.order_draws
         return orders if isinstance(orders, str) else EffectDraws(self, orders)
 
     @property
+    @asked_of_search
     def model_checks(self) -> tuple[str, ...]:
         """The same in sentences: what was found, what it does to the result, what to try; empty if all is well."""
         return tuple(sentence(violation, self.context is not None, self.already_asked) for violation in self.violations)
@@ -238,6 +257,7 @@ class ContextGraphs(EffectMethods):
         return found
 
     @property
+    @asked_of_search
     def already_asked(self) -> AdviceFacts:
         """What advice to the reader depends on."""
         ranked = (("transform", "ranks"),) if by_ranks(self) else ()
@@ -252,13 +272,14 @@ class ContextGraphs(EffectMethods):
     @property
     def union(self) -> Graph:
         """The union graph: an edge is there if some context has it."""
-        return union_graph(list(self.graphs.values()))
+        return union_graph([self.graphs[value] for value in self.searched.contexts])
 
     @property
     def labeled_union(self) -> LabeledUnion:
         """The edges of the union, each with the contexts in which it is present."""
-        return LabeledUnion(self.graphs)
+        return LabeledUnion(self.searched.graphs)
 
+    @asked_of_search
     def edges(self) -> pd.DataFrame:
         """The edges of the labeled union: source, target, mark, contexts, strength, p-value, n.
 
@@ -290,6 +311,7 @@ class ContextGraphs(EffectMethods):
                 rows.append((*edge, self.log.strength(places[worst], slot), float(p[worst]), int(n[worst])))
         return frame_of(rows, columns=["source", "target", "mark", "contexts", "strength", "p-value", "n"])
 
+    @asked_of_search
     def tests(self) -> pd.DataFrame:
         """The test that decided each pair in each context; for edges that stayed, the one with the largest p-value.
 
@@ -303,6 +325,7 @@ class ContextGraphs(EffectMethods):
             return score_decisions(self.evidence, self.graphs, self.names, self.context)
         return self.log.frame(self.names, self.contexts, view_words(self), self.columns)
 
+    @asked_of_search
     def scores(self) -> pd.DataFrame:
         """For a score-based result, the evidence on every pair in each context; without rows for other methods.
 
@@ -313,6 +336,7 @@ class ContextGraphs(EffectMethods):
             return frame_of(columns=EVIDENCE_COLUMNS)
         return self.evidence.frame(self.names, self.contexts)
 
+    @asked_of_search
     def probabilities(self) -> pd.DataFrame:
         """After score-ac: how probable edges and directed paths are, for every ordered pair and context.
 
@@ -322,6 +346,7 @@ class ContextGraphs(EffectMethods):
         """
         return probabilities(self.effect_draws, self.names, self.contexts)
 
+    @asked_of_search
     def flagged_cells(self) -> pd.DataFrame:
         """The cells that were taken for wrong: row (counted from 0), column, value, and what was expected there.
 
@@ -344,10 +369,12 @@ class ContextGraphs(EffectMethods):
         return series_of(self).windows
 
     @property
+    @asked_of_search
     def summary(self) -> SummaryGraph:
         """With lags: what causes what at any lag, with lags and contexts."""
         return SummaryGraph(series_of(self).variables, self.graphs)
 
+    @asked_of_search
     def slopes(self, source: str | None = None, target: str | None = None) -> pd.DataFrame:
         """With lags: the slope of every link by lag and context, in the units of the table, with its standard error.
 
@@ -382,7 +409,10 @@ class ContextGraphs(EffectMethods):
         """Why x and y are adjacent or not, context by context, in words."""
         from causalcontext.results.explain import explain
 
-        return explain(self, x, y)
+        told = "" if self.thin is None else untested_words(self.thin, x, y)
+        if told and {x, y} <= set(self.names):
+            return told
+        return "\n".join([explain(self.searched, x, y), *(() if self.thin is None else self.thin.stories)])
 
     def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
         """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
@@ -400,23 +430,32 @@ class ContextGraphs(EffectMethods):
         context: the difference of the means with causes at their average) or the spread of its noise (kind "spread":
         the difference is a ratio, the standard deviation in the second context over that in the first). With several
         context variables, a context is a tuple of their values.
-        """
-        from causalcontext.results.changes import changes
 
-        return changes(self, first, second, alpha)
+        A context with too few rows is compared with none: the table is empty, and its `attrs["reason"]` says why.
+        """
+        from causalcontext.results.changes import changes, no_changes
+
+        why = why_no_changes(self, first, second)
+        if not why:
+            return changes(self.searched, first, second, alpha)
+        return no_changes(why)
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
         """Whether each edge is present, absent or undetermined in each context, with the evidence."""
-        from causalcontext.results.changes import labels
+        from causalcontext.results.changes import labels, no_labels
 
-        return labels(self, negligible)
+        if self.thin is not None and len(self.searched.contexts) < 2:
+            return no_labels(self.thin.warning)
+        return labels(self.searched, negligible)
 
+    @asked_of_search
     def diagnose(self) -> Diagnosis:
         """Findings about whether the result can be believed, with severity, evidence and advice."""
         from causalcontext.diagnostics.diagnose import diagnose
 
         return diagnose(self)
 
+    @asked_of_search
     def stability(
         self, samples: int = 200, *, n_jobs: int = 1, seed: int = 0,
         progress: bool | Callable[[int, int], None] = False,
@@ -426,6 +465,7 @@ class ContextGraphs(EffectMethods):
 
         return stability(self, samples, n_jobs=n_jobs, seed=seed, progress=progress)
 
+    @asked_of_search
     def knowledge_violations(self) -> list[str]:
         """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
         links, name, found = self.settings.knowledge.links(self.names), self.names, []
@@ -456,6 +496,9 @@ class ContextGraphs(EffectMethods):
 
     def strength(self, x: str, y: str, value: Any) -> float:
         """The strength of the pair in one context, as in `edges()`; NaN without a test."""
+        if self.thin is not None:
+            known = value in self.searched.contexts and {x, y} <= set(self.searched.names)
+            return self.searched.strength(x, y, value) if known else float("nan")
         place, slot = self.contexts.index(value), self.log.slot(self.position(x), self.position(y))
         return self.log.strength(place, slot) if self.evidence is None else float(self.evidence.strength[place, slot])
 
@@ -493,6 +536,7 @@ class ContextGraphs(EffectMethods):
             return plot_cut(self, axes, path, dpi)
         return painted(result_picture(self, kind, contexts, probabilities), axes, path, dpi)
 
+    @asked_of_search
     def plot_mechanism(
         self, effect: str, table: Any = None, *, axes: Axes | Sequence[Axes] | None = None,
         path: str | Path | None = None, dpi: float = 150,
@@ -557,6 +601,8 @@ class ContextGraphs(EffectMethods):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
             return NotImplemented
+        if self.thin is not None or other.thin is not None:
+            return self.thin == other.thin and as_searched(self) == as_searched(other)
         same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
                 "doubts", "warnings", "evidence", "notes", "violations", "wrong_cells", "cuts")  # fmt: skip
         if repr(self.series) != repr(other.series) or dict(self.graphs) != dict(other.graphs):  # slopes may be NaN

@@ -9,6 +9,8 @@ from causalcontext.data.files import as_path
 from causalcontext.errors import CausalContextError, FileError
 from causalcontext.results.content import FORMAT, FORMAT_VERSION, checksum, fields_from_dict
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.few_rows import ThinLevels
+from causalcontext.results.thin import with_thin_levels
 
 _DAMAGE = (ArithmeticError, AttributeError, CausalContextError, LookupError, MemoryError, RecursionError, TypeError,
            ValueError)  # fmt: skip
@@ -44,6 +46,7 @@ def load(path: str | Path) -> ContextGraphs:
     if content.get("checksum") != signature:
         raise FileError(f"result file {str(path)!r} is damaged: its checksum is another one than its content has")
     try:
-        return ContextGraphs(**fields_from_dict(content))
+        thin = ThinLevels.from_dict(content["thin"]) if "thin" in content else None
+        return with_thin_levels(ContextGraphs(**fields_from_dict(content)), thin)
     except _DAMAGE as error:
         raise FileError(f"result file {str(path)!r} is damaged: {error or type(error).__name__}") from error

@@ -22,6 +22,7 @@ from causalcontext.model_checks.violations import KINDS as VIOLATIONS
 from causalcontext.results.cut import CUT, VERDICTS
 from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES, SPREADS
+from causalcontext.results.few_rows import LEVEL_TYPES
 from causalcontext.results.notes import About
 from causalcontext.search.rules import CHECKS, RULES
 
@@ -131,6 +132,8 @@ def check_content(content: Mapping[str, Any]) -> None:
         "wrong_cells?": {"cells": [(FROM_0, str, float, float), ...], "left_out": [FROM_0],
                          "kept": [(graph, place, place, str)]},
         "cuts?": [_cut],
+        "thin?": {"context": str, "levels": [(bool, [(frozenset(LEVEL_TYPES), object), ...]), ...],
+                  "rows": [(FROM_0, FROM_0), ...], "untested": [(str, FROM_0)]},
     }, content)  # fmt: skip
     for kind in ("notes", "warnings"):
         check({f"{kind}_about?": [(range(len(content[kind])), frozenset(About), str)]}, content)

@@ -159,15 +159,15 @@ def vanishing_from_no_effect(family: GraphFamily) -> Iterator[Proposal]:
     """V: x - z is here and not there, and x is no effect of the context (rule I), or x --> z somewhere: R --> z."""
     outside = NoEffects(family)
     for lost in family.vanishing:
-        if lost.context in family.graphs[lost.present].adjacent[lost.y] and outside.leave_the_other(lost):
+        if lost.context in family.graphs[lost.present].tested[lost.y] and outside.leave_the_other(lost):
             yield from if_physical(family, lost, _caused_by_context(lost))
 
 
 def vanishing_from_separated(family: GraphFamily) -> Iterator[Proposal]:
     """V*: x - z is here, and not there given the very set that separates R and x: R --> z."""
     for lost in family.vanishing:
-        adjacent = lost.context in family.graphs[lost.present].adjacent[lost.y]
-        if adjacent and _what_separates(family, lost) is not None:
+        near = lost.context in family.graphs[lost.present].tested[lost.y]
+        if near and _what_separates(family, lost) is not None:
             for proposal in if_physical(family, lost, _caused_by_context(lost)):
                 if is_lost_where_separated(family, lost):
                     yield proposal
@@ -199,7 +199,7 @@ def unconfounded_context(family: GraphFamily) -> Iterator[Proposal]:
         return
     for context in family.contexts.positions:
         for g, graph in enumerate(family.graphs):
-            for v in graph.adjacent[context]:
+            for v in graph.tested[context]:
                 for a, b in ((v, context), (context, v)):
                     if a in graph.arrows[b]:
                         yield Proposal(g, b, a, TAIL, (), g)

@@ -127,7 +127,8 @@ def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, size: int) -
 
 def orient_skeletons(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> GraphFamily:
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
-    evidence = Evidence(judge_triples(search, plan, sepsets, edges), plan.links)
+    triples = judge_triples(search, plan, sepsets, edges)
+    evidence = Evidence(triples, plan.links, untested=sepsets.untested(edges, plan))
     if plan.across is not None and plan.searched:
         physical = physical_by(plan, plan.across, sepsets)
         evidence = evidence._replace(contexts=plan.graphs, physical=physical, sources=plan.sources)

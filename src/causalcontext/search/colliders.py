@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Edges, widest_pools
+from causalcontext.kernels.levels.neighbours import Edges, graphs_of, widest_pools
 from causalcontext.kernels.levels.skeleton import Ballots
 from causalcontext.search.plan import LevelSearch, PairGroup, Plan, group_of
 from causalcontext.search.sepsets import SepsetRecords
@@ -57,7 +57,8 @@ def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords
                   asked: OpenTriples | None = None) -> list[Triples]:  # fmt: skip
     """The colliders of every graph by the rule of the plan; without a search to ask, no set has a vote.
 
-    All unshielded triples are judged, or those that are asked about, whose centre need not be next to both ends.
+    All unshielded triples are judged, or those that are asked about, whose centre need not be next to both ends. An
+    edge that nothing tested leaves its triples without a verdict.
     """
     triples = _open_triples(edges, plan.variables) if asked is None else asked
     separating, holding = np.zeros_like(triples.w), np.zeros_like(triples.w)
@@ -66,6 +67,9 @@ def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords
             separates, holds = search.of(group.contexts).vote(group, ballots)
             separating[places], holding[places] = separates[pair], holds[centre]
     verdicts, found = _verdicts(plan, sepsets, triples, (separating, holding)), []
+    untested = sepsets.untested(edges, plan)
+    if untested.any():
+        verdicts[_through(edges._replace(present=untested), plan.variables, triples)] = OPEN
     for g in range(len(edges.present)):
         here = triples.graph == g
         chosen = (here & (verdicts == verdict) for verdict in (COLLIDER, OPEN))
@@ -104,6 +108,12 @@ def _counted(votes: tuple[Ints, Ints], conservative: Bools | np.bool_) -> Ints:
     one_voice = (holding == 0) | (holding == separating)
     clear = (separating > 0) & (holding >= 0) & (one_voice | ~conservative & (2 * holding != separating))
     return np.where(clear, np.where(2 * holding < separating, COLLIDER, PASSES), OPEN)
+
+
+def _through(edges: Edges, variables: int, triples: OpenTriples) -> Bools:
+    """Which triples have one of these edges between their centre and an end; shape (triples,)."""
+    among = graphs_of(edges, variables)
+    return np.asarray(among[triples.graph, triples.x, triples.w] | among[triples.graph, triples.y, triples.w])
 
 
 def _open_triples(edges: Edges, variables: int) -> OpenTriples:

@@ -109,23 +109,32 @@ class Evidence(NamedTuple):
     arrows: Bools | None = None  # shape (graphs, N, N): directions that a score has settled, row --> column
     # the ends that are the same as one that is proposed: a link over time repeats itself
     repeated: Callable[[Proposal], Iterable[Proposal]] | None = None
+    untested: Bools | None = None  # shape (graphs, edges): edges that are there only because nothing tested them
 
 
 class PartlyOriented:
     """One graph that is being oriented.
 
+    `adjacent[b]` are all neighbours of b: no rule may take one of them for separated from b. `tested[b]` are those
+    whose edge a query or knowledge speaks for. An edge that nothing tested has open ends, and feeds no rule.
     `circles[b]`, `arrows[b]` and `tails[b]` are the neighbours a of b whose edge a - b has that end at b; an end that
     is none of these is a conflict. `parents[b]` and `children[b]` are those with a --> b and b --> a. `endpoints`,
     shape (N, N), says the same, for rules that look at all edges at once.
     """
 
-    def __init__(self, first: Ints, second: Ints, endpoints: Endpoints, ambiguous: frozenset[Triple]) -> None:
+    def __init__(self, first: Ints, second: Ints, endpoints: Endpoints, ambiguous: frozenset[Triple],
+                 untested: Bools | None = None) -> None:  # fmt: skip
         endpoints[first, second] = Endpoint.CIRCLE
         starts = np.searchsorted(first, np.arange(len(endpoints) + 1)).tolist()
         columns = second.tolist()
         self.endpoints, self.ambiguous = endpoints, ambiguous
         self.adjacent = [set(columns[begin:end]) for begin, end in pairwise(starts)]
-        self.circles = [set(row) for row in self.adjacent]
+        self.tested = self.adjacent
+        if untested is not None and untested.any():
+            self.tested = [set(row) for row in self.adjacent]
+            for a, b in zip(first[untested].tolist(), second[untested].tolist(), strict=True):
+                self.tested[b].discard(a)
+        self.circles = [set(row) for row in self.tested]
         self.arrows, self.tails, self.parents, self.children = ([set[int]() for _ in self.adjacent] for _ in range(4))
         self._open: list[tuple[int, int]] | None = None
 
@@ -138,6 +147,12 @@ class PartlyOriented:
     def clear(self, x: int, w: int, y: int) -> bool:
         """Whether (x, w, y) is unshielded with a verdict."""
         return y not in self.adjacent[x] and (min(x, y), w, max(x, y)) not in self.ambiguous
+
+    def open_untested(self) -> None:
+        """Let ends of edges that nothing tested be settled: for knowledge, after all rules."""
+        for b, around in enumerate(self.adjacent):
+            self.circles[b] |= around - self.tested[b]
+        self._open = None
 
     def contradicts(self, a: int, b: int, end: Endpoint) -> bool:
         """Whether the end at b of a - b is settled otherwise; a conflict contradicts nothing."""
@@ -169,9 +184,13 @@ class GraphFamily:
     def __init__(self, edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> None:
         self.edges = edges
         self.endpoints: Endpoints = np.zeros((len(edges.present), variables, variables), dtype=np.int8)
+        unknown = np.zeros_like(edges.present) if evidence.untested is None else evidence.untested
+        self.tested: Bools = np.asarray(edges.present & ~unknown)
         self.graphs = [
-            PartlyOriented(self.edges.first[here], self.edges.second[here], endpoints, triples.ambiguous)
-            for here, endpoints, triples in zip(self.edges.present, self.endpoints, evidence.triples, strict=True)
+            PartlyOriented(edges.first[here], edges.second[here], endpoints, triples.ambiguous, untested[here])
+            for here, endpoints, triples, untested in zip(
+                edges.present, self.endpoints, evidence.triples, unknown, strict=True
+            )
         ]
         self.evidence, self.contexts, self.kind, self.closure = evidence, evidence.contexts, kind, CLOSURES[kind]
         self.origins: dict[Place, Origin] = {}
@@ -233,12 +252,15 @@ class GraphFamily:
 
     @cached_property
     def vanishing(self) -> tuple[Vanishing, ...]:
-        """System edges, both readings, that are missing after a step of one context variable."""
+        """System edges, both readings, that are missing after a step of one context variable.
+
+        An edge that nothing tested does not vanish, and is not missing.
+        """
         first, second, present = self.edges
         return tuple(
             Vanishing(g, h, position, int(first[e]), int(second[e]))
             for g, h, position in self.contexts.steps()
-            for e in np.flatnonzero(present[g] & ~present[h] & self.between_system)
+            for e in np.flatnonzero(self.tested[g] & ~present[h] & self.between_system)
         )
 
     def _settle(self, wanted: Mapping[Place, Mapping[Endpoint, Origin]]) -> None:

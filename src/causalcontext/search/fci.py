@@ -182,7 +182,8 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
         return not np.isnan(inside) and trusted(x, y, present, absent)  # what stays untested is not known to be there
 
     evidence = Evidence(triples, plan.links, plan.graphs, shown, plan.across is not None, inquiry, caution.contested,
-                        caution.context_confounded, repeated=plan.repeated)  # fmt: skip
+                        caution.context_confounded, repeated=plan.repeated,
+                        untested=sepsets.untested(edges, plan))  # fmt: skip
     return orient_edges(edges, plan.variables, evidence, GraphKind.PAG)
 
 

@@ -128,7 +128,7 @@ def _known_effects(family: GraphFamily, source: int, alike: Sequence[int]) -> It
     """What a context variable causes that is made out of a column, next to that column: by the premises of V and V*."""
     outside = NoEffects(family)
     for lost in _lost(family, source, alike):
-        near = source in family.graphs[lost.present].adjacent[lost.y]
+        near = source in family.graphs[lost.present].tested[lost.y]
         shown = near and family.evidence.physical(lost.x, lost.y, lost.present, lost.absent)
         if shown and (outside.leave_the_other(lost) or is_lost_where_separated(family, lost)):
             yield lost.y, Origin("indicator", lost.absent, (lost.x,))
@@ -142,7 +142,7 @@ def _possible_effects(family: GraphFamily, source: int, alike: Sequence[int], ce
         for lost in _lost(family, source, alike)
         if lost.x not in certain and lost.y not in certain
         for v in (lost.x, lost.y)
-        if source in family.graphs[lost.present].adjacent[v] and v not in outside.of(source, lost.present)
+        if source in family.graphs[lost.present].tested[v] and v not in outside.of(source, lost.present)
     }
 
 

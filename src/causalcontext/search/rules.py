@@ -171,10 +171,20 @@ def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKi
             pass
         checks = [check for check in CHECKS if compared and check.kind is kind]
         family.noted |= {Doubt(check.name, *edge) for check in checks for edge in check.edges(family)}
+        _apply_knowledge_to_untested(family)
         return family
     finally:
         if collecting:
             gc.enable()
+
+
+def _apply_knowledge_to_untested(family: GraphFamily) -> None:
+    """Give edges that nothing tested the ends that knowledge says; no rule has used them, and none will."""
+    if family.evidence.untested is None or not family.evidence.untested.any():
+        return
+    for graph in family.graphs:
+        graph.open_untested()
+    family.apply(proposals([rule_named("knowledge", family.kind)], family))
 
 
 def rule_named(name: str, kind: GraphKind = GraphKind.CPDAG) -> OrientationRule:

@@ -20,6 +20,7 @@ from causalcontext.kernels.levels.neighbours import Edges, list_edges
 
 if TYPE_CHECKING:
     from causalcontext.search.level_search import Marginal
+    from causalcontext.search.plan import Plan
 
 NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
@@ -73,6 +74,16 @@ class SepsetRecords:
         first, second = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
         order = np.lexsort((second, first))
         return first[order], second[order]
+
+    def untested(self, edges: Edges, plan: Plan) -> Bools:
+        """The edges that are left only because no query about them could be run, shape (graphs, edges).
+
+        One that knowledge requires is not among them, nor one that repeats another in time and is not asked about.
+        """
+        places = self.places(edges.first, edges.second)
+        unknown = self.facts[:, places, skeleton.MASK] < 0
+        found = edges.present & unknown & ~plan.links.required[edges.first, edges.second]
+        return np.asarray(found if plan.asked is None else found & plan.asked[edges.first, edges.second])
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair in these records; -1 if it is not listed."""

@@ -101,7 +101,7 @@ def double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
 def long_triangle(graph: PartlyOriented) -> Iterator[Claim]:
     """R4: a - c --> d --> b with c, b not adjacent, a adjacent to d, and a - b: a --> b. Needed with knowledge."""
     for a, b in graph.open_endpoints():
-        middle = graph.parents[b] & graph.adjacent[a]
+        middle = graph.parents[b] & graph.tested[a]
         if not middle:
             continue
         for c in sorted(graph.circles[a] - {b}):
@@ -200,7 +200,7 @@ def discriminating_path(family: GraphFamily) -> Iterator[Proposal]:
 
 def _discriminating(graph: PartlyOriented, b: int, c: int) -> Iterator[tuple[int, int]]:
     """(a, d) for every discriminating path d ... a, b, c."""
-    for a in sorted(graph.parents[c] & graph.adjacent[b]):
+    for a in sorted(graph.parents[c] & graph.tested[b]):
         if b not in graph.arrows[a]:
             continue
         seen, frontier = {a, b, c}, [a]

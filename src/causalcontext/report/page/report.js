@@ -148,6 +148,12 @@
     return stroke.places.every((place) => data.log[place].decision[slot] === "untestable" || (data.log[place].p[slot] ?? 0) > data.alpha / 5);
   }
 
+  function untested(stroke) {
+    const slot = slotOf.get(stroke.pair);
+    return slot !== undefined && stroke.places.length > 0 && !stroke.ghost && stroke.places.every((place) => data.log[place].decision[slot] === "untestable");
+  }
+  const doubtWords = (stroke) => (untested(stroke) ? "not tested" : doubtful(stroke) ? "?" : "");
+
   const suspected = (stroke) => !stroke.ghost && data.suspected.includes(stroke.pair);
 
   // The picture.
@@ -163,7 +169,7 @@
     if (state.pair && state.pair.every(seen) && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
     scene.boxes.forEach((box, place) => { if (seen(place)) svg.append(drawNode(box, place)); });
     stage.replaceChildren(svg);
-    const said = (stroke) => [stroke.label, doubtful(stroke) ? "?" : "", suspected(stroke) ? "hidden?" : "", alphaFlag(stroke)].filter(Boolean).join(" ");
+    const said = (stroke) => [stroke.label, doubtWords(stroke), suspected(stroke) ? "hidden?" : "", alphaFlag(stroke)].filter(Boolean).join(" ");
     placeLabels(svg, scene.boxes.filter((_, place) => seen(place)), shown.map((stroke) => [stroke, said(stroke), scene.routes[stroke.pair]]));
     squeezeNames(svg);
     if (focused) { const again = [...svg.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused); if (again) again.focus({ preventScroll: true }); }
@@ -175,7 +181,7 @@
     const group = shape("g", { class: `edge${stroke.ghost ? " ghost" : ""}${lit ? " lit" : ""}${picked(i, j) ? " picked" : ""}`, tabindex: 0, role: "button", "aria-label": words, "data-key": stroke.pair, "data-pair": stroke.pair });
     const whole = pathOf(route), width = stroke.ghost ? 1.6 : strength === null ? 2 : 1.2 + 4.6 * strength;
     group.append(shape("path", { class: "halo", d: whole }));
-    paintEdge(group, route, stroke, width, stroke.ghost ? "2 6" : flag ? "10 7" : doubt ? "3 5" : dashes(stroke.mark));
+    paintEdge(group, route, stroke, width, stroke.ghost ? "2 6" : flag ? "10 7" : untested(stroke) ? "2 9" : doubt ? "3 5" : dashes(stroke.mark));
     group.append(shape("path", { class: "hit", d: whole }));
     interactive(group, words, () => choose(i, j));
     return group;
@@ -278,7 +284,7 @@
     const where = data.context === null ? "" : ` in ${stroke.places.map((place) => data.contexts[place]).join(", ")}`;
     const size = strength === null ? "not measured" : number(strength);
     const text = stroke.marks ? stroke.places.map((place, number) => `${markText(stroke.marks[number], i, j)} in ${data.contexts[place]}`).join("\n") : `${markText(stroke.mark, i, j)}${where}`;
-    return `${text}\nstrength ${size}${doubt ? "\nuncertain" : ""}${suspected(stroke) ? "\na hidden common cause may stand behind it" : ""}`;
+    return `${text}\nstrength ${size}${untested(stroke) ? "\nnot tested: it says nothing" : doubt ? "\nuncertain" : ""}${suspected(stroke) ? "\na hidden common cause may stand behind it" : ""}`;
   }
 
   // Pointer, keyboard, tooltips.
@@ -630,7 +636,8 @@
       else if (used.size) items.push(legendItem({ mark: "-->", colours: [colour(0)] }, "not in all contexts"));
       if (shown.some((s) => s.ghost) && byId("ghosts").checked) items.push(legendItem({ mark: "", colours: ["var(--pale)"], ghost: true }, "missing here, present elsewhere"));
     }
-    if (shown.some(doubtful)) items.push(legendItem({ mark: "o-o", colours: ["var(--ink)"], doubt: true }, "?: uncertain, kept narrowly (p > alpha/5) or untestable"));
+    if (shown.some((stroke) => doubtful(stroke) && !untested(stroke))) items.push(legendItem({ mark: "o-o", colours: ["var(--ink)"], doubt: true }, "?: uncertain, kept narrowly (p > alpha/5)"));
+    if (shown.some(untested)) items.push(legendItem({ mark: "o-o", colours: ["var(--ink)"], doubt: true }, "not tested: no test of the pair could be run, so the link says nothing"));
     if (shown.some(suspected)) items.push(element("li", {}, "hidden?: a hidden common cause may stand behind it; links without this are not cleared"));
     if (state.asked) items.push(litItem());
     items.push(element("li", {}, tested ? "Width: strength of the weakest test." : "Width: strength of the link."));

@@ -37,6 +37,7 @@ from causalcontext.data.windows import MORE_LAGS
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed, endpoints_of_arcs, marked
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.kernels.limits import TIED
 from causalcontext.knowledge import Links
 from causalcontext.progress import COLLIDERS, OutOfTime, Watch
@@ -116,17 +117,20 @@ def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints
     return found
 
 
-def changed_by_context(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> dict[tuple[int, int], Change]:
+def changed_by_context(
+    plan: LaggedPlan, graphs: Bools, tested: Bools, endpoints: Endpoints
+) -> dict[tuple[int, int], Change]:
     """(R(t), y): variables with an open link to a context whose links from the past differ with it, and one of these.
 
-    No other lag of the context is next to such a variable, and the graphs that differ have the same other contexts.
+    No other lag of the context is next to such a variable, and the graphs that differ have the same other contexts. An
+    edge that nothing tested says nothing.
     """
     found: dict[tuple[int, int], Change] = {}
-    open_links = np.asarray(marked(endpoints, "o-o").any(axis=0))
+    open_links = np.asarray((marked(endpoints, "o-o") & tested).any(axis=0))
     for present, absent, now in plan.contexts_now.steps():
         own = [u for u in plan.past_context_columns if plan.window.context_number(u) == plan.window.context_number(now)]
         for y in np.flatnonzero(open_links[:, now]).tolist():
-            lost = np.flatnonzero(graphs[present, :, y] & ~graphs[absent, :, y]).tolist()
+            lost = np.flatnonzero(tested[present, :, y] & ~graphs[absent, :, y]).tolist()
             lost = [u for u in lost if not plan.window.is_now(u)]
             if lost and not graphs[:, own, y].any() and plan.links.may[now, y]:
                 change = lost[0], absent
@@ -370,14 +374,26 @@ class LaggedSearch:
         self._remove()
         plan, asking = self.plan, PairQueries(self.plan, self.past, self.graphs)
         separating = {pair: record.chosen for pair, record in self.records.items() if record.separated}
-        triples = judge_triples(answers, asking, separating)
-        contexts = plan.contexts_now
-        oriented = orient_all(self.graphs, Evidence(triples, self._known({}), contexts, across=False))
-        changed = changed_by_context(plan, self.graphs, oriented.endpoints)
+        tested = self._tested(asking)
+        edges = list_edges(self.graphs)
+        untested = ~tested[:, edges.first, edges.second] & edges.present
+        triples = judge_triples(answers, asking, separating, tested)
+        evidence = Evidence(triples, self._known({}), plan.contexts_now, across=False, untested=untested)
+        oriented = orient_all(self.graphs, evidence)
+        changed = changed_by_context(plan, self.graphs, tested, oriented.endpoints)
         if changed:
-            oriented = orient_all(self.graphs, Evidence(triples, self._known(changed), contexts, across=False))
+            oriented = orient_all(self.graphs, evidence._replace(links=self._known(changed)))
         return LaggedFound(oriented.endpoints, self._told(), self.answers.counts(), True, self.answers.prepared.labels,
                            dict(self._origins(oriented.origins, changed)), oriented.doubts, cut)  # fmt: skip
+
+    def _tested(self, asking: PairQueries) -> Bools:
+        """The edges that some query, or knowledge, speaks for; shape (graphs, nodes, nodes)."""
+        tested = self.graphs & self.plan.links.required
+        for pair, record in self.records.items():
+            if record.answer is not None:
+                for g in asking.holding(pair):
+                    tested[g, pair.z, pair.y] = tested[g, pair.y, pair.z] = self.graphs[g, pair.z, pair.y]
+        return np.asarray(tested)
 
     def _known(self, changed: Collection[tuple[int, int]]) -> Links:
         """What is known, and that a context causes what it changes."""

@@ -238,14 +238,17 @@ OpenPair = tuple[int, Pair, list[int]]
 
 
 def judge_triples(
-    answers: RememberedAnswers | None, asking: PairQueries, separating: Mapping[Pair, tuple[int, ...]]
+    answers: RememberedAnswers | None, asking: PairQueries, separating: Mapping[Pair, tuple[int, ...]], tested: Bools
 ) -> list[Triples]:
-    """The colliders of every graph; without a test to ask, by the sets that separated the pairs."""
+    """The colliders of every graph; without a test to ask, by the sets that separated the pairs.
+
+    An edge that nothing tested, False in `tested` of shape (graphs, nodes, nodes), is in no triple.
+    """
     plan = asking.plan
     colliders: list[set[Triple]] = [set() for _ in plan.graphs]
     ambiguous: list[set[Triple]] = [set() for _ in plan.graphs]
     first = answers is None or plan.collider_rule == "first"
-    found = list(_open_pairs(asking))
+    found = list(_open_pairs(asking, tested))
     votes = {} if answers is None else _votes(answers, asking, found)
     for graph, pair, centres in found:
         for w in centres:
@@ -267,7 +270,7 @@ def judge_triples(
     return [Triples(frozenset(c), frozenset(a)) for c, a in zip(colliders, ambiguous, strict=True)]
 
 
-def _open_pairs(asking: PairQueries) -> Iterator[OpenPair]:
+def _open_pairs(asking: PairQueries, tested: Bools) -> Iterator[OpenPair]:
     """Pairs with an end at time t, not adjacent in a graph, that have common neighbours there."""
     plan, window = asking.plan, asking.plan.window
     now = np.array(plan.targets, dtype=np.int64)
@@ -277,7 +280,7 @@ def _open_pairs(asking: PairQueries) -> Iterator[OpenPair]:
             for z in range(window.nodes):
                 if z == y or graph[z, y] or (window.is_now(z) and (z > y or z not in plan.targets)):
                     continue
-                centres = now[graph[z, now] & graph[y, now]].tolist()
+                centres = now[tested[g, z, now] & tested[g, y, now]].tolist()
                 if centres:
                     yield g, Pair(0 if plan.is_shared(z, y) else g, z, y), centres
 
