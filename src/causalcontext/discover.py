@@ -19,9 +19,10 @@ from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
 from causalcontext.data import as_written, indicators
-from causalcontext.data.as_written import codes_for_missing, words_about_clocks, words_about_codes
+from causalcontext.data.as_written import codes_for_missing, words_about_codes
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
+from causalcontext.data.frames import numbered
 from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import Indicator, contexts_of, split_context, with_functions
 from causalcontext.data.sample import SAMPLE
@@ -30,10 +31,19 @@ from causalcontext.data.series import with_cycles
 from causalcontext.data.series_options import time_columns
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.table_files import read_file
-from causalcontext.data.tables import NAMES_OF_ARRAYS, eager_frame, read_table, take_columns
+from causalcontext.data.tables import NAMES_OF_ARRAYS, columns_of_table, eager_frame, read_table, take_columns
 from causalcontext.diagnostics.best_cut import best_cuts, places_to_try
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import DataError, FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
+from causalcontext.errors import (
+    DataError,
+    FileError,
+    InterruptedSearch,
+    NotYetError,
+    OptionError,
+    check_are_columns,
+    listed,
+    shortly,
+)
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Knowledge
@@ -47,8 +57,19 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
 from causalcontext.results.notes import About, Note, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
+from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.score.options import ScoreOptions
-from causalcontext.screening.screen import NOTHING, check_strict, screened_data, screened_table
+from causalcontext.screening.cells import POINT
+from causalcontext.screening.screen import (
+    NOTHING,
+    Asked,
+    Screening,
+    check_strict,
+    constant_in_units,
+    screened_data,
+    screened_table,
+    without_columns,
+)
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
 from causalcontext.version import __version__
@@ -130,9 +151,15 @@ def discover(
     na_values : number, text or sequence of them, optional
         What means a missing value in the table, such as [-9999, "."].
     keep : sequence of str, optional
-        Columns that are searched although they would be left out: an id, a total beside its parts.
+        Columns that are searched although they would be left out: an id, a total beside its parts. The result's
+        `left_out` has all of them, with reasons.
     strict : bool
         Stop where columns would be left out, in place of a warning.
+    decimal : {".", ","}
+        What stands before the decimals of numbers that are text, such as "12,5".
+    convert : bool
+        Read the numbers of text with one unit in all cells ("12 kg", "45 %") or with thousands separators ("1,234"),
+        and merge levels of text that differ only in case or spaces.
     names : sequence of str, optional
         Column names of an array.
     n_jobs : int
@@ -225,6 +252,9 @@ def _as_meant(table: Any, names: Sequence[str] | None, options: Options
               ) -> tuple[Any, Sequence[str] | None, Options]:  # fmt: skip
     """The table with codes for missing values taken out, and with one time column in place of several."""
     codes, times = as_written.parsed_codes(options.na_values), time_columns(options.time)
+    if (options.decimal != POINT or options.convert) and (isinstance(table, Scan) or is_out_of_memory(table)):
+        which = "convert" if options.convert else "decimal"
+        raise OptionError(f"{which} needs the table in memory; change the cells in the files, or read a part of them")
     if not codes and len(times) < 2:
         return table, names, options
     if isinstance(table, Scan) or is_out_of_memory(table):
@@ -296,21 +326,24 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     if scanned is None and isinstance(table, str | os.PathLike):
         table = read_file(table)
     if options.lags is not None:
-        windows = (read_with_lags(table, context, options, names, test) if scanned is None
-                   else _scanned_with_lags(scanned, context, options, test))  # fmt: skip
+        screening = NOTHING
+        if scanned is None:
+            windows, screening = read_with_lags(table, context, options, names, test)
+        else:
+            windows = _scanned_with_lags(scanned, context, options, test)
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
-        return windows_task(windows, settings, score, options.threads, watch, known)
+        task = windows_task(windows, settings, score, options.threads, watch, known)
+        return replace(task, screening=screening)
     screening = NOTHING
     if scanned is None:
-        table, screening = screened_table(table, context, options.kinds, names, options.kept)
-        read = indicators.read_with_functions(table, context, options.kinds, names)
+        table, names, screening = screened_table(table, _asked(context, options, names))
+        read = indicators.read_with_functions(table, context, screening.kinds(options.kinds), names)
         read, screening = screened_data(read, screening, options.kept)
         data = with_normal_scores(read) if _ranked(options) else read
     else:
         data = scanned.data
-    if options.strict:
-        check_strict(screening)
+    _check_screening(screening, options)
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
         check_none_missing(scanned.statistics, data, testwise=False, in_memory=False)
@@ -323,17 +356,39 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
                 Support(data, settings.alpha), screening=screening)  # fmt: skip
 
 
+def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked:
+    """What the caller says about the columns of a table in memory."""
+    return Asked(context, options.kinds, names, options.kept, options.missing, options.decimal, options.convert,
+                 options.series)  # fmt: skip
+
+
+def _check_screening(screening: Screening, options: Options) -> None:
+    """Return if columns may be left out, and none of them is named by what is known."""
+    if options.strict:
+        check_strict(screening)
+    if options.knowledge is not None:
+        screening.check_names(options.knowledge.names)
+
+
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
-                   ) -> SeriesWindows:  # fmt: skip
-    """The windows of a table whose rows follow each other in time."""
+                   ) -> tuple[SeriesWindows, Screening]:  # fmt: skip
+    """The windows of a table whose rows follow each other in time, and what was left out of it."""
     series = options.series
     assert series is not None
     check_lags(context, options)
     taken, measured = series.taken, split_context(context)[0]
+    if taken:
+        check_are_columns(taken, [column.name for column in columns_of_table(table, names)])
+    table, names, screening = screened_table(table, _asked(context, options, names))
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
-    data = read_table(rest, measured, kinds=options.kinds, names=None if taken else names)
+    data = read_table(rest, measured, kinds=screening.kinds(options.kinds), names=None if taken else names)
     data = with_functions(with_cycles(data, series.cycles, columns), context)
-    return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test)
+    if series.units is not None and series.unit_effects == "means":
+        constant = constant_in_units(data, numbered(columns[series.units])[0], series, options.kept)
+        data = without_columns(data, [left.column for left in constant])
+        screening = replace(screening, left_out=(*screening.left_out, *constant))
+    _check_screening(screening, options)
+    return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test), screening
 
 
 def check_lags(context: Any, options: Options) -> None:
@@ -484,8 +539,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         notes = (*notes, windows.series.clock)
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
-    warnings = (*task.screening.warnings, *warnings)
-    misread = (words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data))
+    misread = (words_about_codes(codes_for_missing(data)), words_about_functions(data))
     warnings = (*(words for words in misread if words), *warnings)
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}
@@ -493,15 +547,24 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
         data=_summary(task, outcome), log=outcome.log, complete=outcome.complete and not was_cut(outcome.notes),
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
-        origins=dict(outcome.origins), doubts=outcome.doubts, warnings=(*outcome.warnings, *warnings),
-        notes=(*((RANKS,) if settings.transform != "none" else ()), *outcome.notes, *notes),
+        origins=dict(outcome.origins), doubts=outcome.doubts,
+        warnings=(*task.screening.warnings, *outcome.warnings, *warnings),
+        notes=(*((RANKS,) if settings.transform != "none" else ()), *outcome.notes, *task.screening.notes, *notes),
         evidence=outcome.evidence, prepared=task.prepared, series=outcome.series, windowed=windows,
         moments=statistics.of_columns(data) if windows is None else None,
         rows=None if sampled or windows is not None else data,
         scanned=scanned if sampled and windows is None else None,
-        wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told(),
+        wrong_cells=_flagged(task, outcome),
         left_out=task.screening.left_out,
     )  # fmt: skip
+
+
+def _flagged(task: Task, outcome: Outcome) -> WrongCells | None:
+    """The cells that were replaced, by their rows in the table that was given."""
+    if outcome.cleaned is None:
+        return None
+    found, rows = outcome.cleaned.told(), task.screening.rows
+    return found if rows is None else found.in_rows(rows)
 
 
 def _of_cleaned(task: Task, outcome: Outcome) -> Task:

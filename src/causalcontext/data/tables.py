@@ -52,7 +52,7 @@ def read_table(
     >>> data.values, data.codes.tolist(), data.system
     (('dry', 'wet'), [0, 1, 1, 0], (0, 1))
     """
-    columns = _columns(table, names)
+    columns = columns_of_table(table, names)
     column_names = tuple(column.name for column in columns)
     places = context_places(context, column_names)
     declared = declared_kinds(kinds, column_names)
@@ -81,7 +81,7 @@ def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) 
     return frame.drop(list(taken)).to_native(), {name: frame[name].to_numpy() for name in taken}
 
 
-def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
+def columns_of_table(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
     """The columns of any kind of table, named by text, no name twice."""
     if is_pandas_dataframe(table) and names is None:
         column_names = _native_names(table)

@@ -23,6 +23,7 @@ from causalcontext.results.cut import CUT, VERDICTS
 from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES, SPREADS
 from causalcontext.results.notes import About
+from causalcontext.screening.left_out import Why
 from causalcontext.search.rules import CHECKS, RULES
 
 FROM_0 = range(2**62)
@@ -131,6 +132,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "wrong_cells?": {"cells": [(FROM_0, str, float, float), ...], "left_out": [FROM_0],
                          "kept": [(graph, place, place, str)]},
         "cuts?": [_cut],
+        "left_out?": [{"column": str, "why": frozenset(why.value for why in Why), "reason": str, "of": [str]}],
     }, content)  # fmt: skip
     check({"notes_about?": [(range(len(content["notes"])), frozenset(About), str)]}, content)
     if "series" in content:

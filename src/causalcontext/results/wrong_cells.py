@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Edge, Graph
+from causalcontext.kernels.arrays import Ints
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
@@ -67,6 +68,11 @@ class WrongCells:
         turned = [(key[0], f"{edge} instead of {theirs[key]}") for key, edge in mine.items()
                   if key in theirs and theirs[key] != edge]  # fmt: skip
         return _in_words(new, values), _in_words(gone, values), _in_words(turned, values)
+
+    def in_rows(self, rows: Ints) -> WrongCells:
+        """The same cells in a larger table, of which these rows were searched."""
+        cells = tuple(cell._replace(row=int(rows[cell.row])) for cell in self.cells)
+        return replace(self, cells=cells, left_out=tuple(int(rows[row]) for row in self.left_out))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain lists, numbers and text."""
