@@ -124,7 +124,7 @@ def test_names_are_never_markup() -> None:
     answer = run(table, "--context", "[/]")
     assert answer.exit_code == 0
     assert "rows by value of [/]" in answer.stdout
-    assert "[bold]Z is 1 in every row" in answer.stdout
+    assert "is constant, 1 in every row" in answer.stdout
     assert "--keep [bold]Z" in answer.stdout
 
 
@@ -224,7 +224,7 @@ def test_check_takes_any_library(form):
 def test_check_of_what_discover_refuses():
     table = cc.examples.soil_moisture(50, seed=1).assign(runoff=1.0)
     assert cc.check(table, "soil").usable
-    assert [str(left) for left in cc.check(table, "soil").left_out] == ["runoff is 1 in every row"]
+    assert [str(left) for left in cc.check(table, "soil").left_out] == ["runoff is constant, 1 in every row"]
     assert "strict is True" in cc.check(table, "soil", strict=True).problems[0]
     found = cc.check(table, "soil", keep=["runoff"])
     assert not found.usable

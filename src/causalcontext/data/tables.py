@@ -127,7 +127,7 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
 def _pandas_columns(table: pd.DataFrame, names: Sequence[str]) -> tuple[Column, ...]:
     """The columns of a pandas table; plain numbers by whole blocks where a `Series` of each would take longer."""
     dtypes: list[Any] = table.dtypes.tolist()
-    alike = all(dtype is dtypes[0] for dtype in dtypes) and dtypes[0] in PLAIN_NUMBERS
+    alike = bool(dtypes) and all(dtype is dtypes[0] for dtype in dtypes) and dtypes[0] in PLAIN_NUMBERS
     if len(table) <= FEW_ROWS and alike:
         return tuple(_plain_column(name, values) for name, values in zip(names, table.to_numpy().T, strict=True))
     if len(names) < MANY_COLUMNS or len(table) > FEW_ROWS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, sqrt
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from causalcontext.data.as_written import FEWEST_DATES, written_dates
 from causalcontext.data.columns import Column, number_text, plain_values, value_families
 from causalcontext.data.frames import is_missing, numbered
-from causalcontext.kernels.arrays import Bools, Codes, Ints, Values
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
 from causalcontext.screening.left_out import LeftOut, Why
 
 FEWEST_ROWS = 10
@@ -30,6 +31,8 @@ FEWEST_STEPS = 30
 """Rows that this needs."""
 EXCESS = 6.0
 """Standard deviations by which an id has more different numbers than independent draws: one in a billion."""
+MOSTLY_DIFFERENT = 0.9
+"""Share of the rows with a number of their own: the rows of an id may be repeated, a grid of a design is none."""
 MOST_EVEN = 1e15
 """Whole numbers from here on are rounded."""
 GLANCE = 2000
@@ -82,7 +85,7 @@ class ColumnCells:
         """The name of the column."""
         return self.column.name
 
-    @property
+    @cached_property
     def missing(self) -> Bools:
         """Where there is no value."""
         return is_missing(self.values) if self.values is not None else np.asarray(self.codes < 0)
@@ -110,6 +113,9 @@ def cells_of_column(column: Column) -> ColumnCells:
         return ColumnCells(column, None, native.cat.codes.to_numpy(), levels, _families(levels))
     if column.dtype.is_nested() or column.dtype.is_temporal():
         return ColumnCells(column, None, np.asarray(np.where(column.series.is_null().to_numpy(), -1, 0)), ("",))
+    if isinstance(column.dtype, nw.String) and column.series.implementation.is_pandas_like():
+        codes, texts = native.factorize()
+        return ColumnCells(column, None, codes, texts.tolist(), (str,))
     values = plain_values(column)
     if values.dtype.kind in "fiu":
         return ColumnCells(column, values, nothing, ())
@@ -155,12 +161,14 @@ def why_no_variable(cells: ColumnCells, declared: bool = False, series: bool = F
     if cells.values is not None:
         values = cells.values[~missing] if share else cells.values
         if _is_constant(values):
-            return LeftOut(cells.name, Why.CONSTANT, f"is {number_text(float(values[0]))} in every row{share}")
+            return LeftOut(
+                cells.name, Why.CONSTANT, f"is constant, {number_text(float(values[0]))} in every row{share}"
+            )
         return None if declared else _why_no_number(cells.name, values, bool(share), series)
     counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels))
     occurring = np.flatnonzero(counts).tolist()
     if len(occurring) == 1:
-        return LeftOut(cells.name, Why.CONSTANT, f"is {cells.levels[occurring[0]]!r} in every row{share}")
+        return LeftOut(cells.name, Why.CONSTANT, f"is constant, {cells.levels[occurring[0]]!r} in every row{share}")
     if declared or not set(cells.families) <= {str, int, float}:
         return None
     return _why_no_category(cells.name, [cells.levels[place] for place in occurring], int(counts.sum()))
@@ -182,24 +190,32 @@ def _why_no_number(name: str, values: Values, gaps: bool, series: bool) -> LeftO
     """Why numbers, none of them missing, are no measurement."""
     if not _are_whole(values[:GLANCE]) or not _are_whole(values):
         return _why_clock_by_name(name, values)
-    different = _different(values)
-    if different is None:
-        return None
-    if different.size >= FEWEST_DATES and (how := _written_dates(different)):
+    few = _different(values[:: max(1, values.size // GLANCE)])
+    if few.size >= FEWEST_DATES and _written_dates(few) and (how := _written_dates(_different(values))):
         return LeftOut(name, Why.DATE, f"holds {how}")
-    if NAMES_OF_INDEX.fullmatch(name) and different.size == values.size:
-        return LeftOut(name, Why.IDENTIFIER, "is the index of a table that was written to a file")
+    if NAMES_OF_INDEX.fullmatch(name) and _different(values).size == values.size:
+        return LeftOut(name, Why.IDENTIFIER, "is an identifier, the index of a table that was written to a file")
     if series:
         return None
-    if not gaps and _are_steady(values, different):
-        return LeftOut(name, Why.IDENTIFIER, "numbers the rows")
-    if found := _why_clock_by_name(name, values):
-        return found
-    span = f"{number_text(float(different[0]))} to {number_text(float(different[-1]))}"
-    if _differ_too_much(values.size, different):
-        return LeftOut(name, Why.IDENTIFIER, f"is another whole number in every row, {span}, as ids are")
-    if NAMES_OF_IDS.fullmatch(name) and different.size == values.size > FEW_LEVELS:
-        return LeftOut(name, Why.IDENTIFIER, "is called an id, and is another whole number in every row")
+    if not gaps and _are_steady(values):
+        return LeftOut(name, Why.IDENTIFIER, "is an identifier, the number of the row")
+    return _why_clock_by_name(name, values) or _why_id(name, values, few)
+
+
+def _why_id(name: str, values: Values, few: Values) -> LeftOut | None:
+    """Why whole numbers in any order are an id; `few` are some of the different ones, sorted."""
+    by_name = NAMES_OF_IDS.fullmatch(name) is not None
+    span = float(values.max()) - float(values.min())
+    if not by_name and not _in_excess(values.size, values.size, span / _step(few) + 1.0):
+        return None
+    different = _different(values)
+    rows = "every row" if different.size == values.size else "nearly every row"
+    ends = f"{number_text(float(different[0]))} to {number_text(float(different[-1]))}"
+    places = span / _step(different) + 1.0
+    if different.size >= MOSTLY_DIFFERENT * values.size and _in_excess(values.size, different.size, places):
+        return LeftOut(name, Why.IDENTIFIER, f"is an identifier, another whole number in {rows}, {ends}")
+    if by_name and different.size == values.size > FEW_LEVELS:
+        return LeftOut(name, Why.IDENTIFIER, "is an identifier by its name, another whole number in every row")
     return None
 
 
@@ -210,13 +226,15 @@ def _are_whole(values: Values) -> bool:
         return bool((np.floor(values) == values).all()) and bool((np.abs(values) < MOST_EVEN).all())
 
 
-def _different(values: Values) -> Values | None:
-    """The different values, sorted; None where a glance shows that they repeat as measurements do."""
-    step = max(1, values.size // GLANCE)
-    few = np.unique(values[::step])
-    if values.size > 2 * GLANCE and few.size < 0.5 * values[::step].size:
-        return None
-    return np.unique(values)
+def _different(values: Values) -> Values:
+    """The different values, sorted."""
+    ordered = np.sort(values)
+    return ordered[np.r_[True, ordered[1:] != ordered[:-1]]]
+
+
+def _step(different: Values) -> float:
+    """The largest whole number of which all gaps between sorted whole numbers are multiples."""
+    return float(np.gcd.reduce(np.diff(different).astype(np.int64))) if different.size > 1 else 1.0
 
 
 def _written_dates(different: Values) -> str:
@@ -233,29 +251,29 @@ def _are_months(values: Values) -> bool:
     return bool(values[0] >= 190001 and values[-1] <= 210012 and (month >= 1).all() and (month <= 12).all())
 
 
-def _are_steady(values: Values, different: Values) -> bool:
+def _are_steady(values: Values) -> bool:
     """Whether numbers rise or fall from row to row in equal steps, or nearly so, as clocks do."""
-    if different.size < values.size or values.size < FEWEST_ROWS:
+    if values.size < FEWEST_ROWS or not _is_monotone(np.diff(values[:FEWEST_ROWS].astype(np.float64))):
         return False
     steps = np.diff(values.astype(np.float64))
-    if not ((steps > 0.0).all() or (steps < 0.0).all()):
+    if not _is_monotone(steps):
         return False
     spread = float(steps.std()) / abs(float(steps.mean()))
     return spread == 0.0 or (values.size >= FEWEST_STEPS and spread < STEADY)
 
 
-def _differ_too_much(rows: int, different: Values) -> bool:
-    """Whether whole numbers have more different values than independent draws from their range would have."""
-    if different.size < 0.5 * rows:
-        return False
-    gaps = np.diff(different).astype(np.int64)
-    places = float(different[-1] - different[0]) / float(np.gcd.reduce(gaps)) + 1.0
+def _is_monotone(steps: Floats) -> bool:
+    return bool((steps > 0.0).all() or (steps < 0.0).all())
+
+
+def _in_excess(rows: int, different: int, places: float) -> bool:
+    """Whether whole numbers have more different values than draws from so many places would have."""
     drawn = rows / places
     if drawn < 1e-6:
         return False
     empty = exp(-drawn)
     deviation = sqrt(max(places * empty * (1.0 - (1.0 + drawn) * empty), 1e-300))
-    return bool(different.size - places * (1.0 - empty) > EXCESS * deviation)
+    return bool(different - places * (1.0 - empty) > EXCESS * deviation)
 
 
 def _why_clock_by_name(name: str, values: Values) -> LeftOut | None:
@@ -280,11 +298,11 @@ def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | N
         return LeftOut(name, Why.DATE, f"holds dates or times as text, such as {shown!r}")
     if 2 * count > rows:
         if _all_match(_UUID, texts):
-            return LeftOut(name, Why.IDENTIFIER, f"holds UUIDs, such as {shown!r}")
+            return LeftOut(name, Why.IDENTIFIER, f"is an identifier, UUIDs such as {shown!r}")
         if float(np.median([len(text.split()) for text in texts[:GLANCE]])) >= WORDS_OF_TEXT:
-            return LeftOut(name, Why.TEXT, f"is free text, such as {shown!r}")
+            return LeftOut(name, Why.TEXT, f"is free text in {rows:,} rows, such as {shown!r}")
         how = "every row" if count == rows else "most rows"
-        return LeftOut(name, Why.IDENTIFIER, f"is another text in {how}, such as {shown!r}")
+        return LeftOut(name, Why.IDENTIFIER, f"is an identifier, another text in {how}, such as {shown!r}")
     if count > max(FEW_LEVELS, min(MANY_LEVELS, LEVELS_BY_ROWS * rows)):
         return LeftOut(name, Why.LEVELS, f"has {count:,} levels in {rows:,} rows, such as {shown!r}")
     return None

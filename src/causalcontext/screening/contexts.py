@@ -24,6 +24,8 @@ NEARLY = 0.1
 FEWEST_ROWS = 10
 """Rows of a context in which a column has no value, before it is left out."""
 ROWS_OF_A_GLANCE = 200
+MOST_COUNTED = 1_000_000
+"""Pairs of levels that are counted; of more the rows are sorted."""
 MOST_TOLD = 5
 """Columns whose spellings are told."""
 
@@ -52,6 +54,8 @@ def copies_of_contexts(system: Sequence[ColumnCells], contexts: Mapping[str, tup
 
 def _joined(codes: Sequence[Codes]) -> Ints:
     """The combination of the levels of several contexts, -1 where one is missing."""
+    if len(codes) == 1:
+        return codes[0].astype(np.int64)
     rows = np.column_stack(codes)
     place = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
     return np.where((rows >= 0).all(axis=1), place, -1)
@@ -111,15 +115,22 @@ def _is_function(value: Ints | Codes, of: Ints | Codes) -> bool:
         return False
     shares = np.bincount(value) / value.size
     alike = float((shares**2).sum())
-    repeats = value.size - np.unique(of).size
+    repeats = value.size - np.count_nonzero(np.bincount(of))
     return alike < 1.0 and -repeats * log(alike) > CLEAR
 
 
 def _one_each(value: Ints | Codes, of: Ints | Codes) -> bool:
+    """Whether no two rows of one level have different values; rows without either do not count."""
     known = (value >= 0) & (of >= 0)
-    order = np.lexsort((value[known], of[known]))
-    same = np.diff(of[known][order]) == 0
-    return not (same & (np.diff(value[known][order]) != 0)).any()
+    value, of = value[known].astype(np.int64), of[known].astype(np.int64)
+    if not value.size:
+        return True
+    width = int(value.max()) + 1
+    if (int(of.max()) + 1) * width > MOST_COUNTED:
+        order = np.lexsort((value, of))
+        return not ((np.diff(of[order]) == 0) & (np.diff(value[order]) != 0)).any()
+    counts = np.bincount(of * width + value, minlength=(int(of.max()) + 1) * width).reshape(-1, width)
+    return bool((np.count_nonzero(counts, axis=1) <= 1).all())
 
 
 def _is_constant_inside(cells: ColumnCells, codes: Ints) -> bool:
