@@ -154,7 +154,7 @@ def why_no_variable(cells: ColumnCells, declared: bool = False, series: bool = F
         return LeftOut(cells.name, Why.EMPTY, "has no value in any row")
     dtype = cells.column.dtype
     if isinstance(dtype, nw.Datetime | nw.Date | nw.Time) or _are_times(cells.families):
-        return LeftOut(cells.name, Why.DATE, "holds dates or times")
+        return LeftOut(cells.name, Why.DATE, f"holds dates or times ({_use_of(cells.name)})")
     if dtype.is_nested() or dtype.is_temporal() or object in cells.families:
         return None
     share = "" if not missing.any() else f" that has a value ({np.count_nonzero(~missing):,} of {missing.size:,})"
@@ -172,6 +172,11 @@ def why_no_variable(cells: ColumnCells, declared: bool = False, series: bool = F
     if declared or not set(cells.families) <= {str, int, float}:
         return None
     return _why_no_category(cells.name, [cells.levels[place] for place in occurring], int(counts.sum()))
+
+
+def _use_of(name: str) -> str:
+    """What makes use of a clock."""
+    return f"time={name!r} with lags=... makes use of it"
 
 
 def _are_times(families: Sequence[type]) -> bool:
@@ -192,7 +197,7 @@ def _why_no_number(name: str, values: Values, gaps: bool, series: bool) -> LeftO
         return _why_clock_by_name(name, values)
     few = _different(values[:: max(1, values.size // GLANCE)])
     if few.size >= FEWEST_DATES and _written_dates(few) and (how := _written_dates(_different(values))):
-        return LeftOut(name, Why.DATE, f"holds {how}")
+        return LeftOut(name, Why.DATE, f"holds {how} ({_use_of(name)})")
     if NAMES_OF_INDEX.fullmatch(name) and _different(values).size == values.size:
         return LeftOut(name, Why.IDENTIFIER, "is an identifier, the index of a table that was written to a file")
     if series:
@@ -295,7 +300,7 @@ def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | N
     texts = [level if isinstance(level, str) else str(level) for level in levels]
     count, shown = len(texts), _shown(min(texts))
     if count >= FEWEST_DATES and _all_match(_DATE, texts):
-        return LeftOut(name, Why.DATE, f"holds dates or times as text, such as {shown!r}")
+        return LeftOut(name, Why.DATE, f"holds dates or times as text, such as {shown!r} ({_use_of(name)})")
     if 2 * count > rows:
         if _all_match(_UUID, texts):
             return LeftOut(name, Why.IDENTIFIER, f"is an identifier, UUIDs such as {shown!r}")

@@ -320,7 +320,8 @@ def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
     """The table without some system variables.
 
     >>> from causalcontext.data.tables import read_table
-    >>> data = read_table({"X": [1.0, 2.0], "id": [1, 2], "Y": [2.0, 5.0], "R": [0, 1]}, "R")
+    >>> table = {"X": [1.0, 2.0, 3.0, 1.5], "id": [1, 2, 3, 4], "Y": [2.0, 5.0, 1.0, 0.5], "R": [0, 1, 0, 1]}
+    >>> data = read_table(table, "R")
     >>> found = without_columns(data, ["id"])
     >>> found.names, found.contexts.positions
     (('X', 'Y', 'R'), (2,))
