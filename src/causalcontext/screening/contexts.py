@@ -116,7 +116,7 @@ def _is_function(value: Ints | Codes, of: Ints | Codes) -> bool:
     shares = np.bincount(value) / value.size
     alike = float((shares**2).sum())
     repeats = value.size - np.count_nonzero(np.bincount(of))
-    return alike < 1.0 and -repeats * log(alike) > CLEAR
+    return alike < 1.0 and bool(-repeats * log(alike) > CLEAR)
 
 
 def _one_each(value: Ints | Codes, of: Ints | Codes) -> bool:
@@ -128,7 +128,7 @@ def _one_each(value: Ints | Codes, of: Ints | Codes) -> bool:
     width = int(value.max()) + 1
     if (int(of.max()) + 1) * width > MOST_COUNTED:
         order = np.lexsort((value, of))
-        return not ((np.diff(of[order]) == 0) & (np.diff(value[order]) != 0)).any()
+        return not bool(((np.diff(of[order]) == 0) & (np.diff(value[order]) != 0)).any())
     counts = np.bincount(of * width + value, minlength=(int(of.max()) + 1) * width).reshape(-1, width)
     return bool((np.count_nonzero(counts, axis=1) <= 1).all())
 
