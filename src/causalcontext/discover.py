@@ -22,15 +22,15 @@ from causalcontext.data import as_written, indicators
 from causalcontext.data.as_written import codes_for_missing, words_about_codes
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
-from causalcontext.data.frames import numbered
+from causalcontext.data.frames import is_index, numbered, pa
 from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import Indicator, contexts_of, split_context, with_functions
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, StreamColumns, scan_checked
 from causalcontext.data.series import with_cycles
 from causalcontext.data.series_options import time_columns
-from causalcontext.data.streams import is_lazy, is_out_of_memory
-from causalcontext.data.table_files import read_file
+from causalcontext.data.streams import is_lazy, is_number, is_out_of_memory, open_stream
+from causalcontext.data.table_files import is_list_of_paths, read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, columns_of_table, eager_frame, read_table, take_columns
 from causalcontext.diagnostics.best_cut import best_cuts, places_to_try
 from causalcontext.diagnostics.support import Support
@@ -60,12 +60,15 @@ from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.cells import POINT
+from causalcontext.screening.columns import NAMES_OF_INDEX
+from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.screen import (
     NOTHING,
     Asked,
     Screening,
     check_strict,
     constant_in_units,
+    screened,
     screened_data,
     screened_table,
     without_columns,
@@ -76,6 +79,8 @@ from causalcontext.version import __version__
 
 SHORTEST = 0.01
 """Seconds that a search has where a limit is over."""
+CERTAIN, FEWEST_FIRST_ROWS = (Why.DATE, Why.IDENTIFIER, Why.TEXT), 100
+"""What the first rows of files can show of a column, and how many rows that takes."""
 SCORE_METHODS = ("score-ac", "auto")
 """Those that search by scores, or may."""
 RANKS = ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are in "
@@ -330,7 +335,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         if scanned is None:
             windows, screening = read_with_lags(table, context, options, names, test)
         else:
-            windows = _scanned_with_lags(scanned, context, options, test)
+            windows, screening = _scanned_with_lags(scanned, context, options, test), Screening(scanned.left_out)
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
         task = windows_task(windows, settings, score, options.threads, watch, known)
@@ -342,7 +347,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         read, screening = screened_data(read, screening, options.kept)
         data = with_normal_scores(read) if _ranked(options) else read
     else:
-        data = scanned.data
+        data, screening = scanned.data, Screening(scanned.left_out)
     _check_screening(screening, options)
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
@@ -449,6 +454,8 @@ def check_scannable(context: Any, options: Options) -> None:
 def scanned_once(table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None,
                  only_numbers: bool = False) -> Scan:  # fmt: skip
     """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused."""
+    columns, screening = _columns_of_files(table, context, options, columns)
+    _check_screening(screening, options)
     # These are contexts whose cuts are not known and, with lags, all that are made out of a column.
     later = [one for one in split_context(context)[1] if options.lags is not None or not one.cuts]
     now = [one for one in contexts_of(context) if one not in later] or None if later else context
@@ -459,8 +466,35 @@ def scanned_once(table: Any, context: Any, options: Options, progress: bool, col
         if only_numbers and read.levels:
             raise NotYetError(f"not yet: {read.levels[0].name!r} has levels")
 
-    return scan_checked(table, now, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
-                        progress=progress, series=options.series)  # fmt: skip
+    found = scan_checked(table, now, check, columns=columns, kinds=screening.kinds(options.kinds),
+                         sample=int(options.sample), progress=progress, series=options.series)  # fmt: skip
+    return replace(found, left_out=screening.left_out) if screening.left_out else found
+
+
+def _columns_of_files(source: Any, context: Any, options: Options, columns: Sequence[str] | None
+                      ) -> tuple[Sequence[str] | None, Screening]:  # fmt: skip
+    """The columns of files to read, and those that their first rows show to be dates, keys or free text."""
+    if not (isinstance(source, str | os.PathLike) or is_list_of_paths(source)):
+        return columns, NOTHING
+    series = options.series
+    taken = () if series is None else series.taken
+    stream = open_stream(source, taken)
+    names = [name for name in stream.schema.names if not is_index(name) and (columns is None or name in columns)]
+    names += [name for name in taken if name not in names]
+    batch = next((batch for batch, _ in stream.batches(names)), None)
+    if batch is None or len(set(names)) < len(names) or batch.num_rows < FEWEST_FIRST_ROWS:
+        return columns, NOTHING
+    asked = replace(_asked(context, options, None), missing="testwise")
+    found = screened(pa.Table.from_batches([batch]), asked)[2]
+    certain = tuple(left for left in found.left_out if left.why in CERTAIN and shows_in_first_rows(left, batch))
+    out = {left.column for left in certain}
+    return ([name for name in names if name not in out], Screening(certain)) if out else (columns, NOTHING)
+
+
+def shows_in_first_rows(left: LeftOut, batch: pa.RecordBatch) -> bool:
+    """Whether the first rows of files are enough to leave a column out: a number may go on otherwise."""
+    number = is_number(batch.schema.field(left.column).type)
+    return left.why is Why.DATE or not number or NAMES_OF_INDEX.fullmatch(left.column) is not None
 
 
 def _check_scan(scanned: Scan, context: Any, options: Options) -> None:

@@ -159,3 +159,26 @@ def test_kinds_and_knowledge_of_what_is_left_out():
     with pytest.raises(cc.KnowledgeError, match="knowledge names 'W', which was left out of the search"):
         cc.discover(given, "R", knowledge=cc.Knowledge(roots=["W"]))
     assert found_in(np.arange(ROWS), kinds={"W": "continuous"}).left_out == ()
+
+
+def test_the_index_that_pandas_writes_to_a_file(tmp_path):
+    file = tmp_path / "t.csv"
+    table().to_csv(file)
+    result = cc.discover(file, "R", method="pc-p", max_given=0)
+    assert [left.column for left in result.left_out] == ["Unnamed: 0"]
+
+
+def test_files_that_are_read_in_batches_are_read_without_dates_keys_and_text(tmp_path):
+    own = table(
+        key=[f"P{place:05d}" for place in range(ROWS)], day=DAYS, note=[f"seen at {k} today" for k in range(ROWS)]
+    )
+    for part in range(2):
+        own[part * 200 : (part + 1) * 200].to_parquet(tmp_path / f"part-{part}.parquet")
+    result = cc.discover(tmp_path, "R", method="pc-p", max_given=0)
+    assert [left.column for left in result.left_out] == ["key", "day", "note"]
+    assert result.warnings[0].startswith("left out of the search: key is an identifier")
+    assert result.names == ("X", "Y", "R")
+    with pytest.raises(cc.DataError, match="strict is True"):
+        cc.discover(tmp_path, "R", method="pc-p", strict=True)
+    with pytest.raises(cc.DataError, match="column 'day'"):
+        cc.discover(tmp_path, "R", method="pc-p", keep=["day"])
