@@ -78,14 +78,15 @@ TABLES = {
     "a missing value in a system variable": table_case(with_value("X", np.nan)),
     "a missing value in the context": table_case(with_value("R", None)),
     "missing values without a context": table_case(with_value("X", np.nan)[["X", "Y", "Z"]], context=None),
-    "a column without any value, rows with missing values dropped": table_case(
-        good_table(X=np.nan), options={"missing": "listwise"}
+    "a column without any value that is kept, rows with missing values dropped": table_case(
+        good_table(X=np.nan), options={"missing": "listwise", "keep": ["X"]}
     ),
-    "missing values in all but one context, those rows dropped": table_case(
-        good_table(X=np.where(good_table().R == "dry", np.nan, good_table().X)), options={"missing": "listwise"}
+    "missing values in all but one context in a column that is kept, those rows dropped": table_case(
+        good_table(X=np.where(good_table().R == "dry", np.nan, good_table().X)),
+        options={"missing": "listwise", "keep": ["X"]},
     ),
     "an infinite value": table_case(with_value("X", np.inf)),
-    "a constant column": table_case(good_table(Z=1.5)),
+    "a constant column that is kept": table_case(good_table(Z=1.5), options={"keep": ["Z"]}),
     "values whose squares overflow": table_case(good_table(Z=good_table().Z * 1e200)),
     "a context with one level": table_case(good_table(R="dry")),
     "a context without any value": table_case(good_table(R=pd.Series([None] * ROWS, dtype=object))),
@@ -96,13 +97,27 @@ TABLES = {
     "a context that is not in the table": table_case(good_table(), context="Rr"),
     "a kind for a column that is not in the table": table_case(good_table(), options={"kinds": {"Q": "continuous"}}),
     "a kind that does not exist": table_case(good_table(), cc.OptionError, options={"kinds": {"X": "ordinal"}}),
-    "text that is declared continuous": table_case(good_table(Z="a"), options={"kinds": {"Z": "continuous"}}),
-    "a system variable that is an identifier": table_case(good_table(Z=[f"row {i}" for i in range(ROWS)])),
+    "text that is declared continuous": table_case(
+        good_table(Z=["a", "b"] * (ROWS // 2)), options={"kinds": {"Z": "continuous"}}
+    ),
+    "an identifier that is kept": table_case(good_table(Z=[f"row {i}" for i in range(ROWS)]), options={"keep": ["Z"]}),
     "text that is declared ordered": table_case(
         good_table(Z=["low", "high"] * (ROWS // 2)), options={"kinds": {"Z": "ordered"}}
     ),
-    "measurements that are declared counts": table_case(good_table(Z=0.5), options={"kinds": {"Z": "count"}}),
-    "a column of dates": table_case(good_table(Z=pd.date_range("2020-01-01", periods=ROWS))),
+    "measurements that are declared counts": table_case(
+        good_table(Z=[0.5, 1.5] * (ROWS // 2)), options={"kinds": {"Z": "count"}}
+    ),
+    "a column of dates that is kept": table_case(
+        good_table(Z=pd.date_range("2020-01-01", periods=ROWS)), options={"keep": ["Z"]}
+    ),
+    "numbers with a unit": table_case(good_table(Z=[f"{row} kg" for row in range(ROWS)])),
+    "numbers with decimal commas": table_case(good_table(Z=[f"{row},5" for row in range(ROWS)])),
+    "numbers with thousands separators": table_case(good_table(Z=[f"{row + 1},250" for row in range(ROWS)])),
+    "numbers with a unit in some cells": table_case(
+        good_table(Z=[f"{row} kg" if row < 3 else f"{row}" for row in range(ROWS)])
+    ),
+    "a column that would be left out, and strict": table_case(good_table(Z=1.5), options={"strict": True}),
+    "too few columns beside those that are left out": table_case(good_table(Y="a", Z=1.5)),
     "a column of durations": table_case(good_table(Z=pd.to_timedelta(np.arange(ROWS), unit="D"))),
     "a table without rows": table_case(good_table().iloc[:0]),
     "a single system variable": table_case(good_table()[["X", "R"]]),
@@ -118,7 +133,7 @@ FILES = {
     "a row that is too long": text_case("X,Y,R\n1,2,dry\n3,4,wet,5\n"),
     "a row that is too short": text_case("X,Y,R\n1,2,dry\n3,4\n"),
     "columns separated by semicolons": text_case("X;Y;R\n1;2;dry\n3;4;wet\n"),
-    "a column without a name": text_case(good_table().to_csv()),
+    "a column without a name": text_case(good_table().rename(columns={"Y": ""}).to_csv(index=False)),
     "the same column name twice": text_case("X,X,R\n1,2,dry\n3,4,wet\n"),
     "a number with a typing error": Case(
         cc.DataError, files={"data.csv": "X,Y,R\n" + "1,2,dry\n3,4,wet\n" * 5 + "1,2o,dry\n"}
@@ -128,6 +143,32 @@ FILES = {
     "a .gz file that is not compressed": text_case("X,Y,R\n", "data.csv.gz"),
     "a .parquet file that is none": text_case("X,Y,R\n", "data.parquet"),
 }
+
+LEFT_OUT = {
+    "a column without any value": good_table(W=np.nan),
+    "a column without a value in one context": good_table(W=np.where(good_table().R == "dry", np.nan, good_table().X)),
+    "a constant column": good_table(W=1.5),
+    "a constant column of text": good_table(W="v2"),
+    "the number of the row": good_table(W=np.arange(1, ROWS + 1)),
+    "ids in another order": good_table(W=100 + np.random.default_rng(1).permutation(ROWS)),
+    "keys of text": good_table(W=[f"P{row:05d}" for row in range(ROWS)]),
+    "UUIDs": good_table(W=[f"{row:08x}-0000-4000-8000-000000000000" for row in range(ROWS)]),
+    "the index of a table": good_table(**{"Unnamed: 0": np.arange(ROWS) ** 3}),
+    "dates": good_table(W=pd.date_range("2020-01-01", periods=ROWS)),
+    "dates as text": good_table(W=pd.date_range("2020-01-01", periods=ROWS).strftime("%d.%m.%Y")),
+    "dates as numbers": good_table(W=pd.date_range("2020-01-01", periods=ROWS).strftime("%Y%m%d").astype(int)),
+    "free text": good_table(W=[f"seen by nurse {row}, stable" for row in range(ROWS)]),
+    "more levels than a category has": pd.concat([good_table()] * 4, ignore_index=True).assign(
+        W=[f"name {row % 70}" for row in range(4 * ROWS)]
+    ),
+    "a copy of the context": pd.concat([good_table()] * 4, ignore_index=True).assign(
+        W=lambda table: (table.R == "wet").astype(int)
+    ),
+    "finer levels of the context": pd.concat([good_table()] * 4, ignore_index=True).assign(
+        W=lambda table: table.R + [str(row // 2 % 2) for row in range(4 * ROWS)]
+    ),
+}
+"""Columns, called W but for the index, that are left out with a warning."""
 
 KNOWLEDGE = {
     "knowledge of a column that is not there": knowledge_case('forbidden = [["X", "Why"]]'),
@@ -151,6 +192,7 @@ OPTIONS = {
     "alpha that is not a number": option_case(alpha=float("nan")),
     "an unknown method": option_case(method="pc-ab"),
     "an unknown test": option_case(test="fisherz"),
+    "a mark for decimals that does not exist": option_case(decimal=";"),
     "an unknown collider rule": option_case(collider_rule="majorty"),
     "an unknown treatment of missing values": option_case(missing="drop"),
     "many categories for score-ac": table_case(
@@ -191,6 +233,14 @@ PYTHON = {
     "column names of several levels": (
         cc.DataError,
         _from_python(pd.DataFrame(np.zeros((9, 2)), columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))),
+    ),
+    "knowledge of a column that is left out": (
+        cc.KnowledgeError,
+        _from_python(good_table(W=1.5), "R", knowledge=cc.Knowledge(required=[("W", "X")])),
+    ),
+    "a variable asked for that was left out": (
+        cc.OptionError,
+        lambda: cc.discover(good_table(W=1.5), "R").explain("X", "W"),
     ),
     "a context that mixes types": (cc.DataError, _from_python(good_table(R=[1, "1"] * (ROWS // 2)), "R")),
     "several context columns, one of them measured": (cc.DataError, _from_python(good_table(), ["R", "Z"])),

@@ -12,7 +12,20 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import causalcontext as cc
-from bad_input import ACCEPTED, BOTH, COMMAND, FILES, GOOD_TEXT, OPTIONS, OUTPUTS, PYTHON, TABLES, Case, good_table
+from bad_input import (
+    ACCEPTED,
+    BOTH,
+    COMMAND,
+    FILES,
+    GOOD_TEXT,
+    LEFT_OUT,
+    OPTIONS,
+    OUTPUTS,
+    PYTHON,
+    TABLES,
+    Case,
+    good_table,
+)
 from causalcontext.cli.app import app
 from causalcontext.diagnostics.check import inspect
 
@@ -77,6 +90,10 @@ def arguments(case: Case) -> list[str]:
     for name, value in case.options.items():
         if name == "kinds":
             given += [word for column, kind in value.items() for word in ("--kind", f"{column}={kind}")]
+        elif name == "keep":
+            given += ["--keep", ",".join(value)]
+        elif isinstance(value, bool):
+            given += [f"--{name}"] if value else []
         else:
             given += [f"--{name.replace('n_jobs', 'jobs').replace('_', '-')}", str(value)]
     return given
@@ -91,7 +108,7 @@ def assert_one_sentence(result: Result, expected: str) -> None:
 
 
 def test_the_page_has_every_case_and_no_other() -> None:
-    cases = [*BOTH, *PYTHON, *COMMAND, *ACCEPTED, WITHOUT_PYARROW, WITHOUT_PERMISSION]
+    cases = [*BOTH, *LEFT_OUT, *PYTHON, *COMMAND, *ACCEPTED, WITHOUT_PYARROW, WITHOUT_PERMISSION]
     assert sorted(SENTENCES) == sorted(cases)
 
 
@@ -127,6 +144,21 @@ def test_check_reports_what_discover_refuses(given: str) -> None:
     else:
         assert result.exit_code == 1
         assert re.search(r"^problems \(\d+\)$", result.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("given", LEFT_OUT)
+def test_a_column_that_cannot_be_a_variable_is_left_out(given: str) -> None:
+    """`discover` and `check` say the same sentence, and `keep` makes the column one that is looked at as it is."""
+    table, sentence = LEFT_OUT[given], SENTENCES[given][1]
+    out = next(name for name in table if name not in "XYZR")
+    checked, result = cc.check(table, "R"), cc.discover(table, "R", max_given=0)
+    assert checked.usable
+    said = f"left out of the search: {sentence}; to keep it, pass keep=['{out}']"
+    assert checked.notes[0] == result.warnings[0] == said
+    assert checked.left_out == result.left_out
+    assert set(result.names) == {"X", "Y", "Z", "R"}
+    assert cc.check(table, "R", keep=[out]).left_out == ()
+    assert not cc.check(table, "R", strict=True).usable
 
 
 @pytest.mark.parametrize("given", PYTHON)

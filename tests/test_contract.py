@@ -160,7 +160,6 @@ def test_values_of_contexts_keep_their_types() -> None:
 
 
 BAD = {
-    "constant": (lambda t: t.assign(X=1.0), "X"),
     "one level": (lambda t: t.assign(R=1), "'R' has 1 level"),
     "NaN": (lambda t: t.assign(X=t["X"].where(t.index > 3)), "X"),
     "infinite": (lambda t: t.assign(X=t["X"].where(t.index > 3, np.inf)), "X"),
@@ -173,13 +172,24 @@ def test_bad_tables_are_errors_that_name_the_column(kind: str, tmp_path: Path, m
     make, named = BAD[kind]
     with pytest.raises(cc.CausalContextError, match=named):
         cc.discover(make(curved()), "R")
-    if kind in ("constant", "one level"):
+    if kind == "one level":
         monkeypatch.chdir(tmp_path)
         make(curved()).to_csv("t.csv", index=False)
         answer = CliRunner().invoke(app, ["discover", "t.csv", "--context", "R", "--json", "r.json"])
         assert answer.exit_code == 2
         assert len(answer.stderr.strip().splitlines()) == 1
         assert not Path("r.json").exists()
+
+
+def test_a_constant_column_is_left_out_with_a_warning_and_an_error_where_that_is_asked_for() -> None:
+    result = cc.discover(curved().assign(one=1.0), "R")
+    assert [left.column for left in result.left_out] == ["one"]
+    assert result.warnings[0].startswith("left out of the search: one is constant")
+    assert result.graphs == found("curved").graphs
+    with pytest.raises(cc.DataError, match="'one'"):
+        cc.discover(curved().assign(one=1.0), "R", keep=["one"])
+    with pytest.raises(cc.DataError, match="one is constant"):
+        cc.discover(curved().assign(one=1.0), "R", strict=True)
 
 
 def test_the_command_line_takes_the_same_default(tmp_path: Path, monkeypatch: Any) -> None:

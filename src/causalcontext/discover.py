@@ -19,21 +19,31 @@ from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
 from causalcontext.data import as_written, indicators
-from causalcontext.data.as_written import codes_for_missing, words_about_clocks, words_about_codes
+from causalcontext.data.as_written import codes_for_missing, words_about_codes
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
+from causalcontext.data.frames import is_index, numbered, pa
 from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import Indicator, contexts_of, split_context, with_functions
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, StreamColumns, scan_checked
 from causalcontext.data.series import with_cycles
 from causalcontext.data.series_options import time_columns
-from causalcontext.data.streams import is_lazy, is_out_of_memory
-from causalcontext.data.table_files import read_file
-from causalcontext.data.tables import NAMES_OF_ARRAYS, eager_frame, read_table, take_columns
+from causalcontext.data.streams import is_lazy, is_number, is_out_of_memory, open_stream
+from causalcontext.data.table_files import is_list_of_paths, read_file
+from causalcontext.data.tables import NAMES_OF_ARRAYS, columns_of_table, eager_frame, read_table, take_columns
 from causalcontext.diagnostics.best_cut import best_cuts, places_to_try
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import DataError, FileError, InterruptedSearch, NotYetError, OptionError, listed, shortly
+from causalcontext.errors import (
+    DataError,
+    FileError,
+    InterruptedSearch,
+    NotYetError,
+    OptionError,
+    check_are_columns,
+    listed,
+    shortly,
+)
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.knowledge import Knowledge
@@ -49,8 +59,22 @@ from causalcontext.results.notes import About, Note, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.results.thin import with_thin_levels
 from causalcontext.results.untested import words_about_untested
+from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.score.options import ScoreOptions
-from causalcontext.screening.screen import NOTHING, Screening, check_strict, screened_data, screened_table
+from causalcontext.screening.cells import POINT
+from causalcontext.screening.columns import NAMES_OF_INDEX
+from causalcontext.screening.left_out import LeftOut, Why
+from causalcontext.screening.screen import (
+    NOTHING,
+    Asked,
+    Screening,
+    check_strict,
+    constant_in_units,
+    screened,
+    screened_data,
+    screened_table,
+    without_columns,
+)
 from causalcontext.screening.thin_levels import (
     context_without,
     kinds_without,
@@ -66,6 +90,8 @@ from causalcontext.version import __version__
 
 SHORTEST = 0.01
 """Seconds that a search has where a limit is over."""
+CERTAIN, FEWEST_FIRST_ROWS = (Why.DATE, Why.IDENTIFIER, Why.TEXT), 100
+"""What the first rows of files can show of a column, and how many rows that takes."""
 SCORE_METHODS = ("score-ac", "auto")
 """Those that search by scores, or may."""
 RANKS = ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are in "
@@ -141,13 +167,19 @@ def discover(
     na_values : number, text or sequence of them, optional
         What means a missing value in the table, such as [-9999, "."].
     keep : sequence of str, optional
-        Columns that are searched although they would be left out: an id, a total beside its parts.
+        Columns that are searched although they would be left out: an id, a total beside its parts. The result's
+        `left_out` has all of them, with reasons.
     strict : bool
         Stop where columns would be left out, in place of a warning.
     damaged : {"auto", "keep"}
         Duplicates of rows and a row of totals are left out, codes for missing values, imputed means and values carried
         forward are taken for missing, all of it beyond chance and with a warning; or they are kept. With `na_values`,
         an empty list included, no other values are taken for codes.
+    decimal : {".", ","}
+        What stands before the decimals of numbers that are text, such as "12,5".
+    convert : bool
+        Read the numbers of text with one unit in all cells ("12 kg", "45 %") or with thousands separators ("1,234"),
+        and merge levels of text that differ only in case or spaces.
     names : sequence of str, optional
         Column names of an array.
     n_jobs : int
@@ -247,6 +279,9 @@ def _as_meant(table: Any, names: Sequence[str] | None, options: Options
               ) -> tuple[Any, Sequence[str] | None, Options]:  # fmt: skip
     """The table with codes for missing values taken out, and with one time column in place of several."""
     codes, times = as_written.parsed_codes(options.na_values), time_columns(options.time)
+    if (options.decimal != POINT or options.convert) and (isinstance(table, Scan) or is_out_of_memory(table)):
+        which = "convert" if options.convert else "decimal"
+        raise OptionError(f"{which} needs the table in memory; change the cells in the files, or read a part of them")
     if not codes and len(times) < 2:
         return table, names, options
     if isinstance(table, Scan) or is_out_of_memory(table):
@@ -318,31 +353,37 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     if scanned is None and isinstance(table, str | os.PathLike):
         table = read_file(table)
     if options.lags is not None:
-        windows = (read_with_lags(table, context, options, names, test) if scanned is None
-                   else _scanned_with_lags(scanned, context, options, test))  # fmt: skip
+        screening = NOTHING
+        if scanned is None:
+            windows, screening = read_with_lags(table, context, options, names, test)
+        else:
+            windows, screening = _scanned_with_lags(scanned, context, options, test), Screening(scanned.left_out)
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
-        return windows_task(windows, settings, score, options.threads, watch, known)
+        task = windows_task(windows, settings, score, options.threads, watch, known)
+        return replace(task, screening=screening)
     screening, thin = NOTHING, None
     if scanned is None:
+        rows = None
         read, screening = _read_and_screened(table, context, options, names)
         thin = thin_levels(read, options.missing)
         if thin is not None:  # read once more, as if these rows had never been there
             gone = [name for name, _ in thin.untested]
-            table = some_rows_of(table, names, rows_kept(read, thin), gone)
+            kept = _rows_without(thin, read, screening, len(columns_of_table(table, names)[0].series))
+            rows = np.flatnonzero(kept)
+            table = some_rows_of(table, names, kept, gone)
             names = names if isinstance(table, np.ndarray) else None
             context = context_without(context, thin)
             knowledge = knowledge_without(options.knowledge or Knowledge(), gone)
             options = replace(options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone))
             settings = _settings(options, test.name, context)
             read, screening = _read_and_screened(table, context, options, names)
-        codes_decided = options.na_values is not None
-        read, screening = screened_data(read, screening, options.kept, options.missing, options.damaged, codes_decided)
+        read, screening = screened_data(read, screening, _asked(context, options, names))
+        screening = screening.within(rows)
         data = with_normal_scores(read) if _ranked(options) else read
     else:
-        data = scanned.data
-    if options.strict:
-        check_strict(screening)
+        data, screening = scanned.data, Screening(scanned.left_out)
+    _check_screening(screening, options)
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
         check_none_missing(scanned.statistics, data, testwise=False, in_memory=False)
@@ -358,21 +399,61 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
 def _read_and_screened(table: Any, context: Any, options: Options, names: Sequence[str] | None
                        ) -> tuple[Dataset, Screening]:  # fmt: skip
     """The columns of a table in memory that can be variables, with the contexts that are made out of them."""
-    table, screening = screened_table(table, context, options.kinds, names, options.kept)
-    return indicators.read_with_functions(table, context, options.kinds, names), screening
+    table, names, screening = screened_table(table, _asked(context, options, names))
+    return indicators.read_with_functions(table, context, screening.kinds(options.kinds), names), screening
+
+
+def _rows_without(thin: ThinLevels, read: Dataset, screening: Screening, rows: int) -> Bools:
+    """The rows of the table that was given but for those of values of the context that have too few."""
+    places = np.arange(rows) if screening.rows is None else screening.rows
+    kept = np.ones(rows, dtype=bool)
+    kept[places[~rows_kept(read, thin)]] = False
+    return kept
+
+
+def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked:
+    """What the caller says about the columns of a table in memory."""
+    return Asked(
+        context,
+        options.kinds,
+        names,
+        options.kept,
+        options.missing,
+        options.decimal,
+        options.convert,
+        options.series,
+        damaged=options.damaged,
+        codes_decided=options.na_values is not None,
+    )
+
+
+def _check_screening(screening: Screening, options: Options) -> None:
+    """Return if columns may be left out, and none of them is named by what is known."""
+    if options.strict:
+        check_strict(screening)
+    if options.knowledge is not None:
+        screening.check_names(options.knowledge.names)
 
 
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
-                   ) -> SeriesWindows:  # fmt: skip
-    """The windows of a table whose rows follow each other in time."""
+                   ) -> tuple[SeriesWindows, Screening]:  # fmt: skip
+    """The windows of a table whose rows follow each other in time, and what was left out of it."""
     series = options.series
     assert series is not None
     check_lags(context, options)
     taken, measured = series.taken, split_context(context)[0]
+    if taken:
+        check_are_columns(taken, [column.name for column in columns_of_table(table, names)])
+    table, names, screening = screened_table(table, _asked(context, options, names))
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
-    data = read_table(rest, measured, kinds=options.kinds, names=None if taken else names)
+    data = read_table(rest, measured, kinds=screening.kinds(options.kinds), names=None if taken else names)
     data = with_functions(with_cycles(data, series.cycles, columns), context)
-    return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test)
+    if series.units is not None and series.unit_effects == "means":
+        constant = constant_in_units(data, numbered(columns[series.units])[0], series, options.kept)
+        data = without_columns(data, [left.column for left in constant])
+        screening = replace(screening, left_out=(*screening.left_out, *constant))
+    _check_screening(screening, options)
+    return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test), screening
 
 
 def check_lags(context: Any, options: Options) -> None:
@@ -433,6 +514,8 @@ def check_scannable(context: Any, options: Options) -> None:
 def scanned_once(table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None,
                  only_numbers: bool = False) -> Scan:  # fmt: skip
     """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused."""
+    columns, screening = _columns_of_files(table, context, options, columns)
+    _check_screening(screening, options)
     # These are contexts whose cuts are not known and, with lags, all that are made out of a column.
     later = [one for one in split_context(context)[1] if options.lags is not None or not one.cuts]
     now = [one for one in contexts_of(context) if one not in later] or None if later else context
@@ -443,8 +526,35 @@ def scanned_once(table: Any, context: Any, options: Options, progress: bool, col
         if only_numbers and read.levels:
             raise NotYetError(f"not yet: {read.levels[0].name!r} has levels")
 
-    return scan_checked(table, now, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
-                        progress=progress, series=options.series)  # fmt: skip
+    found = scan_checked(table, now, check, columns=columns, kinds=screening.kinds(options.kinds),
+                         sample=int(options.sample), progress=progress, series=options.series)  # fmt: skip
+    return replace(found, left_out=screening.left_out) if screening.left_out else found
+
+
+def _columns_of_files(source: Any, context: Any, options: Options, columns: Sequence[str] | None
+                      ) -> tuple[Sequence[str] | None, Screening]:  # fmt: skip
+    """The columns of files to read, and those that their first rows show to be dates, keys or free text."""
+    if not (isinstance(source, str | os.PathLike) or is_list_of_paths(source)):
+        return columns, NOTHING
+    series = options.series
+    taken = () if series is None else series.taken
+    stream = open_stream(source, taken)
+    names = [name for name in stream.schema.names if not is_index(name) and (columns is None or name in columns)]
+    names += [name for name in taken if name not in names]
+    batch = next((batch for batch, _ in stream.batches(names)), None)
+    if batch is None or len(set(names)) < len(names) or batch.num_rows < FEWEST_FIRST_ROWS:
+        return columns, NOTHING
+    asked = replace(_asked(context, options, None), missing="testwise")
+    found = screened(pa.Table.from_batches([batch]), asked)[2]
+    certain = tuple(left for left in found.left_out if left.why in CERTAIN and shows_in_first_rows(left, batch))
+    out = {left.column for left in certain}
+    return ([name for name in names if name not in out], Screening(certain)) if out else (columns, NOTHING)
+
+
+def shows_in_first_rows(left: LeftOut, batch: pa.RecordBatch) -> bool:
+    """Whether the first rows of files are enough to leave a column out: a number may go on otherwise."""
+    number = is_number(batch.schema.field(left.column).type)
+    return left.why is Why.DATE or not number or NAMES_OF_INDEX.fullmatch(left.column) is not None
 
 
 def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
@@ -523,9 +633,8 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         notes = (*notes, windows.series.clock)
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
-    warnings = (*task.screening.warnings, *warnings)
     codes = words_about_codes(codes_for_missing(data)) if task.screening is NOTHING else ""
-    misread = (codes, words_about_clocks(data), words_about_functions(data))
+    misread = (codes,)
     warnings = (*(words for words in misread if words), *warnings)
     of_search, how_made = divided(outcome.notes)
     ends = zip(data.values, outcome.endpoints, strict=True)
@@ -534,8 +643,9 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
         data=_summary(task, outcome), log=outcome.log, complete=outcome.complete and not was_cut(outcome.notes),
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
-        origins=dict(outcome.origins), doubts=outcome.doubts, warnings=(*of_search, *outcome.warnings, *warnings),
-        notes=(*((RANKS,) if settings.transform != "none" else ()), *how_made, *notes),
+        origins=dict(outcome.origins), doubts=outcome.doubts,
+        warnings=(*task.screening.warnings, *of_search, *outcome.warnings, *warnings),
+        notes=(*((RANKS,) if settings.transform != "none" else ()), *how_made, *task.screening.notes, *notes),
         evidence=outcome.evidence, prepared=task.prepared, series=outcome.series, windowed=windows,
         moments=statistics.of_columns(data) if windows is None else None,
         rows=None if sampled or windows is not None else data,

@@ -29,6 +29,7 @@ from causalcontext.errors import OptionError
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.score.options import ScoreOptions
+from causalcontext.screening.cells import DECIMALS, POINT
 from causalcontext.screening.screen import DAMAGED
 from causalcontext.search.algorithm import SCOPES
 from causalcontext.search.colliders import COLLIDER_RULES
@@ -70,6 +71,9 @@ class Options:
     strict: bool = option(False, "", "Stop where columns would be left out, in place of a warning.")
     damaged: str = option("auto", "NAME", "Duplicate rows, a row of totals, codes for missing values, imputed means "
                           "and values carried forward: auto (left out, with a warning), or keep.")  # fmt: skip
+    decimal: str = option(POINT, "MARK", "What stands before the decimals of numbers in text: . or ,")
+    convert: bool = option(False, "", "Read numbers in text with one unit (12 kg) or thousands separators, and merge "
+                           "levels that differ only in case or spaces.")  # fmt: skip
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
     device: str = option("cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present.")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
@@ -99,7 +103,8 @@ class Options:
 
     def __post_init__(self) -> None:
         allowed = {"method": METHODS, "collider_rule": COLLIDER_RULES, "device": DEVICES, "masked_scope": SCOPES,
-                   "orientation": ORIENTATIONS, "contested": CONTESTED, "damaged": DAMAGED}  # fmt: skip
+                   "orientation": ORIENTATIONS, "contested": CONTESTED, "damaged": DAMAGED,
+                   "decimal": DECIMALS}  # fmt: skip
         for name, choices in allowed.items():
             errors.check_choice(name, getattr(self, name), choices)
         if self.lags is None:
@@ -120,6 +125,7 @@ class Options:
             raise OptionError("missing is 'testwise', which is for methods that test; pass missing='model', or "
                               "method='pc-ac'")  # fmt: skip
         errors.check_truth("strict", self.strict)
+        errors.check_truth("convert", self.convert)
         _ = self.score, self.series, self.kept, parsed_codes(self.na_values)
         self._check_used()
 
@@ -176,17 +182,26 @@ class Options:
     @property
     def kept(self) -> tuple[str, ...]:
         """The columns that are searched although they would be left out."""
-        if self.keep is None:
-            return ()
-        named = self.keep.split(",") if isinstance(self.keep, str) else self.keep
-        if not isinstance(named, Sequence) or not all(isinstance(name, str | int) for name in named):
-            raise OptionError(f"keep is {errors.shortly(self.keep)}, expected names of columns such as ['total']")
-        return tuple(str(name).strip() for name in named)
+        return names_to_keep(self.keep)
 
     @property
     def threads(self) -> int:
         """The number of threads that is meant."""
         return (os.cpu_count() or 1) if self.n_jobs == -1 else int(self.n_jobs)
+
+
+def names_to_keep(keep: Any) -> tuple[str, ...]:
+    """The names of columns out of a sequence, or out of text with commas.
+
+    >>> names_to_keep("total, id"), names_to_keep(["a,b"]), names_to_keep(None)
+    (('total', 'id'), ('a,b',), ())
+    """
+    if keep is None:
+        return ()
+    named = keep.split(",") if isinstance(keep, str) else keep
+    if not isinstance(named, Sequence) or not all(isinstance(name, str | int) for name in named):
+        raise OptionError(f"keep is {errors.shortly(keep)}, expected names of columns such as ['total']")
+    return tuple(str(name).strip() for name in named)
 
 
 class Keywords(TypedDict, total=False):
@@ -209,6 +224,8 @@ class Keywords(TypedDict, total=False):
     keep: Sequence[str] | None
     strict: bool
     damaged: str
+    decimal: str
+    convert: bool
     n_jobs: int
     device: str
     seed: int

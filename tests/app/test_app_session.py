@@ -257,3 +257,19 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(soil, monkeypatch):
     assert made.state()["table"]["kept"] is None
     made.close()
     assert not file_for(soil).exists()
+
+
+def test_columns_that_are_left_out_have_a_box_to_keep_them(client, session, tmp_path):
+    table = cc.examples.soil_moisture(200, seed=1)
+    table.insert(0, "visit", np.arange(200))
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    session.uploaded(tmp_path / "visits.csv", "visits.csv")
+    assert session.state()["question"]["drop"] == []
+    found = client.post("/api/check", json=BY_SOIL).json()
+    assert found["problems"] == []
+    assert found["left_out"] == [["visit", "is an identifier, the number of the row"]]
+    kept = BY_SOIL | {"options": {"method": "pc-ac", "keep": ["visit"]}}
+    assert client.post("/api/check", json=kept).json()["left_out"] == []
+    done = run(session, kept)
+    assert "visit" in session.names(done["number"])
+    assert "--keep=visit" in session.scripts(done["number"])["command"]

@@ -65,12 +65,13 @@ def test_all_problems_are_found_at_once() -> None:
     found = findings(table, "--context", "R")
     assert not found["usable"]
     text = "\n".join(found["problems"])
-    assert len(found["problems"]) == 5
-    assert "column 'name' has 60 levels in 60 rows" in text
-    assert "column 'when' has no value in any row" in text
+    assert len(found["problems"]) == 2
+    assert [left["column"] for left in found["left_out"]] == ["name", "when", "fixed"]
     assert "4 missing values in X; use --missing model, which uses every observed cell, or --missing listwise" in text
     assert "2 infinite values in Y" in text
-    assert "the same value in all complete rows of fixed" in text
+    kept = findings(table, "--context", "R", "--keep", "name,when,fixed")
+    assert kept["left_out"] == []
+    assert len(kept["problems"]) == 5
 
 
 def test_counts_by_context() -> None:
@@ -103,10 +104,8 @@ def test_missing_values_are_no_problem_if_their_rows_are_dropped() -> None:
 
 def test_a_problem_of_the_context_does_not_hide_others() -> None:
     found = findings(good_table().assign(R="dry", Z=[f"row {i}" for i in range(60)]), "--context", "R")
-    assert [problem.partition(";")[0] for problem in found["problems"]] == [
-        "context 'R' has 1 level ('dry')",
-        "column 'Z' has 60 levels in 60 rows, which looks like an identifier or a continuous column",
-    ]
+    assert [problem.partition(";")[0] for problem in found["problems"]] == ["context 'R' has 1 level ('dry')"]
+    assert [left["column"] for left in found["left_out"]] == ["Z"]
     assert found["contexts"] == [{"value": "all", "rows": 60, "complete": 60, "largest_set": 53}]
 
 
@@ -125,9 +124,10 @@ def test_a_declared_kind_is_believed() -> None:
 def test_names_are_never_markup() -> None:
     table = good_table().assign(Z=1.0).rename(columns={"Z": "[bold]Z", "R": "[/]"})
     answer = run(table, "--context", "[/]")
-    assert answer.exit_code == 1
+    assert answer.exit_code == 0
     assert "rows by value of [/]" in answer.stdout
-    assert "complete rows of [bold]Z;" in answer.stdout
+    assert "is constant, 1 in every row" in answer.stdout
+    assert "--keep [bold]Z" in answer.stdout
 
 
 def test_long_tables_are_cut() -> None:
@@ -224,7 +224,10 @@ def test_check_takes_any_library(form):
 
 def test_check_of_what_discover_refuses():
     table = cc.examples.soil_moisture(50, seed=1).assign(runoff=1.0)
-    found = cc.check(table, "soil")
+    assert cc.check(table, "soil").usable
+    assert [str(left) for left in cc.check(table, "soil").left_out] == ["runoff is constant, 1 in every row"]
+    assert "strict is True" in cc.check(table, "soil", strict=True).problems[0]
+    found = cc.check(table, "soil", keep=["runoff"])
     assert not found.usable
     assert str(found).endswith("not usable: discover refuses this table")
     with pytest.raises(cc.OptionError, match="expected different column names"):

@@ -111,9 +111,9 @@ def test_a_note_says_what_was_understood_of_any_clock(times, words):
 
 def test_a_second_clock_is_named():
     frame = tower().assign(END=tower()["TIMESTAMP"])
-    said = "END holds dates written as YYYYMMDDHHMM and is searched like a number; drop it, or pass time= with lags="
-    assert said in cc.discover(frame, lags=1, time="TIMESTAMP", method="pc-p", max_given=0).warnings
-    assert any(note.startswith("TIMESTAMP and END hold dates written as YYYY") for note in cc.check(frame).notes)
+    warnings = cc.discover(frame, lags=1, time="TIMESTAMP", method="pc-p", max_given=0).warnings
+    assert warnings[0].startswith("left out of the search: END holds dates written as YYYYMMDDHHMM (time='END' with")
+    assert [left.column for left in cc.check(frame).left_out] == ["TIMESTAMP", "END"]
 
 
 def test_single_cells_that_are_drawn_over_time_are_told():

@@ -205,9 +205,9 @@ def test_bad_options_are_one_sentence(land, options, match):
 def test_bad_tables_are_one_sentence(land):
     table = land.iloc[:200]
     for bad, options, match in [
-        (table.assign(**{"rain(t-1)": 1.0}), {}, "named like an earlier value"),
-        (table.assign(rain=1.0), {}, "column 'rain' is constant in the whole windows"),
-        (table.assign(rain="a"), {}, "column 'rain' is constant in the whole windows"),
+        (table.assign(**{"rain(t-1)": table["rain"]}), {}, "named like an earlier value"),
+        (table.assign(rain=1.0), {"keep": ["rain"]}, "column 'rain' is constant in the whole windows"),
+        (table.assign(rain="a"), {"keep": ["rain"]}, "column 'rain' is constant in the whole windows"),
         (table.assign(rain=np.inf), {}, "infinite"),
         (table.assign(rain=table["rain"] * 1e300), {}, "values too large to be squared in 'rain'"),
         (table.assign(site=np.repeat(np.arange(100), 2)), {"units": "site"}, "every unit of 'site' has at most 2 rows"),

@@ -150,7 +150,7 @@ def two_contexts(rows=80, seed=0):
 
 def windows_of(table, context, **options):
     chosen = Options(lags=2, **options)
-    return read_with_lags(table, context, chosen, None, find_test("auto", 0))
+    return read_with_lags(table, context, chosen, None, find_test("auto", 0))[0]
 
 
 @pytest.mark.parametrize("name", ["columns", "scored"])
@@ -226,7 +226,7 @@ def test_windows_of_several_draws_count_for_what_is_left():
     values = random.normal(loc=5.0, size=(300, 3)).cumsum(axis=0) * 0.05 - random.normal(size=(300, 3))
     values[random.random(values.shape) < 0.08] = np.nan
     frame = pd.DataFrame(values, columns=["X", "Y", "Z"]).assign(R=random.choice(["a", "b"], size=300))
-    windows = read_with_lags(frame, "R", Options(lags=1, missing="model"), None, find_test("auto", 0))
+    windows = read_with_lags(frame, "R", Options(lags=1, missing="model"), None, find_test("auto", 0))[0]
     assert len(windows.drawn) == 4
     whole, searched, single = windows.table.values.shape[0], windows.searched, windows.scored
     assert searched.n_rows == 5 * single.n_rows == 5 * whole
@@ -251,7 +251,7 @@ def test_windows_count_for_less_by_single_cells_alone(holes):
     frame.loc[300, "X"] = np.nan
     options = {"unit": np.repeat(np.arange(50), 8)} if holes == "units" else {}
     chosen = Options(lags=2, missing="model", time="time", units="unit" if options else None)
-    windows = read_with_lags(frame.assign(**options), None, chosen, None, find_test("auto", 0))
+    windows = read_with_lags(frame.assign(**options), None, chosen, None, find_test("auto", 0))[0]
     assert windows.scored.share > 0.97
 
 

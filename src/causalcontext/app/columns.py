@@ -14,29 +14,36 @@ from causalcontext.data.frames import pd
 from causalcontext.data.table_files import words_for_missing
 from causalcontext.diagnostics.check import check, level_text, read_system_column
 from causalcontext.errors import listed
+from causalcontext.screening.screen import Asked, screened
 
 BARS = 24
 """Bars of a histogram of numbers."""
 LEVELS_SHOWN = 12
 """Levels of a category that are shown, the most frequent ones first."""
+SAME = ("na_values", "keep", "strict", "decimal", "convert")
+"""Options of a search that say how its table is read."""
 LEVELS_OF_A_MENU = 50
 """A column with more levels is not offered as a context without a threshold."""
 
 
 def described_columns(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What is known about every column by itself."""
-    words = words_for_missing(frame)
+    words, screening = words_for_missing(frame), screened(frame, Asked())[2]
+    left_out = {left.column: str(left) for left in screening.left_out}
+    unread = dict(zip(screening.unread, screening.problems, strict=True))
     series = {column.name: column for column in nw.from_native(frame, eager_only=True).iter_columns()}
     found = []
     for name in frame.columns:
         reading = read_system_column(Column(name, series[name].dtype, series[name]), None, len(frame))
-        warnings = [reading.problem] if reading.problem else []
+        problem = left_out.get(name) or unread.get(name) or reading.problem
+        warnings = [problem] if problem else []
         if words.get(name):
             warnings.append(f"{listed(map(repr, words[name]))} is read as a level like any other; if it means a "
                             "missing value, leave the field empty")  # fmt: skip
         found.append({"name": reading.name, "dtype": reading.dtype, "kind": reading.kind,
-                      "usable": reading.values is not None, "missing": int(frame[name].isna().sum()),
-                      "warnings": warnings} | _distribution(frame[name]))  # fmt: skip
+                      "usable": reading.values is not None, "left_out": name in left_out,
+                      "missing": int(frame[name].isna().sum()), "warnings": warnings,
+                      **_distribution(frame[name])})  # fmt: skip
     return found
 
 
@@ -69,8 +76,10 @@ def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
     kinds = {name: kind for name, kind in question.kinds.items() if name not in taken}
     # With lags rows are not dropped but windows left out, which the search itself says.
     missing = "listwise" if "lags" in options else str(options.get("missing", "raise"))
-    found = check(table, question.asked_context(), kinds=kinds, missing=missing)
+    same: dict[str, Any] = {name: options[name] for name in SAME if name in options}
+    found = check(table, question.asked_context(), kinds=kinds, missing=missing, **same)
     rows = [[level_text(level), int(count)] for level, count in zip(found.context.levels, found.rows, strict=True)]
     problems = [text.replace("--missing ", "missing: ") for text in found.problems]  # as the page calls it
     return {"problems": problems, "notes": list(found.notes), "advice": list(found.advice), "rows": rows,
+            "left_out": [[left.column, left.reason] for left in found.left_out],
             "holes": bool(table.isna().to_numpy().any())}  # fmt: skip

@@ -51,7 +51,8 @@ class Question:
             raise OptionError(f"a question is {shortly(content)}, expected a mapping with {', '.join(KEYS)}")
         kinds, options = (_checked(content, name, dict, "a mapping") for name in ("kinds", "options"))
         for name, value in options.items():
-            if name not in OPTIONS or not isinstance(value, str | int | float | None):
+            names = name == "keep" and isinstance(value, list) and all(isinstance(one, str) for one in value)
+            if name not in OPTIONS or not (names or isinstance(value, str | int | float | None)):
                 raise OptionError(f"{name} is {shortly(value)}, which is not an option of this page")
         kept = {name: value for name, value in options.items() if value != default_of(OPTIONS[name])}
         knowledge = Knowledge.from_dict(_checked(content, "knowledge", dict, "a mapping"))
@@ -129,7 +130,8 @@ class Question:
         for name, value in self.options.items():
             shown = (OPTIONS[name].metadata["name"] or name).replace("_", "-")
             truth = f"--{'' if value else 'no-'}{shown}"
-            parts.append(truth if isinstance(value, bool) else _option(shown, str(value)))
+            text = ",".join(value) if isinstance(value, list) else str(value)
+            parts.append(truth if isinstance(value, bool) else _option(shown, text))
         before = ""
         if self.knowledge.names:
             file = f"{Path(output).stem}-knowledge.toml"

@@ -109,7 +109,7 @@ class Session:
         self._jobs.clear()
         for old in self.folder.glob("run-*"):
             old.unlink()
-        refused = [column["name"] for column in columns if not column["usable"]]
+        refused = [column["name"] for column in columns if not (column["usable"] or column["left_out"])]
         question = Question.from_dict({"drop": refused})
         self._frame, self._columns, self.notices = frame, columns, []
         self._project = Project(table, name, fingerprint(table), question, file=kept)

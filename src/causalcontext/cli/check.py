@@ -11,7 +11,7 @@ import typer
 
 from causalcontext.cli import inputs
 from causalcontext.cli.terminal import print_json, show_page, show_table
-from causalcontext.diagnostics.check import Inspection, constant_levels, largest_set, level_text
+from causalcontext.diagnostics.check import CheckOptions, Inspection, constant_levels, largest_set, level_text
 from causalcontext.diagnostics.check import check as inspected
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Ints
@@ -20,24 +20,15 @@ PROBLEMS_FOUND = 1
 _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant in")
 
 
+@inputs.with_options(CheckOptions, searches=False)
 def check(
     data: inputs.TableArgument,
     context: inputs.ContextOption = None,
     columns: inputs.ColumnsOption = None,
     drop: inputs.DropOption = None,
     kind: inputs.KindOption = None,
-    missing: Annotated[
-        str,
-        typer.Option(
-            metavar="MODE",
-            help="Missing values: raise, model (use every observed cell), listwise (drop rows) or testwise (drop them "
-            "test by test).",
-        ),
-    ] = "raise",
-    na: Annotated[
-        str | None, typer.Option("--na", metavar="VALUES", help="Values that mean missing: -9999,. for example.")
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    **options: Any,
 ) -> None:
     """Kinds, rows by context and everything that stands in the way of a search, without one.
 
@@ -45,7 +36,8 @@ def check(
     """
     kinds = inputs.parsed_kinds(kind)
     table, read_context = inputs.chosen_columns(inputs.read_whole(data), context, columns, drop)
-    findings = to_dict(inspected(table, read_context, kinds=kinds, missing=missing, na_values=na))
+    found = inspected(table, read_context, kinds=kinds, **options)
+    findings = to_dict(found)
     if as_json:
         print_json(findings)
     else:
@@ -65,7 +57,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "columns": _columns(inspection),
             "collinear": [asdict(dependence) for dependence in inspection.dependences],
             "problems": list(inspection.problems), "notes": list(inspection.notes),
-            "advice": list(inspection.advice)}  # fmt: skip
+            "advice": list(inspection.advice), "left_out": [asdict(left) for left in inspection.left_out]}  # fmt: skip
 
 
 def _columns(inspection: Inspection) -> list[dict[str, Any]]:
@@ -109,6 +101,9 @@ def _show(findings: dict[str, Any]) -> None:
     ]  # fmt: skip
     used = [place for place in range(len(_HEADER)) if any(row[place] for row in cells)]
     show_table("columns", [_HEADER[i] for i in used], [[row[i] for i in used] for row in cells], "columns")
+    if findings["left_out"]:
+        rows = [[left["column"], left["reason"], f"--keep {left['column']}"] for left in findings["left_out"]]
+        show_table("left out of the search", ["column", "reason", "to keep it"], rows, "columns")
     for name in ("problems", "notes", "advice"):
         if findings[name]:
             lines = [f"{name} ({len(findings[name])})", *(f"  {text}" for text in findings[name]), ""]

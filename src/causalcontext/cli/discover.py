@@ -86,13 +86,14 @@ def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     """What was inferred about the columns, one line for all that are alike."""
     alike: dict[tuple[str, str, str], list[str]] = {}
     names, alone = result.names, () if result.thin is None else result.thin.untested
+    roles = {left.column: "left out" for left in result.left_out} | {name: "context" for name, _ in alone}
     result = result.searched
-    named = [*(result.names[position] for position in result.cells.positions), *(name for name, _ in alone)]
-    kinds = dict.fromkeys(named, "categorical") | dict(zip(result.names, result.data.kinds, strict=True))
-    if result.series is not None and not isinstance(table, Scan):
-        names = tuple(str(name) for name in table.columns)
-    for name, dtype in zip(names, _dtypes(table), strict=False):  # one may be made
-        role = "context" if name in named else "system" if name in kinds else "time or unit"
+    roles |= {result.names[position]: "context" for position in result.cells.positions}
+    kinds = dict.fromkeys(roles, "") | dict.fromkeys((name for name, _ in alone), "categorical")
+    kinds |= dict(zip(result.names, result.data.kinds, strict=True))
+    names = table.data.names if isinstance(table, Scan) else tuple(str(name) for name in table.columns)
+    for name, dtype in zip(names, _dtypes(table), strict=True):
+        role = roles.get(name, "system" if name in kinds else "time or unit")
         alike.setdefault((role, kinds.get(name, "order of rows"), dtype), []).append(name)
     rows = [[*what, str(len(names)), listed(names)] for what, names in sorted(alike.items())]
     show_table("columns", ["role", "kind", "dtype", "number", "names"], rows)

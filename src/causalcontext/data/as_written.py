@@ -168,27 +168,6 @@ def written_dates(values: Values) -> tuple[Values, str] | None:
     return dates.to_numpy(), f"dates written as {pattern}"
 
 
-def words_about_clocks(data: Dataset) -> str:
-    """A sentence on system variables that are dates written as numbers; empty without any.
-
-    >>> from causalcontext.data.tables import read_table
-    >>> words_about_clocks(read_table({"END": 201401010000 + np.arange(10) * 100, "Y": np.arange(10.0)}, None))
-    'END holds dates written as YYYYMMDDHHMM and is searched like a number; drop it, or pass time= with lags='
-    """
-    found = []
-    for position in data.system:
-        values = np.asarray(data.columns[position])
-        how = None if position in data.categories else written_dates(values)
-        if how is not None and np.unique(values).size >= FEWEST_DATES:
-            found.append((data.names[position], how[1]))
-    if not found:
-        return ""
-    many = len(found) > 1
-    return (f"{listed([name for name, _ in found])} {'hold' if many else 'holds'} {found[0][1]} and "
-            f"{'are' if many else 'is'} searched like {'numbers' if many else 'a number'}; drop "
-            f"{'them' if many else 'it'}, or pass time= with lags=")  # fmt: skip
-
-
 def decimal_years(values: Values) -> tuple[Floats, str] | None:
     """Steps counted from the first of years such as 1958.21, and how they were understood; None if these are none."""
     if values.dtype.kind != "f" or values.size < 3 or not ((values > YEARS[0]) & (values < YEARS[1])).all():

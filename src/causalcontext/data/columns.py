@@ -174,7 +174,7 @@ FEW = 20
 """Levels that are looked at to tell dates."""
 _LEVEL_TYPES = (bool, int, float, str)
 _FAMILY_OF_DTYPE = {"b": bool, "i": int, "u": int, "f": float}
-WORDS = (".", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "--")
+WORDS = (".", "-", "NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "None", "?", "--")
 """Words that often stand for a missing value, in columns that are numbers otherwise."""
 MOSTLY = 0.5
 """Share of numbers from which on a column of text is taken for numbers with typing errors."""

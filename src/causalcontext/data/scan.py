@@ -28,6 +28,7 @@ from causalcontext.data.tables import check_two_variables, context_places
 from causalcontext.errors import DataError, NotYetError, OptionError
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
+from causalcontext.screening.left_out import LeftOut
 from causalcontext.views import Contexts
 
 _OF_LEVELS = (Kind.CATEGORICAL, Kind.ORDERED)
@@ -60,6 +61,8 @@ class Scan:
         With lags: moments of all windows, and a sample of them.
     context : str, Indicator, list of them, or None
         As it was given.
+    left_out : tuple of LeftOut
+        The columns that `discover` did not read, each with the reason.
     """
 
     data: Dataset
@@ -70,6 +73,7 @@ class Scan:
     of_rows: int = 0
     windows: ScannedWindows | None = None
     context: Any = None
+    left_out: tuple[LeftOut, ...] = ()
 
     def on_sample(self, data: Dataset) -> Scan:
         """The same table where nothing but the sample is used, for columns that moments of all rows know nothing of."""

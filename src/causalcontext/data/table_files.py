@@ -269,8 +269,11 @@ def _without_empty_text(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def check_text(file: Path, delimiter: str) -> list[str]:
-    """The names in the first row of a text file, if that is one in UTF-8 with a name for every column."""
+def check_text(file: Path, delimiter: str, index: bool = False) -> list[str]:
+    """The names in the first row of a text file, if that is one in UTF-8 with a name for every column.
+
+    With `index` the first column may have none, as the index that pandas writes.
+    """
     with reading(file):
         with _bytes_of(file) as content:
             head = content.read(_HEAD)
@@ -281,7 +284,7 @@ def check_text(file: Path, delimiter: str) -> list[str]:
                             f'pandas.read_csv(path, encoding="{encoding.lower()}", sep=...)')  # fmt: skip
         with closing(_rows(file, delimiter)) as rows:
             header = next(rows, [])
-    _check_header(file, header, delimiter)
+    _check_header(file, header[1:] if index and len(header) > 1 and not header[0].strip() else header, delimiter)
     return header
 
 
@@ -309,7 +312,7 @@ def _rows(file: Path, delimiter: str) -> Generator[list[str], None, None]:
 
 def _read_text(file: Path) -> pd.DataFrame:
     delimiter = DELIMITERS[ending_of(file)]
-    width = len(check_text(file, delimiter))
+    width = len(check_text(file, delimiter, index=True))
     how: dict[str, Any] = {"sep": delimiter, "encoding": "utf-8-sig", "index_col": False}
     try:
         with warnings.catch_warnings():

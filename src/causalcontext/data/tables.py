@@ -52,7 +52,7 @@ def read_table(
     >>> data.values, data.codes.tolist(), data.system
     (('dry', 'wet'), [0, 1, 1, 0], (0, 1))
     """
-    columns = _columns(table, names)
+    columns = columns_of_table(table, names)
     column_names = tuple(column.name for column in columns)
     places = context_places(context, column_names)
     declared = declared_kinds(kinds, column_names)
@@ -81,7 +81,7 @@ def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) 
     return frame.drop(list(taken)).to_native(), {name: frame[name].to_numpy() for name in taken}
 
 
-def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
+def columns_of_table(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
     """The columns of any kind of table, named by text, no name twice."""
     if is_pandas_dataframe(table) and names is None:
         column_names = _native_names(table)
@@ -127,7 +127,7 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
 def _pandas_columns(table: pd.DataFrame, names: Sequence[str]) -> tuple[Column, ...]:
     """The columns of a pandas table; plain numbers by whole blocks where a `Series` of each would take longer."""
     dtypes: list[Any] = table.dtypes.tolist()
-    alike = all(dtype is dtypes[0] for dtype in dtypes) and dtypes[0] in PLAIN_NUMBERS
+    alike = bool(dtypes) and all(dtype is dtypes[0] for dtype in dtypes) and dtypes[0] in PLAIN_NUMBERS
     if len(table) <= FEW_ROWS and alike:
         return tuple(_plain_column(name, values) for name, values in zip(names, table.to_numpy().T, strict=True))
     if len(names) < MANY_COLUMNS or len(table) > FEW_ROWS:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import narwhals as nw
 import numpy as np
 import scipy
 from narwhals.dependencies import is_pandas_dataframe
 
-from causalcontext.data.as_written import numbers_with_words, parsed_codes, without_codes, words_about_clocks
+from causalcontext.data.as_written import numbers_with_words, parsed_codes, without_codes
 from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
@@ -25,13 +25,16 @@ from causalcontext.data.indicators import Indicator, read_with_functions, split_
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame
 from causalcontext.diagnostics.rows import overlap
-from causalcontext.errors import CausalContextError, DataError, did_you_mean, listed
+from causalcontext.errors import CausalContextError, DataError, check_choice, check_truth, did_you_mean, listed
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS
 from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.residuals import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
-from causalcontext.screening.damage import mended
+from causalcontext.options import Options, made, names_to_keep, option, takes
+from causalcontext.screening.cells import DECIMALS, POINT
+from causalcontext.screening.left_out import LeftOut
+from causalcontext.screening.screen import Asked, Screening, check_strict, screened, screened_data
 from causalcontext.screening.thin_levels import data_without, thin_levels
 from causalcontext.views import Contexts
 
@@ -66,6 +69,8 @@ class Inspection:
         What it cannot test, or would be misled by, one sentence each.
     advice : tuple of str
         Which method and test suit the table, one sentence each.
+    left_out : tuple of LeftOut
+        The columns that `discover` leaves out, each with the reason.
     """
 
     context: ContextReading
@@ -76,6 +81,7 @@ class Inspection:
     problems: tuple[str, ...]
     notes: tuple[str, ...]
     advice: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -95,14 +101,44 @@ def inspect(
     table: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | None = None, missing: str = "raise"
 ) -> Inspection:
     """Everything that `discover` would refuse or could not test, found without a search."""
-    check_missing_option(missing)
+    found, _, screening = _inspected(table, Asked(context, kinds, missing=missing))
+    return _with_words(found, screening)
+
+
+def _inspected(table: pd.DataFrame, asked: Asked) -> tuple[Inspection, pd.DataFrame, Screening]:
+    """What is found in a table, the part of it that is searched, and what was left out of it."""
+    check_missing_option(asked.missing)
+    names = [str(name) for name in table.columns]
+    for one in split_context(asked.context)[1]:
+        if one.column not in names:
+            raise DataError(f"the table has no column {one.column!r}{did_you_mean(one.column, names)}")
+    declared_kinds(asked.kinds, names)
+    rest, _, screening = screened(table, asked)
+    found = _read_inspection(rest, replace(asked, kinds=screening.kinds(asked.kinds)))
+    unread = [reading.problem for reading in found.system if reading.problem and reading.name in screening.unread]
+    problems = (*screening.problems, *(problem for problem in found.problems if problem not in unread))
+    return replace(found, problems=problems, left_out=screening.left_out), rest, screening
+
+
+def _with_words(found: Inspection, screening: Screening, strict: bool = False) -> Inspection:
+    """The inspection with what the screening says: columns that are left out, and how others were read."""
+    problems = found.problems
+    if strict:
+        try:
+            check_strict(screening)
+        except DataError as error:
+            problems = (str(error), *problems)
+    return replace(found, problems=problems, notes=(*screening.warnings, *screening.notes, *found.notes),
+                   left_out=screening.left_out)  # fmt: skip
+
+
+def _read_inspection(table: pd.DataFrame, asked: Asked) -> Inspection:
+    """The same of a table of which columns were left out, column by column."""
+    context, kinds, missing = asked.context, asked.kinds, asked.missing
     frame = nw.from_native(table, eager_only=True)
     columns = {series.name: Column(series.name, series.dtype, series) for series in frame.iter_columns()}
     declared = declared_kinds(kinds, list(columns))
     measured, made = split_context(context)
-    for one in made:
-        if one.column not in columns:
-            raise DataError(f"the table has no column {one.column!r}{did_you_mean(one.column, columns)}")
     names = tuple(columns)
     at = [columns.pop(names[place]) for place in context_places(measured, names)]
     system = tuple(read_system_column(column, declared.get(name), len(table)) for name, column in columns.items())
@@ -266,10 +302,42 @@ def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
     return [(int(varying[column]), varying[part].tolist()) for column, part in zip(rest, parts, strict=True)]
 
 
-def check(
-    table: Any, context: AnyContext = None, *, kinds: Mapping[str, str] | None = None, missing: str = "raise",
-    na_values: Any = None,
-) -> Inspection:  # fmt: skip
+SAME = {name: dict(entry.metadata) for name, entry in Options.__dataclass_fields__.items()}
+"""What the command line shows of the options of `discover`."""
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What `check` takes of the options of `discover`."""
+
+    kinds: Mapping[str, str] | None = option(None)
+    missing: str = option("raise", **SAME["missing"])
+    na_values: Any = option(None, **SAME["na_values"])
+    keep: Sequence[str] | None = option(None, **SAME["keep"])
+    strict: bool = option(False, **SAME["strict"])
+    decimal: str = option(POINT, **SAME["decimal"])
+    convert: bool = option(False, **SAME["convert"])
+
+    def __post_init__(self) -> None:
+        check_choice("decimal", self.decimal, DECIMALS)
+        check_truth("strict", self.strict)
+        check_truth("convert", self.convert)
+
+
+class CheckKeywords(TypedDict, total=False):
+    """The fields of `CheckOptions`, for type checkers."""
+
+    kinds: Mapping[str, str] | None
+    missing: str
+    na_values: Any
+    keep: Sequence[str] | None
+    strict: bool
+    decimal: str
+    convert: bool
+
+
+@takes(CheckOptions)
+def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeywords]) -> Inspection:
     """What `discover` would refuse, could not test or be misled by, and which method and test suit the table.
 
     Parameters
@@ -277,13 +345,14 @@ def check(
     table : pandas, polars or pyarrow table
     context : str, what `cc.threshold` and `cc.bins` make, or a sequence of them, optional
         The column that names the context, a step function of a column, or several of them.
-    kinds, missing, na_values
+    kinds, missing, na_values, keep, strict, decimal, convert
         As for `discover`.
 
     Returns
     -------
     Inspection
-        `usable`, and as sentences `problems` (what `discover` refuses), `notes` and `advice`; `str()` has everything.
+        `usable`, and as sentences `problems` (what `discover` refuses), `notes` and `advice`; `left_out` has the
+        columns that `discover` leaves out; `str()` has everything.
 
     Examples
     --------
@@ -293,9 +362,12 @@ def check(
     (True, "all columns are numbers: method='auto', the default, tries score-ac first")
     """
     frame = table if is_pandas_dataframe(table) else eager_frame(table, None).to_pandas()
-    codes = parsed_codes(na_values)
+    chosen: CheckOptions = made(CheckOptions, options, "check")
+    codes, kinds, missing = parsed_codes(chosen.na_values), chosen.kinds, chosen.missing
     frame = without_codes(frame, codes) if codes else frame
-    found = inspect(frame, context, kinds, missing)
+    kept, strict = names_to_keep(chosen.keep), bool(chosen.strict)
+    asked = Asked(context, kinds, kept=kept, missing=missing, decimal=chosen.decimal, convert=chosen.convert)
+    found, frame, screening = _inspected(frame, asked)
     words = numbers_with_words(frame)
     if words:
         said = listed([f"{name} ({', '.join(own)})" for name, own in words.items()], what="column")
@@ -304,21 +376,17 @@ def check(
                 f"command line --na={','.join(every)}")  # fmt: skip
         found = replace(found, notes=(*found.notes, note))
     if found.problems:
-        return found
+        return _with_words(found, screening, strict)
     try:
-        data = read_with_functions(frame, context, kinds)
+        data, screening = screened_data(read_with_functions(frame, context, screening.kinds(kinds)), screening, asked)
     except CausalContextError:  # inspect has said why, column by column
-        return found
-    notes = (*found.notes, *_misleading(data, na_values is not None))
-    return replace(found, notes=notes, advice=tuple(_suitable(data, missing)))
+        return _with_words(found, screening, strict)
+    found = replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing)))
+    return _with_words(found, screening, strict)
 
 
-def _misleading(data: Dataset, codes_decided: bool) -> Iterator[str]:
-    """What a search would take for something else, and what is damaged."""
-    repaired = mended(data, codes_decided=codes_decided)
-    yield from repaired.told
-    data = repaired.data
-    yield from filter(None, (words_about_clocks(data), words_about_functions(data)))
+def _misleading(data: Dataset) -> Iterator[str]:
+    """What a search would take for something else."""
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"

@@ -41,6 +41,7 @@ from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
 from causalcontext.results.thin import as_searched
 from causalcontext.results.wrong_cells import WrongCells
+from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, Reason
 
@@ -122,6 +123,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         | ({"warnings_about": marks_of_warnings} if marks_of_warnings else {})
         | ({} if drawn is None else {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()})
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
+        | ({"left_out": [asdict(left) for left in result.left_out]} if result.left_out else {})
         | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
         | _series_to_dict(result)
     )  # warnings are about rows, which are gone
@@ -165,6 +167,8 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         notes=with_marks(content["notes"], content.get("notes_about", ()), "notes_about"),
         wrong_cells=WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None,
         cuts=tuple(Cut.from_dict(cut) for cut in content.get("cuts", ())),
+        left_out=tuple(LeftOut(left["column"], Why(left["why"]), left["reason"], tuple(left["of"]))
+                       for left in content.get("left_out", ())),
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,
         known_claims=tuples(content["claims"]),

@@ -37,7 +37,7 @@ from causalcontext.results.thin import as_searched, asked_of_search, of_search, 
 from causalcontext.results.violations import by_ranks, find_violations
 from causalcontext.results.words import view_words
 from causalcontext.results.wrong_cells import WrongCells
-from causalcontext.screening.left_out import LeftOut
+from causalcontext.screening.left_out import LeftOut, words_about_absence
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, described
 
@@ -595,8 +595,15 @@ class ContextGraphs(EffectMethods):
     def position(self, name: str) -> int:
         """The place of a variable among `names`."""
         if not isinstance(name, str) or name not in self.names:
-            raise OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, self.names)}")
+            raise self.no_variable(name, self.names)
         return self.names.index(name)
+
+    def no_variable(self, name: object, known: Sequence[str]) -> OptionError:
+        """What to say of a name that is none of the known ones: why its column was left out, or which it may mean."""
+        for left in self.left_out:
+            if left.column == name:
+                return OptionError(f"{name} {words_about_absence(left)}")
+        return OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, known)}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):

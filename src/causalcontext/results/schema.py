@@ -24,6 +24,7 @@ from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES, SPREADS
 from causalcontext.results.few_rows import LEVEL_TYPES
 from causalcontext.results.notes import About
+from causalcontext.screening.left_out import Why
 from causalcontext.search.rules import CHECKS, RULES
 
 FROM_0 = range(2**62)
@@ -134,6 +135,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "cuts?": [_cut],
         "thin?": {"context": str, "levels": [(bool, [(frozenset(LEVEL_TYPES), object), ...]), ...],
                   "rows": [(FROM_0, FROM_0), ...], "untested": [(str, FROM_0)]},
+        "left_out?": [{"column": str, "why": frozenset(why.value for why in Why), "reason": str, "of": [str]}],
     }, content)  # fmt: skip
     for kind in ("notes", "warnings"):
         check({f"{kind}_about?": [(range(len(content[kind])), frozenset(About), str)]}, content)

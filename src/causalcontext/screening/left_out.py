@@ -67,3 +67,12 @@ def words_about_left_out(columns: Sequence[LeftOut]) -> str:
     example = names if len(names) == 1 else names[-1:]
     return (f"left out of the search: {listed(columns, MOST_LISTED, 'column')}; to keep {them}, pass "
             f"keep={example!r}")  # fmt: skip
+
+
+def words_about_absence(left: LeftOut) -> str:
+    """The rest of a sentence on a column that is named and was left out.
+
+    >>> print(words_about_absence(LeftOut("id", Why.IDENTIFIER, "numbers the rows")))
+    was left out of the search, since it numbers the rows; to keep it, pass keep=['id']
+    """
+    return f"was left out of the search, since it {left.reason}; to keep it, pass keep=[{left.column!r}]"

@@ -6,20 +6,69 @@ leaves out functions of other columns, and says what is damaged.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import narwhals as nw
+import numpy as np
+from narwhals.dependencies import is_pandas_dataframe
+
 from causalcontext.data.dataset import Dataset
-from causalcontext.errors import DataError
-from causalcontext.kernels.arrays import Ints
+from causalcontext.data.indicators import split_context
+from causalcontext.data.series_options import SeriesOptions
+from causalcontext.data.tables import columns_of_table, context_places, eager_frame
+from causalcontext.errors import DataError, KnowledgeError, check_are_columns
+from causalcontext.kernels.arrays import Bools, Codes, Ints, Values
+from causalcontext.screening.cells import POINT, text_numbers
+from causalcontext.screening.columns import NAMES_OF_INDEX, ColumnCells, cells_of_column, why_no_variable
+from causalcontext.screening.contexts import (
+    copies_of_contexts,
+    empty_in_a_context,
+    spellings,
+    with_one_spelling,
+    words_about_spellings,
+)
 from causalcontext.screening.damage import mended
 from causalcontext.screening.functions import functions_of_others
-from causalcontext.screening.left_out import LeftOut, words_about_left_out
+from causalcontext.screening.left_out import LeftOut, Why, words_about_absence, words_about_left_out
 from causalcontext.views import Contexts
 
 DAMAGED = ("auto", "keep")
 """What is done with damaged rows and cells: they are left out, or kept."""
+FEWEST_ROWS = 2
+"""Rows before a column can be constant."""
+MOST_WITHOUT_CONTEXT = 0.05
+"""Share of rows without a context that are left out with a warning; more are an error."""
+FEWEST_PERMUTED, SHARE_PERMUTED = 3, 0.5
+"""So many columns, and more than this share of the numbers, that look like ids in any order are ranks, not ids."""
+
+ROUNDING = 1e-12
+"""Differences within a unit, by the largest value, that are rounding."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a caller says about the columns of a table."""
+
+    context: Any = None
+    kinds: Mapping[str, str] | None = None
+    names: Sequence[str] | None = None
+    kept: Collection[str] = ()
+    missing: str = "raise"
+    decimal: str = POINT
+    convert: bool = False
+    series: SeriesOptions | None = None  # how rows follow each other in time; None where they do not
+    damaged: str = "auto"  # one of `DAMAGED`
+    codes_decided: bool = False  # whether the caller said which values are codes for missing ones
+    named: Collection[str] = ()  # the columns that knowledge names
+
+    @property
+    def declared(self) -> dict[str, str]:
+        """The kinds by the names of columns; of what is no mapping reading says so."""
+        if not isinstance(self.kinds, Mapping):
+            return {}
+        return {str(name): str(kind) for name, kind in self.kinds.items()}
 
 
 @dataclass(frozen=True)
@@ -29,40 +78,258 @@ class Screening:
     left_out: tuple[LeftOut, ...] = ()
     told: tuple[str, ...] = ()
     """Other sentences that a reader must know."""
-    rows: Ints | None = None
-    """The rows of the table that are searched, by number, where damaged ones are left out."""
+    notes: tuple[str, ...] = ()
+    """How text was read."""
+    problems: tuple[str, ...] = ()
+    """Why columns cannot be read as they are, one sentence each."""
+    unread: tuple[str, ...] = ()
+    """The columns that these are about."""
+    rows: Ints | None = field(default=None, compare=False)
+    """The rows that are searched, where some of the table are left out."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What belongs among the warnings of a result."""
         return tuple(words for words in (words_about_left_out(self.left_out), *self.told) if words)
 
+    def within(self, rows: Ints | None) -> Screening:
+        """The same in a larger table, of which these rows were looked at; None for all."""
+        if rows is None:
+            return self
+        return replace(self, rows=rows if self.rows is None else rows[self.rows])
+
+    def kinds(self, declared: Mapping[str, str] | None) -> Mapping[str, str] | None:
+        """The kinds that were declared of columns that are searched."""
+        out = {left.column for left in self.left_out}
+        if not out or not isinstance(declared, Mapping):
+            return declared
+        return {name: kind for name, kind in declared.items() if str(name) not in out}
+
+    def check_names(self, names: Iterable[str], what: str = "knowledge") -> None:
+        """Return unless one of some names is that of a column that was left out."""
+        left_out = {left.column: left for left in self.left_out}
+        for name in names:
+            if name in left_out:
+                raise KnowledgeError(f"{what} names {name!r}, which {words_about_absence(left_out[name])}")
+
 
 NOTHING = Screening()
 
 
-def screened_table(table: Any, context: Any, kinds: Mapping[str, str] | None, names: Sequence[str] | None,
-                   kept: Collection[str] = ()) -> tuple[Any, Screening]:  # fmt: skip
-    """The table in memory without the columns that cannot be variables.
+def screened_table(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Screening]:
+    """The table in memory without the columns that cannot be variables, the names of an array, and what was found.
 
-    `kept` are columns that stay whatever they hold.
+    Text that is numbers is read as such; an error names the cells of text that is not.
     """
-    return table, NOTHING
+    rest, names, found = screened(table, asked)
+    if found.problems:
+        raise DataError(found.problems[0])
+    if found.left_out and asked.series is None:
+        _check_enough([column.name for column in columns_of_table(rest, names)], asked, found)
+    return rest, names, found
 
 
-def screened_data(data: Dataset, before: Screening, kept: Collection[str] = (), missing: str = "raise",
-                  damaged: str = "auto", codes_decided: bool = False) -> tuple[Dataset, Screening]:  # fmt: skip
-    """The columns that were read without the functions of others and without damage, and all that is to be said.
+def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Screening]:
+    """The same, with what cannot be read among the problems."""
+    columns = columns_of_table(table, asked.names)
+    names = [column.name for column in columns]
+    check_are_columns(asked.kept, names)
+    measured, made = split_context(asked.context)
+    contexts = [names[place] for place in context_places(measured, tuple(names))]
+    if not columns or len(columns[0].series) < FEWEST_ROWS:
+        return table, asked.names, NOTHING
+    taken = {*contexts, *(one.column for one in made)}
+    if asked.series is not None:
+        taken |= {*asked.series.taken, *asked.series.covariates, *(one.column for one in asked.series.cycles)}
+    cells = {column.name: cells_of_column(column) for column in columns}
+    rows, told = _rows_to_keep([cells[name] for name in names], [cells[name] for name in contexts], asked)
+    here = {name: one.some(rows) for name, one in cells.items()}
+    texts = {name: one for name, one in here.items() if name not in contexts}
+    new, notes, problems = _numbers_of_texts(texts, asked)
+    here |= {name: ColumnCells(here[name].column, values, here[name].codes, ()) for name, values in new.items()}
+    # Of contexts levels alone are asked about.
+    codes = {name: _levels_by_row(here[name]) for name in contexts}
+    searched = [here[name] for name in names if name not in taken and name not in problems]
+    left_out = _left_out(searched, codes, asked)
+    out = {left.column for left in left_out}
+    alike = spellings([one for name, one in here.items() if name not in out and name not in new])
+    merged: dict[str, list[object]] = {}
+    if asked.convert:
+        merged = {name: with_one_spelling(here[name], own) for name, own in alike.items()}
+    told = (*told, *filter(None, [words_about_spellings({} if asked.convert else alike)]))
+    places = None if rows is None else np.flatnonzero(rows)
+    found = Screening(left_out, told, tuple(notes), tuple(problems.values()), tuple(problems), places)
+    if not (left_out or new or merged) and rows is None:
+        return table, asked.names, found
+    kept = [place for place, name in enumerate(names) if name not in out]
+    changed: dict[str, Any] = {name: values for name, values in (new | merged).items() if name not in out}
+    rest, rest_names = _part(table, names, kept, rows, changed, asked.names)
+    return rest, rest_names, found
 
-    `damaged` is one of `DAMAGED`; the others are options of `mended`.
+
+def _rows_to_keep(columns: Sequence[ColumnCells], contexts: Sequence[ColumnCells], asked: Asked
+                  ) -> tuple[Bools | None, tuple[str, ...]]:  # fmt: skip
+    """The rows that can be searched, None for all, and what is to be said of the others."""
+    if asked.missing != "raise" or asked.series is not None:
+        return None, ()
+    told = []
+    empty = np.ones(len(columns[0].missing), dtype=bool)
+    for cells in columns:
+        empty &= cells.missing
+        if not empty.any():
+            break
+    keep = ~empty
+    if empty.any():
+        count = int(empty.sum())
+        told.append(f"{_rows(count)} of {empty.size:,} {'have' if count > 1 else 'has'} no value in any column and "
+                    f"{'are' if count > 1 else 'is'} left out")  # fmt: skip
+    for cells in contexts:
+        lacking = cells.missing & keep
+        count = int(lacking.sum())
+        if 0 < count < MOST_WITHOUT_CONTEXT * keep.sum():
+            keep = keep & ~lacking
+            told.append(f"{cells.name} has no value in {_rows(count)} of {empty.size:,}, which "
+                        f"{'are' if count > 1 else 'is'} left out")  # fmt: skip
+    return (None, ()) if keep.all() or not keep.any() else (keep, tuple(told))
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
+def _numbers_of_texts(columns: Mapping[str, ColumnCells], asked: Asked
+                      ) -> tuple[dict[str, Values], list[str], dict[str, str]]:  # fmt: skip
+    """Columns of text that are numbers as numbers, notes on them, and why others cannot be read, by column."""
+    found: dict[str, Values] = {}
+    notes: list[str] = []
+    problems: dict[str, str] = {}
+    declared = asked.declared
+    for name, cells in columns.items():
+        levels = declared.get(name) in ("categorical", "ordered")
+        if cells.values is not None or str not in cells.families or levels:
+            continue
+        if not set(cells.families) <= {str, int, float}:
+            continue
+        used = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels)) > 0
+        texts = [level for level, here in zip(cells.levels, used.tolist(), strict=True) if here]
+        read = text_numbers(name, texts, asked.decimal, asked.convert)
+        if read is None:
+            continue
+        if read.values is None:
+            problems[name] = read.problem
+            continue
+        numbers = np.full(len(cells.levels) + 1, np.nan)
+        numbers[:-1][used] = read.values
+        found[name] = numbers[cells.codes]
+        notes.append(read.note)
+    return found, notes, problems
+
+
+def _levels_by_row(cells: ColumnCells) -> tuple[Codes, Sequence[object]]:
+    """The level of every row of a context, -1 where there is none, and the levels that occur."""
+    if cells.values is None:
+        used, codes = np.unique(cells.codes[cells.codes >= 0], return_inverse=True)
+        place = np.full(len(cells.codes), -1, dtype=np.int32)
+        place[cells.codes >= 0] = codes
+        return place, [cells.levels[level] for level in used.tolist()]
+    missing = cells.missing
+    different, codes = np.unique(cells.values[~missing], return_inverse=True)
+    place = np.full(len(missing), -1, dtype=np.int32)
+    place[~missing] = codes
+    return place, different.tolist()
+
+
+def _left_out(system: Sequence[ColumnCells], contexts: Mapping[str, tuple[Codes, Sequence[object]]], asked: Asked
+              ) -> tuple[LeftOut, ...]:  # fmt: skip
+    """The columns that cannot be variables, but for those that the caller keeps, in the order of the table."""
+    declared = asked.declared
+    system = [cells for cells in system if cells.name not in asked.kept]
+    found: dict[str, LeftOut] = {}
+    for cells in system:
+        left = why_no_variable(cells, cells.name in declared, asked.series is not None)
+        if left is not None:
+            found[cells.name] = left
+    numbers = [cells.name for cells in system if cells.values is not None]
+    permuted = [name for name in numbers if name in found and found[name].why is Why.IDENTIFIER
+                and NAMES_OF_INDEX.fullmatch(name) is None]  # fmt: skip
+    if len(permuted) >= FEWEST_PERMUTED and len(permuted) > SHARE_PERMUTED * len(numbers):
+        found = {name: left for name, left in found.items() if name not in permuted}
+    split = {name: own for name, own in contexts.items() if len(own[1]) > 1}
+    rest = [cells for cells in system if cells.name not in found]
+    if split:
+        found |= {left.column: left for left in copies_of_contexts(rest, split)}
+    rest = [cells for cells in rest if cells.name not in found]
+    if split and asked.missing != "testwise" and asked.series is None:
+        found |= {left.column: left for left in empty_in_a_context(rest, split)}
+    return tuple(found[cells.name] for cells in system if cells.name in found)
+
+
+def _check_enough(names: Sequence[str], asked: Asked, found: Screening) -> None:
+    """Return if there are two variables besides the contexts, or none was left out."""
+    left = len(names) - len(context_places(split_context(asked.context)[0], tuple(names)))
+    if left < 2:
+        raise DataError(f"the table has {left} column{'' if left == 1 else 's'} that can be searched, and at least 2 "
+                        f"are needed; {words_about_left_out(found.left_out)}")  # fmt: skip
+
+
+def _part(table: Any, names: Sequence[str], kept: Sequence[int], rows: Bools | None, changed: Mapping[str, Any],
+          own: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:  # fmt: skip
+    """Some columns and rows of a table of any kind, some columns with new cells, and the names of an array."""
+    if isinstance(table, np.ndarray) and not changed:
+        part = table[:, list(kept)] if rows is None else table[rows][:, list(kept)]
+        return part, [names[place] for place in kept]
+    if is_pandas_dataframe(table):
+        frame = table.iloc[:, list(kept)] if rows is None else table.iloc[np.flatnonzero(rows), list(kept)]
+        titles = {str(title): title for title in frame.columns}
+        if changed:
+            frame = frame.copy(deep=False)
+        for name, cells in changed.items():
+            frame[titles[name]] = cells
+        return frame, None
+    eager = eager_frame(table, own).select([names[place] for place in kept])
+    if rows is not None:
+        eager = eager.filter(rows.tolist())
+    made = [nw.new_series(name, list(cells), backend=eager.implementation) for name, cells in changed.items()]
+    return eager.with_columns(*made).to_native() if made else eager.to_native(), None
+
+
+def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Dataset, Screening]:
+    """The columns that were read without damage and without the functions of others, and all that is to be said.
+
+    The rows of a series follow each other, so that none of them is left out: what is damaged is the matter of windows.
     """
-    repaired = mended(data, missing, damaged == "keep", codes_decided)
-    data = repaired.data
-    left_out = functions_of_others(data, kept)
+    found = before
+    if asked.series is None:
+        repaired = mended(data, asked.missing, asked.damaged == "keep", asked.codes_decided)
+        data = repaired.data
+        found = replace(found, told=(*found.told, *repaired.told))
+        if repaired.kept_rows is not None:
+            rows = repaired.kept_rows
+            found = replace(found, rows=rows if found.rows is None else found.rows[rows])
+    covariates = () if asked.series is None else asked.series.covariates
+    left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named)
     if left_out:
         data = without_columns(data, [left.column for left in left_out])
-    told = (*before.told, *repaired.told)
-    return data, Screening((*before.left_out, *left_out), told, repaired.kept_rows)
+    return data, replace(found, left_out=(*found.left_out, *left_out))
+
+
+def constant_in_units(data: Dataset, units: Ints, asked: SeriesOptions, kept: Collection[str] = ()
+                      ) -> tuple[LeftOut, ...]:  # fmt: skip
+    """The system variables of a panel that never change within a unit: without the means of units nothing is left."""
+    found = []
+    for place in data.system:
+        name = data.names[place]
+        if name in kept or name in asked.covariates or place in data.contexts.sources:
+            continue
+        values = np.asarray(data.columns[place], dtype=np.float64)
+        known = np.isfinite(values)
+        order = np.lexsort((values[known], units[known]))
+        inside = np.diff(units[known][order]) == 0
+        steps = np.abs(np.diff(values[known][order]))[inside]
+        scale = float(np.abs(values[known]).max(initial=0.0))
+        if inside.any() and (steps <= ROUNDING * scale).all():
+            found.append(LeftOut(name, Why.UNITS, f"never changes within a unit of {asked.units}"))
+    return tuple(found)
 
 
 def check_strict(found: Screening) -> None:
@@ -76,7 +343,7 @@ def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
     """The table without some system variables.
 
     >>> from causalcontext.data.tables import read_table
-    >>> table = {"X": [1.0, 2.0, 3.0, 5.0], "id": [1, 2, 3, 4], "Y": [2.0, 5.0, 1.0, 0.0], "R": [0, 1, 0, 1]}
+    >>> table = {"X": [1.0, 2.0, 3.0, 1.5], "id": [1, 2, 3, 4], "Y": [2.0, 5.0, 1.0, 0.5], "R": [0, 1, 0, 1]}
     >>> data = read_table(table, "R")
     >>> found = without_columns(data, ["id"])
     >>> found.names, found.contexts.positions

@@ -2,7 +2,7 @@
 import { button, card, element, histogram, list, menu, number, plural } from "./elements.js";
 import { findings } from "./table.js";
 
-const MOST_LEVELS = 50, OWN_PLACE = ["method", "missing", "lags", "time", "units", "sample"]; // a table that is open here is in memory
+const MOST_LEVELS = 50, OWN_PLACE = ["method", "missing", "lags", "time", "units", "sample", "keep"]; // a table that is open here is in memory
 const NUMBERS = ["N", "NUMBER", "SECONDS"];
 const MISSING = [["raise", "stop, and say where they are"], ["model", "use every observed cell"], ["listwise", "drop rows that have some"], ["testwise", "drop them test by test"]];
 const MISSING_WITH_LAGS = [["raise", "stop, and say where they are"], ["model", "use every observed cell"], ["windows", "leave out windows that have some"], ["interpolate", "fill in single cells"]];

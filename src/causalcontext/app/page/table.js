@@ -22,10 +22,23 @@ function findingsOf(app) {
   if (found.error) return [element("p", { class: "problem", dir: "auto" }, found.error)];
   if (found.problems.length) parts.push(element("h3", {}, "A search refuses this"), element("div", { class: "problem" }, list(found.problems)), ...missingButtons(app));
   else parts.push(element("p", { class: "good" }, "Ready: a search takes this table."));
+  parts.push(...leftOutOf(app));
   if (found.rows.length > 1) parts.push(element("p", { dir: "auto" }, `Rows by context: ${found.rows.map(([level, rows]) => `${level}: ${rows.toLocaleString("en")}`).join(", ")}.`));
   if (found.notes.length) parts.push(element("h3", {}, "Worth knowing"), list(found.notes));
   if (found.advice.length) parts.push(element("h3", {}, "Advice"), list(found.advice));
   return parts;
+}
+
+// The columns that a search leaves out, and those that are kept although it would, with a box for each.
+function leftOutOf(app) {
+  const kept = app.question.options.keep ?? [], left = app.findings.left_out ?? [];
+  if (!left.length && !kept.length) return [];
+  const line = (name, reason, on) => element("li", {}, element("label", { dir: "auto" }, element("input", { type: "checkbox", checked: on, "aria-label": `keep ${name}`, onchange: () => app.change((question) => {
+    const others = (question.options.keep ?? []).filter((other) => other !== name);
+    if (!on) others.push(name);
+    if (others.length) question.options.keep = others; else delete question.options.keep;
+  }) }), ` keep ${name}${reason ? `, which ${reason}` : ""}`));
+  return [element("h3", {}, "Left out of the search"), element("ul", {}, ...left.map(([name, reason]) => line(name, reason, false)), ...kept.map((name) => line(name, "", true)))];
 }
 
 function missingButtons(app) {

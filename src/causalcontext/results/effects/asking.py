@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from causalcontext.data.columns import Kind
-from causalcontext.errors import OptionError, did_you_mean, listed, shortly
+from causalcontext.errors import OptionError, listed
 from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, mark_of, may_cause
 from causalcontext.graphs.lag_names import split
@@ -57,7 +57,7 @@ def asked_node(mechanics: Mechanics, name: str) -> tuple[int, int | None]:
     known = [names[mechanics.at(v)] for v in range(window.variables + window.covariates)]
     plain, lag = (name, None) if name in known else split(name)
     if plain not in (known if lag is None else known[: window.variables]):
-        raise OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, known)}")
+        raise mechanics.result.no_variable(name, known)
     return mechanics.at(known.index(plain)), None if lag is None else check_steps(lag)
 
 

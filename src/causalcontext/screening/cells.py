@@ -1,0 +1,202 @@
+"""Text that holds numbers: "12.5", "12,5", "1,234", "12 kg", "45 %"; read as numbers, or refused with two of its cells.
+
+Text of plain numbers is read as numbers. Whatever else a cell has is refused, until the caller says how it is meant:
+`decimal=","` for decimal commas, `convert=True` for units and thousands separators.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from causalcontext.data.columns import MOSTLY, WORDS, check_no_typing_error
+from causalcontext.errors import DataError
+from causalcontext.kernels.arrays import Floats
+
+POINT, COMMA = DECIMALS = (".", ",")
+"""What may stand before the digits behind the decimal point."""
+MOST_LEVELS = 20
+"""Text of so many different whole numbers may be a category's codes; that of more is numbers."""
+FEWEST_NUMBERS = 3
+"""Different cells of numbers with units or commas; a column of two is as well a category of two levels."""
+MOST_UNITS = 4
+"""Different units in a column; letters behind numbers that differ more are keys, such as '12A' and '12B'."""
+GLANCE = 200
+"""Different cells that are looked at first: hardly any number among them, and the column is no column of numbers."""
+
+_CURRENCY = "€$£¥"
+_UNIT = rf"[{_CURRENCY}%‰°µμΩ]?[^\W\d_]{{0,8}}(?:/[^\W\d_]{{1,6}})?[²³23]?(?:/[^\W\d_]{{1,6}}[²³23]?)?"
+_CELL = re.compile(rf"(?P<before>[{_CURRENCY}]|USD|EUR|GBP|CHF)?\s*(?P<sign>[+\-−]?)(?P<body>[\d.,' \u00a0\u202f’]*\d"
+                   rf"(?:[eE][+-]?\d+)?)\.?\s*(?P<unit>{_UNIT})")  # fmt: skip
+_PLAIN = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"\d*,\d+|\d{1,3}(?:[.' \u00a0\u202f’]\d{3})+(?:,\d+)?")
+_IN_THREES = re.compile(r"\d{1,3}(?:([,' \u00a0\u202f’])\d{3})(?:\1\d{3})*(?P<rest>\.\d+)?")
+_MARKS = re.compile(r"[,' \u00a0\u202f’]")
+_CODE = re.compile(r"0\d+")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of text that holds a number."""
+
+    text: str
+    value: float
+    unit: str
+    commas: bool = False  # digits behind a decimal comma
+    thirds: bool = False  # digits in groups of three
+    code: bool = False  # a whole number that begins with 0, as keys do
+
+
+@dataclass(frozen=True)
+class TextNumbers:
+    """What text that holds numbers is read as, or why it is refused."""
+
+    values: Floats | None = None  # one for every text; None where it is refused
+    note: str = ""
+    problem: str = ""
+
+
+def text_numbers(name: str, texts: Sequence[Any], decimal: str = POINT, convert: bool = False) -> TextNumbers | None:
+    """The numbers that the different texts of a column hold, or why they are refused; None if it holds none.
+
+    >>> text_numbers("dose", ["12.5", "3", "4.1"]).values.tolist()
+    [12.5, 3.0, 4.1]
+    >>> print(text_numbers("dose", ["12 kg", "3 kg", "4 kg"]).problem)
+    column 'dose' is text: numbers with the unit kg, such as '12 kg' and '3 kg'; pass convert=True (--convert) to read \
+the numbers, or declare kinds={'dose': 'categorical'} if they are levels
+    >>> text_numbers("site", ["north", "south"]) is None
+    True
+    """
+    plain = [text if isinstance(text, str) else str(text) for text in texts]
+    pointed = [text for text in plain if "." in text]
+    if (
+        decimal == COMMA
+        and not any("," in text for text in plain)
+        and any(not cell_of(text, COMMA) for text in pointed)
+    ):
+        decimal = POINT  # another column has the commas
+    few = [cell_of(text, decimal) for text in plain[:GLANCE]]
+    if sum(cell is not None for cell in few) < MOSTLY * sum(text.strip() not in WORDS for text in plain[:GLANCE]):
+        return None
+    cells = [*few, *(cell_of(text, decimal) for text in plain[GLANCE:])]
+    known = sorted((cell for cell in cells if cell is not None), key=lambda cell: cell.text)
+    words = [text for text, cell in zip(plain, cells, strict=True) if cell is None and text.strip() in WORDS]
+    others = [text for text, cell in zip(plain, cells, strict=True) if cell is None and text.strip() not in WORDS]
+    if len(known) < FEWEST_NUMBERS or len(known) < MOSTLY * (len(known) + len(others)):
+        return None
+    if all(not cell.unit and not cell.commas and not cell.thirds for cell in known):
+        return _of_plain_numbers(name, plain, cells, bool(words or others))
+    if others:
+        return _refused(name, known, f"mostly numbers, but {min(others)!r} is none; correct it, or drop the column")
+    return _of_marked_numbers(name, plain, cells, words, decimal, convert)
+
+
+def cell_of(text: str, decimal: str = POINT) -> Cell | None:
+    """The number in a cell of text, and how it is written; None if it holds none.
+
+    >>> cell_of("1,234.5 kg").value, cell_of("1.234,5", ",").value, cell_of("city 12")
+    (1234.5, 1234.5, None)
+    """
+    match = _CELL.fullmatch(text.strip())
+    if match is None:
+        return None
+    body, unit = match["body"].strip(), match["before"] or match["unit"]
+    sign = -1.0 if match["sign"] in ("-", "−") else 1.0
+    if decimal == COMMA and _DECIMAL_COMMA.fullmatch(body):
+        number = re.sub(r"[.' \u00a0\u202f’]", "", body).replace(",", ".")
+        return Cell(text, sign * float(number), unit, commas="," in body)
+    if _PLAIN.fullmatch(body):
+        if decimal == COMMA and "." in body:
+            return None
+        return Cell(text, sign * float(body), unit, code=_CODE.fullmatch(body) is not None)
+    if _IN_THREES.fullmatch(body):
+        # "1,234" may be either
+        either = body.count(",") == 1 and "." not in body and _MARKS.sub("", body.replace(",", "")).isdigit()
+        return Cell(text, sign * float(_MARKS.sub("", body)), unit, commas=either, thirds=True)
+    if _DECIMAL_COMMA.fullmatch(body):
+        return Cell(text, sign * float(re.sub(r"[.' \u00a0\u202f’]", "", body).replace(",", ".")), unit, commas=True)
+    return None
+
+
+def _of_plain_numbers(name: str, texts: Sequence[str], cells: Sequence[Cell | None], mixed: bool
+                      ) -> TextNumbers | None:  # fmt: skip
+    """Plain numbers as numbers, unless they are the codes of a category; refused if other cells are among them."""
+    known = [cell for cell in cells if cell is not None]
+    if any(cell.code for cell in known):
+        return None
+    if mixed:
+        try:
+            check_no_typing_error(name, sorted(texts))
+        except DataError as error:
+            return TextNumbers(problem=str(error))
+        return None
+    if len(known) <= MOST_LEVELS and all(cell.value.is_integer() for cell in known):
+        return None
+    return TextNumbers(np.array([cell.value for cell in known]), f"{name} is text of numbers, and read as numbers")
+
+
+def _of_marked_numbers(name: str, plain: Sequence[str], cells: Sequence[Cell | None], words: Sequence[str],
+                       decimal: str, convert: bool) -> TextNumbers | None:  # fmt: skip
+    """Numbers with units, decimal commas or thousands separators, as the caller says that they are meant."""
+    known = sorted((cell for cell in cells if cell is not None), key=lambda cell: cell.text)
+    units = sorted({cell.unit for cell in known})
+    if len(units) > 1:
+        if "" in units and max(map(len, units)) == 1 and units[1:] != ["%"]:  # a typing error, such as 2o
+            return _of_plain_numbers(name, plain, cells, True)
+        keys = len(units) > MOST_UNITS or any(cell.code for cell in known)
+        if keys or ("" not in units and len(known) <= MOST_LEVELS):
+            return None
+        two = [next(cell for cell in known if cell.unit == unit) for unit in [*units[1:], units[0]][:2]]
+        return _refused(name, two, "its numbers have different units, or some have none; make them alike, or drop the "
+                        "column")  # fmt: skip
+    commas = decimal != COMMA and any(cell.commas and not cell.thirds for cell in known)
+    if commas:
+        marked = [cell for cell in known if cell.commas]
+        return _refused(name, marked, "numbers with decimal commas", "pass decimal=',' (--decimal ,) to read them")
+    either = decimal != COMMA and any(cell.commas for cell in known)
+    marked = [cell for cell in known if cell.thirds]
+    if marked and not convert:
+        also = ", or decimal=',' (--decimal ,) if these are decimal commas" if either else ""
+        return _refused(name, marked, "numbers with thousands separators",
+                        f"pass convert=True (--convert) to read them{also}")  # fmt: skip
+    if units != [""] and not convert:
+        return _refused(name, known, f"numbers with the unit {units[0]}",
+                        "pass convert=True (--convert) to read the numbers")  # fmt: skip
+    if words:
+        return TextNumbers(problem=f"column {name!r} is text that holds numbers such as {known[0].text!r}, and "
+                           f"{words[0]!r}; if it means a missing value pass na_values={[*words]!r} "
+                           f"(--na={','.join(words)})")  # fmt: skip
+    unit = f" in {units[0]}" if units[0] else ""
+    return TextNumbers(np.array([cell.value for cell in cells if cell is not None]),
+                       f"{name} is text such as {known[0].text!r}, and read as numbers{unit}")  # fmt: skip
+
+
+def _refused(name: str, cells: Sequence[Cell], found: str, way: str = "") -> TextNumbers:
+    """The sentence on a column that is refused, with two of its cells."""
+    two = " and ".join(repr(cell.text) for cell in cells[:2])
+    if not way:
+        return TextNumbers(problem=f"column {name!r} is text such as {two}: {found}")
+    levels = f"or declare kinds={{{name!r}: 'categorical'}} if they are levels"
+    return TextNumbers(problem=f"column {name!r} is text: {found}, such as {two}; {way}, {levels}")
+
+
+def merged_levels(counts: Mapping[Any, int]) -> dict[str, tuple[str, ...]]:
+    """Levels that differ only in case or spaces, by the most frequent spelling.
+
+    >>> merged_levels({"icu": 470, "ICU ": 30, "normal": 500})
+    {'icu': ('ICU ',)}
+    """
+    alike: dict[str, list[str]] = {}
+    for level in counts:
+        if isinstance(level, str):
+            alike.setdefault(" ".join(level.split()).casefold(), []).append(level)
+    found = {}
+    for spellings in alike.values():
+        if len(spellings) > 1:
+            first, *others = sorted(spellings, key=lambda level: (-counts[level], level))
+            found[first] = tuple(others)
+    return found

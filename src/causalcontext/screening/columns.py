@@ -1,0 +1,323 @@
+"""Columns that cannot be variables, each looked at by itself: constants, row numbers and ids, dates, free text.
+
+A whole number that differs from row to row is an id only if chance cannot do that. Of n independent draws from R whole
+numbers, however they are distributed, at most R (1 - exp(-n/R)) different ones are to be expected, with the standard
+deviation of an occupancy count. Ids drawn from a much wider range look like any measurement, and do no harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, sqrt
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from causalcontext.data.as_written import FEWEST_DATES, written_dates
+from causalcontext.data.columns import Column, number_text, plain_values, value_families
+from causalcontext.data.frames import is_missing, numbered
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
+from causalcontext.screening.left_out import LeftOut, Why
+
+FEWEST_ROWS = 10
+"""Rows in steady steps, before these number the rows."""
+STEADY = 0.5
+"""Standard deviation of the steps from row to row of a clock, by their mean; 1 in a table sorted by a measurement."""
+FEWEST_STEPS = 30
+"""Rows that this needs."""
+EXCESS = 6.0
+"""Standard deviations by which an id has more different numbers than independent draws: one in a billion."""
+MOSTLY_DIFFERENT = 0.9
+"""Share of the rows with a number of their own: the rows of an id may be repeated, a grid of a design is none."""
+MOST_EVEN = 1e15
+"""Whole numbers from here on are rounded."""
+GLANCE = 2000
+"""Values that are looked at first."""
+FEW_LEVELS, MANY_LEVELS, LEVELS_BY_ROWS = 20, 100, 0.2
+"""Levels that a category may have in any table; that none may exceed; and the share of the rows between these."""
+WORDS_OF_TEXT = 3
+"""Words in the middle cell of free text."""
+SHOWN = 24
+"""Letters of a cell that are shown."""
+CONSTANT = 1e-12
+"""Range by the largest value: smaller ones are rounding of one number."""
+
+NAMES_OF_INDEX = re.compile(r"Unnamed: \d+|index|level_\d+|__index_level_\d+__")
+NAMES_OF_IDS = re.compile(r"(?:.*[\s_.-])?(?:id|ids|ID|Id|guid|uuid|UUID|rowid|row_?number|row_?nr)|.*[a-z](?:Id|ID)")
+NAMES_OF_CLOCKS = re.compile(
+    r"(?:.*[\s_.-])?(?:date|day|time|datetime|timestamp|epoch|unix)(?:[\s_.-].*)?", re.IGNORECASE
+)
+SERIAL_DAYS, EPOCH_SECONDS = (20_000.0, 80_000.0), (5e8, 5e12)
+"""Dates as spreadsheets count them, from 1954 to 2119; seconds or milliseconds since 1970, from 1985 on."""
+
+_UUID = re.compile(r"\{?[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\}?")
+_MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\.?"
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[ap]\.?m\.?)?"
+_DAYS = (
+    r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?",
+    r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}",
+    rf"\d{{1,2}}[-. ]+{_MONTH}[-, ]+\d{{2,4}}",
+    rf"{_MONTH}[- ]+(?:\d{{1,2}},? +)?\d{{4}}",
+    r"\d{4}-?W\d{1,2}",
+    r"\d{4}[- ]?Q[1-4]",
+)
+_WEEKDAY, _ZONE = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?", r"(?:Z| ?UTC|[+-]\d{2}:?\d{2})?"
+_DATE = re.compile(rf"{_WEEKDAY}(?:{'|'.join(_DAYS)})(?:[T, ]+{_CLOCK})?{_ZONE}|{_CLOCK}", re.IGNORECASE)
+_TIMES = ("date", "datetime", "time", "Timestamp", "Period")
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCells:
+    """The cells of a column, in the order of the rows: numbers, or the levels of text and categories."""
+
+    column: Column
+    values: Values | None  # of numbers, with gaps
+    codes: Ints | Codes  # the place of every row's level, -1 where it is missing; of numbers empty
+    levels: Sequence[Any]
+    families: tuple[type, ...] = ()  # the types of the levels
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.column.name
+
+    @cached_property
+    def missing(self) -> Bools:
+        """Where there is no value."""
+        return is_missing(self.values) if self.values is not None else np.asarray(self.codes < 0)
+
+    def some(self, rows: Bools | None) -> ColumnCells:
+        """The cells of some rows."""
+        if rows is None:
+            return self
+        values = None if self.values is None else self.values[rows]
+        return ColumnCells(self.column, values, self.codes if values is not None else self.codes[rows], self.levels,
+                           self.families)  # fmt: skip
+
+
+def cells_of_column(column: Column) -> ColumnCells:
+    """The cells of a column of any kind of table."""
+    nothing = np.zeros(0, dtype=np.int64)
+    if isinstance(column.series, np.ndarray) or column.dtype.is_numeric():
+        values = plain_values(column)
+        if values.dtype.kind == "O":
+            values = values.astype(np.float64)
+        return ColumnCells(column, values, nothing, ())
+    native = column.series.to_native()
+    if column.series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
+        levels = native.cat.categories.tolist()
+        return ColumnCells(column, None, native.cat.codes.to_numpy(), levels, _families(levels))
+    if column.dtype.is_nested() or column.dtype.is_temporal():
+        return ColumnCells(column, None, np.asarray(np.where(column.series.is_null().to_numpy(), -1, 0)), ("",))
+    if isinstance(column.dtype, nw.String) and column.series.implementation.is_pandas_like():
+        codes, texts = native.factorize()
+        return ColumnCells(column, None, codes, texts.tolist(), (str,))
+    values = plain_values(column)
+    if values.dtype.kind in "fiu":
+        return ColumnCells(column, values, nothing, ())
+    try:
+        families = value_families(values) if values.dtype.kind == "O" else (values.dtype.type,)
+        if families and {family.__name__ for family in families} <= {"int", "float"}:
+            return ColumnCells(column, _of_objects(values), nothing, ())
+        codes, different = numbered(values)
+    except (TypeError, ValueError):  # lists and other objects, of which reading says what it thinks
+        return ColumnCells(column, None, np.zeros(len(values), dtype=np.int64), ("",), (object,))
+    return ColumnCells(column, None, codes, list(different), families)
+
+
+def _of_objects(values: Values) -> Values:
+    """Numbers that are objects, Decimals and the like, with gaps."""
+    numbers = np.full(len(values), np.nan)
+    present = ~is_missing(values)
+    numbers[present] = values[present].astype(np.float64)
+    return numbers
+
+
+def _families(levels: Sequence[Any]) -> tuple[type, ...]:
+    values = np.empty(len(levels), dtype=object)
+    values[:] = levels
+    return value_families(values)
+
+
+def why_no_variable(cells: ColumnCells, declared: bool = False, series: bool = False) -> LeftOut | None:
+    """Why a column cannot be a variable; None if it can be one, or if reading it must say why not.
+
+    Of a column whose kind is declared only what no kind makes a variable is said; in a `series` what rises with the
+    rows may be a trend.
+    """
+    missing = cells.missing
+    if missing.all():
+        return LeftOut(cells.name, Why.EMPTY, "has no value in any row")
+    dtype = cells.column.dtype
+    if isinstance(dtype, nw.Datetime | nw.Date | nw.Time) or _are_times(cells.families):
+        return LeftOut(cells.name, Why.DATE, f"holds dates or times ({_use_of(cells.name)})")
+    if dtype.is_nested() or dtype.is_temporal() or object in cells.families:
+        return None
+    share = "" if not missing.any() else f" that has a value ({np.count_nonzero(~missing):,} of {missing.size:,})"
+    if cells.values is not None:
+        values = cells.values[~missing] if share else cells.values
+        if _is_constant(values):
+            return LeftOut(
+                cells.name, Why.CONSTANT, f"is constant, {number_text(float(values[0]))} in every row{share}"
+            )
+        return None if declared else _why_no_number(cells.name, values, bool(share), series)
+    counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels))
+    occurring = np.flatnonzero(counts).tolist()
+    if len(occurring) == 1:
+        return LeftOut(cells.name, Why.CONSTANT, f"is constant, {cells.levels[occurring[0]]!r} in every row{share}")
+    if declared or not set(cells.families) <= {str, int, float}:
+        return None
+    return _why_no_category(cells.name, [cells.levels[place] for place in occurring], int(counts.sum()))
+
+
+def _use_of(name: str) -> str:
+    """What makes use of a clock."""
+    return f"time={name!r} with lags=... makes use of it"
+
+
+def _are_times(families: Sequence[type]) -> bool:
+    return bool(families) and all(family.__name__ in _TIMES for family in families)
+
+
+def _is_constant(values: Values) -> bool:
+    """Whether all values are one number, but for rounding."""
+    if values[0] != values[values.size // 2] and not np.isclose(values[0], values[values.size // 2], 1e-9, 0.0):
+        return False
+    low, high = float(values.min()), float(values.max())
+    return high - low <= CONSTANT * max(abs(low), abs(high))  # False where one is infinite
+
+
+def _why_no_number(name: str, values: Values, gaps: bool, series: bool) -> LeftOut | None:
+    """Why numbers, none of them missing, are no measurement."""
+    if not _are_whole(values[:GLANCE]) or not _are_whole(values):
+        return _why_clock_by_name(name, values)
+    few = _different(values[:: max(1, values.size // GLANCE)])
+    if few.size >= FEWEST_DATES and _written_dates(few) and (how := _written_dates(_different(values))):
+        return LeftOut(name, Why.DATE, f"holds {how} ({_use_of(name)})")
+    if NAMES_OF_INDEX.fullmatch(name) and _different(values).size == values.size:
+        return LeftOut(name, Why.IDENTIFIER, "is an identifier, the index of a table that was written to a file")
+    if series:
+        return None
+    if not gaps and _are_steady(values):
+        return LeftOut(name, Why.IDENTIFIER, "is an identifier, the number of the row")
+    return _why_clock_by_name(name, values) or _why_id(name, values, few)
+
+
+def _why_id(name: str, values: Values, few: Values) -> LeftOut | None:
+    """Why whole numbers in any order are an id; `few` are some of the different ones, sorted."""
+    by_name = NAMES_OF_IDS.fullmatch(name) is not None
+    span = float(values.max()) - float(values.min())
+    if not by_name and not _in_excess(values.size, values.size, span / _step(few) + 1.0):
+        return None
+    different = _different(values)
+    rows = "every row" if different.size == values.size else "nearly every row"
+    ends = f"{number_text(float(different[0]))} to {number_text(float(different[-1]))}"
+    places = span / _step(different) + 1.0
+    if different.size >= MOSTLY_DIFFERENT * values.size and _in_excess(values.size, different.size, places):
+        return LeftOut(name, Why.IDENTIFIER, f"is an identifier, another whole number in {rows}, {ends}")
+    if by_name and different.size == values.size > FEW_LEVELS:
+        return LeftOut(name, Why.IDENTIFIER, "is an identifier by its name, another whole number in every row")
+    return None
+
+
+def _are_whole(values: Values) -> bool:
+    if values.dtype.kind in "iu":
+        return True
+    with np.errstate(invalid="ignore"):
+        return bool((np.floor(values) == values).all()) and bool((np.abs(values) < MOST_EVEN).all())
+
+
+def _different(values: Values) -> Values:
+    """The different values, sorted."""
+    ordered = np.sort(values)
+    return ordered[np.r_[True, ordered[1:] != ordered[:-1]]]
+
+
+def _step(different: Values) -> float:
+    """The largest whole number of which all gaps between sorted whole numbers are multiples."""
+    return float(np.gcd.reduce(np.diff(different).astype(np.int64))) if different.size > 1 else 1.0
+
+
+def _written_dates(different: Values) -> str:
+    """How whole numbers write dates, empty if they are none; `different` ones, sorted."""
+    for some in (different[:: max(1, different.size // 50)], different):
+        known = written_dates(some)
+        if known is None and not _are_months(some):
+            return ""
+    return "dates written as YYYYMM" if _are_months(different) else str(known[1] if known else "")
+
+
+def _are_months(values: Values) -> bool:
+    month = values % 100
+    return bool(values[0] >= 190001 and values[-1] <= 210012 and (month >= 1).all() and (month <= 12).all())
+
+
+def _are_steady(values: Values) -> bool:
+    """Whether numbers rise or fall from row to row in equal steps, or nearly so, as clocks do."""
+    if values.size < FEWEST_ROWS or not _is_monotone(np.diff(values[:FEWEST_ROWS].astype(np.float64))):
+        return False
+    steps = np.diff(values.astype(np.float64))
+    if not _is_monotone(steps):
+        return False
+    spread = float(steps.std()) / abs(float(steps.mean()))
+    return spread == 0.0 or (values.size >= FEWEST_STEPS and spread < STEADY)
+
+
+def _is_monotone(steps: Floats) -> bool:
+    return bool((steps > 0.0).all() or (steps < 0.0).all())
+
+
+def _in_excess(rows: int, different: int, places: float) -> bool:
+    """Whether whole numbers have more different values than draws from so many places would have."""
+    drawn = rows / places
+    if drawn < 1e-6:
+        return False
+    empty = exp(-drawn)
+    deviation = sqrt(max(places * empty * (1.0 - (1.0 + drawn) * empty), 1e-300))
+    return bool(different - places * (1.0 - empty) > EXCESS * deviation)
+
+
+def _why_clock_by_name(name: str, values: Values) -> LeftOut | None:
+    """Why numbers are a clock: by their range, and by the name of their column."""
+    if NAMES_OF_CLOCKS.fullmatch(name) is None:
+        return None
+    low, high = float(values.min()), float(values.max())
+    if np.unique(values[:GLANCE]).size < FEWEST_DATES:
+        return None
+    if SERIAL_DAYS[0] <= low and high <= SERIAL_DAYS[1]:
+        return LeftOut(name, Why.DATE, "holds dates as the days that spreadsheets count")
+    if EPOCH_SECONDS[0] <= low and high <= EPOCH_SECONDS[1] and _are_whole(values):
+        return LeftOut(name, Why.DATE, "holds times as seconds or milliseconds since 1970")
+    return None
+
+
+def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | None:
+    """Why text or categories are no levels."""
+    texts = [level if isinstance(level, str) else str(level) for level in levels]
+    count, shown = len(texts), _shown(min(texts))
+    if count >= FEWEST_DATES and _all_match(_DATE, texts):
+        return LeftOut(name, Why.DATE, f"holds dates or times as text, such as {shown!r} ({_use_of(name)})")
+    if 2 * count > rows:
+        if _all_match(_UUID, texts):
+            return LeftOut(name, Why.IDENTIFIER, f"is an identifier, UUIDs such as {shown!r}")
+        if float(np.median([len(text.split()) for text in texts[:GLANCE]])) >= WORDS_OF_TEXT:
+            return LeftOut(name, Why.TEXT, f"is free text in {rows:,} rows, such as {shown!r}")
+        how = "every row" if count == rows else "most rows"
+        return LeftOut(name, Why.IDENTIFIER, f"is an identifier, another text in {how}, such as {shown!r}")
+    if count > max(FEW_LEVELS, min(MANY_LEVELS, LEVELS_BY_ROWS * rows)):
+        return LeftOut(name, Why.LEVELS, f"has {count:,} levels in {rows:,} rows, such as {shown!r}")
+    return None
+
+
+def _all_match(pattern: re.Pattern[str], texts: Sequence[str]) -> bool:
+    """Whether all texts are written so; the first ones soon tell."""
+    return all(pattern.fullmatch(text.strip()) is not None for text in texts)
+
+
+def _shown(text: str) -> str:
+    short = " ".join(text.split())
+    return short if len(short) <= SHOWN else f"{short[: SHOWN - 1]}…"

@@ -1,0 +1,84 @@
+"""Text that holds numbers is read as numbers, or refused with two of its cells; never a category."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.screening.cells import text_numbers
+
+ROWS = 120
+NUMBERS = np.round(np.random.default_rng(2).uniform(1_000.0, 9_000.0, ROWS), 1)
+
+
+def texts(form):
+    return [form(value) for value in NUMBERS]
+
+
+def with_comma(value):
+    return f"{value:.1f}".replace(".", ",")
+
+
+REFUSED = {
+    "unit": (texts(lambda value: f"{value} kg"), {"convert": True}, "convert=True"),
+    "percent": (texts(lambda value: f"{value}%"), {"convert": True}, "convert=True"),
+    "currency": (texts(lambda value: f"€ {value:,.1f}"), {"convert": True}, "convert=True"),
+    "decimal commas": (texts(with_comma), {"decimal": ","}, "decimal=','"),
+    "thousands": (texts(lambda value: f"{value:,.1f}"), {"convert": True}, "convert=True"),
+    "Swiss thousands": (texts(lambda value: f"{value:,.1f}".replace(",", "'")), {"convert": True}, "convert=True"),
+    "both": (texts(lambda value: f"{value:,.1f} kg".translate(str.maketrans(",.", ".,"))),
+             {"decimal": ",", "convert": True}, "decimal=','"),
+}  # fmt: skip
+
+
+def frame(values):
+    x, y = np.random.default_rng(3).standard_normal((2, ROWS))
+    return pd.DataFrame({"X": x, "Y": y, "dose": values})
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_the_way_that_is_named_leads_to_the_numbers(case):
+    values, options, way = REFUSED[case]
+    with pytest.raises(cc.DataError, match="column 'dose' is text: numbers with") as caught:
+        cc.discover(frame(values))
+    assert way in str(caught.value)
+    assert repr(min(values)) in str(caught.value)
+    assert str(caught.value) in cc.check(frame(values)).problems
+    assert cc.check(frame(values), **options).usable
+    result = cc.discover(frame(values), method="pc-p", max_given=0, **options)
+    assert result.moments.mean[0, 2] == pytest.approx(NUMBERS.mean())
+
+
+def test_plain_numbers_in_text_are_read():
+    result = cc.discover(frame(NUMBERS.astype(str)), method="pc-p", max_given=0)
+    assert result.data.kinds[2] == "continuous"
+    assert "dose is text of numbers, and read as numbers" in result.notes
+
+
+@pytest.mark.parametrize(
+    "some",
+    [["12 kg", "500 g"], ["12 kg", "14"], ["12,5", "n/a"], ["1", "n/a"], ["1,5", "unknown"]],
+    ids=lambda some: some[1],
+)
+def test_what_no_option_can_read_is_refused(some):
+    values = [*some, *texts(lambda value: some[0].replace("1", f"{value:.0f}"))[2:]]
+    with pytest.raises(cc.DataError, match="'dose'"):
+        cc.discover(frame(values), convert=True, decimal=",")
+
+
+def test_keys_and_categories_are_no_numbers():
+    for known in (["north", "south"], ["12A", "7B", "9C", "1D", "2E", "3F"], ["007", "019", "120"] * 9,
+                  ["1", "2", "3"], ["2 mg", "4 mg"], ["10:30", "11:30", "12:30"], ["1-2", "3-4", "5-6"]):  # fmt: skip
+        assert text_numbers("X", known) is None
+
+
+def test_a_column_with_points_stays_beside_one_with_commas():
+    table = frame(texts(with_comma)).assign(Y=NUMBERS.astype(str))
+    result = cc.discover(table, decimal=",", method="pc-p", max_given=0)
+    assert result.moments.mean[0, 1] == pytest.approx(NUMBERS.mean())
+
+
+def test_declared_levels_stay_levels():
+    values = [f"{place % 4} mg" for place in range(ROWS)]
+    result = cc.discover(frame(values), kinds={"dose": "categorical"}, method="pc-p", max_given=0)
+    assert result.data.kinds[2] == "categorical"

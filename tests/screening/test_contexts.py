@@ -1,0 +1,79 @@
+"""Copies and codes of a context, its spellings, and columns that it leaves empty."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.screening.left_out import Why
+from causalcontext.screening.screen import Asked, screened
+
+ROWS = 600
+RNG = np.random.default_rng(1)
+WET = RNG.random(ROWS) < 0.4
+
+
+def found_in(values, **asked):
+    x, y = RNG.standard_normal((2, ROWS))
+    table = pd.DataFrame({"X": x, "Y": y, "R": np.where(WET, "wet", "dry"), "W": values})
+    return screened(table, Asked("R", **asked))[2]
+
+
+LIKE_THE_CONTEXT = {
+    "a copy": np.where(WET, "W", "D"),
+    "a code": WET.astype(int),
+    "two percent of errors": WET ^ (RNG.random(ROWS) < 0.02),
+    "finer levels": np.where(WET, RNG.choice(["a", "b"], ROWS), RNG.choice(["c", "d", "e"], ROWS)),
+    "a number for every context": np.where(WET, 3.7, -1.2),
+    "a code with gaps": np.where(RNG.random(ROWS) < 0.2, np.nan, WET),
+}
+UNLIKE_IT = {
+    "a number that determines it": np.where(WET, 1.0, -1.0) * RNG.exponential(1.0, ROWS),
+    "twenty percent of errors": WET ^ (RNG.random(ROWS) < 0.2),
+    "an unrelated category": RNG.choice(["a", "b"], ROWS),
+    "a rare flag": (RNG.random(ROWS) < 0.01).astype(int),
+    "a level of one context": np.where(WET, RNG.choice(["a", "b"], ROWS), RNG.choice(["b", "c"], ROWS)),
+    "a grade of which it is a step": np.where(WET, RNG.integers(4, 7, ROWS), RNG.integers(1, 4, ROWS)),
+}
+
+
+@pytest.mark.parametrize("case", LIKE_THE_CONTEXT)
+def test_what_is_like_the_context_is_left_out(case):
+    found = found_in(LIKE_THE_CONTEXT[case])
+    assert [(left.column, left.why, left.of) for left in found.left_out] == [("W", Why.CONTEXT, ("R",))]
+    assert found_in(LIKE_THE_CONTEXT[case], kept=["W"]).left_out == ()
+
+
+@pytest.mark.parametrize("case", UNLIKE_IT)
+def test_what_is_unlike_it_stays(case):
+    assert found_in(UNLIKE_IT[case]).left_out == ()
+
+
+def test_several_contexts_and_a_code_of_their_combination():
+    season = RNG.choice(["summer", "winter"], ROWS)
+    table = pd.DataFrame({"X": RNG.standard_normal(ROWS), "Y": RNG.standard_normal(ROWS), "S": season,
+                          "R": np.where(WET, "wet", "dry"), "normal": 10.0 * WET + (season == "winter")})  # fmt: skip
+    found = screened(table, Asked(["R", "S"]))[2]
+    assert [left.column for left in found.left_out] == ["normal"]
+
+
+def test_a_column_that_one_context_leaves_empty():
+    values = np.where(WET, RNG.standard_normal(ROWS), np.nan)
+    assert [str(left) for left in found_in(values).left_out] == ["W has no value where R = 'dry'"]
+    assert found_in(values, missing="testwise").left_out == ()
+
+
+def test_spellings_of_a_level_are_told_and_merged_where_that_is_asked_for():
+    context = np.where(WET, "icu", "normal").astype(object)
+    context[np.flatnonzero(WET)[:40]] = "ICU "
+    x, y = RNG.standard_normal((2, ROWS))
+    table = pd.DataFrame({"X": x, "Y": y, "ward": context})
+    options = {"method": "pc-p", "max_given": 0}
+    result = cc.discover(table, "ward", **options)
+    assert set(result.contexts) == {"icu", "ICU ", "normal"}
+    (told,) = [words for words in result.warnings if "case or spaces" in words]
+    assert "--convert" in told
+    assert told in cc.check(table, "ward").notes
+    merged = cc.discover(table, "ward", convert=True, **options)
+    assert merged.contexts == ("icu", "normal")
+    assert not any("case or spaces" in words for words in merged.warnings)
