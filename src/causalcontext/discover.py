@@ -22,7 +22,6 @@ from causalcontext.data import as_written, indicators
 from causalcontext.data.as_written import codes_for_missing, words_about_clocks, words_about_codes
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.dataset import Dataset, with_normal_scores
-from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import Indicator, contexts_of, split_context, with_functions
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, StreamColumns, scan_checked
@@ -305,6 +304,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     if scanned is None:
         table, screening = screened_table(table, context, options.kinds, names, options.kept)
         read = indicators.read_with_functions(table, context, options.kinds, names)
+        compile_ahead(kinds_for(options.method, test.name, read))
         read, screening = screened_data(read, screening, options.kept)
         data = with_normal_scores(read) if _ranked(options) else read
     else:
@@ -485,7 +485,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
     warnings = (*task.screening.warnings, *warnings)
-    misread = (words_about_codes(codes_for_missing(data)), words_about_clocks(data), words_about_functions(data))
+    misread = (words_about_codes(codes_for_missing(data)), words_about_clocks(data))
     warnings = (*(words for words in misread if words), *warnings)
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}

@@ -27,7 +27,6 @@ from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
 from causalcontext.data.dataset import Dataset, cell_values
 from causalcontext.data.frames import pd
-from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame
@@ -38,6 +37,8 @@ from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALL
 from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.residuals import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
+from causalcontext.screening.functions import functions_of_others
+from causalcontext.screening.left_out import words_about_left_out
 from causalcontext.views import Contexts
 
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
@@ -325,7 +326,7 @@ def _misleading(data: Dataset) -> Iterator[str]:
         columns = [np.where(np.isin(column, list(codes[name])), np.nan, column) if name in codes else column
                    for name, column in zip(data.names, data.columns, strict=True)]  # fmt: skip
         data = replace(data, columns=tuple(columns))
-    yield from filter(None, (words_about_clocks(data), words_about_functions(data)))
+    yield from filter(None, (words_about_clocks(data), words_about_left_out(functions_of_others(data))))
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"

@@ -7,15 +7,14 @@ leaves out functions of other columns, and says what is damaged.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, without_columns
 from causalcontext.errors import DataError
 from causalcontext.screening.damage import words_about_damage
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import LeftOut, words_about_left_out
-from causalcontext.views import Contexts
 
 
 @dataclass(frozen=True)
@@ -58,31 +57,3 @@ def check_strict(found: Screening) -> None:
     if found.left_out:
         raise DataError(f"strict is True, and the table has columns that would be "
                         f"{words_about_left_out(found.left_out)}, or drop them")  # fmt: skip
-
-
-def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
-    """The table without some system variables.
-
-    >>> from causalcontext.data.tables import read_table
-    >>> data = read_table({"X": [1.0, 2.0], "id": [1, 2], "Y": [2.0, 5.0], "R": [0, 1]}, "R")
-    >>> found = without_columns(data, ["id"])
-    >>> found.names, found.contexts.positions
-    (('X', 'Y', 'R'), (2,))
-    """
-    kept = [place for place, name in enumerate(data.names) if name not in names]
-    new = {place: position for position, place in enumerate(kept)}
-    contexts = replace(
-        data.contexts,
-        positions=tuple(new[place] for place in data.contexts.positions),
-        sources=tuple(None if place is None else new[place] for place in data.contexts.sources),
-    )
-    assert isinstance(contexts, Contexts)
-    return replace(
-        data,
-        names=tuple(data.names[place] for place in kept),
-        kinds=tuple(data.kinds[place] for place in kept),
-        columns=tuple(data.columns[place] for place in kept),
-        dtypes=tuple(data.dtypes[place] for place in kept),
-        contexts=contexts,
-        categories={new[place]: levels for place, levels in data.categories.items() if place in new},
-    )
