@@ -25,7 +25,7 @@ from causalcontext.data.as_written import (
 from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
-from causalcontext.data.dataset import Dataset, cell_values
+from causalcontext.data.dataset import Dataset, cell_values, without_columns
 from causalcontext.data.frames import pd
 from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
@@ -315,7 +315,10 @@ def check(
         data = read_with_functions(frame, context, kinds)
     except CausalContextError:  # inspect has said why, column by column
         return found
-    return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing)))
+    left_out = functions_of_others(data)
+    searched = without_columns(data, [one.column for one in left_out])
+    notes = (*found.notes, *filter(None, [words_about_left_out(left_out)]), *_misleading(searched))
+    return replace(found, notes=notes, advice=tuple(_suitable(searched, missing)))
 
 
 def _misleading(data: Dataset) -> Iterator[str]:
@@ -326,7 +329,8 @@ def _misleading(data: Dataset) -> Iterator[str]:
         columns = [np.where(np.isin(column, list(codes[name])), np.nan, column) if name in codes else column
                    for name, column in zip(data.names, data.columns, strict=True)]  # fmt: skip
         data = replace(data, columns=tuple(columns))
-    yield from filter(None, (words_about_clocks(data), words_about_left_out(functions_of_others(data))))
+    if clocks := words_about_clocks(data):
+        yield clocks
     sources = [data.names[source] for _, source in data.contexts.made]
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"

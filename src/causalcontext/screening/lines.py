@@ -302,7 +302,7 @@ def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, log
 
 
 def _is_rounding(rest: Floats, steps: Floats, is_nice: bool) -> bool:
-    """Whether residuals have the size and the bounds of rounding to some steps, shape (columns, rows), beyond chance."""
+    """Whether residuals have the size and bounds of rounding to some steps, shape (columns, rows), beyond chance."""
     expected, bound = (steps**2).sum(axis=0) / 12.0, steps.sum(axis=0) / 2.0
     if not (expected > 0.0).all() or (np.abs(rest) > 1.1 * bound).any():
         return False

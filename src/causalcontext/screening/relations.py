@@ -24,6 +24,8 @@ SPARE_ROWS = 12
 """Rows beyond the coefficients of a regression, so that a perfect fit is none by overfitting."""
 MOST_STEPS = 1e5
 """Steps from the smallest to the largest value, above which a grid is that of the digits of any number."""
+BETWEEN = re.compile(r"[\W_]")
+"""What stands between the words of a name."""
 MADE = re.compile(
     r"(?:^|[\W_])(?:total|sum|log|ln|exp|sqrt|sq|square|squared|pct|percent|percentage|share|ratio|rank|ranks|pred|predicted|"
     r"prediction|fitted|fit|hat|yhat|resid|residual|residuals|score|copy|code|codes|group|grp|bin|diff|difference|mean|avg|average|"
@@ -97,6 +99,7 @@ def columns_of(data: Dataset, kept: Collection[str]) -> Columns:
     held = {*data.contexts.positions, *(place for place in data.contexts.sources if place is not None)}
     held |= {place for place, name in enumerate(data.names) if name in kept}
     values = {place: _as_numbers(data, place) for place in range(len(data.names))}
+    names = frozenset(data.names)
     is_number = {place: data.kinds[place].is_number and place not in data.contexts.positions for place in values}
     steps = {place: step_of(values[place]) if is_number[place] else 0.0 for place in values}
 
@@ -104,7 +107,7 @@ def columns_of(data: Dataset, kept: Collection[str]) -> Columns:
         name = data.names[place]
         coarse = bool(steps[place]) and np.ptp(_finite(values[place])) < steps[place] * 0.2 * data.n_rows
         return (place not in data.contexts.positions, place not in held, data.kinds[place] is not Kind.CATEGORICAL,
-                name not in data.declared, _sounds_made(name, data.names), coarse, name)  # fmt: skip
+                name not in data.declared, _sounds_made(name, names), coarse, name)  # fmt: skip
 
     order = sorted(values, key=trust)
     return Columns(
@@ -115,7 +118,7 @@ def columns_of(data: Dataset, kept: Collection[str]) -> Columns:
         np.array([place not in held for place in order], dtype=bool),
         np.array([place in data.contexts.positions for place in order], dtype=bool),
         np.array([steps[place] for place in order]),
-        np.array([_sounds_made(data.names[place], data.names) for place in order], dtype=bool),
+        np.array([_sounds_made(data.names[place], names) for place in order], dtype=bool),
     )
 
 
@@ -191,8 +194,14 @@ def _finite(values: Floats) -> Floats:
     return values[np.isfinite(values)]
 
 
-def _sounds_made(name: str, names: Sequence[str]) -> bool:
-    """Whether a name has a word such as total, or another column's name within it."""
-    inside = any(other != name and len(other) > 1 and re.search(rf"(?:^|[\W_]){re.escape(other)}(?:$|[\W_])", name)
-                 for other in names)  # fmt: skip
-    return bool(inside or MADE.search(name))
+def _sounds_made(name: str, names: Collection[str]) -> bool:
+    """Whether a name has a word such as total, or another column's name within it.
+
+    >>> names = {"dose", "log(dose)", "dosed", "body weight", "mean body weight"}
+    >>> sorted(name for name in names if _sounds_made(name, names))
+    ['log(dose)', 'mean body weight']
+    """
+    starts = [0, *(match.end() for match in BETWEEN.finditer(name))]
+    ends = [*(match.start() for match in BETWEEN.finditer(name)), len(name)]
+    pieces = {name[start:end] for start in starts for end in ends if start + 1 < end and end - start < len(name)}
+    return not pieces.isdisjoint(names) or bool(MADE.search(name))
