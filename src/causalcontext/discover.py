@@ -47,7 +47,7 @@ from causalcontext.results.cut import CUT
 from causalcontext.results.notes import About, Note, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.score.options import ScoreOptions
-from causalcontext.screening.screen import NOTHING, check_strict, screened_data, screened_table
+from causalcontext.screening.screen import NOTHING, Screening, check_strict, screened_data, screened_table
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
 from causalcontext.version import __version__
@@ -295,17 +295,20 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     if scanned is None and isinstance(table, str | os.PathLike):
         table = read_file(table)
     if options.lags is not None:
-        windows = (read_with_lags(table, context, options, names, test) if scanned is None
-                   else _scanned_with_lags(scanned, context, options, test))  # fmt: skip
+        windows, screening = (read_with_lags(table, context, options, names, test) if scanned is None
+                              else (_scanned_with_lags(scanned, context, options, test), NOTHING))  # fmt: skip
+        if options.strict:
+            check_strict(screening)
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
-        return windows_task(windows, settings, score, options.threads, watch, known)
+        task = windows_task(windows, settings, score, options.threads, watch, known)
+        return replace(task, screening=screening)
     screening = NOTHING
     if scanned is None:
         table, screening = screened_table(table, context, options.kinds, names, options.kept)
         read = indicators.read_with_functions(table, context, options.kinds, names)
         compile_ahead(kinds_for(options.method, test.name, read))
-        read, screening = screened_data(read, screening, options.kept)
+        read, screening = screened_data(read, screening, options.kept, settings.knowledge.names)
         data = with_normal_scores(read) if _ranked(options) else read
     else:
         data = scanned.data
@@ -324,8 +327,8 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
 
 
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
-                   ) -> SeriesWindows:  # fmt: skip
-    """The windows of a table whose rows follow each other in time."""
+                   ) -> tuple[SeriesWindows, Screening]:  # fmt: skip
+    """The windows of a table whose rows follow each other in time, and the columns that were left out before."""
     series = options.series
     assert series is not None
     check_lags(context, options)
@@ -333,7 +336,9 @@ def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[s
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
     data = read_table(rest, measured, kinds=options.kinds, names=None if taken else names)
     data = with_functions(with_cycles(data, series.cycles, columns), context)
-    return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test)
+    known = () if options.knowledge is None else {split(name)[0] for name in options.knowledge.names}
+    data, screening = screened_data(data, NOTHING, (*options.kept, *series.covariates), known)
+    return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test), screening
 
 
 def check_lags(context: Any, options: Options) -> None:

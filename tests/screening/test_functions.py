@@ -11,7 +11,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.data.indicators import read_with_functions
-from causalcontext.errors import DataError
+from causalcontext.errors import DataError, KnowledgeError
 from causalcontext.screening.functions import functions_of_others
 
 ROWS = 600
@@ -252,3 +252,26 @@ def test_an_answer_is_that_of_the_table_without_the_function() -> None:
     assert "total" in cc.discover(with_total, "ward", keep=["total"]).names
     with pytest.raises(DataError, match="total = dose"):
         cc.discover(with_total, "ward", strict=True)
+
+
+def test_what_knowledge_names_is_the_last_to_go() -> None:
+    table = clean(15)
+    table = table.assign(total=table.dose + table.stay, copy=table.age)
+    known = cc.Knowledge(required=[["dose", "total"]])
+    assert {one.column for one in cc.discover(table, "ward", knowledge=known).left_out} == {"copy", "stay"}
+    known = cc.Knowledge(tiers=[["age", "copy"], ["dose"]])
+    with pytest.raises(KnowledgeError, match="knowledge names 'copy', which would be left out of the search"):
+        cc.discover(table, "ward", knowledge=known)
+
+
+def test_functions_at_one_time_are_left_out_of_a_series() -> None:
+    random = np.random.default_rng(16)
+    x, y = random.normal(size=(2, 400))
+    for t in range(1, 400):
+        x[t] += 0.6 * x[t - 1]
+        y[t] += 0.5 * x[t - 1]
+    table = pd.DataFrame({"x": x, "y": y, "total": x + y})
+    found = cc.discover(table, lags=1)
+    assert [str(one) for one in found.left_out] == ["total = x + y"]
+    assert any("total = x + y" in words for words in found.warnings)
+    assert not any("total" in name for name in found.names)

@@ -44,7 +44,7 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     lambda columns, gone: surface_relations(columns, gone, closely=False),
 )
 """Searches in their order: what is exact and simple first, so that a sum is not called a product of powers."""
-MOST_SCORED, MOST_BESIDE, ROWS_SCORED = 6, 7, 1000
+MOST_SCORED, MOST_BESIDE, ROWS_SCORED = 6, 5, 800
 """Columns of which one is chosen by scores, other columns in these models, and rows: a score takes some 50 ms then."""
 MANY, MOST_OF_MANY = 5, 3
 """From so many columns of a relation on, as of a prediction, so few of them are scored: models of many take longer."""
@@ -62,8 +62,11 @@ FEWEST_IN_CELL, MOST_CELLS = 30, 4
 """Rows of every context, and contexts, for models with them."""
 
 
-def functions_of_others(data: Dataset, kept: Collection[str] = ()) -> tuple[LeftOut, ...]:
+def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collection[str] = ()
+                        ) -> tuple[LeftOut, ...]:  # fmt: skip
     """The system variables that are left out since others determine them; none of those that the caller keeps.
+
+    Of several that could go, it is none of those that knowledge has named, unless it has named all of them.
 
     >>> from causalcontext.data.tables import read_table
     >>> random = np.random.default_rng(1)
@@ -74,7 +77,7 @@ def functions_of_others(data: Dataset, kept: Collection[str] = ()) -> tuple[Left
     >>> print(*functions_of_others(read_table(table, None), kept=["total", "fever"]))
     cough = total - fever
     """
-    columns = columns_of(data, kept)
+    columns = columns_of(data, kept, named)
     left_out: list[LeftOut] = []
     gone: frozenset[int] = frozenset()
     waiting = _relations(columns, gone)
@@ -115,7 +118,9 @@ def _candidates(columns: Columns, relation: Relation) -> list[int]:
         missing = int(np.isnan(columns.values[column]).sum())
         return missing, bool(columns.sounds_made[column]), relation.plainness.get(column, 0), column
 
-    return sorted((column for column in relation.words if columns.may_go[column]), key=looks_made)
+    possible = [column for column in relation.words if columns.may_go[column]]
+    unnamed = [column for column in possible if not columns.is_named[column]]
+    return sorted(unnamed or possible, key=looks_made)
 
 
 def _default(columns: Columns, relation: Relation) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from causalcontext.data.dataset import Dataset, without_columns
-from causalcontext.errors import DataError
+from causalcontext.errors import DataError, KnowledgeError
 from causalcontext.screening.damage import words_about_damage
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import LeftOut, words_about_left_out
@@ -43,9 +43,17 @@ def screened_table(table: Any, context: Any, kinds: Mapping[str, str] | None, na
     return table, NOTHING
 
 
-def screened_data(data: Dataset, before: Screening, kept: Collection[str] = ()) -> tuple[Dataset, Screening]:
-    """The columns that were read without the functions of others, and all that is to be said."""
-    left_out = functions_of_others(data, kept)
+def screened_data(data: Dataset, before: Screening, kept: Collection[str] = (), named: Collection[str] = ()
+                  ) -> tuple[Dataset, Screening]:  # fmt: skip
+    """The columns that were read without the functions of others, and all that is to be said.
+
+    `named` are the columns that knowledge names: it is an error if one of them is left out.
+    """
+    left_out = functions_of_others(data, kept, named)
+    for left in left_out:
+        if left.column in named:
+            raise KnowledgeError(f"knowledge names {left.column!r}, which would be left out of the search, since "
+                                 f"{left}; take it out of the knowledge, or pass keep=[{left.column!r}]")  # fmt: skip
     told = (*before.told, *words_about_damage(data))
     if left_out:
         data = without_columns(data, [left.column for left in left_out])
