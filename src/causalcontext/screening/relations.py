@@ -17,11 +17,14 @@ EXACT = 1e-6
 single precision below 1e-6."""
 TRACE = 5e-3
 """Residual sd, by that of the column, below which a number is another one with a trace of noise (R² above .999975). A
-mechanism with R² = .999, as physics has, leaves .03; a number that was written with three digits about .002."""
+number that was written with three digits leaves about .002. Of real systems the closest mechanisms leave .03 to .08: a
+light tunnel (led_3_ir .032), five river gauges (.041), indices of forest fires (.076), a flux tower (.081)."""
 FEWEST_ROWS = 40
 """Complete rows that a relation needs."""
 SPARE_ROWS = 12
 """Rows beyond the coefficients of a regression, so that a perfect fit is none by overfitting."""
+LARGEST = 1e100
+"""A column of larger values is not looked at: its squares overflow, and a search refuses it."""
 MOST_STEPS = 1e5
 """Steps from the smallest to the largest value, above which a grid is that of the digits of any number."""
 BETWEEN = re.compile(r"[\W_]")
@@ -191,7 +194,7 @@ def _as_numbers(data: Dataset, place: int) -> Floats:
     if place in data.contexts.positions:
         values[values < 0] = np.nan
     values[~np.isfinite(values)] = np.nan
-    return values
+    return values if np.nanmax(np.abs(values), initial=0.0) < LARGEST else np.full(values.shape, np.nan)
 
 
 def _finite(values: Floats) -> Floats:
