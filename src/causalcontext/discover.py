@@ -21,9 +21,8 @@ from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_
 from causalcontext.data import as_written, indicators
 from causalcontext.data.as_written import codes_for_missing, words_about_codes
 from causalcontext.data.checks import check_none_missing
-from causalcontext.data.dataset import Dataset, with_normal_scores
+from causalcontext.data.dataset import Dataset, with_normal_scores, without_columns
 from causalcontext.data.frames import is_index, numbered, pa
-from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import Indicator, contexts_of, split_context, with_functions
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, StreamColumns, scan_checked
@@ -46,6 +45,7 @@ from causalcontext.errors import (
 )
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
+from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.auto import choose_by_call
@@ -55,11 +55,11 @@ from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
+from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.notes import About, Note, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.results.thin import with_thin_levels
 from causalcontext.results.untested import words_about_untested
-from causalcontext.results.wrong_cells import WrongCells
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.cells import POINT
 from causalcontext.screening.columns import NAMES_OF_INDEX
@@ -73,7 +73,6 @@ from causalcontext.screening.screen import (
     screened,
     screened_data,
     screened_table,
-    without_columns,
 )
 from causalcontext.screening.thin_levels import (
     context_without,
@@ -378,6 +377,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
             options = replace(options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone))
             settings = _settings(options, test.name, context)
             read, screening = _read_and_screened(table, context, options, names)
+        compile_ahead(kinds_for(options.method, test.name, read))
         read, screening = screened_data(read, screening, _asked(context, options, names))
         screening = screening.within(rows)
         data = with_normal_scores(read) if _ranked(options) else read
@@ -424,6 +424,7 @@ def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked
         options.series,
         damaged=options.damaged,
         codes_decided=options.na_values is not None,
+        named=() if options.knowledge is None else tuple({split(name)[0] for name in options.knowledge.names}),
     )
 
 
@@ -432,7 +433,7 @@ def _check_screening(screening: Screening, options: Options) -> None:
     if options.strict:
         check_strict(screening)
     if options.knowledge is not None:
-        screening.check_names(options.knowledge.names)
+        screening.check_names({split(name)[0] for name in options.knowledge.names})
 
 
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
@@ -452,6 +453,7 @@ def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[s
         constant = constant_in_units(data, numbered(columns[series.units])[0], series, options.kept)
         data = without_columns(data, [left.column for left in constant])
         screening = replace(screening, left_out=(*screening.left_out, *constant))
+    data, screening = screened_data(data, screening, _asked(context, options, names))
     _check_screening(screening, options)
     return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test), screening
 
@@ -634,8 +636,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     if windows is not None and settings.missing == "model" and windows.counts.interpolated:
         notes = (DRAWN.format("several times" if windows.drawn else "once"), *notes)
     codes = words_about_codes(codes_for_missing(data)) if task.screening is NOTHING else ""
-    misread = (codes,)
-    warnings = (*(words for words in misread if words), *warnings)
+    warnings = (*([codes] if codes else []), *warnings)
     of_search, how_made = divided(outcome.notes)
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}

@@ -119,9 +119,6 @@ def test_nobody_waits_for_scores_of_a_large_table(rows: pd.DataFrame, why: str) 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda t: t.assign(copy=3.0 - 2.0 * t["Y"]), "columns 'Y' and 'copy' are linear functions of each other"),
-        (lambda t: t.assign(sum=1e6 + t["X"] + t["Y"] + t["Z"]),
-         "columns 'X', 'Y', 'Z' and 'sum' are linear functions of each other"),
         (lambda t: t.assign(Z=t["Z"].where(t["R"] == 1, 2.0)), "column 'Z' is constant in context 0"),
         (lambda t: t.assign(W=np.where(t["R"] == 1, t["X"], np.random.default_rng(0).normal(size=300))),
          "columns 'X' and 'W' are linear functions of each other"),
@@ -143,6 +140,21 @@ def test_a_level_of_few_rows_does_not_decide() -> None:
     assert chosen(found).startswith("score-ac")
     assert found.warnings[0] in cc.check(rare, "R").advice
     assert "R = 7 has 5 rows" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "left_out"),
+    [
+        (lambda t: t.assign(copy=3.0 - 2.0 * t["Y"]), ("copy",)),
+        (lambda t: t.assign(sum=1e6 + t["X"] + t["Y"] + t["Z"]), ("sum",)),
+    ],
+)
+def test_a_function_of_others_does_not_change_the_method(change: Any, left_out: tuple[str, ...]) -> None:
+    """It is left out, and the others are searched as without it."""
+    found = cc.discover(change(table()), "R", method="auto")
+    assert tuple(one.column for one in found.left_out) == left_out
+    assert chosen(found) == chosen(cc.discover(table(), "R", method="auto"))
+    assert cc.check(change(table()), "R").advice == cc.check(table(), "R").advice
 
 
 @pytest.mark.parametrize("values", [(0, 1), ("no", "yes")])

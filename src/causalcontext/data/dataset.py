@@ -5,7 +5,7 @@ And tables made of it: some of its rows or cells, with placeholders for missing 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -118,6 +118,33 @@ def only_cells(data: Dataset, cells: Sequence[int]) -> Dataset:
         columns[position] = np.append([cell[j] for cell in kept], -1).astype(np.int32)[codes]
     contexts = replace(data.contexts, cells=tuple(tuple(cell) for cell in kept))
     return replace(data, columns=tuple(columns), contexts=contexts, levels=tuple(levels), codes=codes)
+
+
+def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
+    """The table without some system variables.
+
+    >>> from causalcontext.data.tables import read_table
+    >>> data = read_table({"X": [1.0, 2.0] * 2, "id": range(4), "Y": [2.0, 5.0] * 2, "R": [0, 1] * 2}, "R")
+    >>> rest = without_columns(data, ["id"])
+    >>> rest.names, rest.contexts.positions
+    (('X', 'Y', 'R'), (2,))
+    """
+    kept = [place for place, name in enumerate(data.names) if name not in names]
+    new = {place: position for position, place in enumerate(kept)}
+    contexts: Contexts = replace(
+        data.contexts,
+        positions=tuple(new[place] for place in data.contexts.positions),
+        sources=tuple(None if place is None else new[place] for place in data.contexts.sources),
+    )
+    return replace(
+        data,
+        names=tuple(data.names[place] for place in kept),
+        kinds=tuple(data.kinds[place] for place in kept),
+        columns=tuple(data.columns[place] for place in kept),
+        dtypes=tuple(data.dtypes[place] for place in kept),
+        contexts=contexts,
+        categories={new[place]: levels for place, levels in data.categories.items() if place in new},
+    )
 
 
 def thinned(data: Dataset, most: int, seed: int) -> Dataset:

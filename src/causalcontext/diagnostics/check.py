@@ -20,7 +20,6 @@ from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
 from causalcontext.data.dataset import Dataset, cell_values
 from causalcontext.data.frames import pd
-from causalcontext.data.functions import words_about_functions
 from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame

@@ -167,8 +167,10 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         notes=with_marks(content["notes"], content.get("notes_about", ()), "notes_about"),
         wrong_cells=WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None,
         cuts=tuple(Cut.from_dict(cut) for cut in content.get("cuts", ())),
-        left_out=tuple(LeftOut(left["column"], Why(left["why"]), left["reason"], tuple(left["of"]))
-                       for left in content.get("left_out", ())),
+        left_out=tuple(
+            LeftOut(left["column"], Why(left["why"]), left["reason"], tuple(left["of"]))
+            for left in content.get("left_out", ())
+        ),
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,
         known_claims=tuples(content["claims"]),

@@ -1,13 +1,237 @@
-"""Columns that are functions of others: a total beside its parts, a logarithm, a percentage, dummies of a category."""
+"""Columns that are functions of others: a total beside its parts, a logarithm, a percentage, dummies of a category.
+
+Given the others such a column carries no information, so no method can tell whose links are whose. It is left out; a
+group goes, not the number that it was made of; of a total and its parts the one goes whose absence leaves the best
+score of a model, each in the same units of density. A function that holds within a context only is a mechanism.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
-from causalcontext.data.dataset import Dataset
-from causalcontext.screening.left_out import LeftOut
+import numpy as np
+
+from causalcontext.data.columns import Kind
+from causalcontext.data.dataset import Dataset, mean_ranks, without_columns
+from causalcontext.data.dataset import some_rows as rows_of
+from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.errors import CausalContextError
+from causalcontext.knowledge import Knowledge
+from causalcontext.progress import Watch, nobody
+from causalcontext.score.data import score_data
+from causalcontext.score.engine import MOST_LEVELS
+from causalcontext.score.explore import explore_even
+from causalcontext.score.options import Clock, ScoreOptions
+from causalcontext.score.search import Effort
+from causalcontext.screening.bends import bent_relations, surface_relations
+from causalcontext.screening.left_out import LeftOut, Why
+from causalcontext.screening.levels import level_relations
+from causalcontext.screening.lines import linear_relations
+from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of, some_rows
+from causalcontext.search.indicator import links_without_functions
+from causalcontext.views import Contexts
+
+FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
+    level_relations,
+    lambda columns, gone: linear_relations(columns, gone, logs=False, closely=True),
+    bent_relations,
+    lambda columns, gone: linear_relations(columns, gone, logs=True, closely=True),
+    lambda columns, gone: surface_relations(columns, gone, closely=True),
+    lambda columns, gone: linear_relations(columns, gone, logs=False, closely=False),
+    lambda columns, gone: linear_relations(columns, gone, logs=True, closely=False),
+    lambda columns, gone: surface_relations(columns, gone, closely=False),
+)
+"""Searches in their order: what is exact and simple first, so that a sum is not called a product of powers."""
+MOST_SCORED, MOST_BESIDE, ROWS_SCORED = 6, 5, 800
+"""Columns of which one is chosen by scores, other columns in these models, and rows: a score takes some 50 ms then."""
+MANY, MOST_OF_MANY = 5, 3
+"""From so many columns of a relation on, as of a prediction, so few of them are scored: models of many take longer."""
+TIE, TIE_OF_NAMES, TIE_OF_MANY = 3.0, 10.0, 30.0
+"""In nats: scores nearer than this say nothing, and the column goes that looks made: by its missing cells, its name, or
+a plainer function. Where a name says it, the scores must say more; and in a relation of many columns what has most of
+a prediction scores well in place of two causes."""
+SAME = 1e-8
+"""Differences of covariances, by the sds, that are rounding errors."""
+NEAR = 1e-3
+"""A column that differs less from another one, by its sd, is a copy of that, not a prediction."""
+RELATED = 4.0
+"""Correlations, times the root of the rows, above which another column matters to the choice."""
+FEWEST_IN_CELL, MOST_CELLS = 30, 4
+"""Rows of every context, and contexts, for models with them."""
 
 
-def functions_of_others(data: Dataset, kept: Collection[str] = ()) -> tuple[LeftOut, ...]:
-    """The system variables that are left out since others determine them; none of those that the caller keeps."""
-    return ()
+def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collection[str] = ()
+                        ) -> tuple[LeftOut, ...]:  # fmt: skip
+    """The system variables that are left out since others determine them; none of those that the caller keeps.
+
+    Of several that could go, it is none of those that knowledge has named, unless it has named all of them.
+
+    >>> from causalcontext.data.tables import read_table
+    >>> random = np.random.default_rng(1)
+    >>> table = {"fever": random.normal(size=200), "cough": random.exponential(size=200)}
+    >>> table["total"] = table["fever"] + table["cough"]
+    >>> print(*functions_of_others(read_table(table, None)))
+    total = cough + fever
+    >>> print(*functions_of_others(read_table(table, None), kept=["total", "fever"]))
+    cough = total - fever
+    """
+    columns = columns_of(data, kept, named)
+    left_out: list[LeftOut] = []
+    gone: frozenset[int] = frozenset()
+    waiting = _relations(columns, gone)
+    while waiting:
+        relation, *waiting = waiting
+        default = _default(columns, relation)
+        rest = gone | {_default(columns, other) for other in waiting}
+        chosen = _chosen(data, columns, relation, rest)
+        gone |= {chosen}
+        of = [column for column in (relation.value, *relation.parts) if column != chosen]
+        left_out.append(LeftOut(columns.names[chosen], Why.FUNCTION, relation.words[chosen],
+                                tuple(columns.names[column] for column in of)))  # fmt: skip
+        if chosen != default:
+            waiting = _relations(columns, gone)
+    return tuple(left_out)
+
+
+def _relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
+    """All relations, each among columns that are left when those before it are without their column."""
+    found, without = list[Relation](), set(gone)
+    for family in FAMILIES:
+        more = True
+        while more:
+            more = False
+            for relation in family(columns, frozenset(without)):
+                is_whole = without.isdisjoint((relation.value, *relation.parts))
+                if is_whole and _candidates(columns, relation):
+                    found.append(relation)
+                    without.add(_default(columns, relation))
+                    more = True
+    return found
+
+
+def _candidates(columns: Columns, relation: Relation) -> list[int]:
+    """The columns of a relation that may be left out, the likeliest original first."""
+
+    def looks_made(column: int) -> tuple[int, bool, int, int]:
+        missing = int(np.isnan(columns.values[column]).sum())
+        return missing, bool(columns.sounds_made[column]), relation.plainness.get(column, 0), column
+
+    possible = [column for column in relation.words if columns.may_go[column]]
+    unnamed = [column for column in possible if not columns.is_named[column]]
+    return sorted(unnamed or possible, key=looks_made)
+
+
+def _default(columns: Columns, relation: Relation) -> int:
+    candidates = _candidates(columns, relation)
+    certain = [column for column in candidates if _is_made(columns, relation, column)]
+    return certain[-1] if certain else candidates[-1]
+
+
+def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
+    """Whether a column is a rank, has mean 0 and sd 1, or is a prediction or a residual of least squares."""
+    values = columns.values[column]
+    values = values[np.isfinite(values)]
+    ranks = mean_ranks(values)
+    is_rank = values.std() > 0.0 and 1.0 - abs(np.corrcoef(values, ranks)[0, 1]) < 1e-12
+    mean, spread = values.mean(), values.std()
+    count = values.size
+    is_standard = abs(mean) < SAME and min(abs(spread - 1.0), abs(spread * math.sqrt(count / (count - 1)) - 1.0)) < SAME
+    return bool(is_rank or is_standard) or _is_of_regression(columns, relation, column)
+
+
+def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool:
+    """Whether a column has no correlation with all others but one, or what it misses of another column has none."""
+    others = [j for j in (relation.value, *relation.parts) if j != column and columns.is_number[j]]
+    if len(others) < 2:
+        return False
+    outside = [j for j in columns.numbers() if j not in (*others, column)]
+    values = columns.values[[column, *others, *outside]]
+    values = values[:, np.isfinite(values).all(axis=0)]
+    if values.shape[1] < FEWEST_ROWS:
+        return False
+    values = values - values.mean(axis=1, keepdims=True)
+    spread = np.maximum(values.std(axis=1), 1e-300)
+    covariance = values @ values[: len(others) + 1].T / values.shape[1] / spread[: len(others) + 1]
+    related = np.abs(covariance[0, 1:]) > SAME * spread[0]
+    missed = np.abs(covariance[len(others) + 1 :] - covariance[0]) < SAME * spread[len(others) + 1 :, None]
+    is_other = (values[len(others) + 1 :] - values[0]).std(axis=1) > NEAR * spread[0]  # and no copy of the column
+    return bool(related.sum() == 1 or (missed.all(axis=1) & is_other).any())
+
+
+def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collection[int]) -> int:
+    """The column of a relation whose absence leaves the best score."""
+    candidates, default = _candidates(columns, relation), _default(columns, relation)
+    members = [relation.value, *relation.parts]
+    named = [column for column in candidates if columns.sounds_made[column]]
+    has_more_missing = np.isnan(columns.values[default]).sum() > np.isnan(columns.values[candidates[0]]).sum()
+    if len(candidates) == 1 or _is_made(columns, relation, default) or has_more_missing:
+        return default
+    if len(members) > MANY and named == [default]:
+        return default
+    scored = candidates[-(MOST_SCORED if len(members) < MANY else MOST_OF_MANY) :]
+    beside = _near(columns, members, gone)
+    try:
+        scores = [_score_without(data, columns, relation, column, [*members, *beside]) for column in scored]
+    except (CausalContextError, np.linalg.LinAlgError):
+        return default
+    best = max(scores)
+    tie = TIE_OF_MANY if len(members) >= MANY else TIE_OF_NAMES if named == [default] else TIE
+    return [column for column, score in zip(scored, scores, strict=True) if not score < best - tie][-1]
+
+
+def _near(columns: Columns, members: list[int], gone: Collection[int]) -> list[int]:
+    """Other columns, those that go most with the members of a relation."""
+    others = [j for j in range(len(columns.names)) if j not in members and j not in gone and not columns.is_context[j]]
+    if not others:
+        return []
+    values = some_rows(columns, ROWS_SCORED)[[*members, *others]]
+    centred = np.nan_to_num(values - np.nanmean(values, axis=1, keepdims=True))
+    centred /= np.maximum(np.sqrt((centred**2).sum(axis=1, keepdims=True)), 1e-300)
+    strength = np.abs(centred[len(members) :] @ centred[: len(members)].T).max(axis=1)
+    related = np.flatnonzero(strength > RELATED / np.sqrt(values.shape[1])).tolist()
+    order = sorted(related, key=lambda k: (-round(float(strength[k]), 6), others[k]))
+    return [others[k] for k in order[:MOST_BESIDE]]
+
+
+def _score_without(data: Dataset, columns: Columns, relation: Relation, left_out: int, wanted: Collection[int]
+                   ) -> float:  # fmt: skip
+    """The score of the best model of some columns without one, as a density of the same columns for all of them."""
+    places = {columns.places[column] for column in wanted if column != left_out}
+    # Columns of which contexts are made stay, whatever they are.
+    places |= {place for place in data.contexts.sources if place is not None}
+    others = [place for place in data.system if place not in places or _is_large(data, place)]
+    few = np.sort(np.random.default_rng(0).permutation(data.n_rows)[:ROWS_SCORED])
+    some = rows_of(without_columns(data, [data.names[place] for place in others]), few)
+    rows = np.bincount(some.codes[some.codes >= 0], minlength=len(some.contexts.cells))
+    if len(rows) > MOST_CELLS or rows.min(initial=0) < FEWEST_IN_CELL:
+        some = _pooled(some)
+    statistics = gather_statistics(some, "listwise")
+    links = links_without_functions(Knowledge().links(some.names), some.contexts)
+    effort = Effort(0, 1, Watch(nobody), Clock())
+    explored = explore_even(score_data(some, statistics, links), ScoreOptions(transform="none"), effort, ())[0]
+    count, spread = float(statistics.moments.rows.sum()), float(np.nanstd(columns.values[left_out][few]))
+    slope = 0.0 if left_out == relation.value else float(np.nanmean(relation.slopes[left_out][few]))
+    return float(explored.found.best.score) + count * (math.log(spread) + slope)
+
+
+def _is_large(data: Dataset, place: int) -> bool:
+    """Whether a category has more levels than a model takes."""
+    return data.kinds[place] in (Kind.CATEGORICAL, Kind.ORDERED) and len(data.categories.get(place, ())) > MOST_LEVELS
+
+
+def _pooled(data: Dataset) -> Dataset:
+    """The table without its contexts."""
+    system = list(data.system)
+    return replace(
+        data,
+        names=tuple(data.names[place] for place in system),
+        kinds=tuple(data.kinds[place] for place in system),
+        columns=tuple(data.columns[place] for place in system),
+        dtypes=tuple(data.dtypes[place] for place in system),
+        contexts=Contexts(),
+        levels=(),
+        codes=np.where(data.codes >= 0, 0, -1).astype(data.codes.dtype),
+        categories={k: data.categories[place] for k, place in enumerate(system) if place in data.categories},
+    )

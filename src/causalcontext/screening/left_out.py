@@ -65,7 +65,9 @@ def words_about_left_out(columns: Sequence[LeftOut]) -> str:
     names = [left.column for left in columns]
     them = "it" if len(names) == 1 else "one of them"
     example = names if len(names) == 1 else names[-1:]
-    return (f"left out of the search: {listed(columns, MOST_LISTED, 'column')}; to keep {them}, pass "
+    functions = [left for left in columns if left.why is Why.FUNCTION]
+    why = "; a function of other columns carries no information of its own" if functions else ""
+    return (f"left out of the search: {listed(columns, MOST_LISTED, 'column')}{why}; to keep {them}, pass "
             f"keep={example!r}")  # fmt: skip
 
 

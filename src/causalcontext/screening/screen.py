@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_dataframe
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, without_columns
 from causalcontext.data.indicators import split_context
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.tables import columns_of_table, context_places, eager_frame
@@ -32,7 +32,6 @@ from causalcontext.screening.contexts import (
 from causalcontext.screening.damage import mended
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import LeftOut, Why, words_about_absence, words_about_left_out
-from causalcontext.views import Contexts
 
 DAMAGED = ("auto", "keep")
 """What is done with damaged rows and cells: they are left out, or kept."""
@@ -337,32 +336,3 @@ def check_strict(found: Screening) -> None:
     if found.left_out:
         raise DataError(f"strict is True, and the table has columns that would be "
                         f"{words_about_left_out(found.left_out)}, or drop them")  # fmt: skip
-
-
-def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
-    """The table without some system variables.
-
-    >>> from causalcontext.data.tables import read_table
-    >>> table = {"X": [1.0, 2.0, 3.0, 1.5], "id": [1, 2, 3, 4], "Y": [2.0, 5.0, 1.0, 0.5], "R": [0, 1, 0, 1]}
-    >>> data = read_table(table, "R")
-    >>> found = without_columns(data, ["id"])
-    >>> found.names, found.contexts.positions
-    (('X', 'Y', 'R'), (2,))
-    """
-    kept = [place for place, name in enumerate(data.names) if name not in names]
-    new = {place: position for position, place in enumerate(kept)}
-    contexts = replace(
-        data.contexts,
-        positions=tuple(new[place] for place in data.contexts.positions),
-        sources=tuple(None if place is None else new[place] for place in data.contexts.sources),
-    )
-    assert isinstance(contexts, Contexts)
-    return replace(
-        data,
-        names=tuple(data.names[place] for place in kept),
-        kinds=tuple(data.kinds[place] for place in kept),
-        columns=tuple(data.columns[place] for place in kept),
-        dtypes=tuple(data.dtypes[place] for place in kept),
-        contexts=contexts,
-        categories={new[place]: levels for place, levels in data.categories.items() if place in new},
-    )

@@ -1,0 +1,290 @@
+"""Functions of one number that bend (a logarithm, a square, a rank), and products, ratios and indices of two numbers.
+
+A smooth function of a column shows in the order of that column: every value lies on the line between its neighbours.
+A ratio with squares and the like, of columns in any units, is a surface: 1, y, y², t, t y, t y².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from causalcontext.data.dataset import mean_ranks
+from causalcontext.kernels.arrays import Floats
+from causalcontext.screening.lines import ENDING, Fit, closeness, linear_words
+from causalcontext.screening.relations import (
+    EXACT,
+    FEWEST_ROWS,
+    TRACE,
+    Columns,
+    Relation,
+    complete,
+    log_slopes,
+    some_rows,
+)
+
+FEWEST_VALUES = 12
+"""Different values of a number before it is asked whether another one bends with it."""
+ENDS = 0.05
+"""Share of the rows at either end of a column that are not looked at: neighbours are far away there."""
+MOST_CELLS = 30_000_000
+"""Pairs of columns times rows of a glance; with 100 columns some .2 s."""
+LEAST_GLANCE, MOST_GLANCE = 120, 1000
+ROUGH = 8.0
+"""Between neighbours in a glance of m rows a smooth function leaves up to this many times 1 / m of its sd."""
+TREND = 0.98
+"""Rank correlation with the row number above which a column is a trend, with which every other trend is smooth."""
+MOST_MULTIPLIED = 60
+"""Columns of which surfaces are looked for: their number grows as the third power."""
+ROWS_OF_SURFACES, LEAST_SURFACE = 100, 60
+EXACT_SURFACE = 1e-5
+"""Residual sd of a surface that is exact, by the sd: its terms nearly cancel, so rounding errors are larger."""
+LOOSE = 0.02
+"""1 - R² of a surface in few rows, above which it is not looked at in all of them."""
+ROWS = 20_000
+
+
+def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
+    """Numbers that are smooth functions of one other, whatever the curve."""
+    numbers = [j for j in columns.numbers(gone) if _is_fine(columns.values[j])]
+    if len(numbers) < 2:
+        return []
+    most = int(np.clip(MOST_CELLS // len(numbers) ** 2, LEAST_GLANCE, MOST_GLANCE))
+    glance = some_rows(columns, most)[numbers]
+    possible = np.zeros((len(numbers), len(numbers)), dtype=bool)
+    limit = max(TRACE, ROUGH / glance.shape[1])
+    for x in range(len(numbers)):
+        possible[:, x] = _roughness(glance[x], glance) < limit
+    np.fill_diagonal(possible, False)
+    pairs = {(numbers[y], numbers[x]) for y, x in np.argwhere(possible).tolist()}
+    pairs = {(y, x) for y, x in pairs if _is_curve(columns, y, x)}
+    found = []
+    for value, of in sorted(pairs):
+        both = (of, value) in pairs
+        if both and value < of:
+            continue
+        if not both and not columns.may_go[value]:
+            continue
+        words, slopes = {value: curve_words(columns, value, of)}, dict[int, Floats]()
+        if both:
+            words[of] = curve_words(columns, of, value)
+            slopes[of] = log_slopes(columns.values[value], columns.values[of])
+        found.append(Relation(value, (of,), words, slopes))
+    return found
+
+
+def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> list[Relation]:
+    """Numbers that are products, ratios or quadratic functions of two others, such as x / y² in any units.
+
+    `closely` asks for exact relations alone.
+    """
+    numbers = [j for j in columns.numbers(gone) if _is_fine(columns.values[j])]
+    if not 2 < len(numbers) <= MOST_MULTIPLIED:
+        return []
+    rows = some_rows(columns, ROWS_OF_SURFACES)[numbers]
+    rows = rows[:, np.isfinite(rows).all(axis=0)]
+    if rows.shape[1] < LEAST_SURFACE:
+        return []
+    table = _standard(rows)
+    found = dict[frozenset[int], tuple[float, Relation]]()
+    for t in range(len(numbers)):
+        others = [k for k in range(len(numbers)) if k != t]
+        left = _beyond_surfaces(table, t, others)
+        for place, value in np.argwhere(left < (TRACE**2 if closely else LOOSE)).tolist():
+            y = others[place]
+            if value not in (t, y):
+                relation = _surface(columns, numbers[value], numbers[t], numbers[y], closely)
+                if relation is not None:
+                    key = frozenset((value, t, y))
+                    known = found.get(key)
+                    if known is None or relation[0] < known[0]:
+                        found[key] = relation
+    return [relation for _, relation in found.values()]
+
+
+def _is_fine(values: Floats) -> bool:
+    finite = values[np.isfinite(values)]
+    return finite.size >= FEWEST_ROWS and np.unique(finite[:5000]).size >= FEWEST_VALUES
+
+
+def _roughness(x: Floats, table: Floats) -> Floats:
+    """For every column, how far values lie from the line between their neighbours in the order of x, by their sd."""
+    order = np.argsort(x, kind="stable")[: int(np.isfinite(x).sum())]
+    cut = int(ENDS * order.size)
+    order = order[cut : order.size - cut]
+    x, values = x[order], table[:, order]
+    width = x[2:] - x[:-2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = np.where(width > 0.0, (x[2:] - x[1:-1]) / width, 0.5)
+    rest = values[:, 1:-1] - near * values[:, :-2] - (1.0 - near) * values[:, 2:]
+    rest /= np.sqrt(1.0 + near**2 + (1.0 - near) ** 2)
+    if not np.isfinite(rest).all():
+        with np.errstate(invalid="ignore"):
+            known = np.isfinite(values).sum(axis=1) > FEWEST_ROWS
+            rest, values = np.where(known[:, None], rest, 1.0), np.where(known[:, None], values, 0.0)
+            spread, left = np.nanstd(values, axis=1), np.sqrt(np.nanmean(rest**2, axis=1))
+    else:
+        spread, left = values.std(axis=1), np.sqrt((rest**2).mean(axis=1))
+    return np.where(spread > 0.0, left / np.maximum(spread, 1e-300), np.inf)
+
+
+def _is_curve(columns: Columns, value: int, of: int) -> bool:
+    pair = complete(columns.values, [of, value])
+    pair = pair[:, :: max(1, pair.shape[1] // ROWS)]
+    if pair.shape[1] < FEWEST_ROWS:
+        return False
+    trend = np.corrcoef(mean_ranks(pair[0]), np.arange(pair.shape[1]))[0, 1]
+    if abs(trend) < TREND and _roughness(pair[0], pair[1:])[0] < TRACE:
+        return True
+    x = _standard(pair)  # of few rows, or of trends, the usual functions
+    return bool(_left(x[1], _powers(x[0])) < TRACE**2)
+
+
+def _powers(x: Floats) -> Floats:
+    return np.array([np.ones_like(x), x, x**2])
+
+
+def _left(value: Floats, of: Floats) -> float:
+    """1 - R² of a regression; `of` has the constant."""
+    slopes = np.linalg.lstsq(of.T, value, rcond=None)[0]
+    spare = max(value.size - len(of), 1)
+    return float(((value - slopes @ of) ** 2).sum() / spare / max(value.var(), 1e-300))
+
+
+def _standard(values: Floats) -> Floats:
+    centred = values - values.mean(axis=1, keepdims=True)
+    return np.asarray(centred / np.maximum(centred.std(axis=1, keepdims=True), 1e-300))
+
+
+FORMS: tuple[tuple[str, Callable[[Floats], Floats], bool], ...] = (
+    ("is the logarithm of {}", np.log, True),
+    ("is the square of {}", np.square, False),
+    ("is the square root of {}", np.sqrt, True),
+    ("is 1 / {}", lambda x: 1.0 / x, True),
+    ("is the rank of {}", mean_ranks, False),
+)
+
+
+def curve_words(columns: Columns, value: int, of: int) -> str:
+    """The name of a function of one column, if it has one; values on a grid may be rounded."""
+    y, x = complete(columns.values, [value, of])
+    name, rounding = columns.names[of], columns.steps[value] ** 2 / 12.0 / max(float(y.var()), 1e-300)
+    allowed = max(TRACE**2, 1.5 * rounding)
+
+    def ending(left: float) -> str:
+        if left < EXACT**2:
+            return ENDING[Fit.EXACT]
+        return ENDING[Fit.ROUNDED if left < 1.5 * rounding else Fit.TRACE]
+
+    left = _line_left(y, x)
+    if left < allowed:
+        return _line_words(y, x, name, left < EXACT**2) + ending(left)
+    for words, function, positive in FORMS:
+        if not positive or x.min() > 0.0:
+            left = _line_left(y, function(x))
+            if left < allowed:
+                return words.format(name) + ending(left)
+    if y.min() > 0.0 and _line_left(np.log(y), x) < TRACE**2:
+        return f"is an exponential of {name}"
+    if np.abs(y).max() < 50.0 and _line_left(np.exp(y), x) < TRACE**2:
+        return f"is a logarithm of {name}"
+    both = _standard(np.array([y, x]))
+    left = _left(both[0], _powers(both[1]))
+    if left < allowed:
+        return f"is a quadratic function of {name}{ending(left)}"
+    return f"is a function of {name}"
+
+
+def _line_words(y: Floats, x: Floats, name: str, exact: bool) -> str:
+    """A line in words: 1.8 celsius + 32."""
+    slope, constant = (float(number) for number in np.polyfit(x, y, 1))
+    if np.isclose(slope, 1.0, atol=1e-9 if exact else 2e-3) and abs(np.mean(y - x)) < 1e-2 * np.std(y):
+        return f"is a copy of {name}"
+    negligible = float(1e-6 * np.abs(y).max() if exact else 0.01 * y.std())
+    return f"= {linear_words([(slope, name)], constant, negligible, 4 if exact else 3)}"
+
+
+def _line_left(y: Floats, x: Floats) -> float:
+    if not np.isfinite(x).all() or np.ptp(x) == 0.0:
+        return np.inf
+    return _left(*_two(y, x))
+
+
+def _two(y: Floats, x: Floats) -> tuple[Floats, Floats]:
+    standard = _standard(np.array([y, x]))
+    return standard[0], np.array([np.ones_like(y), standard[1]])
+
+
+def _basis(t: Floats, y: Floats) -> Floats:
+    """The terms of a surface, shape (6, ..., rows)."""
+    one = np.ones(np.broadcast(t, y).shape)
+    return np.stack([one, y * one, y**2 * one, t * one, t * y, t * y**2])
+
+
+def _beyond_surfaces(table: Floats, t: int, others: list[int]) -> Floats:
+    """1 - R² of every column by the surfaces of one column with every other, shape (others, columns)."""
+    terms = np.moveaxis(_basis(table[t], table[others]), 0, -1)  # shape (others, rows, 6)
+    basis = np.linalg.qr(terms)[0]
+    inside = np.einsum("onk,cn->ock", basis, table, optimize=True)
+    rows = table.shape[1]
+    return np.asarray((rows - (inside**2).sum(axis=2)) / (rows - terms.shape[2]))
+
+
+def _surface(columns: Columns, value: int, t: int, y: int, closely: bool) -> tuple[float, Relation] | None:
+    """How much is left over, and the relation; None where this is none."""
+    three = complete(columns.values, [value, t, y])
+    three = three[:, :: max(1, three.shape[1] // ROWS)]
+    if three.shape[1] < LEAST_SURFACE:
+        return None
+    mean, scale = three.mean(axis=1), three.std(axis=1)
+    table = _standard(three)
+    basis = _basis(table[1], table[2])
+    coefficients = np.linalg.lstsq(basis.T, table[0], rcond=None)[0]
+    left = _left(table[0], basis)
+    steps = columns.steps[[value, t, y]] / scale
+    grid = steps[:, None] * np.abs(np.array([np.ones_like(table[1]), *_surface_slopes(coefficients, table)]))
+    relative = float(np.sqrt(left))
+    relative = 0.0 if relative < EXACT_SURFACE else relative
+    fit = closeness(table[0] - coefficients @ basis, grid, relative, np.array([0.5]), logs=False)
+    if fit < (Fit.EXACT if closely else Fit.TRACE):
+        return None
+    if min(_left(table[0], basis[:3]), _left(table[0], basis[[0, 3]])) < 4.0 * max(left, EXACT**2):
+        return None  # one of the two is enough
+    everywhere = (columns.values[[value, t, y]] - mean[:, None]) / scale[:, None]
+    slopes = {
+        column: np.log(np.maximum(np.abs(slope), 1e-12)) + np.log(scale[0] / scale[place])
+        for column, place, slope in zip((t, y), (1, 2), _surface_slopes(coefficients, everywhere), strict=True)
+    }
+    others = {column: [other for other in (value, t, y) if other != column] for column in (value, t, y)}
+    names = {column: sorted(columns.names[other] for other in others[column]) for column in others}
+    products = {column: _product_words(columns, column, others[column]) for column in others}
+    words = {column: products[column] or f"is a function of {' and '.join(names[column])}" for column in (value, t, y)}
+    ending = ENDING[fit]
+    return left, Relation(value, (t, y), {column: text + ending for column, text in words.items()}, slopes)
+
+
+def _surface_slopes(coefficients: Floats, table: Floats) -> tuple[Floats, Floats]:
+    """The derivatives of a surface by its two columns, the second and third of three."""
+    t, y = table[1], table[2]
+    by_t = coefficients[3] + coefficients[4] * y + coefficients[5] * y**2
+    by_y = coefficients[1] + 2.0 * coefficients[2] * y + t * (coefficients[4] + 2.0 * coefficients[5] * y)
+    return by_t, by_y
+
+
+def _product_words(columns: Columns, value: int, of: list[int]) -> str:
+    """That a column is the product of two others or their ratio, in their own units; empty where it is neither."""
+    z, a, b = complete(columns.values, [value, *of])
+    allowed = max(TRACE**2, 1.5 * columns.steps[value] ** 2 / 12.0 / max(float(z.var()), 1e-300))
+    first, second = (columns.names[j] for j in of)
+    names = sorted((first, second))
+    if _line_left(z, a * b) < allowed:
+        return f"is the product of {names[0]} and {names[1]}"
+    for over, under, x, y in ((first, second, a, b), (second, first, b, a)):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio, squared = x / y, x / y**2
+        if _line_left(z, ratio) < allowed:
+            return f"is the ratio of {over} to {under}"
+        if _line_left(z, squared) < allowed:
+            return f"is the ratio of {over} to the square of {under}"
+    return ""

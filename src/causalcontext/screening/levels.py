@@ -1,0 +1,137 @@
+"""Thresholds and groups of a number, codes and dummies of a category, and columns that have one order."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.screening.bends import curve_words
+from causalcontext.screening.relations import Columns, Relation, log_slopes, some_rows
+
+ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK = 60, 2000
+GAPS = (1, 2, 3, 5)
+"""Rows of a glance that are so far apart are compared."""
+FEWEST_REPEATS = 8
+"""Pairs of these with the same value, before a function that is not monotone is thought of."""
+FEWEST_OF_A_VALUE = 5
+"""Rows of the rarest value of a column of two values, before two columns that agree mean anything."""
+CLEAR = 30.0
+"""In nats: how improbable it is, by the number of ways to arrange the rows, that unrelated columns look like this."""
+GROUPS = 12
+"""A function of fewer different values is a group, of two a threshold; one of more is rounded."""
+
+
+def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
+    """Columns that one other column determines in every row, by repeats or by order; of two the later one."""
+    few, look = some_rows(columns, ROWS_OF_A_GLANCE), some_rows(columns, ROWS_OF_A_LOOK)
+    usable = [j for j in range(len(columns.names)) if j not in gone and not columns.is_context[j]]
+    possible = _may_determine(few[usable])
+    named = ~columns.is_number[usable]
+    possible[:, named] |= _may_be_groups(few[usable], few[usable][named])
+    np.fill_diagonal(possible, False)
+    pairs = {(usable[value], usable[of]) for of, value in np.argwhere(possible).tolist()}
+    pairs = {(value, of) for value, of in pairs if _determines(look, columns, value, of, 0.0)}
+    pairs = {(value, of) for value, of in pairs if _determines(columns.values, columns, value, of, CLEAR)}
+    found = []
+    for value, of in sorted(pairs):
+        both = (of, value) in pairs
+        if both and value < of:
+            continue
+        if both:
+            words = {value: _words_both(columns, value, of), of: _words_both(columns, of, value)}
+            slopes = {of: log_slopes(columns.values[value], columns.values[of])}
+            if columns.is_number[value] != columns.is_number[of]:  # the code of a category goes, not the category
+                code = value if columns.is_number[value] else of
+                words = {code: words[code]} if columns.may_go[code] else words
+            relation = Relation(value, (of,), words, slopes)
+            found.append(relation)
+        elif columns.may_go[value]:
+            found.append(Relation(value, (of,), {value: _words_one_way(columns, value, of)}))
+    return found
+
+
+def _determines(values: Floats, columns: Columns, value: int, of: int, clear: float) -> bool:
+    """Whether a column determines another one in all of some rows."""
+    pair, ways = (values[value], values[of]), 0.0
+    if not columns.is_number[value]:
+        levels = _ordered_levels(*pair)
+        pair, ways = (levels, pair[1]), scipy.special.gammaln(len(np.unique(levels[np.isfinite(levels)])) + 1)
+    return _is_function(*pair, clear=clear and clear + ways)
+
+
+def _ordered_levels(value: Floats, of: Floats) -> Floats:
+    """The levels numbered by the mean of the other column: the order of words means nothing."""
+    usable = np.isfinite(value) & np.isfinite(of)
+    levels = np.full(value.shape, np.nan)
+    if usable.any():
+        place = np.unique(value[usable], return_inverse=True)[1]
+        order = np.argsort(np.bincount(place, of[usable]) / np.bincount(place), kind="stable")
+        levels[usable] = np.argsort(order)[place]
+    return levels
+
+
+def _is_function(value: Floats, of: Floats, clear: float = CLEAR) -> bool:
+    """Whether equal values of the one have equal values of the other, more clearly than by chance."""
+    usable = np.isfinite(value) & np.isfinite(of)
+    value, of = value[usable], of[usable]
+    order = np.lexsort((value, of))
+    step, same = np.diff(value[order]), np.diff(of[order]) == 0.0
+    counts = np.unique(value, return_counts=True)[1]
+    if len(counts) < 2 or (same & (step != 0.0)).any() or (len(counts) == 2 and counts.min() < FEWEST_OF_A_VALUE):
+        return False
+    if _is_monotone(step):
+        if _is_monotone(np.diff(value)) and _is_monotone(np.diff(of)):
+            return False  # trends: columns that rise or fall from the first row to the last have the same order
+        return bool(scipy.special.gammaln(value.size + 1) - scipy.special.gammaln(counts + 1).sum() > clear)
+    return bool(-np.count_nonzero(same) * np.log(((counts / value.size) ** 2).sum()) > clear)
+
+
+def _is_monotone(step: Floats) -> bool:
+    return bool((step >= 0.0).all() or (step <= 0.0).all())
+
+
+def _may_determine(values: Floats) -> Bools:
+    """Entry (i, j): no two of some rows contradict that column i determines column j, which is not constant in them."""
+    with np.errstate(invalid="ignore"):
+        step = np.concatenate([values[:, gap:] - values[:, :-gap] for gap in GAPS], axis=1)
+        up, down, same = (where.astype(np.float32) for where in (step > 0.0, step < 0.0, step == 0.0))
+    against = up @ down.T
+    monotone = (up @ up.T + down @ down.T == 0.0) | (against + against.T == 0.0)
+    broken, repeats, varies = same @ (up + down).T > 0.0, same.sum(axis=1) >= FEWEST_REPEATS, (up + down).any(axis=1)
+    possible = ~broken & (monotone | repeats[:, None]) & varies
+    return np.asarray(possible)
+
+
+def _may_be_groups(values: Floats, levels: Floats) -> Bools:
+    """Entry (i, j): in the order of column i, the rows of every level of j stand together, as far as some rows show."""
+    order = np.argsort(values, axis=1)
+    here = np.isfinite(np.take_along_axis(values, order, axis=1))
+    possible = np.zeros((len(values), len(levels)), dtype=bool)
+    for j, level in enumerate(levels):
+        sorted_levels = level[order]
+        usable = here & np.isfinite(sorted_levels)
+        breaks = (np.diff(sorted_levels, axis=1) != 0.0) & usable[:, 1:] & usable[:, :-1]
+        possible[:, j] = breaks.sum(axis=1) < len(np.unique(level[np.isfinite(level)]))
+    return possible
+
+
+def _words_one_way(columns: Columns, value: int, of: int) -> str:
+    name, levels = columns.names[of], len(np.unique(columns.values[value][np.isfinite(columns.values[value])]))
+    if not columns.is_number[of]:
+        return f"is a {'dummy' if levels == 2 else 'coarser grouping'} of {name}"
+    if levels == 2:
+        return f"is a threshold of {name}"
+    return f"is a group of {name}" if levels <= GROUPS else curve_words(columns, value, of)
+
+
+def _words_both(columns: Columns, value: int, of: int) -> str:
+    name = columns.names[of]
+    one, other = columns.values[value], columns.values[of]
+    is_same = bool(((one == other) | np.isnan(one) | np.isnan(other)).all())
+    if is_same and columns.is_number[value] == columns.is_number[of]:
+        return f"is a copy of {name}"
+    few = len(np.unique(one[np.isfinite(one)])) <= GROUPS
+    if few or not (columns.is_number[value] and columns.is_number[of]):
+        return f"is a code of {name}"
+    return curve_words(columns, value, of)

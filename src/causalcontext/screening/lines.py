@@ -1,0 +1,344 @@
+"""Sums, differences, percentages, predictions, and, among logarithms, products, ratios and powers.
+
+A column of a table in the order of trust is regressed on those before it that no other determines. What is left over
+is nothing but rounding errors of the computer (exact), what rounding to a grid leaves (rounded), or less than a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import scipy
+
+from causalcontext.errors import listed
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.screening.relations import (
+    EXACT,
+    FEWEST_ROWS,
+    SPARE_ROWS,
+    TRACE,
+    Columns,
+    Relation,
+    is_short,
+    number_words,
+    some_rows,
+)
+
+MOST_LEVELS = 20
+"""Levels of a category that take part with a dummy each."""
+COARSE = 0.02
+"""1 - R² below which a column on a grid may be a rounded function of others: a grid of half an sd leaves 1 / 48."""
+CLEAR = 12.0
+"""In nats: how improbable residuals within the steps of a grid are for noise of the same sd."""
+NICE = 0.02
+"""A coefficient so near to a whole or a half number was meant to be that."""
+MOST_SAID = 4
+"""Terms of a sum that are written out."""
+ROWS = 2000
+
+
+class Fit(IntEnum):
+    """How closely a function holds."""
+
+    NO = 0
+    TRACE = 1
+    ROUNDED = 2
+    EXACT = 3
+
+
+ENDING = {Fit.TRACE: " (with a trace of noise)", Fit.ROUNDED: " (rounded)", Fit.EXACT: ""}
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A regressor: a number, or the dummy of a level."""
+
+    column: int
+    level: float = np.nan
+
+    def of(self, values: Floats) -> Floats:
+        column: Floats = values[self.column]
+        if np.isnan(self.level):
+            return column
+        return np.where(np.isnan(column), np.nan, column == self.level)
+
+
+def linear_relations(columns: Columns, gone: frozenset[int], logs: bool, closely: bool) -> list[Relation]:
+    """Numbers that are linear functions of the columns before them, or, with `logs`, logarithms that are.
+
+    `closely` asks for exact relations alone.
+    """
+    rows = some_rows(columns, ROWS)
+    usable = [j for j in range(len(columns.names)) if j not in gone]
+    terms = [term for j in usable for term in _terms(columns, rows, j, logs)]
+    table = np.array([term.of(rows) for term in terms])
+    if len(terms) < 2:
+        return []
+    found = []
+    for place, before in _dependent(table, terms, columns, logs, closely):
+        relation = _confirmed(columns, terms[place], [terms[k] for k in before], logs, closely)
+        if relation is not None:
+            found.append(relation)
+    return found
+
+
+def _terms(columns: Columns, rows: Floats, j: int, logs: bool) -> list[_Term]:
+    values = rows[j][np.isfinite(rows[j])]
+    if not values.size:
+        return []
+    if columns.is_number[j]:
+        usable = values.min() > 0.0 and np.unique(values[:200]).size > 2 if logs else np.ptp(values) > 0.0
+        return [_Term(j)] if usable else []
+    if logs:
+        return []
+    levels = np.unique(values)
+    return [_Term(j, level) for level in levels[1:].tolist()] if 1 < levels.size <= MOST_LEVELS else []
+
+
+def _dependent(table: Floats, terms: Sequence[_Term], columns: Columns, logs: bool, closely: bool
+               ) -> list[tuple[int, list[int]]]:  # fmt: skip
+    """Terms that those before them may determine, each with these."""
+    usable = np.isfinite(table)
+    share = usable.mean(axis=1)
+    while usable.all(axis=0).sum() < FEWEST_ROWS + SPARE_ROWS and share.min() < 1.0:
+        # Without the column that is missing most often there are more complete rows.
+        usable[share.argmin()], share[share.argmin()] = True, 1.0
+    whole = usable.all(axis=0)
+    values = np.nan_to_num(table[:, whole])
+    present: Bools = np.asarray(np.isfinite(table[:, whole]).all(axis=1))
+    if logs:
+        values = np.log(np.maximum(values, 1e-300))
+    n = values.shape[1]
+    if n < FEWEST_ROWS:
+        return []
+    values = values - values.mean(axis=1, keepdims=True)
+    size = np.sqrt((values**2).sum(axis=1))
+    found, basis, members = [], np.zeros((0, n)), list[int]()
+    limit = COARSE if not closely else (10 * EXACT) ** 2
+    blocks = np.empty((min(len(terms), n), n))
+    for place in range(len(terms)):
+        if not present[place] or size[place] <= 1e-12 * np.abs(table[place][whole]).max(initial=1.0) * np.sqrt(n):
+            continue
+        own = values[place] / size[place]
+        basis = blocks[: len(members)]
+        rest = own - basis.T @ (basis @ own)
+        rest = rest - basis.T @ (basis @ rest)
+        left, spare = float(rest @ rest), n - len(members) - 1
+        is_number = np.isnan(terms[place].level)
+        if spare < SPARE_ROWS:
+            break
+        left_by_row = left * n / spare
+        if is_number and members and left_by_row < limit:
+            found.append((place, list(members)))
+        trace = (10 * EXACT) ** 2 if closely else TRACE**2
+        if left_by_row >= trace:
+            blocks[len(members)] = rest / np.sqrt(left)
+            members.append(place)
+    return found
+
+
+def _confirmed(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool) -> Relation | None:
+    """The relation with the fewest terms, on all rows that have them."""
+    parts = _fewest(columns, value, before, logs, closely)
+    if not parts or not any(not columns.is_context[term.column] for term in parts):
+        return None
+    fitted = _Fitted.of(columns, value, parts, logs)
+    if fitted is None or fitted.fit < (Fit.EXACT if closely else Fit.TRACE) or fitted.is_logical(columns):
+        return None
+    return fitted.relation(columns)
+
+
+def _fewest(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool) -> list[_Term]:
+    """The terms that a relation needs: the others are left out, those first that contribute least."""
+    values = np.array([term.of(columns.values) for term in (value, *before)])
+    rows = np.isfinite(values).all(axis=0)
+    values = values[:, rows][:, :: max(1, int(rows.sum()) // ROWS)]
+    if values.shape[1] < len(before) + SPARE_ROWS:
+        return []
+    if logs:
+        values = np.log(np.maximum(values, 1e-300))
+    values = values - values.mean(axis=1, keepdims=True)
+    values = values / np.maximum(np.sqrt((values**2).mean(axis=1, keepdims=True)), 1e-300)
+    chosen = list(range(len(before)))
+    slopes, left = _regression(values[0], values[1:])
+    allowed = max(2.0 * left, (10 * EXACT) ** 2 if closely else min(TRACE**2, 4.0 * left + EXACT**2))
+    while len(chosen) > 1:
+        small = np.abs(slopes) < 0.5 * np.sqrt(allowed)
+        drop = np.flatnonzero(small) if small.any() else np.array([np.abs(slopes).argmin()])
+        drop = drop if drop.size < len(chosen) else drop[:-1]
+        fewer = [k for place, k in enumerate(chosen) if place not in set(drop.tolist())]
+        new, rest = _regression(values[0], values[1:][fewer])
+        if rest > allowed:
+            if drop.size == 1:
+                break
+            drop = np.array([np.abs(slopes).argmin()])
+            fewer = [k for place, k in enumerate(chosen) if place not in set(drop.tolist())]
+            new, rest = _regression(values[0], values[1:][fewer])
+            if rest > allowed:
+                break
+        chosen, slopes = fewer, new
+    return [before[k] for k in chosen]
+
+
+def _regression(value: Floats, of: Floats) -> tuple[Floats, float]:
+    """Slopes, and the mean square of what is left."""
+    slopes = np.asarray(np.linalg.lstsq(of.T, value, rcond=None)[0], dtype=np.float64)
+    return slopes, float(((value - slopes @ of) ** 2).mean() * value.size / max(value.size - len(of) - 1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A regression of one column on a few, in all rows."""
+
+    value: _Term
+    parts: tuple[_Term, ...]
+    intercept: float
+    slopes: Floats
+    fit: Fit
+    logs: bool
+    values: Floats  # shape (1 + parts, rows)
+
+    @classmethod
+    def of(cls, columns: Columns, value: _Term, parts: Sequence[_Term], logs: bool) -> _Fitted | None:
+        raw = np.array([term.of(columns.values) for term in (value, *parts)])
+        raw = raw[:, np.isfinite(raw).all(axis=0)]
+        if raw.shape[1] < FEWEST_ROWS or (logs and raw.min() <= 0.0):
+            return None
+        table = np.log(raw) if logs else raw
+        mean = table.mean(axis=1)
+        centred = table - mean[:, None]
+        scale = np.maximum(np.sqrt((centred**2).mean(axis=1)), 1e-300)
+        standard, left = _regression(centred[0] / scale[0], centred[1:] / scale[1:, None])
+        slopes = standard * scale[0] / scale[1:]
+        intercept = float(mean[0] - slopes @ mean[1:])
+        rest = centred[0] - slopes @ centred[1:]
+        steps = columns.steps[[term.column for term in (value, *parts)]].copy()
+        steps[[k for k, term in enumerate((value, *parts)) if not np.isnan(term.level)]] = 0.0
+        unit = np.ones((len(raw), raw.shape[1]))
+        if logs:  # in units of the value
+            unit = raw[0] / raw
+            rest = raw[0] * rest
+        weight = np.abs(np.concatenate([[1.0], slopes]))[:, None] * unit * steps[:, None]
+        fit = closeness(rest, weight, float(np.sqrt(left)), slopes, logs)
+        return cls(value, tuple(parts), intercept, slopes, fit, logs, raw)
+
+    def is_logical(self, columns: Columns) -> bool:
+        """Whether this is a rule such as "either of two", a mechanism; dummies that sum to 1 are none."""
+        if np.unique(self.values[0][:ROWS]).size > 2 or self.logs:
+            return False
+        low, high = self.values[0].min(), self.values[0].max()
+        levels = [np.unique(column[:ROWS]).size for column in self.values[1:]]
+        sums_to_one = abs(self.intercept - high) < 1e-6 and np.allclose(self.slopes, -1.0, atol=1e-6) and low == 0.0
+        return max(levels) <= 2 and len(self.parts) > 1 and not sums_to_one
+
+    def relation(self, columns: Columns) -> Relation:
+        """The relation, with the words for every number that may be left out."""
+        words, slopes = {self.value.column: self._words(columns, 0)}, dict[int, Floats]()
+        for k, term in enumerate(self.parts):
+            if np.isnan(term.level):
+                words[term.column] = self._words(columns, k + 1)
+                size = np.full(columns.values.shape[1], np.log(abs(self.slopes[k])))
+                if self.logs:
+                    size += np.log(columns.values[self.value.column] / columns.values[term.column])
+                slopes[term.column] = size
+        parts = tuple(dict.fromkeys(term.column for term in self.parts))
+        return Relation(self.value.column, parts, words, slopes, self._plainness())
+
+    def _plainness(self) -> dict[int, int]:
+        """How plain the function is when it is solved for each of the columns."""
+        plain = dict[int, int]()
+        for place, term in enumerate((self.value, *self.parts)):
+            constant, weights = self._solved(place)
+            short = self.fit == Fit.EXACT and all(is_short(weight) for weight in weights)
+            is_sum = bool((weights > 0.0).all()) and abs(constant) < 1e-6 * float(np.abs(self.values[place]).max())
+            plain[term.column] = 2 * short + is_sum
+        return plain
+
+    def _solved(self, place: int) -> tuple[float, Floats]:
+        """The constant, and the weights of the other columns, of the function solved for one of them."""
+        constant, slopes = self.intercept, self.slopes
+        whole = np.round(slopes)
+        if self.fit != Fit.EXACT and not self.logs and (np.abs(slopes - whole) < NICE).all() and whole.all():
+            slopes = whole
+            constant = float((self.values[0] - whole @ self.values[1:]).mean())
+        weights = np.concatenate([[-1.0], slopes])
+        rest = [k for k in range(len(weights)) if k != place]
+        return constant / -weights[place], weights[rest] / -weights[place]
+
+    def _words(self, columns: Columns, place: int) -> str:
+        """The function, solved for one of the columns."""
+        constant, weights = self._solved(place)
+        rest = [term for k, term in enumerate((self.value, *self.parts)) if k != place]
+        others = list(zip(rest, weights.tolist(), strict=True))
+        ending = ENDING[self.fit]
+        if len(others) > MOST_SAID or any(not np.isnan(term.level) for term, _ in others):
+            names = list(dict.fromkeys(columns.names[term.column] for term, _ in others))
+            kind = "a product of powers" if self.logs else "a linear function"
+            return f"is {kind} of {listed(names, MOST_SAID, 'column')}{ending}"
+        if self.logs:
+            near = NICE if self.fit == Fit.EXACT else 3.0 * NICE
+            return f"= {_product(columns, others, np.exp(constant), near)}{ending}"
+        terms = [(weight, columns.names[term.column]) for term, weight in others]
+        digits = 4 if self.fit == Fit.EXACT else 3
+        negligible = 1e-6 * np.abs(self.values[place]).max() if digits == 4 else 0.01 * self.values[place].std()
+        return f"= {linear_words(terms, constant, float(negligible), digits)}{ending}"
+
+
+def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, logs: bool) -> Fit:
+    """How closely a function holds, by residuals, and by how far the rounding of every column may have moved them."""
+    if relative < EXACT:
+        return Fit.EXACT
+    wholes = slopes * (2.0 if logs else 1.0)
+    is_nice = bool((np.abs(wholes - np.round(wholes)) < NICE).all() and (np.round(wholes) != 0).all())
+    is_nice = is_nice and (logs or np.allclose(np.abs(slopes), 1.0, atol=NICE))
+    # A total is computed of what was rounded already, or all columns were rounded afterwards.
+    for steps in (weight, *weight[:, None]):
+        if _is_rounding(rest, steps, is_nice):
+            return Fit.ROUNDED
+    return Fit.TRACE if relative < TRACE else Fit.NO
+
+
+def _is_rounding(rest: Floats, steps: Floats, is_nice: bool) -> bool:
+    """Whether residuals have the size and bounds of rounding to some steps, shape (columns, rows), beyond chance."""
+    expected, bound = (steps**2).sum(axis=0) / 12.0, steps.sum(axis=0) / 2.0
+    if not (expected > 0.0).all() or (np.abs(rest) > 1.1 * bound).any():
+        return False
+    ratio = float((rest**2 / expected).mean())
+    inside = scipy.special.erf(1.1 * bound / np.sqrt(2.0 * max(ratio, 1e-9) * expected))
+    nats = float(-np.log(np.maximum(inside, 1e-300)).sum())
+    return 0.5 < ratio < 1.35 and (is_nice or nats > CLEAR)
+
+
+def linear_words(terms: Sequence[tuple[float, str]], constant: float, negligible: float, digits: int = 4) -> str:
+    """A linear function in words, without a constant that is negligible.
+
+    >>> linear_words([(-1.0, "cough"), (1.8, "fever")], 32.0, 1e-6)
+    '1.8 fever - cough + 32'
+    """
+    pieces = sorted(terms, key=lambda term: (term[0] < 0.0, term[1]))
+    if abs(constant) > negligible:
+        pieces.insert(0 if pieces[0][0] < 0.0 else len(pieces), (constant, ""))
+    text = ""
+    for weight, name in pieces:
+        amount = number_words(abs(weight), digits)
+        term = amount if not name else name if amount == "1" else f"{amount} {name}"
+        sign = " - " if weight < 0.0 else " + "
+        text += term if not text and weight > 0.0 else f"{sign if text else '-'}{term}"
+    return text
+
+
+def _product(columns: Columns, terms: Sequence[tuple[_Term, float]], constant: float, near: float) -> str:
+    """A product of powers in words: weight / height²."""
+    above, below = list[str](), list[str]()
+    for term, power in sorted(terms, key=lambda one: columns.names[one[0].column]):
+        half = round(2.0 * power) / 2.0
+        size = abs(half) if half and abs(power - half) < near else abs(power)
+        name = columns.names[term.column]
+        raised = {1.0: name, 2.0: f"{name}²", 3.0: f"{name}³", 0.5: f"√{name}"}.get(size, f"{name}^{size:.3g}")
+        (above if power > 0.0 else below).append(raised)
+    if abs(np.log(constant)) > 2.0 * near:
+        above.insert(0, number_words(float(constant)))
+    return " / ".join([" ".join(above) or "1", *below])

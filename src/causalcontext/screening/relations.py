@@ -1,0 +1,214 @@
+"""What a search for functions works on: columns as numbers, in an order of trust, and a relation that was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from causalcontext.data.columns import Kind
+from causalcontext.data.dataset import Dataset
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+
+EXACT = 1e-6
+"""Residual sd of a function that is exact, by the sd of the column: rounding errors of logarithms stay below 1e-9, and
+single precision below 1e-6."""
+TRACE = 5e-3
+"""Residual sd, by that of the column, below which a number is another one with a trace of noise (R² above .999975). A
+number that was written with three digits leaves about .002. Of real systems the closest mechanisms leave .03 to .08: a
+light tunnel (led_3_ir .032), five river gauges (.041), indices of forest fires (.076), a flux tower (.081)."""
+FEWEST_ROWS = 40
+"""Complete rows that a relation needs."""
+SPARE_ROWS = 12
+"""Rows beyond the coefficients of a regression, so that a perfect fit is none by overfitting."""
+LARGEST = 1e100
+"""A column of larger values is not looked at: its squares overflow, and a search refuses it."""
+MOST_STEPS = 1e5
+"""Steps from the smallest to the largest value, above which a grid is that of the digits of any number."""
+BETWEEN = re.compile(r"[\W_]")
+"""What stands between the words of a name."""
+MADE = re.compile(
+    r"(?:^|[\W_])(?:total|sum|log|ln|exp|sqrt|sq|square|squared|pct|percent|percentage|share|ratio|rank|ranks|pred|predicted|"
+    r"prediction|fitted|fit|hat|yhat|resid|residual|residuals|score|copy|code|codes|group|grp|bin|diff|difference|mean|avg|average|"
+    r"bmi|std|scaled|normed|index|rounded|z)(?:$|[\W_\d])",
+    re.IGNORECASE,
+)
+"""Words in the names of columns that were made out of others; they decide where scores do not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of a table as numbers, those first that are likelier to be original.
+
+    Attributes
+    ----------
+    places : tuple of int
+        The position of every column in the table.
+    values : Floats, shape (columns, rows)
+        Numbers, or codes of levels; NaN where a cell is missing.
+    is_number, may_go : Bools, shape (columns,)
+        Whether values are numbers rather than codes, and whether a column may be left out.
+    is_context : Bools, shape (columns,)
+    steps : Floats, shape (columns,)
+        The grid that all values of a number lie on; 0 where there is none.
+    sounds_made : Bools, shape (columns,)
+        Whether a name has a word such as total, or another column's name within it.
+    is_named : Bools, shape (columns,)
+        Whether what is known of causes names a column.
+    """
+
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    values: Floats
+    is_number: Bools
+    may_go: Bools
+    is_context: Bools
+    steps: Floats
+    sounds_made: Bools
+    is_named: Bools
+
+    def numbers(self, without: Collection[int] = ()) -> list[int]:
+        """The numbers among the columns, but for some."""
+        return [j for j in np.flatnonzero(self.is_number).tolist() if j not in without]
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """A column that others determine.
+
+    Attributes
+    ----------
+    value : int
+        The column that is a function of others.
+    parts : tuple of int
+        Those that it is a function of.
+    words : mapping from int to str
+        The rest of a sentence that begins with a column, for every column that may be left out in place of the value.
+    slopes : mapping from int to Floats, shape (rows,)
+        For these, log |d value / d column| in every row; NaN where it is not known.
+    plainness : mapping from int to int
+        How plain the function is when it is solved for a column: 2 for short decimals, as people type them, and 1 for
+        a sum without minus; a column with the plainer one is likelier to have been made.
+    """
+
+    value: int
+    parts: tuple[int, ...]
+    words: dict[int, str]
+    slopes: dict[int, Floats] = field(default_factory=dict)
+    plainness: dict[int, int] = field(default_factory=dict)
+
+
+def columns_of(data: Dataset, kept: Collection[str], named: Collection[str] = ()) -> Columns:
+    """The columns of a table in an order that depends on content and names alone, the likeliest originals first."""
+    held = {*data.contexts.positions, *(place for place in data.contexts.sources if place is not None)}
+    held |= {place for place, name in enumerate(data.names) if name in kept}
+    values = {place: _as_numbers(data, place) for place in range(len(data.names))}
+    names = frozenset(data.names)
+    is_number = {place: data.kinds[place].is_number and place not in data.contexts.positions for place in values}
+    steps = {place: step_of(values[place]) if is_number[place] else 0.0 for place in values}
+
+    def trust(place: int) -> tuple[object, ...]:
+        name = data.names[place]
+        coarse = bool(steps[place]) and np.ptp(_finite(values[place])) < steps[place] * 0.2 * data.n_rows
+        return (place not in data.contexts.positions, place not in held, data.kinds[place] is not Kind.CATEGORICAL,
+                name not in named, name not in data.declared, _sounds_made(name, names), coarse, name)  # fmt: skip
+
+    order = sorted(values, key=trust)
+    return Columns(
+        tuple(data.names[place] for place in order),
+        tuple(order),
+        np.array([values[place] for place in order], dtype=np.float64).reshape(len(order), data.n_rows),
+        np.array([is_number[place] for place in order], dtype=bool),
+        np.array([place not in held for place in order], dtype=bool),
+        np.array([place in data.contexts.positions for place in order], dtype=bool),
+        np.array([steps[place] for place in order]),
+        np.array([_sounds_made(data.names[place], names) for place in order], dtype=bool),
+        np.array([data.names[place] in named for place in order], dtype=bool),
+    )
+
+
+def some_rows(columns: Columns, most: int) -> Floats:
+    """Values in about `most` rows, evenly over the table, shape (columns, rows)."""
+    return np.ascontiguousarray(columns.values[:, :: max(1, -(-columns.values.shape[1] // most))])
+
+
+def step_of(values: Floats) -> float:
+    """The distance of neighbours on the grid of a column, 0 where its values lie on none.
+
+    >>> round(step_of(np.array([1.5, 2.0, 7.5, 3.0])), 6), step_of(np.array([1.0, 2.0, 3.1416]))
+    (0.5, 0.0)
+    """
+    distinct = np.unique(_finite(values))
+    if distinct.size < 3:
+        return 0.0
+    gaps = np.diff(distinct)
+    gaps = gaps[gaps > 1e-9 * max(float(np.ptp(distinct)), float(np.abs(distinct).max()))]
+    if not gaps.size or np.ptp(distinct) / gaps.min() > MOST_STEPS:
+        return 0.0
+    step = float(gaps.min())
+    whole = gaps / step
+    return step if np.abs(whole - np.round(whole)).max() < 0.01 else 0.0
+
+
+def complete(values: Floats, wanted: Sequence[int] | Ints) -> Floats:
+    """Some columns in the rows that have all of them, shape (columns, rows)."""
+    chosen = values[list(wanted)]
+    return np.asarray(chosen[:, np.isfinite(chosen).all(axis=0)])
+
+
+def log_slopes(value: Floats, of: Floats) -> Floats:
+    """log |d value / d of| in every row, by rows that are near in the order of the other."""
+    usable = np.flatnonzero(np.isfinite(value) & np.isfinite(of))
+    order = usable[np.argsort(of[usable], kind="stable")]
+    gap = max(1, order.size // 200)
+    rise, run = (column[order][gap:] - column[order][:-gap] for column in (value, of))
+    moved = (rise != 0.0) & (run != 0.0)
+    slopes = np.full(value.shape, np.nan)
+    slopes[order[gap // 2 : gap // 2 + rise.size][moved]] = np.log(np.abs(rise[moved] / run[moved]))
+    return slopes
+
+
+def is_short(number: float) -> bool:
+    """Whether a number has two digits at most, as 0.25, 30 and 1.8.
+
+    >>> is_short(0.25), is_short(1.8), is_short(0.6667)
+    (True, True, False)
+    """
+    return bool(np.isclose(number, float(f"{number:.1e}"), rtol=1e-6))
+
+
+def number_words(number: float, digits: int = 4) -> str:
+    """A number for a sentence, with four digits.
+
+    >>> number_words(1.80000001), number_words(-0.5), number_words(123.456)
+    ('1.8', '-0.5', '123.5')
+    """
+    near = round(number)
+    return str(near) if near and abs(number - near) < 1e-4 * abs(near) and abs(near) < 1e6 else f"{number:.{digits}g}"
+
+
+def _as_numbers(data: Dataset, place: int) -> Floats:
+    values = np.array(data.columns[place], dtype=np.float64)
+    if place in data.contexts.positions:
+        values[values < 0] = np.nan
+    values[~np.isfinite(values)] = np.nan
+    return values if np.nanmax(np.abs(values), initial=0.0) < LARGEST else np.full(values.shape, np.nan)
+
+
+def _finite(values: Floats) -> Floats:
+    return values[np.isfinite(values)]
+
+
+def _sounds_made(name: str, names: Collection[str]) -> bool:
+    """Whether a name has a word such as total, or another column's name within it.
+
+    >>> names = {"dose", "log(dose)", "dosed", "body weight", "mean body weight"}
+    >>> sorted(name for name in names if _sounds_made(name, names))
+    ['log(dose)', 'mean body weight']
+    """
+    starts = [0, *(match.end() for match in BETWEEN.finditer(name))]
+    ends = [*(match.start() for match in BETWEEN.finditer(name)), len(name)]
+    pieces = {name[start:end] for start in starts for end in ends if start + 1 < end and end - start < len(name)}
+    return not pieces.isdisjoint(names) or bool(MADE.search(name))

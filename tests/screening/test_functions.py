@@ -1,0 +1,277 @@
+"""Columns that others determine are found, named and left out; strong mechanisms are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.data.indicators import read_with_functions
+from causalcontext.errors import DataError, KnowledgeError
+from causalcontext.screening.functions import functions_of_others
+
+ROWS = 600
+Table = pd.DataFrame
+Made = dict[str, Any]
+
+
+def clean(seed: int, rows: int = ROWS) -> Table:
+    """A cause, its effects, a category, and a context that changes a slope."""
+    random = np.random.default_rng(seed)
+    ward = random.choice(["icu", "normal"], rows)
+    region = random.choice(["east", "north", "south"], rows)
+    age = 55.0 + 12.0 * random.normal(size=rows)
+    weight = np.exp(4.3 + 0.2 * random.normal(size=rows))
+    height = np.exp(0.5 + 0.08 * random.normal(size=rows))
+    dose = 20.0 + 0.2 * age + (ward == "icu") * 0.1 * weight + 3.0 * random.normal(size=rows)
+    stay = 8.0 + 0.3 * dose + 2.0 * random.normal(size=rows)
+    return pd.DataFrame({"age": age, "weight": weight, "height": height, "dose": dose, "stay": stay, "region": region,
+                         "ward": ward})  # fmt: skip
+
+
+def left_out(table: Table, kept: tuple[str, ...] = (), context: object = "ward") -> dict[str, str]:
+    """The columns that are left out, with the reasons."""
+    found = functions_of_others(read_with_functions(table, context, None), kept)
+    return {one.column: one.reason for one in found}
+
+
+def regression(value: Any, *parts: Any) -> Any:
+    """What a regression predicts, by plain least squares."""
+    design = np.column_stack([np.ones(len(value)), *parts])
+    return design @ np.linalg.lstsq(design, value, rcond=None)[0]
+
+
+def noise(column: Any, size: float) -> Any:
+    """The column with noise of a share of its sd."""
+    return column + size * column.std() * np.random.default_rng(7).normal(size=len(column))
+
+
+FORMS: dict[str, tuple[Callable[[Table], Made], str]] = {
+    "copy": (lambda t: {"x2": t.dose}, "is a copy of dose"),
+    "unit": (lambda t: {"x2": 1.8 * t.dose + 32.0}, "= 1.8 dose + 32"),
+    "unit, rounded": (lambda t: {"x2": np.round(1.8 * t.dose + 32.0, 1)}, "= 1.8 dose + 32 (rounded)"),
+    "copy with noise": (lambda t: {"x2": noise(t.dose, 1e-4)}, "is a copy of dose (with a trace of noise)"),
+    "sum": (lambda t: {"total": t.dose + t.stay}, "= dose + stay"),
+    "sum, rounded": (lambda t: {"total": np.round(t.dose + t.stay)}, "= dose + stay (rounded)"),
+    "sum with noise": (lambda t: {"total": noise(t.dose + t.stay, 1e-3)}, "= dose + stay (with a trace of noise)"),
+    "difference": (lambda t: {"diff": t.dose - t.stay}, "= dose - stay"),
+    "weights": (lambda t: {"score": 0.5 * t.dose + 0.3 * t.stay + 0.2 * t.age}, "= 0.2 age + 0.5 dose + 0.3 stay"),
+    "ratio": (lambda t: {"ratio": t.dose / t.age}, "= dose / age"),
+    "index": (lambda t: {"bmi": t.weight / t.height**2}, "= weight / height²"),
+    "product": (lambda t: {"x_score": t.weight * t.height}, "= height weight"),
+    "product of scores": (lambda t: {"x_score": (t.dose - 30.0) * (t.stay - 9.0)}, "function of dose and stay"),
+    "index, rounded": (lambda t: {"bmi": np.round(t.weight / t.height**2)}, "= weight / height² (rounded)"),
+    "square": (lambda t: {"x2": (t.dose - t.dose.mean()) ** 2}, "is a quadratic function of dose"),
+    "logarithm": (lambda t: {"log_dose": np.log(t.weight)}, "is the logarithm of weight"),
+    "logarithm, rounded": (lambda t: {"log_w": np.round(np.log(t.weight), 2)}, "is the logarithm of weight (rounded)"),
+    "exponential": (lambda t: {"x2": np.exp((t.dose - 30.0) / 5.0)}, "is an exponential of dose"),
+    "rank": (lambda t: {"x2": t.dose.rank()}, "is the rank of dose"),
+    "standard": (lambda t: {"x2": (t.dose - t.dose.mean()) / t.dose.std()}, "dose"),
+    "threshold": (lambda t: {"high": (t.dose > 34.0).astype(int)}, "is a threshold of dose"),
+    "threshold, yes or no": (lambda t: {"high": t.dose > 34.0}, "is a threshold of dose"),
+    "groups": (lambda t: {"old": pd.cut(t.age, [0, 45, 60, 200], labels=["young", "mid", "old"]).astype(str)},
+               "is a group of age"),
+    "code": (lambda t: {"number": t.region.map({"east": 2, "north": 0, "south": 1})}, "is a code of region"),
+    "dummy": (lambda t: {"is_south": (t.region == "south").astype(int)}, "is a dummy of region"),
+    "prediction": (lambda t: {"x2": regression(t.stay, t.age, t.dose, t.weight)}, "= "),
+    "residual": (lambda t: {"x2": t.stay - regression(t.stay, t.age, t.dose)}, "stay"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_function_is_left_out_and_named(form: str, seed: int) -> None:
+    make, words = FORMS[form]
+    table = clean(seed)
+    made = make(table)
+    found = left_out(table.assign(**made))
+    assert list(found) == list(made)
+    assert words in next(iter(found.values()))
+
+
+def naive_relation(table: Table, value: str, parts: list[str], logs: bool) -> float:
+    """The largest residual of a column by a line in others, by its sd, with numpy alone."""
+    y, *others = (np.log(table[name].to_numpy()) if logs else table[name].to_numpy() for name in (value, *parts))
+    return float(np.abs(y - regression(y, *others)).max() / y.std())
+
+
+@pytest.mark.parametrize(("form", "logs"), [("sum", False), ("difference", False), ("weights", False), ("ratio", True),
+                                            ("index", True), ("prediction", False), ("residual", False)])  # fmt: skip
+def test_what_is_said_holds_in_plain_numpy(form: str, logs: bool) -> None:
+    table = clean(3)
+    table = table.assign(**FORMS[form][0](table))
+    (one,) = functions_of_others(read_with_functions(table, "ward", None))
+    assert naive_relation(table, one.column, list(one.of), logs) < 1e-9
+    for part in one.of:  # none is named in vain
+        assert naive_relation(table, one.column, [other for other in one.of if other != part], logs) > 1e-3
+
+
+@pytest.mark.parametrize("digits", [0, 1, None])
+def test_percentages(digits: int | None) -> None:
+    parts = np.random.default_rng(4).gamma(3.0, 1.0, (4, ROWS))
+    shares = 100.0 * parts / parts.sum(axis=0)
+    shares = shares if digits is None else np.round(shares, digits)
+    found = left_out(clean(4).assign(**{f"share_{k}": shares[k] for k in range(4)}))
+    assert len(found) == 1
+    ((column, words),) = found.items()
+    others = [f"share_{k}" for k in range(4) if f"share_{k}" != column]
+    assert words.startswith(f"= 100 - {' - '.join(others)}")
+
+
+def test_dummies_without_their_category() -> None:
+    level = np.random.default_rng(5).integers(0, 5, ROWS)
+    found = left_out(clean(5).assign(**{f"site_{k}": (level == k).astype(int) for k in range(5)}))
+    assert len(found) == 1
+    assert next(iter(found)).startswith("site_")
+
+
+def test_several_at_once() -> None:
+    table = clean(6)
+    items = np.random.default_rng(6).exponential(size=(10, ROWS)).round(1)
+    table = table.assign(copy=table.age, **{f"item{k}": items[k] for k in range(10)}, total=items.sum(axis=0))
+    table = table.assign(subtotal=table.dose + table.stay, grand_total=table.dose + table.stay + table.weight)
+    found = left_out(table)
+    assert set(found) == {"copy", "total", "subtotal", "grand_total"}
+
+
+def test_order_of_rows_and_columns_says_nothing() -> None:
+    table = clean(7)
+    table = table.assign(x=table.dose + table.stay, old=table.age > 60, lw=np.log(table.weight))
+    random = np.random.default_rng(7)
+    expected = left_out(table)
+    assert len(expected) == 3
+    for _ in range(3):
+        again = table.iloc[random.permutation(len(table))][random.permutation(table.columns)]
+        assert left_out(again) == expected
+    assert left_out(table.sort_values("dose")) == expected
+
+
+def test_what_the_user_keeps_stays() -> None:
+    table = clean(8)
+    table = table.assign(total=table.dose + table.stay, old=(table.age > 60).astype(int))
+    assert set(left_out(table)) == {"total", "old"}
+    assert set(left_out(table, ("total", "old"))) < {"dose", "stay"}
+    assert left_out(table, ("total", "stay", "old")) == {"dose": "= total - stay"}
+    assert left_out(table, ("total", "dose", "stay", "old")) == {}
+
+
+def test_a_context_is_never_left_out() -> None:
+    """It may be part of a prediction; a column that a context is made out of stays."""
+    table = clean(9)
+    sick = (table.ward == "icu").to_numpy(float)
+    table["pred"] = regression(table.stay, table.age, table.dose, table.weight, sick)
+    assert list(left_out(table)) == ["pred"]
+    assert "ward" in left_out(table)["pred"]
+    table = clean(9).assign(old=lambda t: t.age > 60, months=lambda t: 12.0 * t.age)
+    assert set(left_out(table, context=cc.threshold("age", 50.0))) == {"old", "months"}
+
+
+def test_missing_cells() -> None:
+    table = clean(10)
+    table = table.assign(a_copy_of=table.dose, total=table.dose + table.stay)
+    random = np.random.default_rng(10)
+    for column in ("a_copy_of", "total", "age"):
+        table.loc[random.random(ROWS) < 0.02, column] = np.nan
+    assert set(left_out(table)) == {"a_copy_of", "total"}
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1])
+@pytest.mark.parametrize("make", [lambda t: t.dose, lambda t: t.dose + t.stay, lambda t: (t.dose - 32.0) ** 2,
+                                  lambda t: t.weight / t.height**2, lambda t: np.log(t.weight)])  # fmt: skip
+def test_a_strong_mechanism_is_none(make: Callable[[Table], pd.Series], share: float) -> None:
+    """R² = .999 and .99: physics, not arithmetic."""
+    table = clean(11)
+    assert left_out(table.assign(new=noise(make(table), share))) == {}
+
+
+def test_relations_within_a_context_are_mechanisms() -> None:
+    table = clean(12)
+    assert left_out(table.assign(new=np.where(table.ward == "icu", table.dose, table.stay))) == {}
+
+
+def test_logic_of_two_is_a_mechanism() -> None:
+    """Either of two rare diseases that never occur together here is their sum."""
+    random = np.random.default_rng(13)
+    draw = random.random(ROWS)
+    table = clean(13).assign(lung=(draw < 0.1).astype(int), tub=((draw > 0.1) & (draw < 0.2)).astype(int))
+    assert left_out(table.assign(either=table.lung | table.tub)) == {}
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(60, 30), (60, 58), (60, 90), (100, 40)])
+def test_a_fit_without_rows_to_spare_is_none(rows: int, columns: int) -> None:
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        table = pd.DataFrame(random.normal(size=(rows, columns)), columns=[f"x{k}" for k in range(columns)])
+        assert left_out(table, context=None) == {}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_clean_tables_have_none(seed: int) -> None:
+    """Numbers with heaps, zeros, two values and few; categories of few levels; rows down to 60."""
+    random = np.random.default_rng(seed)
+    for rows in (60, 200, ROWS):
+        table = clean(seed, rows)
+        table = table.assign(
+            heaped=5.0 * np.round(random.exponential(size=rows) * 3.0),
+            none=np.where(random.random(rows) < 0.8, 0.0, table.age),
+            two=random.choice([1.0, 2.0], rows), rare=(random.random(rows) < 0.05).astype(int),
+            few=random.integers(0, 4, rows), count=random.poisson(1.0, rows), word=random.choice(["yes", "no"], rows),
+            bent=table.dose * table.age / 50.0 + 3.0 * random.normal(size=rows),
+        )  # fmt: skip
+        assert left_out(table) == {}
+
+
+def test_what_is_no_function() -> None:
+    """One exception, a threshold with errors, trends."""
+    random = np.random.default_rng(3)
+    x = random.normal(size=500)
+    near = np.exp(x)
+    near[[10, 400]] = near[[400, 10]]
+    table = pd.DataFrame({"x": x, "near": near,
+                          "side": (x + 0.05 * random.normal(size=500) > 0).astype(float)})  # fmt: skip
+    assert left_out(table, context=None) == {}
+    trends = pd.DataFrame({"rain so far": random.exponential(size=200).cumsum(), "year": 1900 + np.arange(200) // 12})
+    assert left_out(trends, context=None) == {}
+
+
+def test_an_answer_is_that_of_the_table_without_the_function() -> None:
+    table = clean(14)
+    with_total = table.assign(total=table.dose + table.stay, old=table.age > 60)
+    before, after = cc.discover(table, "ward"), cc.discover(with_total, "ward")
+    assert {one.column for one in after.left_out} == {"total", "old"}
+    assert after.settings.method == before.settings.method
+    assert after.graphs == before.graphs
+    sentence = next(words for words in after.warnings if "left out" in words)
+    assert "total = dose + stay" in sentence
+    assert "old is a threshold of age" in sentence
+    assert sentence in cc.check(with_total, "ward").notes
+    assert "total" in cc.discover(with_total, "ward", keep=["total"]).names
+    with pytest.raises(DataError, match="total = dose"):
+        cc.discover(with_total, "ward", strict=True)
+
+
+def test_what_knowledge_names_is_the_last_to_go() -> None:
+    table = clean(15)
+    table = table.assign(total=table.dose + table.stay, copy=table.age)
+    known = cc.Knowledge(required=[["dose", "total"]])
+    assert {one.column for one in cc.discover(table, "ward", knowledge=known).left_out} == {"copy", "stay"}
+    known = cc.Knowledge(tiers=[["age", "copy"], ["dose"]])
+    with pytest.raises(KnowledgeError, match="knowledge names 'copy', which would be left out of the search"):
+        cc.discover(table, "ward", knowledge=known)
+
+
+def test_functions_at_one_time_are_left_out_of_a_series() -> None:
+    random = np.random.default_rng(16)
+    x, y = random.normal(size=(2, 400))
+    for t in range(1, 400):
+        x[t] += 0.6 * x[t - 1]
+        y[t] += 0.5 * x[t - 1]
+    table = pd.DataFrame({"x": x, "y": y, "total": x + y})
+    found = cc.discover(table, lags=1)
+    assert [str(one) for one in found.left_out] == ["total = x + y"]
+    assert any("total = x + y" in words for words in found.warnings)
+    assert not any("total" in name for name in found.names)
