@@ -68,7 +68,8 @@ def test_what_no_option_can_read_is_refused(some):
 
 def test_keys_and_categories_are_no_numbers():
     for known in (["north", "south"], ["12A", "7B", "9C", "1D", "2E", "3F"], ["007", "019", "120"] * 9,
-                  ["1", "2", "3"], ["2 mg", "4 mg"], ["10:30", "11:30", "12:30"], ["1-2", "3-4", "5-6"]):  # fmt: skip
+                  ["1", "2", "3"], ["2 mg", "4 mg"], ["0x", "1x", "2x"],
+                  ["10:30", "11:30", "12:30"], ["1-2", "3-4", "5-6"]):  # fmt: skip
         assert text_numbers("X", known) is None
 
 

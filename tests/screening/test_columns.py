@@ -89,6 +89,11 @@ def test_whole_numbers_stay_in_any_number_of_tables():
         assert screened(table(**columns), Asked("R"))[2].left_out == ()
 
 
+def test_a_name_to_keep_is_a_column():
+    with pytest.raises(cc.DataError, match="no column 'Id'; did you mean 'id'"):
+        cc.discover(table(id=np.arange(ROWS)), "R", keep=["Id"])
+
+
 def test_ranks_of_all_columns_are_no_ids():
     ranks = table(V=RNG.standard_normal(ROWS))[["X", "Y", "V"]].rank().astype(int)
     assert screened(ranks, Asked())[2].left_out == ()

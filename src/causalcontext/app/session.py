@@ -174,7 +174,9 @@ class Session:
 
     def _asked(self) -> dict[str, Any]:
         """The question as it stands, and the variables that knowledge can be about."""
-        question, names = self.project.question, [column["name"] for column in self._columns]
+        question = self.project.question
+        kept = question.options.get("keep") or ()
+        names = [column["name"] for column in self._columns if not column["left_out"] or column["name"] in kept]
         return {"question": question.to_dict(), "variables": question.variables(names)}
 
     def columns(self) -> list[dict[str, Any]]:

@@ -25,6 +25,13 @@ FEWEST_NUMBERS = 3
 """Different cells of numbers with units or commas; a column of two is as well a category of two levels."""
 MOST_UNITS = 4
 """Different units in a column; letters behind numbers that differ more are keys, such as '12A' and '12B'."""
+_UNIT_WORDS = """
+kg g mg µg μg ug ng t lb lbs oz l ml dl cl m cm mm km µm μm nm in ft yd mi ha s sec ms min mins h hr hrs hour hours
+day days week weeks mo month months yr yrs year years °c °f °k kw mw gw wh kwh mwh mv kv ma hz khz mhz ghz pa kpa hpa
+mpa bar mbar mmhg kn kj cal kcal mol mmol µmol iu ppm ppb kb mb gb tb bpm db % ‰ € $ £ ¥ eur usd gbp chf
+"""
+UNITS = frozenset(_UNIT_WORDS.split())
+"""Units that a column of few different cells needs; any letters do behind the numbers of one with many."""
 GLANCE = 200
 """Different cells that are looked at first: hardly any number among them, and the column is no column of numbers."""
 
@@ -163,6 +170,8 @@ def _of_marked_numbers(name: str, plain: Sequence[str], cells: Sequence[Cell | N
         also = ", or decimal=',' (--decimal ,) if these are decimal commas" if either else ""
         return _refused(name, marked, "numbers with thousands separators",
                         f"pass convert=True (--convert) to read them{also}")  # fmt: skip
+    if len(known) <= MOST_LEVELS and units != [""] and units[0].casefold().partition("/")[0] not in UNITS:
+        return None  # levels such as 0x and 1x
     if units != [""] and not convert:
         return _refused(name, known, f"numbers with the unit {units[0]}",
                         "pass convert=True (--convert) to read the numbers")  # fmt: skip

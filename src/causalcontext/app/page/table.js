@@ -88,5 +88,7 @@ function leaveOut(question, name, out) {
   question.drop.push(name);
   delete question.kinds[name];
   question.context = question.context.filter((one) => columnOf(one) !== name);
+  const kept = (question.options.keep ?? []).filter((other) => other !== name);
+  if (kept.length) question.options.keep = kept; else delete question.options.keep;
   for (const option of ["time", "units"]) if (question.options[option] === name) delete question.options[option];
 }
