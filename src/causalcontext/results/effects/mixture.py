@@ -6,7 +6,7 @@ weak effects. Then coefficients are drawn from their t distribution, and a total
 with y before x, or without a path, is an effect of 0, so that an absent edge has the interval [0, 0] only if hardly any
 draw has it. Probabilities of edges, directions and ancestors come from the same orders with the price of the search:
 AIC weights have a cause too many now and then, which does no harm to an effect, but is no edge; and with BIC weights
-edges were probable that the search had left out, rightly in most cases (docs/effects.md).
+edges were probable that the search had left out. Weak edges have low probabilities for that (docs/effects.md).
 
 Everything but the orders comes from moments: a saved result keeps the orders and answers the same.
 """
