@@ -206,7 +206,7 @@ def test_arrows_that_point_both_ways_are_named():
     assert finding.severity is Severity.NOTE
     from dataclasses import replace
 
-    doubted = replace(result, evidence=replace(result.evidence, contradicted=("curves",)))
+    doubted = replace(result, evidence=replace(result.evidence, contradictions=(("curves", ("X",)),)))
     assert [f.severity for f in turned(doubted)] == [Severity.CAUTION]
     assert not turned(cc.discover(cc.examples.soil_moisture(1000, seed=1), context="soil"))
 

@@ -16,10 +16,10 @@ from causalcontext.model_checks.residuals import (
     Residuals,
     check_residuals,
     fits,
-    lag_one,
     numeric_rows,
     statistics,
 )
+from causalcontext.model_checks.row_order import alike_neighbours
 from causalcontext.model_checks.violations import (
     CURVES,
     INTERACTIONS,
@@ -92,7 +92,6 @@ def test_residuals_and_statistics_are_the_naive_ones():
             abs(np.corrcoef(left, standard[:, a] * standard[:, b])[0, 1]) for a in others for b in others if a < b
         ]
         assert got.interactions[node] == pytest.approx(max(products), abs=1e-4)
-        assert got.lag[node] == pytest.approx(left[1:] @ left[:-1] / len(left), abs=3e-3)
 
 
 def test_rows_of_a_long_table_are_taken_in_runs():
@@ -100,10 +99,10 @@ def test_rows_of_a_long_table_are_taken_in_runs():
     walk = np.cumsum(g.normal(size=20_000))
     numeric = numeric_rows(read_table(pd.DataFrame({"X": walk, "Y": g.normal(size=20_000)}), None))
     assert len(numeric.values) == 5_000
-    assert numeric.follows.sum() == 5_000 // RUN * (RUN - 1)
-    lag = lag_one(numeric.values, numeric.follows)
-    assert lag[0] > 0.9
-    assert abs(lag[1]) < 0.05
+    assert np.bincount(numeric.order.part).tolist() == [RUN] * (5_000 // RUN)
+    alike = alike_neighbours(numeric.values, numeric.order.part)
+    assert alike[0] > 0.0
+    assert abs(alike[1]) < 0.05
 
 
 @pytest.mark.slow
@@ -268,7 +267,7 @@ def test_large_values_alone_are_no_violation_but_unequal_noise_is():
     for beside, left, expected in ((earlier, residual, []), (values, uneven, [SPREAD])):
         against = np.ones((4, 1), dtype=bool)
         fit = Residuals((left - left.mean()) / left.std(), (beside - beside.mean(axis=0)) / beside.std(axis=0),
-                        against, against, np.zeros(1000, dtype=bool))  # fmt: skip
+                        against, against)  # fmt: skip
         found = check_residuals(statistics(fit, by_ranks=True), 1000, ["Y"], (CURVES, INTERACTIONS, SPREAD))
         assert [violation.kind for violation in found] == expected
 
@@ -279,7 +278,7 @@ def test_dependence_by_ranks_is_the_naive_one_by_distances_from_the_median():
     left += 0.3 * beside[:, :1] ** 2
     left, beside = (left - left.mean()) / left.std(), (beside - beside.mean(axis=0)) / beside.std(axis=0)
     against = np.ones((2, 1), dtype=bool)
-    got = statistics(Residuals(left, beside, against, against, np.zeros(300, dtype=bool)), True, cubes=False).by_ranks
+    got = statistics(Residuals(left, beside, against, against), True, cubes=False).by_ranks
 
     def scores(column):
         return stats.norm.ppf((stats.rankdata(column) - 0.5) / len(column))

@@ -240,12 +240,16 @@ def test_a_claim_that_the_score_does_not_make_is_a_candidate():
 
 
 def test_nothing_is_claimed_where_the_model_is_wrong():
-    """Tests of straight lines meet a curve; score-ac, which takes it for one, claims the change that there is."""
+    """Tests of straight lines meet a curve; where it is no part of what is compared, the change is claimed."""
     rng = np.random.default_rng(1)
     table = switched(1).assign(Z=lambda t: 2.0 * np.abs(t.X) + 0.3 * rng.standard_normal(len(t)))
     curved = cc.discover(table, "R", method="score-ac").changes("on", "off")
     assert curved.loc[curved["claimed"], ["source", "target"]].to_numpy().tolist() == [["X", "Y"]]
-    found = cc.discover(table, "R", method="pc-ac").changes("on", "off")
+    elsewhere = cc.discover(table, "R", method="pc-ac").changes("on", "off")
+    assert elsewhere.loc[elsewhere["claimed"], ["source", "target"]].to_numpy().tolist() == [["X", "Y"]]
+    result = cc.discover(switched(1).assign(Y=lambda t: t.Y + 2.0 * np.abs(t.X)), "R", method="pc-ac")
+    assert any(violation.kind == "curves" and "Y" in violation.columns for violation in result.violations)
+    found = result.changes("on", "off")
     assert not found["claimed"].any()
     assert found.loc[found["kind"] == "edge", "reason"].str.len().gt(0).all()
     assert set(found["status"]) <= {"candidate"}

@@ -114,12 +114,17 @@ def test_edges_are_as_probable_as_the_sum_over_all_sub_models_of_all_orders_says
     orders = np.array([[0, 3, 1, 2]] * 6000 + [[2, 1, 3, 0]] * 2000)
     draws = EffectDraws(result, OrderDraws(orders, np.zeros((8000, 1, 4), dtype=bool)))
     wanted = np.zeros((2, 4, 4))
+
+    def price(n: int) -> float:
+        """What a parameter costs in the search: an edge that it leaves out is no probable one."""
+        return 0.5 * result.evidence.penalty * float(np.log(n))
+
     for order, share in (([0, 3, 1, 2], 0.75), ([2, 1, 3, 0], 0.25)):
         for place, node in enumerate(order):
             if node == 3:
                 continue
             before = [NAMES[v] for v in order[:place] if v != 3]
-            models = naive_models(rows, NAMES[node], before, 3 in order[:place], lambda n: 0.5 * np.log(n))
+            models = naive_models(rows, NAMES[node], before, 3 in order[:place], price)
             for p, causes, reads in models:
                 wanted[:, 3, node] += share * p * reads
                 for r in (0, 1):

@@ -1,8 +1,8 @@
 """One check of residuals, for tests, scores and lags: do they contradict the model that left them?
 
 If a model is right, its residuals have no correlation with squares, cubes and products of other columns, their squares
-none with the columns, their skewness and excess kurtosis is 0, no row is far away, and each is independent of the row
-before. A finding needs a clear effect besides significance: large tables reject every model.
+none with the columns, their skewness and excess kurtosis is 0, no row is far away, and each is independent of the rows
+before (`model_checks.row_order`). A finding needs a clear effect besides significance: large tables reject every model.
 
 A model with noise densities of its own may have skewed or heavy-tailed residuals. So which of the kinds count is the
 caller's to say, and a dependence must then show with normal scores of ranks as well: a few large values make
@@ -25,6 +25,7 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed, may_cause
 from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.model_checks.row_order import RowOrder, row_dependence, row_order
 from causalcontext.model_checks.violations import KINDS, Violation
 
 LEVEL = 0.01
@@ -52,7 +53,8 @@ class Residuals(NamedTuple):
     """Shape (columns, responses): causes in the model, whose curves are looked for and the size of residuals may depend
     on."""
     others: Bools  # shape (columns, responses): columns whose squares and products are looked for
-    follows: Bools  # shape (rows,): True where a row comes directly after the one before it
+    order: RowOrder | None = None  # how the rows follow each other; None where that is not asked
+    column: Ints = np.zeros(0, dtype=np.int64)  # shape (responses,): their places among the columns of `order`
 
 
 class Statistics(NamedTuple):
@@ -67,7 +69,7 @@ class Statistics(NamedTuple):
     quantiles: Floats
     kurtosis: Floats
     far: Floats
-    lag: Floats
+    rows: Floats  # how much rows depend on those before them
 
 
 def check_residuals(found: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
@@ -99,7 +101,7 @@ def in_units(columns: Floats) -> Floats:
 
 def statistics(fit: Residuals, by_ranks: bool = False, cubes: bool = True, products: bool = True) -> Statistics:
     """All statistics of one fit, those of dependence perhaps by ranks as well; cubes and products may be left out."""
-    left, beside, causes, others, follows = fit
+    left, beside, causes, others, order, column = fit
     dependence = _dependence(left, beside, left * left, beside * beside, causes, others, cubes, products)
     doubtful, ranked = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0)), dependence.copy()
     if by_ranks and doubtful.size:
@@ -113,8 +115,9 @@ def statistics(fit: Residuals, by_ranks: bool = False, cubes: bool = True, produ
     skewness, kurtosis = np.mean(square * left, axis=0), np.mean(square * square, axis=0) - 3.0
     quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
     far = _where(kurtosis > CLEAR_KURTOSIS, _far, left)
+    rows = np.zeros(left.shape[1]) if order is None else row_dependence(left, order, column)
     return Statistics(dependence[0], dependence[1], dependence[2], dependence[3], ranked, skewness, quantiles,
-                      kurtosis, far, lag_one(left, follows))  # fmt: skip
+                      kurtosis, far, rows)  # fmt: skip
 
 
 def _dependence(left: Floats, beside: Floats, spread: Floats, squares: Floats, causes: Bools, others: Bools,
@@ -148,7 +151,7 @@ def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[
         (found.skewness, skewed),
         (found.kurtosis, heavy),
         (found.far / rows, far),
-        (found.lag, _beyond(found.lag, CLEAR_LAG, nodes, rows)),
+        (found.rows, _beyond(found.rows, CLEAR_LAG, nodes, rows)),
     )
     for kind, (sizes, there) in zip(KINDS, checks, strict=True):
         chosen = sorted(np.flatnonzero(there).tolist(), key=lambda node: (-abs(sizes[node]), names[node]))
@@ -209,19 +212,6 @@ def _far(left: Floats) -> Floats:
     return np.asarray((away > FAR * np.where(robust > 0, robust, np.inf)).sum(axis=0).astype(np.float64))
 
 
-def lag_one(left: Floats, follows: Bools) -> Floats:
-    """The correlation of every residual with that of the row before, in units in which its variance is 1 / rows.
-
-    Residuals, shape (rows, columns), have mean 0 and variance 1; `follows` is True where the row before a row in the
-    table is the one before it here.
-    """
-    later = np.flatnonzero(follows)
-    if later.size == 0:
-        return np.zeros(left.shape[1])
-    products = np.einsum("ij,ij->j", left[later], left[later - 1])
-    return np.asarray(products / np.sqrt(later.size * len(left)))
-
-
 LEAST_ROWS = 1_000
 MOST_CELLS = 1_000_000
 """Rows times variables, so that wide tables do not take long."""
@@ -240,7 +230,7 @@ class NumericRows(NamedTuple):
     owner: Ints  # the variable behind every column
     checked: Ints  # the columns of continuous variables
     cells: Ints  # the context of every row
-    follows: Bools  # True where a row of the table comes directly after the one before it
+    order: RowOrder
 
 
 def check_table(data: Dataset, endpoints: Endpoints) -> tuple[Violation, ...]:
@@ -273,8 +263,9 @@ def numeric_rows(data: Dataset) -> NumericRows:
         owner += [position] * len(parts)
     follows = np.concatenate(([False], np.diff(places) == 1))[: rows.size]
     table = np.column_stack(columns) if columns else np.empty((rows.size, 0))
+    order = row_order(table, follows)
     return NumericRows(table, np.array(owner, dtype=np.int64), np.array(checked, dtype=np.int64),
-                 data.codes[rows].astype(np.int64), follows)  # fmt: skip
+                 data.codes[rows].astype(np.int64), order)  # fmt: skip
 
 
 def fits(numeric: NumericRows, endpoints: Endpoints) -> Iterator[Residuals]:
@@ -309,8 +300,7 @@ def _fit(numeric: NumericRows, design: Bools, cells: Ints, causes: Bools) -> Res
     back = np.argsort(order)
     left, beside = (np.concatenate([part[k] for part in parts])[back] for k in (1, 2))
     others = causes if left.shape[1] > MANY_VARIABLES else ~np.eye(left.shape[1], dtype=bool)
-    follows = numeric.follows[order[back]] & (np.diff(order[back], prepend=-2) == 1)
-    return Residuals(left, beside, causes, others, follows)
+    return Residuals(left, beside, causes, others, numeric.order.at(order[back]), numeric.checked)
 
 
 def _left(values: Floats, design: Bools, checked: Ints) -> tuple[Floats, Floats]:

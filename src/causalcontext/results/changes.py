@@ -29,7 +29,7 @@ from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers, shared_bend
 from causalcontext.results.series import context_nodes
 from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of, possible_causes
-from causalcontext.results.violations import graded, has_levels, is_curved, scored, slopes_mislead, spiked
+from causalcontext.results.violations import bends_in, graded, has_levels, is_curved, scored, slopes_mislead, spiked
 from causalcontext.results.words import context_place
 
 if TYPE_CHECKING:
@@ -95,23 +95,36 @@ def no_changes(reason: str) -> pd.DataFrame:
 def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
     """The differences between two context graphs; claims are candidates where something speaks against them.
 
-    So they are if the model is wrong, if they come from tests and no score agrees, and where a number of two to five
-    values is near, or one with a value that stands out beside measurements: what it stands for may be a finer cause
-    that is not in the table, and this leaves links that differ between contexts though nothing changes.
+    So they are if the model is wrong where they are, if they come from tests and no score agrees, and where a number of
+    two to five values is near, or one with a value that stands out beside measurements: what it stands for may be a
+    finer cause that is not in the table, and this leaves links that differ between contexts though nothing changes.
     """
     found = [_candidate(change, doubt) if change.claimed and (doubt := _few_values(result, change)) else change
              for change in own_claims(result, first, second, alpha)]  # fmt: skip
-    if not any(change.claimed for change in found):
+    found = [_candidate(change, doubt) if change.claimed and (doubt := model_is_wrong(result, change)) else change
+             for change in found]  # fmt: skip
+    claimed = [change for change in found if change.claimed]
+    if result.evidence is not None or not claimed:
         return found
-    wrong = slopes_mislead(result)
-    if result.evidence is not None and not wrong:
-        return found
-    present, absent = next((change.present, change.absent) for change in found if change.claimed)
-    agreed = wrong or confirmed(result, present, absent, alpha)
+    agreed = confirmed(result, claimed[0].present, claimed[0].absent, alpha)
     if isinstance(agreed, str):
         return [_candidate(change, agreed) if change.claimed else change for change in found]
     return [_candidate(change, "score-ac does not confirm it")
             if change.claimed and claim_of(change) not in agreed else change for change in found]  # fmt: skip
+
+
+def model_is_wrong(result: ContextGraphs, change: Change) -> str:
+    """Why the mechanism that a change is about cannot be compared, in words; "" if nothing says so.
+
+    That is the mechanism of the effect, of either end where the graphs do not say which one it is.
+    """
+    names, contexts = result.names, context_nodes(result)
+    places = [context_place(result.contexts, value) for value in (change.present, change.absent)]
+    ends = [names.index(name) for name in (change.source, change.target)]
+    effects = {end for end in (ends[1:] if change.mark == "-->" else ends) if end not in contexts}
+    near = {*ends, *(cause for effect in effects for cause in possible_causes(result, effect, effect, places))}
+    named = (frozenset(names[place] for place in some - contexts) for some in (near, effects))
+    return slopes_mislead(result, *named)
 
 
 def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
@@ -159,9 +172,17 @@ def _decided(fits: RowFits | WindowFits, change: Change, q: float, level: float,
     x, y = (result.names.index(name) for name in (change.source, change.target))
     two = (context_place(result.contexts, change.present), context_place(result.contexts, change.absent))
     doubt = shared_bend(result, x, y, *two)
-    if not doubt and isinstance(fits, RowFits) and not is_curved(result):
+    if not doubt and isinstance(fits, RowFits) and not is_bent(result, change):
         doubt = fits.errors_explain(x, y, *two)
     return change._replace(reason=doubt) if doubt else change._replace(claimed=True, status=CLAIMED)
+
+
+def is_bent(result: ContextGraphs, change: Change) -> bool:
+    """Whether a change of a link is one of curves: of slopes it is not, where the mechanism has no curve."""
+    if change.kind != "slope":
+        return is_curved(result)
+    places = [context_place(result.contexts, value) for value in (change.present, change.absent)]
+    return bends_in(result, result.names.index(change.target), places)
 
 
 def moved_words(change: Change) -> str:
@@ -225,8 +246,9 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
         return ()
     kept: dict[Claim, None] = {}
     for first, second in combinations(result.contexts, 2):
-        made = [claim_of(change) for change in own_claims(result, first, second) if change.claimed]
-        if made and not slopes_mislead(result):
+        made = [claim_of(change) for change in own_claims(result, first, second)
+                if change.claimed and not model_is_wrong(result, change)]  # fmt: skip
+        if made:
             agreed = made if result.evidence is not None else confirmed(result, first, second)
             if isinstance(agreed, str):
                 return agreed

@@ -66,11 +66,17 @@ class ScoreEvidence:
     # the score with noise of uneven spread minus that without; NaN if the spread is even
     scales_gain: float = float("nan")
     mechanisms: Mechanisms | None = None  # the equations of all variables
-    # the checks of residuals that speak against the model: kinds of `model_checks.violations`
-    contradicted: tuple[str, ...] = ()
+    # the checks of residuals that speak against the model: kinds of `model_checks.violations`, each with the columns
+    # whose residuals say so; none in files that knew the kinds alone, which may mean any column
+    contradictions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     # unshielded triples x - w - y, x < y, that may be colliders: models that score nearly the same differ there
     undecided: tuple[UndecidedTriple, ...] = ()
     wrong_cells: str = "keep"  # "keep", or, where wrong cells were looked for, "none" or "replaced"
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """The kinds of checks that speak against the model somewhere, sorted."""
+        return tuple(sorted({kind for kind, _ in self.contradictions}))
 
     def renumbered(self, number: Ints) -> ScoreEvidence:
         """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""
@@ -135,7 +141,7 @@ class ScoreEvidence:
                 content[entry.name] = value.to_dict()
             else:
                 content[entry.name] = list(value) if isinstance(value, tuple) else _plain(value)
-        return content
+        return content | {"contradicted": list(self.contradicted)}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> ScoreEvidence:
@@ -146,6 +152,8 @@ class ScoreEvidence:
         shape = values["difference"].shape
         if any(values[name].shape != shape for name in ("strength", "effect", "decision")):
             raise ValueError("the columns of the evidence differ in length")
+        if "contradictions" not in content:
+            content = content | {"contradictions": [[kind, []] for kind in content["contradicted"]]}
         rest = {entry.name: tuples(content[entry.name]) for entry in fields(cls) if entry.name not in kinds}
         for name in ("curves_gain", "scales_gain"):
             rest[name] = float("nan") if rest[name] is None else float(rest[name])

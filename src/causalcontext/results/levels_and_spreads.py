@@ -33,7 +33,7 @@ from causalcontext.results.equations import NUMBER, Term
 from causalcontext.results.series import context_nodes
 from causalcontext.results.slope_fits import UNCHANGED, possible_causes
 from causalcontext.results.slopes import BY_ERRORS, DESPITE_ERRORS, corrected, shares_of_errors
-from causalcontext.results.violations import by_ranks, is_curved
+from causalcontext.results.violations import bends_in, by_ranks
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -42,6 +42,8 @@ PRICE_OF_A_CLAIM = 3.0
 """How much better slopes by context must be than a shared bend, in nats.
 
 Kinks hardly ever reach it, however little noise is in the context (docs/decisions/kinks.md)."""
+ROUNDING = 1e-6
+"""Models whose losses differ by less, in nats, are the same one: the order of the rows decides the last digits."""
 CURVES = 10
 """A smooth bend is chosen among so many curves."""
 STEPS = np.linspace(0.05, 0.95, 37)
@@ -75,7 +77,7 @@ def _as_good(result: ContextGraphs, table: Dataset, cause: int, effect: int, pla
     first = first[rows]
     if first.all() or not first.any():
         return False
-    curved = compared_rows(result, cause, effect, *places) if is_curved(result) else None
+    curved = compared_rows(result, cause, effect, *places) if bends_in(result, effect, places) else None
     if curved is None:
         x, y = (_column(table, end, rows) for end in (cause, effect))
         given = [z for z in possible_causes(result, effect, cause, places) if z not in context_nodes(result)]
@@ -89,7 +91,7 @@ def _as_good(result: ContextGraphs, table: Dataset, cause: int, effect: int, pla
                  zip((curved.here, curved.there), places, (own, ~own), strict=True)
                  for term in equation.terms if curved.cause in term.causes and place in term.contexts]  # fmt: skip
     line, bend, split = losses(x, y, others, first, terms)
-    return bend < line and bend < split + PRICE_OF_A_CLAIM
+    return bend < line - ROUNDING and bend < split + PRICE_OF_A_CLAIM
 
 
 def losses(x: Floats, y: Floats, others: Sequence[Floats], first: Bools, terms: Sequence[Floats] = ()
@@ -139,16 +141,16 @@ def shared_level(result: ContextGraphs, y: Floats, others: Sequence[Floats], num
         for bend in bends(x, y, basis):
             costs = (line if column == LINE else price + column.cost(x, n, price, CURVES) for column in bend.columns)
             found.append(loss(bend.left, sum(costs)))
-        if min(found) < enough:
+        if min(found) < enough - ROUNDING:
             return (OTHER if line else SHARED).format(result.names[cause])
     return ""
 
 
 def columns_of(table: Dataset, place: int, rows: Bools) -> Iterator[Floats]:
-    """A number, or indicators of the levels of a category but one."""
+    """A number from its mean, or indicators of the levels of a category but one."""
     own = np.asarray(table.columns[place])[rows]
     if table.kinds[place].is_number:
-        yield own.astype(np.float64)
+        yield _column(table, place, rows)
     else:
         yield from ((own == level).astype(np.float64) for level in np.unique(own)[1:])
 
@@ -191,7 +193,7 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
     there = second[rows]
     if there.all() or not there.any():
         return None
-    y = _column(table, target, rows)
+    y, middle = _column(table, target, rows), float(np.asarray(table.columns[target], dtype=np.float64)[rows].mean())
     causes = [z for z in possible_causes(result, target, target, (a, b)) if z not in context_nodes(result)]
     numbers = [_column(table, z, rows) for z in causes if table.kinds[z].is_number]
     others, log_scale = [column for z in causes for column in columns_of(table, z, rows)], np.zeros(len(there))
@@ -205,8 +207,10 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
             for own in (own for own in equation.spread if own.cause >= 0):
                 log_scale[inside] += own.values(values[own.cause], place)[inside]
         others = [term.values(values) for term in terms.values()]
-    found = {LEVEL: level(y, others, there), SPREAD: spread(y, others, there, log_scale, numbers)}
-    if is_curved(result):
+    levels = level(y, others, there)
+    levels = levels._replace(here=middle + levels.here, there=middle + levels.there)
+    found = {LEVEL: levels, SPREAD: spread(y, others, there, log_scale, numbers)}
+    if bends_in(result, target, (a, b)):
         return found, CURVED
     if found[LEVEL].p > UNCHANGED:
         return found, ""
@@ -246,7 +250,9 @@ def _errors_explain(result: ContextGraphs, table: Dataset, target: int, causes: 
 
 
 def _column(table: Dataset, place: int, rows: Bools) -> Floats:
-    return np.asarray(table.columns[place], dtype=np.float64)[rows]
+    """A number in some rows, from its mean there: far from 0 its squares and products would lose their digits."""
+    own = np.asarray(table.columns[place], dtype=np.float64)[rows]
+    return np.asarray(own - own.mean())
 
 
 def level(y: Floats, others: Sequence[Floats], there: Bools) -> Moved:

@@ -183,7 +183,8 @@ def _evidence(count: int, contexts: int) -> dict[str, Any]:
 
     return {"score": float, "penalty": float, "search": str, "transform": str, "starts": FROM_0,
             "agreeing": FROM_0, "curved": bool, "curves_gain": none_or(float), "scales_gain": none_or(float),
-            "model": [str], "contradicted": [str], "wrong_cells": str,
+            "model": [str], "contradicted": [str], "contradictions?": [(str, [str])],
+            "wrong_cells": str,
             "undecided": [(range(contexts), place, place, place)],
             "mechanisms": none_or({"scales": [_scale], "equations": [whole_equation]})}  # fmt: skip
 

@@ -39,7 +39,7 @@ from causalcontext.results.slopes import (
     shares_of_errors,
     slope,
 )
-from causalcontext.results.violations import by_ranks, has_levels, is_curved
+from causalcontext.results.violations import bends_in, by_ranks, has_levels, is_curved
 from causalcontext.views import CIQuery, Contexts, adaptive
 
 if TYPE_CHECKING:
@@ -117,12 +117,14 @@ class RowFits:
     def moved(self, a: int, b: int) -> Iterator[tuple[int, int]]:
         """Links that both contexts have and whose slopes differ in the model of a score; curves have none."""
         model = None if self.result.evidence is None else self.result.evidence.mechanisms
-        if model is None or is_curved(self.result):
+        if model is None:
             return
         both = directed(_endpoints(self.result, a)) & directed(_endpoints(self.result, b))
         both[list(context_nodes(self.result))] = False
         for x, y in np.argwhere(both).tolist():
-            if y not in context_nodes(self.result) and len({model.equation(y, r).slope(x, r) for r in (a, b)}) > 1:
+            if y in context_nodes(self.result) or bends_in(self.result, y, (a, b)):
+                continue
+            if len({model.equation(y, r).slope(x, r) for r in (a, b)}) > 1:
                 yield x, y
 
     def compare_slopes(self, x: int, y: int, present: int, absent: int, both: bool = False) -> SlopeComparison:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ MODEL_FREE = ("cmi-knn", "rcot")
 """Tests that assume nothing but independent rows, for two numbers too, which others leave to partial correlations."""
 CURVED = ("basis",)
 """Tests of numbers that see curves of one column; products of two they do not."""
+STRAIGHT = ("linear", "level")
+"""Kinds of terms that are no curves."""
 TOO_FEW_LAGS = 0.01
 """Nothing is claimed where the past beyond the lags tells something at this level."""
 HARMLESS = (TAILS,)
@@ -79,21 +81,47 @@ def _as_searched(result: ContextGraphs, data: Dataset) -> Dataset:
     return replace(data, kinds=tuple(kinds))
 
 
-def slopes_mislead(result: ContextGraphs) -> str:
-    """Why slopes must not be compared between contexts: the model is wrong; empty if nothing says so."""
+def slopes_mislead(result: ContextGraphs, near: Collection[str], effects: Collection[str]) -> str:
+    """Why mechanisms must not be compared between contexts: the model is wrong there; empty if nothing says so.
+
+    `effects` are the variables whose mechanisms a claim compares, `near` these, the other end of the link, and all that
+    may cause them. What the model says of other columns is no part of the comparison. That rows depend on each other
+    makes errors of slopes too small where the residuals of the effect do: those of its causes may be of any kind.
+    """
     past = None if result.series is None else result.series.beyond_lags
     if past is not None and past <= TOO_FEW_LAGS:
         return "the lags are too few: the past beyond them still tells something (a trend does that, too)"
-    found = () if result.evidence is None else result.evidence.contradicted
-    if any(kind in found for kind in UNEXPLAINED):
-        return f"the model is wrong ({next(words for kind, words in UNEXPLAINED.items() if kind in found)})"
-    wrong = [violation for violation in result.violations if violation.kind not in HARMLESS]
-    return f"the model is wrong ({wrong[0].kind} at {listed(wrong[0].columns)})" if wrong else ""
+    said = () if result.evidence is None else result.evidence.contradictions
+    for kind, words in UNEXPLAINED.items():
+        for columns in (columns for other, columns in said if other == kind):
+            where = sorted(near if not columns else set(columns).intersection(near))
+            if where:
+                return f"the model is wrong ({words} at {listed(where)})"
+    for violation in result.violations:
+        concerned = effects if violation.kind == ROWS else near
+        here = [column for column in violation.columns if column in concerned]
+        if here and violation.kind not in HARMLESS:
+            return f"the model is wrong ({violation.kind} at {listed(here)})"
+    return ""
 
 
 def is_curved(result: ContextGraphs) -> bool:
-    """Whether mechanisms are more than straight lines."""
+    """Whether some mechanisms are more than straight lines."""
     return result.evidence is not None and result.evidence.curved
+
+
+def bends_in(result: ContextGraphs, effect: int, places: Sequence[int]) -> bool:
+    """Whether the mechanism of a variable is more than straight lines and levels in one of some contexts.
+
+    Curves are chosen for all mechanisms together, but many of them may take none.
+    """
+    if not is_curved(result):
+        return False
+    mechanisms = None if result.evidence is None else result.evidence.mechanisms
+    if mechanisms is None or all(equation.effect != effect for equation in mechanisms.equations):
+        return True
+    terms = (term for place in places for term in mechanisms.equation(effect, place).terms if place in term.contexts)
+    return any(term.kind not in STRAIGHT for term in terms)
 
 
 def has_levels(result: ContextGraphs) -> bool:

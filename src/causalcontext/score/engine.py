@@ -90,11 +90,11 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
         "scales_gain": explored.scales_gain,
         "agreeing": sum(other.score > found.best.score - SAME_SCORE for other in found.models),
         "mechanisms": mechanisms_of(directed.model, data),
-        "contradicted": tuple(sorted({finding.kind for finding in findings})),
+        "contradictions": tuple((finding.kind, tuple(sorted(finding.columns))) for finding in findings),
         "wrong_cells": "keep" if options.wrong_cells == "keep" else "none" if changed is None else "replaced",
     }  # fmt: skip
     findings = not_coarse(chosen, findings)  # claims are held back by all of them
-    marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number], bool(facts["contradicted"]))
+    marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number], bool(facts["contradictions"]))
     evidence = judge(directed, explored.curved, facts, clock)
     if (np.diff(number) < 0).any():
         evidence = evidence.renumbered(number)

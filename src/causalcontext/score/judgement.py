@@ -266,6 +266,7 @@ def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Float
     data, design, tasks = model.design.data, model.design, list(model.regressions())
     extras = workspace.extras([(part.block, node, part.columns) for node, part in tasks])
     _correct_for_scales(model, workspace, tasks, extras)
+    _correct_for_products(model, workspace, tasks, extras)
     wanted = []
     for node, part in tasks:
         about, spreads = design.about(part.block), part.scale // SHAPES
@@ -312,6 +313,40 @@ def _correct_for_scales(model: FittedModel, workspace: FitWorkspace, tasks: Sequ
     if wanted:
         scores, left = workspace.score(wanted)[:, :2].reshape(-1, 2, 2).transpose(2, 1, 0)
         extras[tuple(np.array(places).T)] = np.stack([scores[1] - scores[0], 1.0 - left[1] / left[0]], axis=1)
+
+
+def _correct_for_products(model: FittedModel, workspace: FitWorkspace, tasks: Sequence[tuple[int, Part]],
+                          extras: Floats) -> None:  # fmt: skip
+    """What a link that seems to be lacking gains without products of its cause and what is no cause of the effect.
+
+    The product of y and z = x y says much about x: z is their effect. Such a column is no part of a model in which z
+    comes later, so it says nothing about a link of x and y.
+    """
+    design, places, wanted = model.design, [], []
+    for place, (node, part) in enumerate(tasks):
+        about = design.about(part.block)
+        may = np.append(model.before(node, part.mask) & design.allowed[node], True)  # the last one: no partner
+        inside = np.arange(about.shape[1]) < int(design.first[-1]) << design.bits(part.block)
+        taken = np.isin(np.arange(about.shape[1]), part.columns)
+        usable = inside & ~taken & may[about[OWNER]] & may[about[PARTNER]]
+        usable &= workspace.curves | (about[CURVED] == 0)
+        for cause in np.flatnonzero(may[:-1] & (extras[place, :, 0] > 0.0)).tolist():
+            own = (about[OWNER] == cause) | (about[PARTNER] == cause)
+            if (own & inside & ~taken & ~may[about[PARTNER]]).any() or (own & inside & ~may[about[OWNER]]).any():
+                columns = np.flatnonzero(own & usable)
+                places.append((place, cause, len(columns)))
+                wanted += [(part.block, node, part.everything)]
+                wanted += [(part.block, node, np.append(part.everything, column)) for column in columns]
+    scores = workspace.score(wanted)[:, :2] if wanted else np.zeros((0, 2))
+    first = 0
+    for place, cause, count in places:
+        alone, more = scores[first], scores[first + 1 : first + 1 + count]
+        first += 1 + count
+        extras[place, cause] = -np.inf, 0.0
+        if count:
+            best = int(np.argmax(more[:, 0]))
+            share = 1.0 - more[best, 1] / alone[1] if alone[1] > 0.0 else 0.0  # categories have no variance
+            extras[place, cause] = more[best, 0] - alone[0], max(float(share), 0.0)
 
 
 def _judge_context_effects(model: FittedModel, curves: bool, difference: Floats, clock: Clock) -> None:

@@ -66,8 +66,8 @@ def _statistics(model: FittedModel, masks: Sequence[int], own: Sequence[tuple[in
     parts = [data.values[used][:, data.selected(mask)].T for mask in masks]
     beside = np.concatenate([in_units(part - part.mean(axis=0)) for part in parts])
     thin = slice(None, None, max(1, -(-len(beside) // MOST_ROWS)))
-    left, follows = np.hstack([column for _, column in own])[thin], np.zeros(len(beside[thin]), dtype=bool)
-    fit = Residuals(left, beside[thin], held[used], held[used], follows)
+    left = np.hstack([column for _, column in own])[thin]
+    fit = Residuals(left, beside[thin], held[used], held[used])
     return statistics(fit, by_ranks=True, cubes=not model.design.options.curves_offered(data.responses), products=False)
 
 

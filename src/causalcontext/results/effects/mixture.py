@@ -4,8 +4,9 @@ Orders of the variables are drawn by their score (`score.order_draws`). Given an
 among those before it, and whether its mechanism changes with a context before it, with AIC weights: BIC weights lose
 weak effects. Then coefficients are drawn from their t distribution, and a total effect follows from all of them. A draw
 with y before x, or without a path, is an effect of 0, so that an absent edge has the interval [0, 0] only if hardly any
-draw has it. Probabilities of edges, directions and ancestors come from the same orders with BIC weights: AIC weights
-have a cause too many now and then, which does no harm to an effect, but is no edge.
+draw has it. Probabilities of edges, directions and ancestors come from the same orders with the price of the search:
+AIC weights have a cause too many now and then, which does no harm to an effect, but is no edge; and with BIC weights
+edges were probable that the search had left out. Weak edges have low probabilities for that (docs/effects.md).
 
 Everything but the orders comes from moments: a saved result keeps the orders and answers the same.
 """
@@ -86,6 +87,7 @@ class EffectDraws:
         self._cells = result.cells.cells
         self._links = result.settings.knowledge.links(result.names)
         self._seed = result.settings.seed % 2**32
+        self._penalty = 1.0 if result.evidence is None else result.evidence.penalty
 
     @cached_property
     def totals(self) -> Floats:
@@ -107,7 +109,7 @@ class EffectDraws:
     @cached_property
     def edges(self) -> Bools:
         """Whether one causes the other, shape (draws, contexts, N, N)."""
-        kinds, sets = self._models(None)
+        kinds, sets = self._models(None, self._penalty)
         system = np.array(self._system)
         found = np.zeros((len(kinds), len(self._cells), self._size, self._size), dtype=bool)
         inside = (sets[:, :, :, None] >> np.arange(len(system)) & 1).astype(bool)  # (draws, effects, cells, causes)
@@ -180,12 +182,14 @@ class EffectDraws:
         prices = 0.5 * np.log(np.maximum(readers.rows, 2.0)) if price is None else np.full(len(readers.rows), price)
         return np.column_stack([readers.rows, readers.levels, prices])
 
-    def _models(self, price: float | None) -> tuple[Ints, Ints]:
+    def _models(self, price: float | None, penalty: float = 1.0) -> tuple[Ints, Ints]:
         """What every variable reads in every draw, and its causes in every cell, as `draw_models` has them."""
         readers, system, links = self._readers, np.array(self._system), self._links
         size, draws, cells = len(system), len(self._draws.orders), len(self._cells)
         weights = np.full((len(readers.rows), size, 1 << size), -np.inf)
-        subset_weights(readers.scatter, self._facts(price), weights)
+        facts = self._facts(price)
+        facts[:, 2] *= penalty
+        subset_weights(readers.scatter, facts, weights)
         place = np.argsort(self._draws.orders, axis=1)
         earlier = place[:, system][:, :, None] < place[:, system][:, None, :]  # (draws, causes, effects)
         before = np.zeros((draws, 1 + len(readers.variables), size), dtype=np.int64)
