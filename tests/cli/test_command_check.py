@@ -38,7 +38,7 @@ def run(table: pd.DataFrame, *words: str) -> Result:
 
 
 def findings(table: pd.DataFrame, *words: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(run(table, *words, "--json").stdout)
+    content: dict[str, Any] = json.loads(run(table, *words, "--json", "-").stdout)
     return content
 
 

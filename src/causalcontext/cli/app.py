@@ -5,7 +5,6 @@ What the library refuses ends with one sentence on stderr and exit code 2, Ctrl-
 
 from __future__ import annotations
 
-import os
 import sys
 from io import TextIOWrapper
 from typing import Annotated
@@ -27,7 +26,7 @@ from causalcontext.cli.report import report
 from causalcontext.cli.simulate import simulate
 from causalcontext.cli.stability import stability
 from causalcontext.cli.study import study_app
-from causalcontext.cli.terminal import BAD_INPUT, one_sentence, say
+from causalcontext.cli.terminal import BAD_INPUT, NO_READER, close_stdout, one_sentence, say
 from causalcontext.cli.warmup import warmup
 from causalcontext.version import __version__
 
@@ -62,7 +61,8 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except OSError as error:  # a full disk; files that the library reads and writes have errors of their own
-        # Python writes what is left once more when it ends; that goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        close_stdout()
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(NO_READER) from None
         say(f"error: cannot write to standard output: {error.strerror}")
         raise SystemExit(BAD_INPUT) from error

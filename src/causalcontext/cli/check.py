@@ -10,7 +10,8 @@ import numpy as np
 import typer
 
 from causalcontext.cli import inputs
-from causalcontext.cli.terminal import print_json, show_page, show_table
+from causalcontext.cli.pipes import is_stdout, write_json
+from causalcontext.cli.terminal import show_page, show_table
 from causalcontext.diagnostics.check import Inspection, constant_levels, largest_set, level_text
 from causalcontext.diagnostics.check import check as inspected
 from causalcontext.errors import listed
@@ -37,18 +38,19 @@ def check(
     na: Annotated[
         str | None, typer.Option("--na", metavar="VALUES", help="Values that mean missing: -9999,. for example.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    output: inputs.JsonOption = None,
 ) -> None:
     """Kinds, rows by context and everything that stands in the way of a search, without one.
 
     Exit code 0: discover takes the table; 1: it refuses it; 2: the input cannot be read.
     """
     kinds = inputs.parsed_kinds(kind)
+    inputs.check_outputs({"--json": output}, inputs=[data])
     table, read_context = inputs.chosen_columns(inputs.read_whole(data), context, columns, drop)
     findings = to_dict(inspected(table, read_context, kinds=kinds, missing=missing, na_values=na))
-    if as_json:
-        print_json(findings)
-    else:
+    if output is not None:
+        write_json(output, findings)
+    if not is_stdout(output):
         _show(findings)
     if not findings["usable"]:
         raise typer.Exit(PROBLEMS_FOUND)

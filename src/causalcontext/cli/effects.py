@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from causalcontext.cli.inputs import ResultArgument, context_text
-from causalcontext.cli.terminal import print_json, say, show_page, show_table
+from causalcontext.cli.inputs import JsonOption, ResultArgument, check_outputs, context_text
+from causalcontext.cli.pipes import is_stdout, loaded, write_json
+from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.graphs.lag_names import at
-from causalcontext.results.files import load
 
 
 def effects(
@@ -28,14 +28,16 @@ def effects(
     intervals: Annotated[
         str, typer.Option(metavar="WORD", help='"auto", "mixture" (the graph may be wrong) or "graph" (it is right).')
     ] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the effects as JSON.")] = False,
+    output: JsonOption = None,
 ) -> None:
     """What a change of X does to Y in each context, and how the contexts differ."""
-    result = load(file)
+    check_outputs({"--json": output}, inputs=[file])
+    result = loaded(file)
     found = result.effects(x, y, by_path=by_path, level=level, reference=reference, of_level=of_level,
                            intervals=intervals)  # fmt: skip
-    if as_json:
-        print_json(found)
+    if output is not None:
+        write_json(output, found)
+    if is_stdout(output):
         return
     if found.empty:
         show_page("no variable has an effect on another one" if x is None and y is None else "there is no such path")

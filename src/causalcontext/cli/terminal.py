@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
 
 import typer
 from rich import box
@@ -18,6 +17,8 @@ from causalcontext.errors import CausalContextError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+NO_READER = 141
+"""The exit code of programs whose reader has read enough, as `head` does: 128 and the number of the signal for it."""
 _MOST_ROWS = 40
 _SHORT_CELL = 12
 
@@ -30,9 +31,26 @@ def one_sentence() -> Iterator[None]:
     except KeyboardInterrupt as error:
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from error
+    except BrokenPipeError as error:
+        close_stdout()
+        raise typer.Exit(NO_READER) from error
     except CausalContextError as error:
         say(f"error: {error}")
         raise typer.Exit(BAD_INPUT) from error
+
+
+def close_stdout() -> None:
+    """What Python writes to standard output once more when it ends goes nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Page(Console):
+    """Standard output, where a reader who has read enough is no error of ours."""
+
+    def on_broken_pipe(self) -> None:
+        """End as other programs do."""
+        raise BrokenPipeError
 
 
 def say(sentence: str) -> None:
@@ -42,14 +60,7 @@ def say(sentence: str) -> None:
 
 def print_line(text: str) -> None:
     """The text is on stdout as it is, for other programs to read."""
-    Console().out(text, highlight=False)
-
-
-def print_json(content: Any) -> None:
-    """Plain lists, mappings, numbers and text, or a table row by row, are on stdout as JSON."""
-    if hasattr(content, "to_json"):
-        content = json.loads(content.to_json(orient="records", force_ascii=False))
-    print_line(json.dumps(content, ensure_ascii=False, indent=2))
+    Page().out(text, highlight=False)
 
 
 def show_page(page: str) -> None:
@@ -60,7 +71,7 @@ def show_page(page: str) -> None:
         text.append("\n\n" if number else "")
         text.append(heading, style="bold")
         text.append(f"\n{rest}" if rest else "")
-    Console().print(text, soft_wrap=True)
+    Page().print(text, soft_wrap=True)
 
 
 def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], what: str = "rows") -> None:
@@ -73,7 +84,7 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]],
         table.add_column(Text(name), overflow="fold", no_wrap=short)
     for row in rows[:_MOST_ROWS]:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    console = Console()
+    console = Page()
     console.print(table)
     if len(rows) > _MOST_ROWS:
         console.print(Text(f"... and {len(rows) - _MOST_ROWS} more {what}\n"))
