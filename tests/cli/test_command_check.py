@@ -66,7 +66,7 @@ def test_all_problems_are_found_at_once() -> None:
     assert len(found["problems"]) == 5
     assert "column 'name' has 60 levels in 60 rows" in text
     assert "column 'when' has no value in any row" in text
-    assert "4 missing values in X; use --missing model, which uses every observed cell, or --missing listwise" in text
+    assert "4 missing values in X; pass missing='model', which uses every observed cell, or missing='listwise'" in text
     assert "2 infinite values in Y" in text
     assert "the same value in all complete rows of fixed" in text
 
@@ -298,7 +298,9 @@ def test_a_made_context_is_no_surprise() -> None:
     holes = good_table().drop(columns="R")
     holes.loc[:2, "X"] = np.nan
     assert (
-        cc.check(holes, cc.threshold("X", 0.0)).problems[0].startswith("3 missing values in X > 0; use --missing model")
+        cc.check(holes, cc.threshold("X", 0.0))
+        .problems[0]
+        .startswith("3 missing values in X > 0; pass missing='model'")
     )
     assert cc.check(holes, cc.threshold("X", 0.0), missing="listwise").usable
     levels = good_table().assign(W="a")

@@ -14,6 +14,7 @@ from causalcontext.data.frames import pd
 from causalcontext.data.table_files import words_for_missing
 from causalcontext.diagnostics.check import check, level_text, read_system_column
 from causalcontext.errors import listed
+from causalcontext.report.advice import in_the_app
 
 BARS = 24
 """Bars of a histogram of numbers."""
@@ -71,6 +72,6 @@ def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
     missing = "listwise" if "lags" in options else str(options.get("missing", "raise"))
     found = check(table, question.asked_context(), kinds=kinds, missing=missing)
     rows = [[level_text(level), int(count)] for level, count in zip(found.context.levels, found.rows, strict=True)]
-    problems = [text.replace("--missing ", "missing: ") for text in found.problems]  # as the page calls it
-    return {"problems": problems, "notes": list(found.notes), "advice": list(found.advice), "rows": rows,
+    problems, notes, advice = (list(map(in_the_app, part)) for part in (found.problems, found.notes, found.advice))
+    return {"problems": problems, "notes": notes, "advice": advice, "rows": rows,
             "holes": bool(table.isna().to_numpy().any())}  # fmt: skip

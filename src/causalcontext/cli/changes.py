@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -10,6 +10,7 @@ from causalcontext.cli.inputs import JsonOption, ResultArgument, check_outputs, 
 from causalcontext.cli.pipes import is_stdout, loaded, write_json
 from causalcontext.cli.terminal import show_page, show_table
 from causalcontext.results.levels_and_spreads import KINDS
+from causalcontext.results.words import p_text
 
 
 def changes(
@@ -31,7 +32,7 @@ def changes(
         return
     rows = [
         [f"{row.source} {row.mark} {row.target}" + (f": {row.kind!s}" if row.kind in KINDS else ""),
-         context_text(row.present), f"{row.effect_present:.2f}", f"{row.effect_absent:.2f}", f"{row.q:.2g}",
+         context_text(row.present), f"{row.effect_present:.2f}", f"{row.effect_absent:.2f}", p_text(cast(float, row.q)),
          "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}"]
         for row in found.itertuples()
     ]  # fmt: skip

@@ -11,6 +11,7 @@ from causalcontext.cli.inputs import JsonOption, ResultArgument, check_outputs, 
 from causalcontext.cli.pipes import is_stdout, loaded, write_json
 from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.graphs.lag_names import at
+from causalcontext.results.words import p_text
 
 
 def effects(
@@ -70,4 +71,4 @@ def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
         effect = f"{values[0]:.3g} ... {values[-1]:.3g}" if values else "not identified"
     no_interval = pd.isna(row["low"]) or row["low"] == row["high"]
     interval = "" if no_interval else f"{row['low']:.3g} ... {row['high']:.3g}"
-    return [name, where, effect, interval, "" if pd.isna(row["p"]) else f"{row['p']:.2g}", row["note"]]
+    return [name, where, effect, interval, p_text(row["p"]), row["note"]]

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from causalcontext.errors import CausalContextError
+from causalcontext.report.advice import on_the_command_line
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -55,7 +56,7 @@ class Page(Console):
 
 def say(sentence: str) -> None:
     """The sentence is on stderr, on one line."""
-    sys.stderr.write(printable(sentence).replace("\n", " ") + "\n")
+    sys.stderr.write(spoken(sentence).replace("\n", " ") + "\n")
 
 
 def print_line(text: str) -> None:
@@ -67,7 +68,7 @@ def show_page(page: str) -> None:
     """Paragraphs are on stdout, the first line of each in bold; lines keep their length in a pipe."""
     text = Text()
     for number, paragraph in enumerate(page.split("\n\n")):
-        heading, _, rest = printable(paragraph).partition("\n")
+        heading, _, rest = spoken(paragraph).partition("\n")
         text.append("\n\n" if number else "")
         text.append(heading, style="bold")
         text.append(f"\n{rest}" if rest else "")
@@ -83,11 +84,16 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]],
         short = all(len(row[place]) <= _SHORT_CELL for row in rows)
         table.add_column(Text(name), overflow="fold", no_wrap=short)
     for row in rows[:_MOST_ROWS]:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*(Text(spoken(cell)) for cell in row))
     console = Page()
     console.print(table)
     if len(rows) > _MOST_ROWS:
         console.print(Text(f"... and {len(rows) - _MOST_ROWS} more {what}\n"))
+
+
+def spoken(text: str) -> str:
+    """The text as a terminal shows it, with options as the command line takes them."""
+    return printable(on_the_command_line(text))
 
 
 def printable(text: str) -> str:

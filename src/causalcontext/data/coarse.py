@@ -28,7 +28,7 @@ ATOM = 0.1
 """The share of one value from which on a number is coarse, whatever the others are: rounding gives less, where
 `COARSE_BELOW` effective values are left."""
 MANY_IN_A_LOOK = 1.5 / ATOM**2
-AS_THEY_ARE, SCORES, HEAPS = "as they are", "by normal scores", "spread around their values"
+AS_THEY_ARE, SCORES, HEAPS = "as they are", "rank-transformed", "spread around their values"
 CENSORED, REPLACED = "as numbers beyond it (censored)", "as numbers in whose place it is written (structural)"
 HURDLES = "as whether there is another value, and which (a hurdle)"
 """What is done with coarse columns."""
@@ -139,7 +139,7 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
     >>> from causalcontext.data.tables import read_table
     >>> data = read_table({"smoker": [0, 1] * 4, "grade": [1, 2, 3, 2] * 2, "weight": np.arange(8.0) ** 2}, None)
     >>> print(words_for(few_valued(data), AS_THEY_ARE)[0])  # doctest: +ELLIPSIS
-    numbers of few values are searched like this: smoker (two values) as a category; grade (three to five values) ...
+    few distinct values: smoker (two values) as a category; grade (three to five values) ...
     """
     found = sorted(found, key=lambda few: few.name)
     kinds = {
@@ -154,5 +154,4 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
     parts = [words.format(listed(own)) for words, own in kinds.items() if own]
     if not parts:
         return []
-    return [f"numbers of few values are searched like this: {'; '.join(parts)}; to search one as a plain number pass "
-            f"kinds={{{found[0].name!r}: 'continuous'}}"]  # fmt: skip
+    return [f"few distinct values: {'; '.join(parts)}; to override, pass kinds={{{found[0].name!r}: 'continuous'}}"]

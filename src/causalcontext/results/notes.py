@@ -23,7 +23,7 @@ class About(StrEnum):
 
 
 class Note(str):
-    """A sentence and what it is about; who only reads it has a text.
+    """A sentence, and what it is about: a str with a topic.
 
     Examples
     --------
