@@ -19,6 +19,7 @@ from causalcontext.cli.contexts import contexts
 from causalcontext.cli.demo import demo
 from causalcontext.cli.discover import discover
 from causalcontext.cli.effects import effects
+from causalcontext.cli.example import example
 from causalcontext.cli.explain import explain
 from causalcontext.cli.export import export
 from causalcontext.cli.plot import plot
@@ -36,8 +37,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(study_app, name="study")
-for command in (discover, contexts, stability, check, calibrate, demo, warmup, explain, changes, effects, simulate,
-                plot, report, export):  # fmt: skip
+for command in (discover, contexts, stability, check, calibrate, demo, example, warmup, explain, changes, effects,
+                simulate, plot, report, export):  # fmt: skip
     app.command()(one_sentence()(command))
 app.command("app")(one_sentence()(app_command))
 
