@@ -48,9 +48,9 @@ def effects(
     show_table(f"effects ({result.context or 'no context'})", header, rows)
     if "mixture" in set(found.get("intervals", ())):
         say("intervals average over graphs drawn by their score; --intervals graph takes the graph as given")
-    else:
-        say("standard errors are classical, since the file holds no rows; result.effects() after discover() has "
-            "sandwich (HC3) errors")  # fmt: skip
+    elif result.rows is None:
+        say("standard errors are classical, since the file holds no rows; discover --keep-rows keeps them, for sandwich "
+            "(HC3) errors")  # fmt: skip
 
 
 def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
