@@ -74,7 +74,7 @@ def test_the_first_pages_are_typed_as_they_stand(tmp_path: Path) -> None:
     blocks = first_minutes.blocks_of(page)
     assert first_minutes.expected_outputs(blocks) == ["1", None]
     script = first_minutes.script_of(blocks, tmp_path / "code.py").splitlines()
-    assert script[:2] == ["set -e", "make x"]
+    assert script[:3] == ["set -e", "source .venv/bin/activate", "make x"]
     assert script[-1] == f"python '{tmp_path / 'code.py'}'"
     for name in first_minutes.PAGES:
         blocks = first_minutes.blocks_of(first_minutes.ROOT / name)

@@ -22,6 +22,8 @@ from time import monotonic
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/getting-started.md", "docs/how-to.md")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ACTIVATED = "source .venv/bin/activate"
+"""Who reads on is in the terminal of the page before: a page that sets nothing up begins in its environment."""
 MARK = "---- end of block"
 SECONDS = 900
 """A page takes a minute or two on two cores; what takes so long hangs."""
@@ -50,6 +52,8 @@ def script_of(blocks: list[tuple[str, str]], code: Path) -> str:
     commands = [text for language, text in blocks if language == "sh"]
     python = [text for language, text in blocks if language == "python"]
     code.write_text("".join(f"{text}\nprint({MARK!r}, flush=True)\n" for text in python), encoding="utf-8")
+    if not any("activate" in text for text in commands):
+        commands = [ACTIVATED, *commands]
     return "\n".join(["set -e", *commands, f"echo '{MARK}'", *([f"python '{code}'"] if python else [])])
 
 
