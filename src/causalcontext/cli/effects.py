@@ -49,8 +49,8 @@ def effects(
     if "mixture" in set(found.get("intervals", ())):
         say("intervals average over graphs drawn by their score; --intervals graph takes the graph as given")
     elif result.rows is None:
-        say("standard errors are classical, since the file holds no rows; discover --keep-rows keeps them, for sandwich "
-            "(HC3) errors")  # fmt: skip
+        say("standard errors are classical, since the file holds no rows; discover --keep-rows keeps them, for "
+            "sandwich (HC3) errors")  # fmt: skip
 
 
 def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
