@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test warm check test-slow test-browser fuzz compare docs dist release clean
 
 demo: $(VENV)/.ready
-	$(BIN)/causalcontext demo --json out/soil-moisture.json
+	@$(BIN)/causalcontext demo --json out/soil-moisture.json --report out/soil-moisture.html
 
 # Kernels are compiled once, by two processes, while types are checked; then two workers run the tests.
 test: $(VENV)/.test-ready

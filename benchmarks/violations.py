@@ -224,7 +224,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     said = [
         note
         for note in result.notes
-        if not any(word in note for word in ("chose", "numbers of few values", "taken to be in order"))
+        if not any(word in note for word in ("chose", "few distinct values", "taken to be in order"))
     ]
     warned = bool(result.violations or said)
     return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(false),

@@ -28,6 +28,7 @@ from bad_input import (
 )
 from causalcontext.cli.app import app
 from causalcontext.diagnostics.check import inspect
+from causalcontext.report.advice import on_the_command_line
 
 PAGE = Path(__file__).parents[1] / "docs" / "bad-input.md"
 WITHOUT_PYARROW = "a .parquet file, and pyarrow is not installed"
@@ -104,7 +105,8 @@ def assert_one_sentence(result: Result, expected: str) -> None:
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     assert "Traceback" not in result.stderr
-    assert matches(result.stderr.removeprefix("error: ").removesuffix("\n"), expected)
+    told = on_the_command_line(expected)  # the page has the sentence of Python
+    assert matches(result.stderr.removeprefix("error: ").removesuffix("\n"), told)
 
 
 def test_the_page_has_every_case_and_no_other() -> None:
@@ -185,7 +187,7 @@ def test_command_line_only(given: str, folder: Path) -> None:
 def test_accepted_and_noted(given: str, method: str) -> None:
     inspection = inspect(ACCEPTED[given], "R")
     assert inspection.problems == ()
-    assert [note for note in inspection.notes if "few values" not in note] == [SENTENCES[given][1]]
+    assert [note for note in inspection.notes if "few distinct values" not in note] == [SENTENCES[given][1]]
     assert cc.discover(ACCEPTED[given], "R", method=method).complete
 
 

@@ -74,8 +74,8 @@ def test_stability_that_blocks_of_rows_cannot_answer_draws_from_the_sample() -> 
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    (("--missing", "testwise"), 'missing="testwise" needs the table in memory'),
-    (("--lags", "2", "--transform", "ranks", "--method", "pc-ac"), 'not yet: transform="ranks" needs the table'),
+    (("--missing", "testwise"), "--missing testwise needs the table in memory; use --missing listwise"),
+    (("--lags", "2", "--transform", "ranks", "--method", "pc-ac"), "not yet: --transform ranks needs the table"),
     (("--knowledge", "known.toml"), "knowledge names 'Q', which is not a column"),
     (("--columns", "A,Q"), "no column 'Q'"),
     (("--drop", "Q"), "no column 'Q'"),

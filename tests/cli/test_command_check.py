@@ -40,7 +40,7 @@ def run(table: pd.DataFrame, *words: str) -> Result:
 
 
 def findings(table: pd.DataFrame, *words: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(run(table, *words, "--json").stdout)
+    content: dict[str, Any] = json.loads(run(table, *words, "--json", "-").stdout)
     return content
 
 
@@ -67,7 +67,7 @@ def test_all_problems_are_found_at_once() -> None:
     text = "\n".join(found["problems"])
     assert len(found["problems"]) == 2
     assert [left["column"] for left in found["left_out"]] == ["name", "when", "fixed"]
-    assert "4 missing values in X; use --missing model, which uses every observed cell, or --missing listwise" in text
+    assert "4 missing values in X; pass missing='model', which uses every observed cell, or missing='listwise'" in text
     assert "2 infinite values in Y" in text
     kept = findings(table, "--context", "R", "--keep", "name,when,fixed")
     assert kept["left_out"] == []
@@ -302,7 +302,9 @@ def test_a_made_context_is_no_surprise() -> None:
     holes = good_table().drop(columns="R")
     holes.loc[:2, "X"] = np.nan
     assert (
-        cc.check(holes, cc.threshold("X", 0.0)).problems[0].startswith("3 missing values in X > 0; use --missing model")
+        cc.check(holes, cc.threshold("X", 0.0))
+        .problems[0]
+        .startswith("3 missing values in X > 0; pass missing='model'")
     )
     assert cc.check(holes, cc.threshold("X", 0.0), missing="listwise").usable
     levels = good_table().assign(W="a")

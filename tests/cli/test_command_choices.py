@@ -118,7 +118,7 @@ def test_contexts_lists_columns_and_the_next_call(soil: Path) -> None:
     assert code == 0, text
     assert "soil" in text
     assert f"next: causalcontext discover {soil} --context soil" in "".join(text.splitlines(keepends=True))
-    code, text = run("contexts", soil, "--json", "--drop", "soil")
+    code, text = run("contexts", soil, "--json", "-", "--drop", "soil")
     assert code == 0, text
     assert text.strip().startswith("[")
 

@@ -150,7 +150,7 @@ def test_errors_of_the_whole_program_without_unicode(soil: pd.DataFrame) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["check", "soil.csv", "--json"], ["discover", "soil.csv", "--context", "soil"]])
+@pytest.mark.parametrize("words", [["check", "soil.csv", "--json", "-"], ["discover", "soil.csv", "--context", "soil"]])
 def test_a_reader_that_leaves_early_is_no_error(words: list[str]) -> None:
     command = [sys.executable, "-m", "causalcontext", *words]
     pipes = subprocess.PIPE

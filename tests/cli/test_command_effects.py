@@ -35,7 +35,7 @@ def test_effects_are_on_the_terminal_with_their_differences(soil):
 
 
 def test_effects_as_json_are_the_table(soil):
-    found = json.loads(run("soil", "--json").stdout)
+    found = json.loads(run("soil", "--json", "-").stdout)
     table = soil.effects("soil", errors="classical")
     assert [row["y"] for row in found] == table["y"].tolist()
     assert [row["effect"] for row in found] == pytest.approx(table["effect"].tolist(), rel=1e-6)

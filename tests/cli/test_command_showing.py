@@ -35,7 +35,7 @@ def test_explain_tells_the_story(soil: cc.ContextGraphs) -> None:
 
 
 def test_explain_as_json(soil: cc.ContextGraphs) -> None:
-    found = json.loads(run("explain", "r.json", "runoff", "precipitation", "--json").stdout)
+    found = json.loads(run("explain", "r.json", "runoff", "precipitation", "--json", "-").stdout)
     assert found["stories"] == soil.explain("runoff", "precipitation").split("\n")
     assert [test["context"] for test in found["tests"]] == ["dry", "wet"]
     assert found["marks"][1]["mark"] == soil.graphs["wet"].mark("runoff", "precipitation")
@@ -123,7 +123,7 @@ def test_changes_between_contexts() -> None:
     answer = run("changes", "r.json", "dry", "wet")
     assert answer.exit_code == 0
     assert "precipitation --> runoff" in answer.stdout
-    found = json.loads(run("changes", "r.json", "dry", "wet", "--json").stdout)
+    found = json.loads(run("changes", "r.json", "dry", "wet", "--json", "-").stdout)
     assert {row["target"] for row in found if row["claimed"]} == {"runoff", "evapotranspiration"}
     assert run("changes", "r.json", "dry", "wett").stderr.startswith("error: there is no context 'wett'; did you mean")
 
@@ -147,7 +147,7 @@ def test_combinations_of_contexts_are_written_with_commas() -> None:
     table = cc.examples.soil_moisture(1000, seed=1)
     table["season"] = ["summer", "winter"] * 500
     cc.discover(table, context=["soil", "season"], alpha=0.01).save("two.json")
-    found = json.loads(run("changes", "two.json", "dry,summer", "wet,summer", "--json").stdout)
+    found = json.loads(run("changes", "two.json", "dry,summer", "wet,summer", "--json", "-").stdout)
     assert ("precipitation", "runoff") in {(row["source"], row["target"]) for row in found}
     assert "dry,summer" in run("changes", "two.json", "wet,summer", "dry,summer").stdout
     wrong = run("changes", "two.json", "dry,summer", "wet,sumer")

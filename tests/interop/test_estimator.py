@@ -1,5 +1,8 @@
 """The estimator is `discover` with other manners."""
 
+import copy
+import pickle
+
 import pytest
 
 import causalcontext as cc
@@ -31,3 +34,30 @@ def test_scikit_learn_clones_it():
     clone = base.clone(model)
     assert clone.get_params() == model.get_params()
     assert not hasattr(clone, "result_")
+
+
+def test_a_fitted_one_is_pickled_and_copied():
+    model = cc.PCAC("soil", alpha=0.01).fit(TABLE)
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert again.result_ == model.result_
+        assert dict(again.graphs_) == dict(model.graphs_)
+        assert again.get_params() == model.get_params()
+    assert not hasattr(cc.PCAC("soil"), "graphs_")
+
+
+def test_scikit_learn_looks_at_it():
+    """Tags, the check for fitted ones, the picture of a pipeline, a search over its parameters."""
+    validation = pytest.importorskip("sklearn.utils.validation", reason="scikit-learn is not installed")
+    from sklearn.exceptions import NotFittedError
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import Pipeline
+
+    model = cc.PCAC("soil", test="partial-correlation")
+    with pytest.raises(NotFittedError):
+        validation.check_is_fitted(model)
+    validation.check_is_fitted(model.fit(TABLE))
+    pipeline = Pipeline([("search", model)])
+    assert "PCAC" in pipeline._repr_html_()
+    wanted = {"alpha": [0.01, 0.1]}
+    found = GridSearchCV(model, wanted, scoring=lambda one, X, y=None: -len(one.union_.edges), cv=2).fit(TABLE)
+    assert found.best_params_ == {"alpha": 0.01}

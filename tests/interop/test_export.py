@@ -264,3 +264,15 @@ def test_tigramite_takes_the_array():
     for graph, kind in ((array, "stationary_dag"), (array[:, :, 0], "dag")):
         effects = CausalEffects(graph, graph_type=kind, X=[(1, 0)], Y=[(2, 0)])
         assert set(effects.get_optimal_set()) == {(0, 0)}
+
+
+@pytest.mark.parametrize(("lag", "mark", "kind"), [(1, "o->", "pag"), (0, "o->", "pag"), (1, "-->", "cpdag"),
+                                                   (1, "o-o", "cpdag")])  # fmt: skip
+def test_tigramite_says_a_pag_by_any_lag(lag, mark, kind):
+    array = np.full((2, 2, 2), "", dtype="<U3")
+    array[0, 1, lag] = mark
+    if lag == 0:
+        array[1, 0, 0] = "<-o"
+    found = export.from_tigramite(array, ["X", "Y"])
+    assert found.kind == kind
+    assert [edge.mark for edge in found.edges] == [mark]

@@ -163,11 +163,11 @@ def test_links_of_coarse_columns_are_found_and_told():
     wanted = {frozenset(("smoker", "daily")), frozenset(("stress", "daily")), frozenset(("daily", "grade"))}
     assert edges(result) >= wanted
     assert not edges(cc.discover(rows, method="score-ac", kinds=dict.fromkeys(rows, "continuous"))) >= wanted
-    (note,) = [note for note in result.notes if "numbers of few values" in note]
+    (note,) = [note for note in result.notes if "few distinct values" in note]
     share = 100.0 * rows["daily"].value_counts(normalize=True).max()
     assert "smoker (two values) as a category; grade (three to five values) as ordered; " in note
-    assert f"daily ({share:.0f} % is one value) by normal scores" in note
-    (words,) = [words for words in cc.check(rows).notes if "numbers of few values" in words]
+    assert f"daily ({share:.0f} % is one value) rank-transformed" in note
+    (words,) = [words for words in cc.check(rows).notes if "few distinct values" in words]
     assert "smoker (two values) as a category; grade (three to five values) as ordered, or as steps" in words
     shuffled = cc.discover(rows[rows.columns[::-1]], method="score-ac")
     assert shuffled.evidence.score == pytest.approx(result.evidence.score)

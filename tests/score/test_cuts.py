@@ -229,7 +229,7 @@ def test_the_command_names_the_columns_and_what_to_run_next(tmp_path):
     result = CliRunner().invoke(app, ["contexts", str(file), "--seed", "1"], env={"COLUMNS": "300"})
     assert result.exit_code == 0
     assert f"next: causalcontext discover {file} --context R, with the same options" in result.stdout
-    told = json.loads(CliRunner().invoke(app, ["contexts", str(file), "--json"]).stdout)
+    told = json.loads(CliRunner().invoke(app, ["contexts", str(file), "--json", "-"]).stdout)
     assert [(row["column"], row["call"]) for row in told] == [("R", "cc.discover(table, 'R')")]
     drawn(300, 2, "lines").to_csv(file, index=False)
     assert "no column was found" in CliRunner().invoke(app, ["contexts", str(file)]).stdout

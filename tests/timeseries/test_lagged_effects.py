@@ -377,7 +377,8 @@ def test_the_command_line_shows_effects_over_time(land, tmp_path, monkeypatch):
     from causalcontext.cli.app import app
 
     land.save(tmp_path / "land.json")
-    told = CliRunner().invoke(app, ["effects", str(tmp_path / "land.json"), "radiation(t-1)", "moisture", "--json"])
+    words = ["effects", str(tmp_path / "land.json"), "radiation(t-1)", "moisture", "--json", "-"]
+    told = CliRunner().invoke(app, words)
     assert told.exit_code == 0, told.output
     assert [row["lag"] for row in json.loads(told.output)] == [1, 1, 1]
     monkeypatch.setenv("COLUMNS", "200")

@@ -14,6 +14,7 @@ from causalcontext.data.frames import pd
 from causalcontext.data.table_files import words_for_missing
 from causalcontext.diagnostics.check import check, level_text, read_system_column
 from causalcontext.errors import listed
+from causalcontext.report.advice import in_the_app
 from causalcontext.screening.screen import Asked, screened
 
 BARS = 24
@@ -79,7 +80,7 @@ def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
     same: dict[str, Any] = {name: options[name] for name in SAME if name in options}
     found = check(table, question.asked_context(), kinds=kinds, missing=missing, **same)
     rows = [[level_text(level), int(count)] for level, count in zip(found.context.levels, found.rows, strict=True)]
-    problems = [text.replace("--missing ", "missing: ") for text in found.problems]  # as the page calls it
-    return {"problems": problems, "notes": list(found.notes), "advice": list(found.advice), "rows": rows,
+    problems, notes, advice = (list(map(in_the_app, part)) for part in (found.problems, found.notes, found.advice))
+    return {"problems": problems, "notes": notes, "advice": advice, "rows": rows,
             "left_out": [[left.column, left.reason] for left in found.left_out],
             "holes": bool(table.isna().to_numpy().any())}  # fmt: skip

@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from causalcontext.app.session import LARGEST_UPLOAD, Session
 from causalcontext.errors import CausalContextError, FileError, OptionError
+from causalcontext.report.advice import in_the_app
 
 PAGE_POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
                "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")  # fmt: skip
@@ -214,7 +215,7 @@ def _part(name: str) -> Handler:
 
 async def _sentence(request: Request, error: Exception) -> Response:
     """What the library refuses, in its own sentence."""
-    return JSONResponse({"error": str(error)}, 400)
+    return JSONResponse({"error": in_the_app(str(error))}, 400)
 
 
 async def _failure(request: Request, error: Exception) -> Response:

@@ -19,6 +19,7 @@ from causalcontext.app.question import Question
 from causalcontext.discover import discover
 from causalcontext.errors import CausalContextError, InterruptedSearch
 from causalcontext.progress import Watch, described, duration
+from causalcontext.report.advice import in_the_app
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -84,7 +85,7 @@ def run(task: dict[str, Any], lines: Lines) -> None:
     except KeyboardInterrupt:
         lines.say(error="cancelled before anything was known")
     except CausalContextError as error:
-        lines.say(error=str(error))
+        lines.say(error=in_the_app(str(error)))
     except MemoryError:
         lines.say(error="the search needs more memory than there is; leave out columns, or pass a smaller max_given")
     else:
@@ -108,7 +109,7 @@ def _finish(result: ContextGraphs, task: dict[str, Any], lines: Lines) -> None:
     except KeyboardInterrupt:
         lines.say(error="cancelled")
     except CausalContextError as error:
-        lines.say(error=str(error))
+        lines.say(error=in_the_app(str(error)))
 
 
 def _write(result: ContextGraphs, task: dict[str, Any]) -> None:

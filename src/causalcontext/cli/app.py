@@ -5,7 +5,6 @@ What the library refuses ends with one sentence on stderr and exit code 2, Ctrl-
 
 from __future__ import annotations
 
-import os
 import sys
 from io import TextIOWrapper
 from typing import Annotated
@@ -20,6 +19,7 @@ from causalcontext.cli.contexts import contexts
 from causalcontext.cli.demo import demo
 from causalcontext.cli.discover import discover
 from causalcontext.cli.effects import effects
+from causalcontext.cli.example import example
 from causalcontext.cli.explain import explain
 from causalcontext.cli.export import export
 from causalcontext.cli.plot import plot
@@ -27,7 +27,7 @@ from causalcontext.cli.report import report
 from causalcontext.cli.simulate import simulate
 from causalcontext.cli.stability import stability
 from causalcontext.cli.study import study_app
-from causalcontext.cli.terminal import BAD_INPUT, one_sentence, say
+from causalcontext.cli.terminal import BAD_INPUT, NO_READER, close_stdout, one_sentence, say
 from causalcontext.cli.warmup import warmup
 from causalcontext.version import __version__
 
@@ -37,8 +37,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(study_app, name="study")
-for command in (discover, contexts, stability, check, calibrate, demo, warmup, explain, changes, effects, simulate,
-                plot, report, export):  # fmt: skip
+for command in (discover, contexts, stability, check, calibrate, demo, example, warmup, explain, changes, effects,
+                simulate, plot, report, export):  # fmt: skip
     app.command()(one_sentence()(command))
 app.command("app")(one_sentence()(app_command))
 
@@ -62,7 +62,8 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except OSError as error:  # a full disk; files that the library reads and writes have errors of their own
-        # Python writes what is left once more when it ends; that goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        close_stdout()
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(NO_READER) from None
         say(f"error: cannot write to standard output: {error.strerror}")
         raise SystemExit(BAD_INPUT) from error

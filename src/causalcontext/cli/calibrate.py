@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from causalcontext.cli import inputs
+from causalcontext.cli.pipes import is_stdout, write_json
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
-from causalcontext.data.files import write_whole
 from causalcontext.diagnostics.calibration.calibrate import CalibrationOptions
 from causalcontext.diagnostics.calibration.calibrate import calibrate as calibrated
 from causalcontext.diagnostics.calibration.report import Calibration, shown
@@ -30,7 +29,7 @@ def calibrate(
         typer.Option("--given", metavar="COLUMN", help="A column to condition on. Repeatable."),
     ] = None,
     kind: inputs.KindOption = None,
-    output: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the answer here.")] = None,
+    output: inputs.JsonOption = None,
     picture: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf.")
     ] = None,
@@ -49,9 +48,10 @@ def calibrate(
         say(f"interrupted: what was done so far is in {' and '.join(saved)}" if saved
             else "interrupted: nothing is saved; --json FILE keeps what was done so far")  # fmt: skip
         raise typer.Exit(INTERRUPTED) from stop
-    header, *rows = shown(report.table)
-    show_table(report.heading(), header, rows)
-    show_page("\n".join(["what it says", *(f"  {sentence}" for sentence in report.sentences())]))
+    if not is_stdout(output):
+        header, *rows = shown(report.table)
+        show_table(report.heading(), header, rows)
+        show_page("\n".join(["what it says", *(f"  {sentence}" for sentence in report.sentences())]))
     for file in _save(report, output, picture):
         say(f"saved to {file}")
 
@@ -59,10 +59,10 @@ def calibrate(
 def _save(report: Calibration, output: Path | None, picture: Path | None) -> Sequence[str]:
     """The report is in the files that were asked for; returned are their names."""
     if output is not None:
-        write_whole(output, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        write_json(output, report.to_dict())
     if picture is not None:
         import matplotlib
 
         matplotlib.use("Agg")
         report.plot(picture)
-    return [str(file) for file in (output, picture) if file is not None]
+    return [str(file) for file in (output, picture) if file is not None and not is_stdout(file)]

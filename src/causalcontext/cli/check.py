@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
 
 from causalcontext.cli import inputs
-from causalcontext.cli.terminal import print_json, show_page, show_table
+from causalcontext.cli.pipes import is_stdout, write_json
+from causalcontext.cli.terminal import show_page, show_table
 from causalcontext.diagnostics.check import CheckOptions, Inspection, constant_levels, largest_set, level_text
 from causalcontext.diagnostics.check import check as inspected
 from causalcontext.errors import listed
@@ -27,7 +28,7 @@ def check(
     columns: inputs.ColumnsOption = None,
     drop: inputs.DropOption = None,
     kind: inputs.KindOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    output: inputs.JsonOption = None,
     **options: Any,
 ) -> None:
     """Kinds, rows by context and everything that stands in the way of a search, without one.
@@ -35,12 +36,12 @@ def check(
     Exit code 0: discover takes the table; 1: it refuses it; 2: the input cannot be read.
     """
     kinds = inputs.parsed_kinds(kind)
+    inputs.check_outputs({"--json": output}, inputs=[data])
     table, read_context = inputs.chosen_columns(inputs.read_whole(data), context, columns, drop)
-    found = inspected(table, read_context, kinds=kinds, **options)
-    findings = to_dict(found)
-    if as_json:
-        print_json(findings)
-    else:
+    findings = to_dict(inspected(table, read_context, kinds=kinds, **options))
+    if output is not None:
+        write_json(output, findings)
+    if not is_stdout(output):
         _show(findings)
     if not findings["usable"]:
         raise typer.Exit(PROBLEMS_FOUND)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from causalcontext.cli.inputs import opened, with_options
-from causalcontext.cli.terminal import print_json, show_page, show_table
+from causalcontext.cli.inputs import JsonOption, opened, with_options
+from causalcontext.cli.pipes import is_stdout, write_json
+from causalcontext.cli.terminal import show_page, show_table
 from causalcontext.data.columns import number_text
 from causalcontext.diagnostics.find_contexts import UNUSED, find_contexts, named_options
 from causalcontext.errors import listed
@@ -17,14 +16,15 @@ from causalcontext.options import Options
 
 @with_options(Options, without=("context", *UNUSED))
 def contexts(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the columns as JSON.")] = False,
+    output: JsonOption = None,
     **asked: Any,
 ) -> None:
     """Columns and cuts by which mechanisms change, the clearest first, and the command to run next."""
-    table, _, chosen = opened(asked, {}, progress=False)
+    table, _, chosen = opened(asked, {"--json": output}, progress=False, once=False)
     found = find_contexts(table, **chosen)
-    if as_json:
-        print_json(found)
+    if output is not None:
+        write_json(output, found)
+    if is_stdout(output):
         return
     if found.empty:
         show_page("no column was found by which mechanisms change")

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from causalcontext.cli.inputs import OutputOption, ReportOption
-from causalcontext.cli.terminal import show_page
+from causalcontext.cli.pipes import is_stdout, save_result
+from causalcontext.cli.terminal import say, show_page
 from causalcontext.data.files import check_writable
 from causalcontext.discover import discover
 from causalcontext.methods.ahead import compile_ahead
@@ -14,21 +23,49 @@ STORY = """Daily weather over land, simulated: rain and radiation determine whet
 state of the soil determines where the rain goes. The context is an effect of the system."""
 
 
-def demo(output: OutputOption = None, report: ReportOption = None) -> None:
+def demo(
+    output: OutputOption = None,
+    report: ReportOption = None,
+    next_steps: Annotated[bool, typer.Option("--next/--no-next", help="Print what to do next.")] = True,
+) -> None:
     """The main job on an example that ships with the library: soil that is dry or wet."""
     for file in (output, report):
-        if file is not None:
+        if file is not None and not is_stdout(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             check_writable(file)
     compile_ahead(("orders", "scores", "levels"))
     result = discover(soil_moisture(2000, seed=1), context="soil")
     masked = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-m")
-    show_page(f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil only?\n"
-              f"{result.explain('precipitation', 'runoff')}\n\nWhat would each context by itself (pc-m) claim?\n"
-              f"{masked.labeled_union}")  # fmt: skip
     if output is not None:
-        result.save(output)
-        show_page(f"\nsaved to {output}")
+        save_result(result, output)
     if report is not None:
         result.report(report)
-        show_page(f"\nthe report is in {report}: open it in a browser")
+    if not is_stdout(output):
+        show_page(f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil only?\n"
+                  f"{result.explain('precipitation', 'runoff')}\n\nWhat would each context by itself (pc-m) claim?\n"
+                  f"{masked.labeled_union}")  # fmt: skip
+    if output is not None and not is_stdout(output):
+        say(f"the result is in {output}")
+    if report is not None:
+        say(f"the report is in {report}: open it in a browser")
+    if next_steps and not is_stdout(output):
+        show_page(next_words(output, report))
+
+
+def next_words(output: Path | None, report: Path | None) -> str:
+    """What to do after the example, line by line, as it is typed where the example was run."""
+    folder = Path(sys.executable).parent
+    windows = os.name == "nt"
+    activate = str(folder / "activate") if windows else f"source {shlex.quote(os.path.relpath(folder / 'activate'))}"
+    steps = []
+    if sys.prefix != sys.base_prefix:
+        steps.append((activate, "so that causalcontext and python are those of this environment"))
+    if report is not None:
+        steps.append((f"open {report} in a browser", "switch contexts, click an edge, or two variables without one"))
+    if output is not None and not is_stdout(output):
+        asked = f"causalcontext explain {output} precipitation radiation"
+        steps.append((asked, "why two variables are linked or not"))
+    steps += [("causalcontext example soil > soil.csv", "this table as a CSV file"),
+              ("causalcontext discover soil.csv --context soil --report report.html",
+               "the same with a CSV file: yours, and its column that names the context")]  # fmt: skip
+    return "\n".join(["\nnext", *(f"  {command}\n      {why}" for command, why in steps)])

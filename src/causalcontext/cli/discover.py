@@ -11,6 +11,7 @@ import narwhals as nw
 import typer
 
 from causalcontext.cli.inputs import OutputOption, ProgressOption, ReportOption, opened, with_options
+from causalcontext.cli.pipes import is_stdout, save_result
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.data.columns import Column
 from causalcontext.data.frames import pd
@@ -52,10 +53,11 @@ def discover(
         _save(result, output, keep_rows)
     if report is not None:
         write_report(result, report)
-    _show_columns(table, result)
-    show_page(summary(result))
-    if diagnose:
-        show_page(f"diagnosis\n{result.diagnose()}")
+    if not is_stdout(output):
+        _show_columns(table, result)
+        show_page(summary(result))
+        if diagnose:
+            show_page(f"diagnosis\n{result.diagnose()}")
     if report is not None:
         say(f"the report is in {report}: open it in a browser")
 
@@ -76,9 +78,9 @@ def _keep(result: ContextGraphs, output: Path | None, report: Path | None, rows:
 def _save(result: ContextGraphs, output: Path, rows: bool) -> None:
     """Save a result; rows that cannot be kept are no reason to lose it."""
     try:
-        result.save(output, rows=rows)
+        save_result(result, output, rows)
     except OptionError as reason:
-        result.save(output)
+        save_result(result, output)
         say(f"{output} has no rows: {reason}")
 
 

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from causalcontext.cli.inputs import ResultArgument, context_text
-from causalcontext.cli.terminal import print_json, say, show_page, show_table
+from causalcontext.cli.inputs import JsonOption, ResultArgument, check_outputs, context_text
+from causalcontext.cli.pipes import is_stdout, loaded, write_json
+from causalcontext.cli.terminal import say, show_page, show_table
 from causalcontext.graphs.lag_names import at
-from causalcontext.results.files import load
+from causalcontext.results.words import p_text
 
 
 def effects(
@@ -28,14 +29,16 @@ def effects(
     intervals: Annotated[
         str, typer.Option(metavar="WORD", help='"auto", "mixture" (the graph may be wrong) or "graph" (it is right).')
     ] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the effects as JSON.")] = False,
+    output: JsonOption = None,
 ) -> None:
     """What a change of X does to Y in each context, and how the contexts differ."""
-    result = load(file)
+    check_outputs({"--json": output}, inputs=[file])
+    result = loaded(file)
     found = result.effects(x, y, by_path=by_path, level=level, reference=reference, of_level=of_level,
                            intervals=intervals)  # fmt: skip
-    if as_json:
-        print_json(found)
+    if output is not None:
+        write_json(output, found)
+    if is_stdout(output):
         return
     if found.empty:
         show_page("no variable has an effect on another one" if x is None and y is None else "there is no such path")
@@ -45,8 +48,8 @@ def effects(
     show_table(f"effects ({result.context or 'no context'})", header, rows)
     if "mixture" in set(found.get("intervals", ())):
         say("intervals average over graphs drawn by their score; --intervals graph takes the graph as given")
-    else:
-        say("standard errors are classical, since the file holds no rows; result.effects() after discover() has "
+    elif result.rows is None:
+        say("standard errors are classical, since the file holds no rows; discover --keep-rows keeps them, for "
             "sandwich (HC3) errors")  # fmt: skip
 
 
@@ -68,4 +71,4 @@ def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
         effect = f"{values[0]:.3g} ... {values[-1]:.3g}" if values else "not identified"
     no_interval = pd.isna(row["low"]) or row["low"] == row["high"]
     interval = "" if no_interval else f"{row['low']:.3g} ... {row['high']:.3g}"
-    return [name, where, effect, interval, "" if pd.isna(row["p"]) else f"{row['p']:.2g}", row["note"]]
+    return [name, where, effect, interval, p_text(row["p"]), row["note"]]

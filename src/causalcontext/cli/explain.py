@@ -7,22 +7,24 @@ from typing import Annotated
 
 import typer
 
-from causalcontext.cli.inputs import ResultArgument
-from causalcontext.cli.terminal import print_json, show_page
+from causalcontext.cli.inputs import JsonOption, ResultArgument, check_outputs
+from causalcontext.cli.pipes import is_stdout, loaded, write_json
+from causalcontext.cli.terminal import show_page
 from causalcontext.report.payload import presentable, stories
-from causalcontext.results.files import load
 
 
 def explain(
     file: ResultArgument,
     x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
     y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the marks, explanations and tests as JSON.")] = False,
+    output: JsonOption = None,
 ) -> None:
     """Why two variables are linked or not, context by context."""
-    result = load(file)
-    if not as_json:
+    check_outputs({"--json": output}, inputs=[file])
+    result = loaded(file)
+    if not is_stdout(output):
         show_page(result.explain(x, y).replace("\n", "\n\n"))
+    if output is None:
         return
     searched = result.searched
     if {x, y} <= set(searched.names):
@@ -33,4 +35,4 @@ def explain(
     chosen = tests[tests["x"].isin((x, y)) & tests["y"].isin((x, y))]
     found = json.loads(chosen.drop(columns=["x", "y"]).to_json(orient="records"))
     marks = [{"context": value, "mark": graph.mark(x, y)} for value, graph in result.graphs.items()]
-    print_json({"x": x, "y": y, "marks": marks, "stories": told, "tests": found})
+    write_json(output, {"x": x, "y": y, "marks": marks, "stories": told, "tests": found})

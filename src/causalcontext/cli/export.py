@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from causalcontext.cli.inputs import ResultArgument, check_outputs, context_value
+from causalcontext.cli.pipes import loaded
 from causalcontext.cli.terminal import print_line, say
 from causalcontext.data.files import write_whole
 from causalcontext.errors import check_choice
 from causalcontext.interop import to_dagitty, to_dot, to_gml, to_graphml, to_tetrad
-from causalcontext.results.files import load
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
@@ -31,7 +31,7 @@ def export(
     """A graph of a saved result in the format of another tool."""
     check_choice("format", to, FORMATS)
     check_outputs({"--output": output}, inputs=[file])
-    result = load(file)
+    result = loaded(file)
     text = FORMATS[to](result.union if only is None else result.graphs[context_value(result.contexts, only)])
     if output is None:
         print_line(text)

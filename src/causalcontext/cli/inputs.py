@@ -11,27 +11,29 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from causalcontext.cli.pipes import STDOUT, is_stdout, table_file
 from causalcontext.cli.terminal import say
 from causalcontext.data.as_written import parsed_codes
 from causalcontext.data.files import check_writable
 from causalcontext.data.frames import is_index, pd
 from causalcontext.data.indicators import Indicator, condition
-from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
 from causalcontext.discover import check_scannable, scanned_once
-from causalcontext.errors import FileError, OptionError, check_are_columns, listed
+from causalcontext.errors import FileError, NotYetError, OptionError, check_are_columns, listed
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, default_of, made, with_parameters
 from causalcontext.results.words import context_place
 
-TableArgument = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
+TableArgument = Annotated[
+    Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file; - is standard input.")
+]
 TablesArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="DATA...",
         help='A .csv, .tsv (both also .gz) or .parquet file; or a folder of them, a pattern such as "year-*.parquet", '
-        "several files: these are read once, in batches, and so is a file of more than 256 MB.",
+        "several files: these are read once, in batches, and so is a file of more than 256 MB; - is standard input.",
     ),
 ]
 ContextOption = Annotated[
@@ -60,8 +62,17 @@ KindOption = Annotated[
 KnowledgeOption = Annotated[
     Path | None, typer.Option("--knowledge", metavar="FILE", help="Expert knowledge about links, a TOML file.")
 ]
-ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A file that discover --json has written.")]
-OutputOption = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
+ResultArgument = Annotated[
+    Path, typer.Argument(metavar="RESULT", help="A file that discover --json has written; - is standard input.")
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Save the whole result here, as JSON; - is standard output."),
+]
+JsonOption = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write the answer here, as JSON; - is standard output."),
+]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", metavar="FILE", help="Write an interactive HTML report here.")
 ]
@@ -101,9 +112,11 @@ def with_options(kind: type[Any], without: Sequence[str] = (), searches: bool = 
     return extended
 
 
-def opened(asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progress: bool
-           ) -> tuple[pd.DataFrame | Scan, Any, dict[str, Any]]:  # fmt: skip
+def opened(asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progress: bool, once: bool = True
+           ) -> tuple[Any, Any, dict[str, Any]]:  # fmt: skip
     """The table of a command, its context and its options; of what is not read into memory, what one pass found.
+
+    With `once=False`, for a command that searches several times, and with lags it is the files themselves.
 
     Everything that can be refused is refused before that pass. `asked` is what the command line says, `outputs` the
     files that the command is going to write, by option; `progress` is whether a bar shows the bytes that were read.
@@ -115,6 +128,7 @@ def opened(asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progres
     check_outputs(outputs, inputs=[*paths, knowledge])
     options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
     wanted = made(Options, options, "discover")
+    paths = [table_file(path) for path in paths]
     source: Any = paths[0] if len(paths) == 1 else list(paths)
     if not is_out_of_memory(source):
         table, context = chosen_columns(read_file(source), *choice)
@@ -135,12 +149,19 @@ def opened(asked: Mapping[str, Any], outputs: Mapping[str, Path | None], progres
     check_scannable(context, wanted)
     files = files_of(source)
     check_apart(tuple(outputs.values()), files)
+    if not once and wanted.lags is not None:
+        if len(kept) < len(names):
+            raise NotYetError("not yet: --columns and --drop with lags for a table that is read in batches; write a "
+                              "file with these columns alone")  # fmt: skip
+        say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read in batches, once for every search")
+        return source, context, options
     say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read once, in batches")
     return scanned_once(source, context, wanted, progress, kept), context, options
 
 
 def read_whole(path: Path) -> pd.DataFrame:
     """The table of a file for a command that needs its rows; a sentence comes before one that may not fit."""
+    path = table_file(path)
     if path.is_file() and is_out_of_memory(path):
         say(f"{path} has {path.stat().st_size / 2**20:,.0f} MB and is read into memory, where it takes several times "
             "as much; discover and stability read it in batches")  # fmt: skip
@@ -218,10 +239,11 @@ def context_text(value: Any) -> str:
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path | None] = ()) -> None:
     """Return if the files, by option, can be written, none of them is an input, and no two are the same."""
     asked = {option: file for option, file in outputs.items() if file is not None}
-    for file in asked.values():
+    files = [file for file in asked.values() if not is_stdout(file)]
+    for file in files:
         check_writable(file)
-    check_apart(tuple(asked.values()), inputs)
-    resolved = [file.resolve() for file in asked.values()]
+    check_apart(files, inputs)
+    resolved = [Path(STDOUT[0]) if is_stdout(file) else file.resolve() for file in asked.values()]
     if len(set(resolved)) < len(resolved):
         options = " and as ".join(asked)
         raise FileError(f"cannot write {list(asked.values())[-1]}: it is asked for twice, as {options}")

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli.inputs import ResultArgument, check_apart, context_value
+from causalcontext.cli.pipes import loaded
 from causalcontext.cli.terminal import say
 from causalcontext.drawing.strokes import KINDS, TIME_KINDS, check_picture_path
 from causalcontext.errors import check_choice
-from causalcontext.results.files import load
 
 
 def plot(
@@ -29,7 +29,7 @@ def plot(
     check_choice("kind", kind, (*KINDS, *TIME_KINDS))
     check_picture_path(output)
     check_apart([output], [file])
-    result = load(file)
+    result = loaded(file)
     matplotlib.use("Agg")
     result.plot(kind, contexts=[context_value(result.contexts, text) for text in only or ()] or None, path=output)
     say(f"saved to {output}")

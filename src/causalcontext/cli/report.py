@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli.inputs import ResultArgument, check_outputs
+from causalcontext.cli.pipes import is_pipe, loaded
 from causalcontext.cli.terminal import say
+from causalcontext.errors import OptionError
 from causalcontext.report.html import write_report
-from causalcontext.results.files import load
 
 
 def report(
@@ -21,7 +22,9 @@ def report(
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="A title for the page.")] = None,
 ) -> None:
     """An interactive report on a saved result, in one HTML file that needs no network."""
+    if output is None and is_pipe(file):
+        raise OptionError("the result comes through a pipe, so its page has no name; say which: report - page.html")
     page = file.with_suffix(".html") if output is None else output
     check_outputs({"PAGE": page}, inputs=[file])
-    write_report(load(file), page, title=title)
+    write_report(loaded(file), page, title=title)
     say(f"saved to {page}")

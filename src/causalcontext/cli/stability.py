@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from causalcontext.cli.inputs import ProgressOption, ReportOption, opened, with_options
+from causalcontext.cli.pipes import is_stdout, write_text
 from causalcontext.cli.terminal import show_table
-from causalcontext.data.files import harmless, write_whole
+from causalcontext.data.files import harmless
 from causalcontext.discover import discover
 from causalcontext.errors import check_whole
 from causalcontext.options import Options
@@ -20,7 +21,9 @@ from causalcontext.report.html import write_report
 @with_options(Options)
 def stability(
     samples: Annotated[int, typer.Option(metavar="N", help="Bootstrap samples, drawn in every context.")] = 200,
-    output: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Save the table of shares here.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Save the table of shares here; - is standard output.")
+    ] = None,
     report: ReportOption = None,
     progress: ProgressOption = True,
     **asked: Any,
@@ -36,7 +39,9 @@ def stability(
         write_report(result, report, stability=stable)
     if output is not None:
         named = {name: found[name].map(harmless) for name in ("x", "y", "context")}
-        write_whole(output, found.assign(**named).to_csv(index=False, float_format="%.4g", lineterminator="\n"))
+        write_text(output, found.assign(**named).to_csv(index=False, float_format="%.4g", lineterminator="\n"))
+    if is_stdout(output):
+        return
     shares = [name for name in found.columns if name not in ("x", "y", "context", "found")]
     used = [name for name in shares if name == "present" or found[name].any()]
     rows = [

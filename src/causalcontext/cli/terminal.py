@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
 
 import typer
 from rich import box
@@ -15,9 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from causalcontext.errors import CausalContextError
+from causalcontext.report.advice import on_the_command_line
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+NO_READER = 141
+"""The exit code of programs whose reader has read enough, as `head` does: 128 and the number of the signal for it."""
 _MOST_ROWS = 40
 _SHORT_CELL = 12
 
@@ -30,37 +32,47 @@ def one_sentence() -> Iterator[None]:
     except KeyboardInterrupt as error:
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from error
+    except BrokenPipeError as error:
+        close_stdout()
+        raise typer.Exit(NO_READER) from error
     except CausalContextError as error:
         say(f"error: {error}")
         raise typer.Exit(BAD_INPUT) from error
 
 
+def close_stdout() -> None:
+    """What Python writes to standard output once more when it ends goes nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Page(Console):
+    """Standard output, where a reader who has read enough is no error of ours."""
+
+    def on_broken_pipe(self) -> None:
+        """End as other programs do."""
+        raise BrokenPipeError
+
+
 def say(sentence: str) -> None:
     """The sentence is on stderr, on one line."""
-    sys.stderr.write(printable(sentence).replace("\n", " ") + "\n")
+    sys.stderr.write(spoken(sentence).replace("\n", " ") + "\n")
 
 
 def print_line(text: str) -> None:
     """The text is on stdout as it is, for other programs to read."""
-    Console().out(text, highlight=False)
-
-
-def print_json(content: Any) -> None:
-    """Plain lists, mappings, numbers and text, or a table row by row, are on stdout as JSON."""
-    if hasattr(content, "to_json"):
-        content = json.loads(content.to_json(orient="records", force_ascii=False))
-    print_line(json.dumps(content, ensure_ascii=False, indent=2))
+    Page().out(text, highlight=False)
 
 
 def show_page(page: str) -> None:
     """Paragraphs are on stdout, the first line of each in bold; lines keep their length in a pipe."""
     text = Text()
     for number, paragraph in enumerate(page.split("\n\n")):
-        heading, _, rest = printable(paragraph).partition("\n")
+        heading, _, rest = spoken(paragraph).partition("\n")
         text.append("\n\n" if number else "")
         text.append(heading, style="bold")
         text.append(f"\n{rest}" if rest else "")
-    Console().print(text, soft_wrap=True)
+    Page().print(text, soft_wrap=True)
 
 
 def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], what: str = "rows") -> None:
@@ -72,11 +84,16 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]],
         short = all(len(row[place]) <= _SHORT_CELL for row in rows)
         table.add_column(Text(name), overflow="fold", no_wrap=short)
     for row in rows[:_MOST_ROWS]:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    console = Console()
+        table.add_row(*(Text(spoken(cell)) for cell in row))
+    console = Page()
     console.print(table)
     if len(rows) > _MOST_ROWS:
         console.print(Text(f"... and {len(rows) - _MOST_ROWS} more {what}\n"))
+
+
+def spoken(text: str) -> str:
+    """The text as a terminal shows it, with options as the command line takes them."""
+    return printable(on_the_command_line(text))
 
 
 def printable(text: str) -> str:

@@ -62,7 +62,7 @@ def words_about_codes(found: dict[str, dict[float, int]]) -> str:
     """A sentence on codes for missing values; empty without any.
 
     >>> words_about_codes({"X": {-9999.0: 3}}).split("; ")[1]
-    'if they mean missing values, pass na_values=[-9999] (--na=-9999)'
+    'if they mean missing values, pass na_values=[-9999]'
     """
     if not found:
         return ""
@@ -70,7 +70,7 @@ def words_about_codes(found: dict[str, dict[float, int]]) -> str:
              for name, own in found.items()]  # fmt: skip
     codes = sorted({code for own in found.values() for code in own})
     texts = [f"{code:g}" for code in codes]
-    way = f"pass na_values=[{', '.join(texts)}] (--na={','.join(texts)})"
+    way = f"pass na_values=[{', '.join(texts)}]"
     whose = "its" if len(found) == 1 else "their"
     return f"{listed(parts)}, far outside {whose} other values; if they mean missing values, {way}"
 

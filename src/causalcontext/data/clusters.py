@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from inspect import signature
 from itertools import accumulate
 from math import isqrt
@@ -11,8 +13,10 @@ from typing import Any
 from causalcontext.data.accumulate import Accumulator, unpacked
 from causalcontext.data.frames import pa, pd
 from causalcontext.data.streams import gathered, made_elsewhere, rows_per_batch
-from causalcontext.errors import DataError
+from causalcontext.errors import DataError, listed
 
+PACKAGE = __name__.partition(".")[0]
+"""What scheduler and workers must be able to import."""
 MOST_AT_ONCE = 16
 """More partitions of a Spark table are merged by its workers first."""
 
@@ -36,18 +40,22 @@ class DaskPartitions:
     @property
     def schema(self) -> pa.Schema:
         """The columns, as Dask believes them to be."""
-        return pa.Schema.from_pandas(self.table._meta_nonempty, preserve_index=False)
+        advice = "convert columns of objects before: table.astype({'name': 'string'})"
+        with made_elsewhere("the columns that the Dask table declares cannot be read", advice):
+            return pa.Schema.from_pandas(self.table._meta_nonempty, preserve_index=False)
 
     def accumulated(self, names: tuple[str, ...], start: Accumulator) -> Accumulator:
         """What all partitions say together; the number of their rows is asked for first, to number them."""
         from dask.delayed import delayed
 
+        check_workers()
         native = {str(name): name for name in self.table.columns}
-        table = self.table[[native[name] for name in names]]
-        lengths = _computed(table.map_partitions(len)).tolist()
+        # Dask may join partitions when columns are chosen: those that are counted have to be those that are added up.
+        partitions = self.table[[native[name] for name in names]].to_delayed()
+        lengths = _computed([delayed(len)(part) for part in partitions])
         begins = accumulate([0, *lengths[:-1]])
         start.sample.expect(sum(lengths))
-        numbered = zip(table.to_delayed(), begins, strict=True)
+        numbered = zip(partitions, begins, strict=True)
         parts = [delayed(accumulated_frame)(part, start, begin) for part, begin in numbered]
         while len(parts) > 1:
             pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
@@ -55,6 +63,36 @@ class DaskPartitions:
         whole: Accumulator = _computed(parts[0])
         _check_rows(whole.rows, sum(lengths))
         return whole
+
+
+def check_workers() -> None:
+    """Return if the scheduler and every worker of the active client of Dask can import this library.
+
+    Workers that cannot are shut down by what they are sent, and the client would wait for others without end.
+    """
+    client = _active_client()
+    if client is None:
+        return
+    # A function of Python's own library travels to a worker that has nothing of ours.
+    found = client.run(find_spec, PACKAGE)
+    without = [address for address, spec in found.items() if spec is None]
+    if client.run_on_scheduler(find_spec, PACKAGE) is None:
+        without.append("the scheduler")
+    if without:
+        raise DataError(f"{listed(without)} of the Dask cluster cannot import {PACKAGE}: install it, in the same "
+                        "version as here, where the scheduler and all workers run")  # fmt: skip
+
+
+def _active_client() -> Any:
+    """The client of Dask that is active; None without one."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import default_client
+
+    try:
+        return default_client()  # type: ignore[no-untyped-call]
+    except ValueError:
+        return None
 
 
 def _computed(what: Any) -> Any:
@@ -166,8 +204,10 @@ def accumulated_frame(frame: pd.DataFrame, start: Accumulator, first_row: int) -
     found = unpacked(start.packed())  # a partition in the same process must not change it
     rows = rows_per_batch(list(frame.columns))
     for begin in range(0, len(frame), rows):
-        part = frame.iloc[begin : begin + rows]
-        found.add(pa.RecordBatch.from_pandas(part, preserve_index=False), first_row + begin)
+        # Text of pandas may lie in several chunks, as joined partitions leave it.
+        part = pa.Table.from_pandas(frame.iloc[begin : begin + rows], preserve_index=False).combine_chunks()
+        for batch in part.to_batches():
+            found.add(batch, first_row + found.rows)
     return found
 
 

@@ -33,7 +33,7 @@ so many times oftener there than any other value, and within so many standard de
 missing values is far away. With 5 % of a cause capped and searched as it is, 2.8 of 10 arrows
 turn; by what is beyond the limit, none does."""
 MANY_IN_A_LOOK = 1.5 / ATOM**2
-AS_THEY_ARE, SCORES, HEAPS = "as they are", "by normal scores", "spread around their values"
+AS_THEY_ARE, SCORES, HEAPS = "as they are", "rank-transformed", "spread around their values"
 CENSORED, REPLACED = "as numbers beyond it (censored)", "as numbers in whose place it is written (structural)"
 HURDLES = "as whether there is another value, and which (a hurdle)"
 """What is done with coarse columns."""
@@ -161,7 +161,7 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
     >>> from causalcontext.data.tables import read_table
     >>> data = read_table({"smoker": [0, 1] * 4, "grade": [1, 2, 3, 2] * 2, "weight": np.arange(8.0) ** 2}, None)
     >>> print(words_for(few_valued(data), AS_THEY_ARE)[0])  # doctest: +ELLIPSIS
-    numbers of few values are searched like this: smoker (two values) as a category; grade (three to five values) ...
+    few distinct values: smoker (two values) as a category; grade (three to five values) ...
     """
     found = sorted(found, key=lambda few: few.name)
     kinds = {
@@ -176,5 +176,4 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
     parts = [words.format(listed(own)) for words, own in kinds.items() if own]
     if not parts:
         return []
-    return [f"numbers of few values are searched like this: {'; '.join(parts)}; to search one as a plain number pass "
-            f"kinds={{{found[0].name!r}: 'continuous'}}"]  # fmt: skip
+    return [f"few distinct values: {'; '.join(parts)}; to override, pass kinds={{{found[0].name!r}: 'continuous'}}"]

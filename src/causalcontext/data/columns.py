@@ -340,7 +340,7 @@ def check_no_typing_error(name: str, distinct: Sequence[str]) -> None:
     others = texts[~numbers]
     way = "correct it, or drop the column"
     if others.isin(WORDS).all():
-        way = f"if it means a missing value pass na_values={others.tolist()!r} (--na={','.join(others)})"
+        way = f"if it means a missing value pass na_values={others.tolist()!r}"
     raise DataError(f"column {name!r} is text, but {int(numbers.sum())} of its {len(texts)} different values "
                     f"are numbers; {others.iloc[0]!r} is not: {way}")  # fmt: skip
 

@@ -33,6 +33,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Return if `write_whole` can be expected to succeed; to be called before long work."""
     file = as_path(path)
     try:
+        if _is_device(file):  # such as a pipe, which lies in no folder
+            if not os.access(file, os.W_OK):
+                raise FileError(f"cannot write {file}: permission denied")
+            return
         is_folder, folder = file.is_dir(), file.resolve().parent
         writable = os.access(file, os.W_OK) if file.exists() else os.access(folder, os.W_OK | os.X_OK)
     except (OSError, ValueError) as error:
@@ -45,15 +49,20 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise FileError(f"cannot write {file}: permission denied")
 
 
+def _is_device(file: Path) -> bool:
+    """Whether a path is a device, a pipe or the like."""
+    return file.exists() and not stat.S_ISREG(mode := file.stat().st_mode) and not stat.S_ISDIR(mode)
+
+
 def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
     """The file holds `text`, all of it; or it is as it was before, and an error says why."""
     # It goes to a new file in the same folder, which then takes the place of the old one.
     check_writable(path)
-    file = Path(path).resolve()
+    file = Path(path) if _is_device(Path(path)) else Path(path).resolve()
     content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
-        if file.exists() and not stat.S_ISREG(file.stat().st_mode):
-            file.write_bytes(content)  # a device or a pipe: replacing it would destroy it
+        if _is_device(file):
+            file.write_bytes(content)  # replacing it would destroy it
             return
         draft = file.with_name(f".{file.name[:40]}.{secrets.token_hex(6)}.tmp")
         try:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 else:
     pa, pd = Later("pyarrow"), Later("pandas")
 
-__all__ = ["frame_of", "is_index", "is_missing", "numbered", "pa", "pd"]
+__all__ = ["brings_rows_by", "frame_of", "is_index", "is_missing", "numbered", "pa", "pd"]
 
 PLAIN = "biuf"
 """Kinds of numpy dtypes whose values are numbers."""
@@ -80,6 +80,12 @@ def numbered(values: Values) -> tuple[Ints, Values]:
         different = np.unique(values[~missing])
         return np.where(missing, -1, np.searchsorted(different, values)), different
     return pd.factorize(values)
+
+
+def brings_rows_by(table: Any) -> str | None:
+    """The call that brings the rows of a table of a cluster into memory; None for any other table."""
+    library = type(table).__module__.partition(".")[0]
+    return {"dask": "compute()", "dask_expr": "compute()", "pyspark": "toPandas()"}.get(library)
 
 
 def is_index(name: str) -> bool:

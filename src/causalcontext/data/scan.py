@@ -15,7 +15,7 @@ from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
 from causalcontext.data.columns import Kind, check_levels_repeat, declared_kinds, for_dates
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import is_index, pa
+from causalcontext.data.frames import frame_of, is_index, pa, pd
 from causalcontext.data.indicators import Indicator, contexts_of, split_context
 from causalcontext.data.moments import Moments, both_triangles, some_cells
 from causalcontext.data.sample import SAMPLE
@@ -26,6 +26,7 @@ from causalcontext.data.streams import Stream, StreamLevels
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
 from causalcontext.data.tables import check_two_variables, context_places
 from causalcontext.errors import DataError, NotYetError, OptionError
+from causalcontext.kernels.arrays import Values
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
 from causalcontext.screening.left_out import LeftOut
@@ -80,6 +81,24 @@ class Scan:
         windows = None if self.windows is None else replace(self.windows, sample_only=True)
         return replace(self, data=data, rows=data.n_rows, blocks=(), of_rows=self.of_rows or self.rows, windows=windows)
 
+    def sample_as_table(self) -> pd.DataFrame:
+        """The rows of the sample as a table in memory, with the levels that columns have."""
+        data, columns = self.data, dict[str, Any]()
+        made = {position for position, _ in data.contexts.made}
+        for position, name in enumerate(data.names):
+            if position in made:
+                continue
+            values = np.asarray(data.columns[position])
+            if position in data.contexts.positions:
+                levels = data.levels[data.contexts.positions.index(position)]
+                columns[name] = _of_levels(values, levels, False)
+            elif position in data.categories:
+                columns[name] = _of_levels(values, data.categories[position], data.kinds[position] is Kind.ORDERED)
+            else:
+                whole = data.dtypes[position].startswith(("int", "uint")) and np.isfinite(values).all()
+                columns[name] = values.astype(np.int64) if whole else values
+        return frame_of(columns)
+
     @property
     def whole(self) -> bool:
         """Whether the sample is the whole table."""
@@ -107,6 +126,12 @@ class Scan:
         lags = "" if self.windows is None else f", {self.windows.options.lags} lags"
         return (f"Scan({self.rows:,} rows, {len(self.data.names)} columns{named}{lags}, a sample of "
                 f"{self.data.n_rows:,} rows)")  # fmt: skip
+
+
+def _of_levels(codes: Values, levels: Sequence[Any], ordered: bool) -> Any:
+    """A column of pandas that holds levels, given by their places; NaN or -1 is a missing value."""
+    places = np.where(np.isfinite(codes), codes, -1).astype(np.int64)
+    return pd.Categorical.from_codes(places, categories=pd.Index(levels), ordered=ordered)
 
 
 def scan(

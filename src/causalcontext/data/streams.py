@@ -27,7 +27,7 @@ from causalcontext.data import table_files
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import Kind, check_levels_repeat, check_no_dates, check_no_typing_error
 from causalcontext.data.files import as_path
-from causalcontext.data.frames import pa
+from causalcontext.data.frames import brings_rows_by, pa
 from causalcontext.data.sufficient_statistics import level_number
 from causalcontext.data.table_files import PARQUET, Place, spoken
 from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError, install, listed, shortly
@@ -55,7 +55,7 @@ class Stream:
 
 
 def is_out_of_memory(table: Any) -> bool:
-    """Whether a table has to be read in batches: a large file, a folder, pattern or list, a reader, Spark, chunks."""
+    """Whether a table is read in batches: a large file, a folder, pattern or list, a reader, a cluster, chunks."""
     if isinstance(table, str | os.PathLike):
         place = as_path(table)  # os.path, since a Path raises errors where it cannot look
         pattern = glob.has_magic(str(table)) and not os.path.exists(place)
@@ -63,13 +63,13 @@ def is_out_of_memory(table: Any) -> bool:
     library, name = type(table).__module__.partition(".")[0], type(table).__name__
     reader = name == "RecordBatchReader" or _is_of("pyarrow", table, "scanner", "projected_schema")
     reader = reader and library == "pyarrow"
-    return reader or library == "pyspark" or table_files.is_list_of_paths(table) or hasattr(table, "__next__")
+    listed_files = table_files.is_list_of_paths(table)
+    return reader or brings_rows_by(table) is not None or listed_files or hasattr(table, "__next__")
 
 
 def is_lazy(table: Any) -> bool:
-    """Whether a table may be read in batches, or into memory: a polars LazyFrame, a DuckDB relation, a Dask table."""
-    library = type(table).__module__.partition(".")[0]
-    return is_polars_lazyframe(table) or library in ("duckdb", "_duckdb", "dask", "dask_expr")
+    """Whether a table may be read in batches, or into memory: a polars LazyFrame or a DuckDB relation."""
+    return is_polars_lazyframe(table) or type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb")
 
 
 def _is_of(library: str, table: Any, *attributes: str) -> bool:

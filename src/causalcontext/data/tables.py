@@ -21,7 +21,7 @@ from causalcontext.data.columns import (
     read_system,
 )
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import frame_of, is_index, pd
+from causalcontext.data.frames import brings_rows_by, frame_of, is_index, pd
 from causalcontext.errors import DataError, OptionError, check_are_columns, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.views import Contexts
@@ -107,6 +107,9 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     elif hasattr(table, "to_dataframe") and hasattr(table, "dims"):
         raise DataError(f"the table is a {type(table).__name__} of xarray; pass table.to_dataframe().reset_index(), "
                         "whose dimensions are columns: name them by time= and units=, or drop them")  # fmt: skip
+    elif (call := brings_rows_by(table)) is not None:
+        raise DataError("the rows of the table are on a cluster, and this question needs them in memory; if they fit, "
+                        f"pass table.{call}")  # fmt: skip
     elif isinstance(table, Mapping):
         try:
             table = pd.DataFrame(dict(table), copy=False)

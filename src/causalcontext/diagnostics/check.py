@@ -38,9 +38,9 @@ from causalcontext.screening.thin_levels import data_without, thin_levels
 from causalcontext.views import Contexts
 
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
-BY_LIKELIHOOD = "as they are or by normal scores, whichever is likelier"
+BY_LIKELIHOOD = "as they are or rank-transformed, whichever fits better"
 """What score-ac does with coarse columns."""
-STEPS_OR_LEVELS = "as ordered, or as steps of a finer number, whichever is likelier"
+STEPS_OR_LEVELS = "as ordered, or as steps of a finer number, whichever fits better"
 """What it does with three to five values."""
 LARGE_SET = 10
 """Larger conditioning sets hardly occur; a context that can test sets of this size is large enough."""
@@ -203,8 +203,8 @@ def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: st
     if total and missing == "raise":
         where = [data.context_name, *holes] if statistics.missing_context else holes
         dropped = int(statistics.lost.sum()) + statistics.missing_context
-        yield (f"{_count(total, 'missing value')} in {listed(where)}; use --missing model, which uses every observed "
-               f"cell, or --missing listwise to drop {dropped} of {data.n_rows} rows")  # fmt: skip
+        yield (f"{_count(total, 'missing value')} in {listed(where)}; pass missing='model', which uses every "
+               f"observed cell, or missing='listwise' to drop {dropped} of {data.n_rows} rows")  # fmt: skip
     if statistics.infinite.any():
         where = names[statistics.infinite.any(axis=0)].tolist()
         found = _count(int(statistics.infinite.sum()), "infinite value")
@@ -371,8 +371,8 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
     if words:
         said = listed([f"{name} ({', '.join(own)})" for name, own in words.items()], what="column")
         every = sorted({word for own in words.values() for word in own})
-        note = (f"{said}: numbers but for these words; if they mean missing values, pass na_values={every!r}, on the "
-                f"command line --na={','.join(every)}")  # fmt: skip
+        note = (f"{said}: numbers but for these words; if they mean missing values, pass "
+                f"na_values={every!r}")  # fmt: skip
         found = replace(found, notes=(*found.notes, note))
     if found.problems:
         return _with_words(found, screening, strict)

@@ -19,13 +19,15 @@ import numpy as np
 from causalcontext.data.columns import number_text
 from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.indicators import Indicator, threshold
+from causalcontext.data.scan import Scan
+from causalcontext.data.streams import is_out_of_memory
 from causalcontext.diagnostics.best_cut import asked_responses, cut_of, profile_of, searched_rows
-from causalcontext.discover import discover
+from causalcontext.discover import discover, scanned_once
 from causalcontext.errors import OptionError, check_whole
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.registry import METHODS, SPECIAL
-from causalcontext.options import Keywords, Options, default_of, with_parameters
+from causalcontext.options import Keywords, Options, default_of, made, with_parameters
 from causalcontext.results.cut import CUT
 from causalcontext.score.changing import Table
 from causalcontext.score.cuts import CutResponse, beside, grid_of, group_gains
@@ -106,6 +108,13 @@ def find_contexts(
     if options.get("missing") == "testwise" and options.get("lags") is None:
         raise OptionError("missing is 'testwise', which is for methods that test, and find_contexts searches by "
                           "scores; pass missing='model' or missing='listwise'")  # fmt: skip
+    if is_out_of_memory(table) and options.get("lags") is None:
+        table = scanned_once(table, None, made(Options, {**options, "method": "score-ac"}, "find_contexts"), False)
+    if isinstance(table, Scan):  # models rest on the sample, which is searched once for every context that is added
+        if options.get("lags") is not None:
+            raise OptionError("find_contexts with lags needs the files themselves, not what cc.scan kept of them; pass "
+                              "the path")  # fmt: skip
+        table = table.sample_as_table()
     found = suggested(table, most, {**options, "names": names, "method": "score-ac"})
     given = named_options(options).items()
     asked = "".join(f", {name}={name if name == 'knowledge' else repr(value)}" for name, value in given)

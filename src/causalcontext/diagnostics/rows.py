@@ -30,6 +30,7 @@ from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.results.changes import ChangeVerdict, ChangeVerdicts, verdict_on
 from causalcontext.results.log import Decision
 from causalcontext.results.slope_fits import conditions
+from causalcontext.results.words import p_words
 from causalcontext.search.sepsets import pairs_at
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
         was_kept = bool(log.at(places[0], slot).decision == Decision.PRESENT)
         more = f" and {len(places) - 1} more" if len(places) > 1 else ""
         where = "all contexts" if len(places) == len(result.contexts) else f"{first}{more}"
-        message = f"{x} - {y} in {where} was {'kept' if was_kept else 'removed'} with p = {p:.3g}, alpha {alpha:g}"
+        message = f"{x} - {y} in {where} was {'kept' if was_kept else 'removed'} with {p_words(p)}, alpha {alpha:g}"
         advice = "a missed link at the context would hide changes between contexts: try a larger alpha"
         evidence = {"x": x, "y": y, "context": first, "p": p, "kept": was_kept}
         yield Finding("near miss", Severity.CAUTION if is_at_context else Severity.NOTE, message,
@@ -323,7 +324,7 @@ def deciding_columns(result: ContextGraphs) -> Iterator[Finding]:
                for other, less in without.items()}  # fmt: skip
         ranked = sorted(own, key=lambda other: without[other])
         names = tuple(data.names[one] for one in [other for other in ranked if own[other] < LEVEL] or ranked[:1])
-        message = f"whether {data.names[place]} is missing depends on {listed(names, 3)} (p = {p:.2g}, a logit)"
+        message = f"whether {data.names[place]} is missing depends on {listed(names, 3)} ({p_words(p)}, a logit)"
         evidence = {"column": data.names[place], "p": p, "depends on": names}
         yield Finding("missing cells", Severity.CAUTION, message, MODES.get(result.settings.missing, ""), evidence)
 

@@ -18,7 +18,7 @@ from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, GraphKind, endpoints_of_mark, mark_of
 from causalcontext.results.log import Decision, Entries
-from causalcontext.results.words import context_place, fixed_words
+from causalcontext.results.words import context_place, fixed_words, share_text
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
@@ -114,7 +114,8 @@ def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False
     strokes = tuple(
         Stroke(pair, endpoints_of(graph, pair), (INK if everywhere[pair] else own,),
                _strength(result, pair, [value]), _uncertain(result, pair, [value]),
-               f"{shares[pair] + shares[pair[::-1]]:.2f}" if probabilities else "", _untested(result, pair, [value]))
+               share_text(shares[pair] + shares[pair[::-1]]) if probabilities else "",
+               _untested(result, pair, [value]))
         for pair in _edges(graph)
     )  # fmt: skip
     title = "all rows" if result.context is None else context_title(result, value)

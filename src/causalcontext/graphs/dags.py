@@ -22,6 +22,7 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
 from causalcontext.graphs.paths import is_acyclic
+from causalcontext.kernels.arrays import Bools
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
@@ -341,13 +342,18 @@ def _places(edge: OpenEdge) -> tuple[tuple[int, ...], ...]:
 
 
 def has_extension(endpoints: Endpoints) -> bool:
-    """Whether a directed acyclic graph has the edges and directions of a CPDAG and no new collider.
+    """Whether a directed acyclic graph has the edges and directions of a CPDAG and no new collider."""
+    return extension(endpoints) is not None
+
+
+def extension(endpoints: Endpoints) -> Bools | None:
+    """The links of a directed acyclic graph with the edges and directions of a CPDAG and no new collider; or None.
 
     By Dor and Tarsi (1992): a variable is last in such a graph if it causes nothing and its undirected neighbours are
     adjacent to all of its neighbours; it is taken away, and so on.
     """
     near, arrows, left = endpoints != Endpoint.NONE, directed(endpoints), list(range(len(endpoints)))
-    open_edges = marked(endpoints, "o-o")
+    open_edges, links = marked(endpoints, "o-o"), np.zeros(near.shape, dtype=np.bool_)
     while left:
         for v in left:
             around = [u for u in left if near[v, u]]
@@ -355,9 +361,10 @@ def has_extension(endpoints: Endpoints) -> bool:
             if not causes and all(near[u, w] for u in around if open_edges[v, u] for w in around if w != u):
                 break
         else:
-            return False
+            return None
         left.remove(v)
-    return True
+        links[around, v] = True
+    return links
 
 
 def to_dag(graph: Graph) -> Graph:

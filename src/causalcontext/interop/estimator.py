@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from causalcontext.discover import discover
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.options import Keywords, Options, default_of
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph, LabeledUnion
+    from causalcontext.results.contexts import ContextGraphs
 
 
 class PCAC:
@@ -40,6 +46,8 @@ class PCAC:
     '-->'
     """
 
+    result_: ContextGraphs
+
     def __init__(self, context: Any = None, **options: Unpack[Keywords]) -> None:
         self.set_params(context=context, **(DEFAULTS | options))
 
@@ -48,13 +56,48 @@ class PCAC:
         options = self.get_params()
         context = options.pop("context")
         self.result_ = discover(X, context, names=names, **options)
-        self.graphs_ = self.result_.graphs
-        self.union_ = self.result_.union
-        self.labeled_union_ = self.result_.labeled_union
-        self.contexts_ = self.result_.contexts
-        self.feature_names_in_ = np.array(self.result_.names, dtype=object)
-        self.n_features_in_ = len(self.result_.names)
         return self
+
+    # All that is known after `fit` is read off the result, which can be pickled and copied.
+    @property
+    def graphs_(self) -> Mapping[Any, Graph]:
+        """The graph of every context."""
+        return self.result_.graphs
+
+    @property
+    def union_(self) -> Graph:
+        """One graph over all contexts."""
+        return self.result_.union
+
+    @property
+    def labeled_union_(self) -> LabeledUnion:
+        """All edges, with the contexts that have them."""
+        return self.result_.labeled_union
+
+    @property
+    def contexts_(self) -> tuple[Any, ...]:
+        """The values of the context."""
+        return self.result_.contexts
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns."""
+        return np.array(self.result_.names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of the columns."""
+        return len(self.result_.names)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "result_")
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of estimators from version 1.6 on: missing values and text are taken."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        taken = InputTags(allow_nan=True, string=True, categorical=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=taken)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; there are none deeper down."""

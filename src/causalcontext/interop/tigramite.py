@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, GraphKind, mark_texts
+from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, kind_of_marks, mark_texts
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split, window_names
 from causalcontext.interop.adjacency import graph_of_marks
@@ -50,7 +50,8 @@ def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None,
                    covariates: Collection[str] = ()) -> Graph:  # fmt: skip
     """The graph in an array of tigramite; the names are not in it. Lagged links make a window graph over `X(t-1)`.
 
-    Nor is it said what the graph is: unless `kind` says it, a PAG if an edge has just one circle; nor which of the
+    Nor is it said what the graph is: unless `kind` says it, a PAG if an edge, of any lag,
+    has just one circle; nor which of the
     names are `covariates`, such as cycles, which a window graph has at time t alone.
     """
     if array.ndim != 3 or array.shape[:2] != (len(names),) * 2:
@@ -58,6 +59,7 @@ def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None,
     unknown = sorted(set(array.ravel().tolist()) - set(_MARKS))
     if unknown:
         raise DataError(f"the array has a mark {unknown[0]!r} that causalcontext does not have")
+    kind = str(kind_of_marks(array.ravel().tolist(), kind))
     now = graph_of_marks(names, array[:, :, 0].astype(object), kind)
     if array.shape[2] == 1:
         return now
@@ -66,4 +68,4 @@ def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None,
              for i, j in np.argwhere(array[:, :, lag] != "").tolist()]  # fmt: skip
     varying = [name for name in names if name not in covariates]
     nodes = [*window_names(varying, lags), *(name for name in names if name in covariates)]
-    return Graph.from_edges(nodes, [*links, *now.edges], kind or GraphKind(now.kind).value)
+    return Graph.from_edges(nodes, [*links, *now.edges], kind)

@@ -27,7 +27,7 @@ from causalcontext.results.equations import partial_curves
 from causalcontext.results.evidence import FOLLOWED
 from causalcontext.results.log import Decision
 from causalcontext.results.series import context_nodes
-from causalcontext.results.words import context_words, view_words
+from causalcontext.results.words import context_words, p_text, view_words
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
@@ -214,16 +214,25 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
     return [(printable(name), printable(text)) for name, text in lines]
 
 
+P_VALUES = ("p", "q", "p-value")
+"""Columns of tables that hold p-values, as they are or adjusted."""
+
+
 def _section(section: Section) -> dict[str, Any]:
     def cell(value: Any) -> str:
         joined = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         text = f"{value:.3g}" if isinstance(value, float) else joined
         return text and printable(text)
 
+    def row_of(values: Sequence[Any]) -> list[str]:
+        named = zip(names, values, strict=True)
+        return [p_text(value) if name in P_VALUES else cell(value) for name, value in named]
+
     table = frame_of() if section.table is None else section.table
+    names = [str(name) for name in table.columns]
     return {"title": printable(section.title), "lines": [printable(line) for line in section.lines],
-            "header": [printable(str(name)) for name in table.columns],
-            "rows": [list(map(cell, row)) for row in table.itertuples(index=False)]}  # fmt: skip
+            "header": list(map(printable, names)),
+            "rows": [row_of(row) for row in table.itertuples(index=False)]}  # fmt: skip
 
 
 def presentable(result: ContextGraphs) -> ContextGraphs:

@@ -200,7 +200,9 @@ def _recalled(result: ContextGraphs, change: Change) -> Change:
     known = result.known_claims
     if not isinstance(known, str) and known is not None and claim_of(change) in known:
         return change._replace(claimed=True, status=CLAIMED, reason="")
-    return change._replace(reason=change.reason or "it was not claimed before the result was saved without its rows")
+    return change._replace(
+        reason=change.reason or "it cannot be tested again, since the file has no rows: save the result with rows=True"
+    )
 
 
 def _few_values(result: ContextGraphs, change: Change) -> str:

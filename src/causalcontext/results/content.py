@@ -59,9 +59,14 @@ _LOG_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": 
 
 def save(result: ContextGraphs, path: str | Path, rows: bool = False) -> None:
     """Write a result to a JSON file, whole or not at all."""
+    write_whole(path, result_text(result, rows))
+
+
+def result_text(result: ContextGraphs, rows: bool = False) -> str:
+    """A result as the text of its file."""
     content = to_dict(result) | ({"rows": rows_to_dict(result)} if rows else {})
     signed = {"format": FORMAT, "format_version": FORMAT_VERSION, "checksum": checksum(content)} | content
-    write_whole(path, json.dumps(signed, ensure_ascii=False, allow_nan=False, indent=None) + "\n")
+    return json.dumps(signed, ensure_ascii=False, allow_nan=False, indent=None) + "\n"
 
 
 def checksum(content: dict[str, Any]) -> str:

@@ -183,7 +183,7 @@ class ContextGraphs(EffectMethods):
     def cut(self) -> Cut | None:
         """With `cc.threshold("X", "best")`: the strongest cut with its verdict, None without.
 
-        Unless the verdict is "cut", no rows are told apart by the column, and there is no interval.
+        Unless the verdict is "cut", the column was not used as a context, and there is no interval.
         """
         return self.cuts[0] if self.cuts else None
 

@@ -176,6 +176,10 @@ def masks_of(contexts: int) -> Any:
     return np.int64 if contexts <= MOST_IN_A_WORD else object
 
 
+ROUNDING = 1e-6
+"""Nats: models of equal score, as those of one equivalence class are, differ by less in the last digits alone."""
+
+
 def score_edges(evidence: ScoreEvidence, graphs: Mapping[Any, Graph], names: Sequence[str]) -> pd.DataFrame:
     """The edges of the labeled union with the evidence of the context where it is weakest.
 
@@ -195,6 +199,7 @@ def score_edges(evidence: ScoreEvidence, graphs: Mapping[Any, Graph], names: Seq
         directing = list(compress(places, alike)) or places
         margins = [float(evidence.margin[r, slot]) for r in directing if evidence.margin.size]
         margin = min((one for one in margins if one == one), default=float("nan"))
+        margin = 0.0 if margin < ROUNDING else margin
         rows.append((*edge, float(evidence.strength[weakest, slot]), float("nan"), int(n),
                      float(evidence.difference[weakest, slot]), evidence.model[effect], margin))  # fmt: skip
     columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model", "margin"]

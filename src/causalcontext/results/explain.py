@@ -17,6 +17,7 @@ from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.log import Decision, Entries
 from causalcontext.results.series import context_nodes, copies_in, series_of
+from causalcontext.results.structure_words import missing_link_words
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
 from causalcontext.search.rules import Scope, rule_named
@@ -185,7 +186,8 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
         if may[a, b] and may[b, a]:
             return "no link between them could be scored beside the other causes of either"
         return "a link in the direction that the other links allow is ruled out by your knowledge"
-    told = [_gain(bool(mark), difference)]
+    told = [] if mark else [missing_link_words(result, x, y, r)]
+    told.append(_gain(bool(mark), difference))
     effect, static = int(evidence.effect[r, slot]), result.series is None
     told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, effect, x, y, r)
     pair = result.position(x), result.position(y), r
@@ -244,13 +246,15 @@ def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) 
     if result.context is None:
         return f"{name} has one regression on {n} rows"
     if evidence.model[effect] in _SHARED:
-        return f"{name}'s mechanism is shared by all contexts{_SHARED[evidence.model[effect]]} ({n} rows)"
+        return f"{name}'s {_SHARED[evidence.model[effect]]} ({n} rows)"
     others = [str(value) for value in evidence.merged(effect, r, result.contexts)]
     shared = "of its own" if len(others) == 1 else f"shared by {', '.join(others)}"
     return f"{name} has a mechanism {shared} here ({n} rows)"
 
 
-_SHARED = {"pooled": "", "shifted": " except its intercept", "mixed": " except its intercept and some slopes"}
+_SHARED = {"pooled": "mechanism is the same in all contexts",
+           "shifted": "intercept differs between contexts, its slopes do not",
+           "mixed": "intercept and some slopes differ between contexts"}  # fmt: skip
 _SHAPES = {"linear": "a straight line", "curved": "a curve", "step": "a step",
            "by category": "a level for every category", "product": "a product with another cause"}  # fmt: skip
 

@@ -31,7 +31,7 @@ TOLD_FIRST = frozenset(set(About) - {About.SEARCH})
 
 
 class Note(str):
-    """A sentence and what it is about; who only reads it has a text.
+    """A sentence, and what it is about: a str with a topic.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How contexts and p-values are written, once for all texts: `R = dry`, `VPD <= 0.8`, `p < 1e-300`."""
+"""How contexts and p-values are written, once for all texts: `R = dry`, `VPD <= 0.8`, `p < 1e-16`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from causalcontext.errors import OptionError, did_you_mean, shortly
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-SMALLEST_P = 1e-300
-"""Smaller p-values are rounded to 0 by the computer; nothing has a probability of 0."""
+SMALLEST_P = 1e-16
+"""Smaller p-values are not written: no test is calibrated so far out, and nothing has a probability of 0."""
 
 
 def p_words(p: float) -> str:
@@ -20,11 +20,36 @@ def p_words(p: float) -> str:
     Examples
     --------
     >>> p_words(0.0312), p_words(4e-12), p_words(0.0)
-    ('p = 0.031', 'p = 4e-12', 'p < 1e-300')
+    ('p = 0.031', 'p = 4e-12', 'p < 1e-16')
     """
+    written = p_text(p)
+    return f"p {written}" if written.startswith("<") else f"p = {written}"
+
+
+def p_text(p: float) -> str:
+    """A p-value, or one adjusted for several tests, for a cell of a table; empty where there is none.
+
+    Examples
+    --------
+    >>> p_text(0.0312), p_text(0.0), p_text(0.9999), p_text(float("nan"))
+    ('0.031', '< 1e-16', '1', '')
+    """
+    if p != p:
+        return ""
     if p < SMALLEST_P:
-        return f"p < {SMALLEST_P:.0e}"
-    return f"p = {p:.2g}" if p >= 1e-4 else f"p = {p:.0e}"
+        return f"< {SMALLEST_P:.0e}"
+    return f"{p:.2g}" if p >= 1e-4 else f"{p:.0e}"
+
+
+def share_text(share: float) -> str:
+    """A probability from draws, with two digits and never 0 or 1.
+
+    >>> share_text(0.5), share_text(1.0), share_text(0.001)
+    ('0.50', '> 0.99', '< 0.01')
+    """
+    if share >= 0.995:
+        return "> 0.99"
+    return f"{share:.2f}" if share >= 0.005 else "< 0.01"
 
 
 def context_words(name: str | None, value: Any, indicator: str | None = None) -> str:

@@ -60,7 +60,7 @@ NEAR_ENOUGH = 0.2
 FEW_VARIABLES = 12
 """Up to so many variables one set of moments serves straight lines and curves; beyond, that is slow for the former."""
 FAR = 4.0
-"""Curves, or bends, hardly ever gain so many times what each of them would gain by itself."""
+"""Empirical bound: the joint gain of curves, or of bends, is at most so many times the sum of their single gains."""
 CHANCE = 50.0
 """Normal scores are searched if at the orders found without them they come so close, in nats."""
 
@@ -341,7 +341,7 @@ def _kinked(straight: Explored, ahead: float, effort: Effort) -> Explored:
     Where they are hardly better, contexts stay: they are given because mechanisms may change with them. Bends that are
     of use elsewhere are no reason: whether curves pay is another question, so `doubt` is left open. The climb from the
     orders without bends says whether there is anything to look for. So does what curves are `ahead` of straight lines,
-    prices paid: bends hardly ever gain more than `FAR` times what each of them would gain by itself.
+    prices paid: the joint gain is at most `FAR` times the sum of the single gains.
     """
     plain, design = straight.found.best, straight.design
     bends, equal = propose_bends(plain)

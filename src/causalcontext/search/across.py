@@ -251,7 +251,7 @@ class NoEffects:
 
 
 class Known:
-    """What one rule has asked for in one round: the first one who asks for an end has his way, so no other need ask."""
+    """What one rule has asked for in one round: the first proposal for an endpoint wins, so no other need be made."""
 
     def __init__(self, family: GraphFamily) -> None:
         self.family = family

@@ -1,7 +1,7 @@
 """Small systems with known graphs: the examples of the paper, soil moisture (Fig. 1), land surfaces, proteins.
 
 Every `..._model()` by equations is an `EquationSCM`: `sample(n, seed)` draws a table, `truth()` finds its four kinds of
-graph. `MODELS` lists them by name.
+graph. `MODELS` lists them by name. `path` has the CSV files that ship with the library.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from causalcontext.errors import check_choice, check_whole
 from causalcontext.kernels.arrays import Floats
 from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.series import NO_COPY, SeriesModel
+from causalcontext.simulate.tables import path as path
 from causalcontext.simulate.truth import Truth
 
 

@@ -23,6 +23,7 @@
     made.append(...children);
     return made;
   }
+  const chance = (p) => p !== null && p < 1e-16 ? "< 1e-16" : number(p), withSign = (p) => p < 1e-16 ? "p < 1e-16" : `p = ${number(p)}`;
   const number = (value) => value === null ? "–" : Math.abs(value) >= 1e-3 || value === 0 ? String(Number(value.toPrecision(3))) : value.toExponential(0);
   const key = (i, j) => i < j ? `${i},${j}` : `${j},${i}`;
   const ends = (name) => name.split(",").map(Number);
@@ -345,7 +346,7 @@
     const versus = (row) => `${named(row[0])} minus ${named(row[1])}${told(row)}`;
     const parts = [heading, bars(ofContext ? rows : alone, ofContext ? versus : (row) => named(row[0]) + told(row))];
     const differences = ofContext ? [] : rows.filter((row) => row[1] >= 0);
-    if (differences.length) parts.push(listed("Differences between contexts:", differences.map((row) => `${versus(row)}: ${valueText(row)}${row[6] === null ? "" : `, p = ${number(row[6])}`}`)));
+    if (differences.length) parts.push(listed("Differences between contexts:", differences.map((row) => `${versus(row)}: ${valueText(row)}${row[6] === null ? "" : `, ${withSign(row[6])}`}`)));
     const notes = [...new Set((ofContext ? rows : alone).filter((row) => row[7]).map((row) => `${ofContext ? versus(row) : named(row[0])}: ${data.effects.notes[row[7]]}`))];
     if (notes.length) parts.push(listed("Notes:", notes));
     parts.push(element("p", { class: "caveat" }, data.effects.intervals === "mixture" && !ofContext ? "Intervals (95 %) are over graphs drawn by their score: they know that this graph may be wrong." : `Intervals (95 %, ${data.effects.errors} errors) take the graph as given.`));
@@ -511,7 +512,7 @@
     if (current) sentence.append(" ", element("em", {}, "(shown)"));
     const p = log.p[slot], given = log.given[slot].map((z) => data.columns[z]).join(", ") || "nothing";
     const parts = [sentence];
-    if (p !== null) parts.push(element("p", { class: "caveat", dir: "auto" }, `Test: ${log.test[slot]}, given ${given}, rows: ${log.rows[slot]}, n = ${log.n[slot]}, statistic ${number(log.statistic[slot])}, p = ${number(p)}.`));
+    if (p !== null) parts.push(element("p", { class: "caveat", dir: "auto" }, `Test: ${log.test[slot]}, given ${given}, rows: ${log.rows[slot]}, n = ${log.n[slot]}, statistic ${number(log.statistic[slot])}, ${withSign(p)}.`));
     const other = otherAlpha(log.decision[slot], p);
     if (other) parts.push(element("p", { class: "caveat" }, other));
     return parts;
@@ -519,7 +520,7 @@
   function otherAlpha(decision, p) {
     if (p === null) return "";
     if (decision === "absent") return p === 0 ? "" : `Another alpha: at any alpha above ${number(p)} this test would no longer separate the two; another one might.`;
-    if (decision === "present") return `Another alpha: at any alpha below ${number(p)} this test would remove the edge.`;
+    if (decision === "present") return p < 1e-16 ? "" : `Another alpha: at any alpha below ${number(p)} this test would remove the edge.`;
     return "";
   }
 
@@ -591,10 +592,10 @@
   function testCells({ i, j, slot, place }) {
     const log = data.log[place];
     return [`${data.names[i]}, ${data.names[j]}`, String(data.contexts[place]), log.decision[slot], log.given[slot].map((z) => data.columns[z]).join(", "),
-      log.rows[slot], log.test[slot], number(log.statistic[slot]), number(log.p[slot]), String(log.n[slot])];
+      log.rows[slot], log.test[slot], number(log.statistic[slot]), chance(log.p[slot]), String(log.n[slot])];
   }
   const edgeCells = (row) => [`${data.names[row.i]} ${row.mark} ${data.names[row.j]}`, row.contexts.length === data.contexts.length ? "all" : row.contexts.map((place) => data.contexts[place]).join(", "),
-    number(row.strength), data.scored ? row.margin >= data.followed ? `at least ${data.followed}` : number(row.margin) : number(row.p), String(row.n), ...(data.scored ? [row.hidden] : [])];
+    number(row.strength), data.scored ? row.margin >= data.followed ? `at least ${data.followed}` : number(row.margin) : chance(row.p), String(row.n), ...(data.scored ? [row.hidden] : [])];
 
   // Controls.
   function fillPickers() {

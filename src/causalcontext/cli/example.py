@@ -1,0 +1,23 @@
+"""`causalcontext example`: a table that ships with the library, on standard output."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from causalcontext.cli.terminal import show_page
+from causalcontext.simulate.tables import TABLES, path
+
+
+def example(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="soil or voters; without a name, a list.")] = None,
+) -> None:
+    """A table to try things on, as CSV on standard output: causalcontext example soil > soil.csv."""
+    if name is None:
+        lines = [f"  {known}: {words}" for known, words in TABLES.items()]
+        show_page("\n".join(["tables that ship with the library", *lines,
+                             "next: causalcontext example soil > soil.csv"]))  # fmt: skip
+        return
+    sys.stdout.write(path(name).read_text(encoding="utf-8"))

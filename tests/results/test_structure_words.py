@@ -1,0 +1,71 @@
+"""The reason for a missing link names what blocks it and what conditioning opens, and both are true of the graph."""
+
+import numpy as np
+import pytest
+
+import causalcontext as cc
+from causalcontext.graphs.paths import is_d_separated
+from causalcontext.results.structure_words import missing_link_words, separating_set
+from causalcontext.simulate.linear import random_model
+
+
+@pytest.fixture(scope="module")
+def soil():
+    return cc.discover(cc.examples.soil_moisture(2000, seed=1), "soil")
+
+
+def test_the_flagship_sentence(soil):
+    """Rain and radiation both decide how wet the soil is, and the soil is what the contexts are."""
+    lines = soil.explain("precipitation", "radiation").split("\n")
+    assert len(lines) == 2
+    for line, value in zip(lines, ("dry", "wet"), strict=True):
+        assert line.startswith(f"absent in {value}: both cause soil: they are independent overall and dependent within "
+                               "contexts, since conditioning on soil, a common effect, links them; "
+                               "the link would lower the score of the model by")  # fmt: skip
+
+
+def test_a_chain_is_blocked(soil):
+    assert "every path between them is blocked by radiation; the link would" in soil.explain("soil", "temperature")
+    assert "every path between them is blocked by soil; " in soil.explain("precipitation", "runoff").split("\n")[0]
+    assert "blocked" not in soil.explain("precipitation", "runoff").split("\n")[1]  # where the link is present
+
+
+def with_graph(result, edges):
+    graph = cc.Graph.from_edges(result.names, edges)
+    return result.with_graphs(dict.fromkeys(result.contexts, graph))
+
+
+@pytest.mark.parametrize(("edges", "words"), [
+    ([], "no path between them is open: neither acts on the other, and they have no common cause"),
+    ([("A", "C", "-->"), ("C", "B", "-->")], "every path between them is blocked by C"),
+    ([("A", "R", "-->"), ("B", "R", "-->")], "both cause R: they are independent overall and dependent within "
+     "contexts, since conditioning on R, a common effect, links them"),
+    ([("A", "C", "-->"), ("B", "C", "-->"), ("C", "R", "-->")], "both lead to R: they are independent overall and "
+     "dependent within contexts, since conditioning on R, a common effect, links them"),
+    ([("A", "C", "-->"), ("C", "B", "-->"), ("A", "R", "-->"), ("B", "R", "-->")],
+     "every path between them is blocked by C, and one is opened by conditioning on R as well"),
+    ([("A", "C", "-->"), ("B", "C", "-->")], "no path between them is open: neither acts on the other, and they have "
+     "no common cause"),
+    ([("R", "A", "-->"), ("R", "B", "-->")], "every path between them is blocked by R"),
+    ([("A", "C", "o-o"), ("C", "B", "o-o")], "every path between them is blocked by C"),
+])  # fmt: skip
+def test_every_structure_has_its_words(edges, words):
+    random = np.random.default_rng(0)
+    table = {name: random.standard_normal(80) for name in "ABC"} | {"R": random.integers(0, 2, 80)}
+    result = with_graph(cc.discover(table, "R", method="pc-ac", test="partial-correlation"), edges)
+    assert missing_link_words(result, "A", "B", 0) == words
+    assert missing_link_words(result, "B", "A", 1) == words
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_blocks_separates_and_has_no_member_too_many(seed):
+    graph = random_model(nodes=8, density=0.4, seed=seed).truth().descriptive[0]
+    links = np.array([[graph.mark(a, b) == "-->" for b in graph.names] for a in graph.names])
+    for x in range(8):
+        for y in range(x):
+            found = separating_set(links, x, y)
+            assert (found is None) == bool(graph.endpoints[x, y])
+            if found is not None:
+                assert is_d_separated(links, x, y, found)
+                for z in found:
+                    assert not is_d_separated(links, x, y, [other for other in found if other != z])
