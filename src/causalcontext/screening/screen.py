@@ -15,6 +15,7 @@ from causalcontext.errors import DataError
 from causalcontext.screening.damage import words_about_damage
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import LeftOut, words_about_left_out
+from causalcontext.screening.rare_levels import with_rare_levels_together
 from causalcontext.views import Contexts
 
 
@@ -48,6 +49,8 @@ def screened_data(data: Dataset, before: Screening, kept: Collection[str] = ()) 
     """The columns that were read without the functions of others, and all that is to be said."""
     left_out = functions_of_others(data, kept)
     told = (*before.told, *words_about_damage(data))
+    data, of_many_levels, merged = with_rare_levels_together(data, kept)
+    left_out, told = (*left_out, *of_many_levels), (*told, *merged)
     if left_out:
         data = without_columns(data, [left.column for left in left_out])
     return data, Screening((*before.left_out, *left_out), told)
