@@ -195,10 +195,10 @@ OPTIONS = {
     "a mark for decimals that does not exist": option_case(decimal=";"),
     "an unknown collider rule": option_case(collider_rule="majorty"),
     "an unknown treatment of missing values": option_case(missing="drop"),
-    "many categories for score-ac": table_case(
-        pd.concat([good_table()] * 4, ignore_index=True).assign(Z=[f"z{row % 25}" for row in range(4 * ROWS)]),
+    "an ordered column of many levels for score-ac": table_case(
+        pd.concat([good_table()] * 8, ignore_index=True).assign(Z=[row % 60 for row in range(8 * ROWS)]),
         cc.NotYetError,
-        options={"method": "score-ac"},
+        options={"method": "score-ac", "kinds": {"Z": "ordered"}},
     ),
     "missing values dropped test by test, without tests": option_case(missing="testwise", method="score-ac"),
     "a negative size of conditioning sets": option_case(max_given=-1),

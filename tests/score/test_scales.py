@@ -13,6 +13,7 @@ import causalcontext as cc
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge
+from causalcontext.score import design as score_design
 from causalcontext.score import explore
 from causalcontext.score.columns import scale_columns
 from causalcontext.score.data import score_data
@@ -104,8 +105,9 @@ def test_fits_with_a_scale_know_whose_candidacy_matters() -> None:
     assert mattered > 20
 
 
-def test_columns_of_a_scale_have_room_beside_many_of_the_location() -> None:
+def test_columns_of_a_scale_have_room_beside_many_of_the_location(monkeypatch: pytest.MonkeyPatch) -> None:
     """What did not fit was written over other fits, which could end the process."""
+    monkeypatch.setattr(score_design, "MOST_COLUMNS", 12)
     table, causes = wide_table(400, 30, 0.28, 0)
     design, node = designed(table), len(causes)
     block = design.block(POOLED, design.everything)

@@ -349,12 +349,14 @@ def test_auto_says_what_it_chose_and_why(monkeypatch):
     assert uneven == cc.discover(uneven_table(1), "R", method="auto", transform="none")
 
 
-def test_auto_takes_categories_but_not_very_many():
+def test_auto_takes_categories_but_not_very_many_levels():
     rows = kinds_table(300, 1)
     assert cc.discover(rows, "R", method="auto").settings.method == "score-ac"
-    many = cc.discover(rows.assign(K=[f"k{i % 30}" for i in range(300)]), "R", method="auto")
+    some = cc.discover(rows.assign(K=[f"k{i % 30}" for i in range(300)]), "R", method="auto")
+    assert some.settings.method == "score-ac"
+    many = cc.discover(rows.assign(K=[f"k{i % 60}" for i in range(300)]), "R", method="auto", keep=["K"])
     assert many.settings.method == "pc-ac"
-    assert "column 'K' has more than 20 levels" in many.notes[0]
+    assert "column 'K' has more than 50 levels" in many.notes[0]
 
 
 def test_the_command_line_knows_score_ac(tmp_path, table):

@@ -356,8 +356,19 @@ def step_functions(data: Dataset) -> list[StepFunction]:
             column = np.asarray(data.columns[i])
             if _switches(column[few], codes[few])[2].size <= most:
                 found = _steps(column, codes, most)
-                functions += [] if found is None else [StepFunction(data.names[position], data.names[i], *found)]
+                if found is not None and not _is_beside_a_constant(column, codes, found[1]):
+                    functions.append(StepFunction(data.names[position], data.names[i], *found))
     return functions
+
+
+def _is_beside_a_constant(column: Values, codes: Codes, levels: Sequence[int]) -> bool:
+    """Whether a number has one value at a level of the context and others, on both sides of it, elsewhere.
+
+    Nobody cuts a column like that: a device is off where the context has that level.
+    """
+    away = {level for level in levels if list(levels).count(level) > 1}
+    constant = [level for level in set(levels) - away if np.unique(column[codes == level]).size == 1]
+    return bool(away) and bool(constant)
 
 
 def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:

@@ -1,7 +1,7 @@
 """auto: which method suits the call and the data, and why; docs/decisions/default-method.md has the measurements.
 
 Two questions, one after the other: did the caller name what only one kind of search understands, and does the table
-suit a search by scores? What the residuals of the best-scoring model say is told, and decides nothing.
+suit a search by scores, in a minute? What the residuals of the best-scoring model say is told, and decides nothing.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from causalcontext.data.coarse import few_valued
-from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats
+from causalcontext.methods.forecast import forecast
 from causalcontext.methods.pc import pc_ac, pc_p
 from causalcontext.methods.score_ac import FEWEST, few_rows, score_ac, scored
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import CURVES, UNEXPLAINED, Violation
 from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome
-from causalcontext.score.engine import MOST_LEVELS
-from causalcontext.score.options import ScoreOptions
+from causalcontext.score.options import MOST_LEVELS, ScoreOptions
 
-MOST_VARIABLES = 100
-"""Beyond so many variables a search over orders may take a minute, PC-AC a second."""
-MOST_VALUES = 200_000
-"""Rows times variables: where curves are tried, longer tables may take score-ac a minute or more."""
-MOST_CONTEXTS = 20
-"""Which contexts share a mechanism is a search by itself: with 50 contexts it takes half a minute."""
-MOST_LOGITS = 100_000_000
-"""The squared number of levels of all columns with levels, times the rows: what fits of categories cost."""
+LONGEST = 60.0
+"""Forecast seconds of score-ac up to which it is tried: who waits longer should have asked for it, and tests, which
+take seconds, err far more often (10,000 rows of 30 columns with curves: arrow F1 .66, by scores 1.00 in 5 s)."""
+LARGEST_IN_MINUTES = 2.0 * 3600.0
+"""Seconds that are told as hours."""
+MOST_COLUMNS_OF_SERIES = 100
+"""Columns of a time series up to which its windows are searched by scores; what these cost is not forecast."""
 FEW_ROWS, FEW_A_CONTEXT, FEW_A_VARIABLE = 60, 30, 3
 """With fewer rows than this, in all, a context or a variable, score-ac has more false links than PC-AC."""
+ENOUGH_ROWS = 300
+"""So many rows are enough for any number of variables: the price of a link grows with it. With 200 variables and 300
+rows score-ac has fewer false links than PC-AC."""
 NOTHING_LEFT, SHARE = 1e-9, 0.05
 """A combination of columns in standard units with less variance is constant; columns with such a weight are in it."""
 FOR_SCORES = ("search", "starts", "curves", "penalty", "wrong_cells")
@@ -95,7 +95,10 @@ def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bo
 
 def choose_for_windows(data: Dataset) -> MethodChoice:
     """The method for windows of a table: score-ac, if it takes the columns."""
-    why = _refused(data) or _many_variables(data)
+    variables = len(data.names)
+    too_many = variables > MOST_COLUMNS_OF_SERIES
+    long = f"with lags of {variables:,} variables score-ac would take too long" if too_many else ""
+    why = _refused(data) or long
     return MethodChoice("pc-ac", why) if why else MethodChoice("score-ac", ACCEPTED)
 
 
@@ -153,43 +156,38 @@ def _refused(data: Dataset) -> str:
     return f"column {many[0]!r} has more than {MOST_LEVELS} levels" if many else ""
 
 
-def _many_variables(data: Dataset) -> str:
-    variables = len(data.names)
-    return f"with {variables:,} variables score-ac would take too long" if variables > MOST_VARIABLES else ""
-
-
 def _slow(data: Dataset) -> str:
     """Why score-ac would take long; "" if it does not."""
-    rows, variables, contexts = data.n_rows, len(data.names), len(data.contexts.cells)
-    if many := _many_variables(data):
-        return many
-    if rows * variables > MOST_VALUES:
-        return f"with {rows:,} rows of {variables} variables score-ac would take too long"
-    if contexts > MOST_CONTEXTS:
-        return f"with {contexts:,} contexts score-ac would take too long"
-    levels = sum(len(data.categories[i]) for i in data.system if i in data.categories)
-    levels += sum(len(few.values) for few in few_valued(data) if few.kind is not Kind.CONTINUOUS)
-    if levels * levels * rows > MOST_LOGITS:
-        return f"with {levels} levels of categories in {rows:,} rows score-ac would take too long"
-    return ""
+    seconds = forecast(data)
+    if seconds <= LONGEST:
+        return ""
+    return f"score-ac would take about {_duration(seconds)} here (forecast); pass method='score-ac' to have it"
+
+
+def _duration(seconds: float) -> str:
+    """A forecast in words.
+
+    >>> _duration(64.0), _duration(170.0), _duration(4_000.0), _duration(90_000.0)
+    ('1 minute', '3 minutes', '70 minutes', '25 hours')
+    """
+    if seconds >= LARGEST_IN_MINUTES:
+        return f"{seconds / 3600.0:.0f} hours"
+    minutes = seconds / 60.0
+    whole = round(minutes) if minutes < 10.0 else round(minutes, -1)
+    return f"{whole:.0f} minute{'' if whole == 1 else 's'}"
 
 
 def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
     """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge; "" if enough."""
-    # With few rows a model has many false links. In contexts of a few rows, for numbers that are constant in a context,
-    # and for columns that are linear functions of each other a likelihood has no maximum; that of a category has one.
+    # With few rows a model has many false links. In contexts of a few rows and for columns that are linear functions of
+    # each other a likelihood has no maximum. A number that is constant in a context has a mechanism that is a constant.
     rows, names = statistics.moments.rows, statistics.names
-    if rows.sum() < max(FEW_ROWS, FEW_A_CONTEXT * len(rows), FEW_A_VARIABLE * len(names)):
+    if rows.sum() < max(FEW_ROWS, FEW_A_CONTEXT * len(rows), min(FEW_A_VARIABLE * len(names), ENOUGH_ROWS)):
         contexts = f" in {len(rows)} contexts" if len(rows) > 1 else ""
         return f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}"
     if rows.min() < FEWEST:
         return f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
     numbers = [place for place, position in enumerate(data.system) if data.kinds[position].is_number]
-    if statistics.constant[:, numbers].any():
-        two = {column for few in few_valued(data) if few.kind is Kind.CATEGORICAL for column in few.columns}
-        for cell, column in np.argwhere(statistics.constant).tolist():
-            if column in numbers and data.system[column] not in two:
-                return f"column {names[column]!r} is constant in context {data.values[cell]!r}"
     parts = [statistics.moments.merged().scatter[0], *statistics.moments.scatter[rows > len(names) + 1]]
     tied = next((found for part in parts if (found := _tied(part[np.ix_(numbers, numbers)]))), ())
     listed = [repr(names[numbers[place]]) for place in tied]

@@ -117,9 +117,11 @@ def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float
         wanted += [(cause, above), (effect, beside), (cause, above | that), (effect, beside & ~this)]
     if not wanted:
         return 0.0
+    ways = (block, *(way for reader in range(len(data.readers)) for way in design.changing(reader)[:2]))
+    # after the ways: a workspace has the blocks that there are when it is made
     workspace, candidates = FitWorkspace(design, curves=True), [candidates for _, candidates in wanted]
     gain = np.full(len(wanted) // 4, np.inf)
-    for way in (block, *(way for reader in range(len(data.readers)) for way in design.changing(reader)[:2])):
+    for way in ways:
         by_pair = workspace.fit([(way, node) for node, _ in wanted], candidates)[0].reshape(-1, 4)
         with np.errstate(invalid="ignore"):  # a hurdle has no such fit where single slopes change
             gain = np.fmin(gain, by_pair[:, 2] + by_pair[:, 3] - by_pair[:, 0] - by_pair[:, 1])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from hashlib import blake2b
-from math import log, pi
+from math import inf, log, pi
 from threading import Lock
 from typing import Any
 
@@ -70,8 +70,13 @@ PLAIN = 0
 """The design of columns that live on all rows of a block; those of columns by values of readers follow."""
 BlockKey = tuple[str, int, int]
 """A kind, cells as a bit mask, and a reader or one with merged values (`ScoreData.codings`), -1 if pooled."""
-MOST_PLAIN, MOST_CURVED = 12, 20
-"""The most columns of a node beside required ones, without curves and with them."""
+FEWEST_PLAIN, FEWEST_CURVED = 12, 20
+"""Columns of a node beside required ones that any table allows, without curves and with them."""
+ROWS_A_COLUMN = 10
+"""A table with more rows allows a further column for so many of them: a mechanism of 10 causes needs 15 before those
+are left out that others stand for. With 30 columns of degree 10 and 1,000 rows, SHD 75 at 12 columns, 9 at 40."""
+MOST_COLUMNS = 60
+"""And no more than this: the time of a path grows with the square of its length, and what is remembered of it too."""
 MOST_VALUES_MIXED = 4
 """Readers with so many values at most have mixed models, in which slopes may differ between any sets of values."""
 LARGEST_EXPONENT = 600.0
@@ -162,7 +167,7 @@ class ScoreDesign:
 
     def most_columns(self, curves: bool) -> int:
         """The most columns of the location of a node beside required ones, if curves are on offer or not."""
-        return MOST_CURVED if curves and self.curved.any() else MOST_PLAIN
+        return most_columns(self.data.total, curves and bool(self.curved.any()), self.size)
 
     def width(self, curves: bool) -> int:
         """The most columns of a node, required ones and those of a scale included, if curves are on offer or not."""
@@ -175,8 +180,9 @@ class ScoreDesign:
         return owner[owner < self.data.candidates]
 
     def new_memory(self) -> Memory:
-        """An empty memory."""
-        return no_memory(MOST_CURVED + self.most_required, 1 << (15 if self.data.responses <= 12 else 18))
+        """An empty memory, with room for what designs with further columns may take."""
+        width = most_columns(self.data.total, True) + self.most_required
+        return no_memory(width, 1 << (15 if self.data.responses <= 12 else 18))
 
     def new_rows(self) -> KeptRows:
         """Room for rows of covariances."""
@@ -283,7 +289,7 @@ class ScoreDesign:
             cost, variance = np.tile(by_set, self.size), (apart.T @ lives).ravel()
         spare = n - SPARE_ROWS if n < data.total else max(n - SPARE_ROWS, 0)
         identity = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest(), "little") >> 1
-        facts = [bits, int(np.clip(spare, -1, MOST_CURVED)), design, identity]
+        facts = [bits, int(np.clip(spare, -1, most_columns(n, True))), design, identity]
         place = q - len(data.readers)
         choice = log(len(self._merged(data.merged[place][0]))) if place >= 0 else 0.0  # among ways to merge values
         start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + len(apart)) - choice
@@ -298,6 +304,16 @@ class ScoreDesign:
         centre = (inside @ self.means) / inside.sum(axis=1, keepdims=True)
         around = np.diagonal(self.scatter, axis1=1, axis2=2) + self.data.n[:, None] * (self.means - centre[groups]) ** 2
         return np.asarray((inside > 0.0).astype(float) @ around)
+
+
+def most_columns(rows: float, curves: bool, offered: float = inf) -> int:
+    """The most columns of a mechanism beside required ones, with so many rows, of so many that are offered.
+
+    >>> most_columns(1_000, False), most_columns(300, False), most_columns(100, False), most_columns(1_000, False, 25)
+    (60, 30, 12, 25)
+    """
+    fewest = FEWEST_CURVED if curves else FEWEST_PLAIN
+    return max(fewest, int(min(rows // ROWS_A_COLUMN, offered, MOST_COLUMNS)))
 
 
 def _known(data: ScoreData) -> tuple[Bools, Bools, Ints, Bools, Bools]:

@@ -24,18 +24,17 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import About, Note, residual_notes
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.wrong_cells import CleanedTable, FlaggedCell, WrongCells
+from causalcontext.score.constants import constant_columns, with_traces, words_about_constants
 from causalcontext.score.data import ScoreData, by_name, score_data
 from causalcontext.score.explore import Explored, asks_for_scales, explore_even, explore_uneven, price_of_class
 from causalcontext.score.judgement import Directed, direct, in_table, judge
 from causalcontext.score.model import mechanisms_of
-from causalcontext.score.options import MOST_CURVED_VARIABLES, Clock, ScoreOptions
+from causalcontext.score.options import MOST_CURVED_VARIABLES, MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.residuals import check_fit, not_coarse
 from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.treatments import with_steps
 from causalcontext.score.wrong_cells import Cleaned, Flags, Search, cleaned_table, flag_cells, without_wrong_cells
 
-MOST_LEVELS = 20
-"""The most levels of a categorical or ordered column."""
 FEW_NODES = 12
 """After an exact search of so many nodes all directions are asked, whatever the time."""
 
@@ -57,7 +56,10 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
             )
     contexts, given = table.contexts, table
     table, number = by_name(table)
-    if (np.diff(number) < 0).any():
+    constants = constant_columns(table) if ends is None else {}
+    if constants:
+        table = with_traces(table, constants)
+    if constants or (np.diff(number) < 0).any():
         statistics = gather_statistics(table, "listwise")
     few = few_valued(table, (lambda name: split(name)[0]) if ends is not None else str)
     data = _with_levels(table, few, statistics, links, ends is not None)
@@ -103,7 +105,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     notes = (*taken, *_undeclared(data, few), *_notes(explored, findings), *_cut(clock))
     outcome = Outcome(marks.endpoints, CITestLog.empty(len(data.n), len(table.names)), np.zeros(2, np.int64),
                       not clock.interrupted, marks.origins, evidence=evidence, notes=notes,
-                      cleaned=changed)  # fmt: skip
+                      warnings=words_about_constants(table, constants), cleaned=changed)  # fmt: skip
     return outcome, findings, not clock.cut
 
 

@@ -99,6 +99,7 @@ class FitWorkspace:
     def fit(self, tasks: Sequence[Task], candidates: Sequence[Bools]) -> tuple[Floats, Floats, list[Ints]]:
         """The scores of nodes in blocks with some candidates, the slopes of numbers, and the columns they take."""
         offered = np.array(candidates, dtype=bool).reshape(len(tasks), self.design.data.candidates)
+        self._check_blocks(tasks)
         scores, slopes = np.zeros(len(tasks)), np.zeros((len(tasks), self.width))
         sets = np.zeros((len(tasks), 1 + self.width), dtype=np.int64)
         fit_many(fit_pointer(), self.calls, self.note, _pairs(tasks), offered, scores, slopes, sets)
@@ -115,6 +116,10 @@ class FitWorkspace:
         out = np.zeros((len(tasks), self.design.data.candidates, 2))
         best_extras(self.note, _pairs(tasks), self._sets(tasks), np.array([plain, self.curves]), out)
         return out
+
+    def _check_blocks(self, tasks: Sequence[Task]) -> None:
+        """Return if all blocks were there when the workspace was made: kernels would read beyond the tables."""
+        assert max((block for block, _ in tasks), default=-1) < len(self.arrays.tables.block)
 
     def _sets(self, tasks: Sequence[ColumnTask]) -> Ints:
         sets = np.zeros((len(tasks), 1 + self.width), dtype=np.int64)

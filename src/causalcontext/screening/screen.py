@@ -32,6 +32,7 @@ from causalcontext.screening.contexts import (
 from causalcontext.screening.damage import mended
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import LeftOut, Why, words_about_absence, words_about_left_out
+from causalcontext.screening.rare_levels import with_rare_levels_together
 
 DAMAGED = ("auto", "keep")
 """What is done with damaged rows and cells: they are left out, or kept."""
@@ -307,6 +308,9 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
             found = replace(found, rows=rows if found.rows is None else found.rows[rows])
     covariates = () if asked.series is None else asked.series.covariates
     left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named)
+    data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)
+    left_out = (*left_out, *of_many_levels)
+    found = replace(found, told=(*found.told, *merged))
     if left_out:
         data = without_columns(data, [left.column for left in left_out])
     return data, replace(found, left_out=(*found.left_out, *left_out))
