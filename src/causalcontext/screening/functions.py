@@ -21,9 +21,8 @@ from causalcontext.errors import CausalContextError
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import Watch, nobody
 from causalcontext.score.data import score_data
-from causalcontext.score.engine import MOST_LEVELS
 from causalcontext.score.explore import explore_even
-from causalcontext.score.options import Clock, ScoreOptions
+from causalcontext.score.options import MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.search import Effort
 from causalcontext.screening.bends import bent_relations, surface_relations
 from causalcontext.screening.left_out import LeftOut, Why
