@@ -24,7 +24,7 @@ from pathlib import Path
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 NEEDED = ("causalcontext/py.typed", "causalcontext/report/page/report.js", "causalcontext/report/page/report.html",
           "causalcontext/report/page/report.css", "causalcontext/cli/app.py", "causalcontext/simulate/csv/soil.csv",
-          "causalcontext/simulate/csv/voters.csv", "causalcontext_command.py")  # fmt: skip
+          "causalcontext/simulate/csv/wages.csv", "causalcontext_command.py")  # fmt: skip
 FOREIGN = (".pyc", ".nbi", ".nbc", "__pycache__", ".ipynb_checkpoints", ".venv")
 
 

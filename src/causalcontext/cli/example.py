@@ -12,7 +12,7 @@ from causalcontext.simulate.tables import TABLES, path
 
 
 def example(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="soil or voters; without a name, a list.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="soil or wages; without a name, a list.")] = None,
 ) -> None:
     """A table to try things on, as CSV on standard output: causalcontext example soil > soil.csv."""
     if name is None:

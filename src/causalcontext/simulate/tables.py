@@ -8,13 +8,13 @@ from causalcontext.errors import check_choice
 
 TABLES = {
     "soil": "2,000 days over land, simulated: rain and radiation decide whether the soil is dry or wet (context: soil)",
-    "voters": "944 voters of the American National Election Study 1996, public domain (context: vote)",
+    "wages": "3,286 married women who worked in March 1991, US Current Population Survey (context: union)",
 }
 FOLDER = Path(__file__).with_name("csv")
 
 
 def path(name: str) -> Path:
-    """The CSV file of a table that ships with the library: "soil" or "voters".
+    """The CSV file of a table that ships with the library: "soil" or "wages".
 
     Examples
     --------
