@@ -21,7 +21,8 @@ def paint_all(folder: Path) -> None:
         cc.discover(table, "soil", alpha=0.01, method=name) for name in ("pc-ac", "pc-m", "pc-p")
     )
     adaptive.plot(path=folder / "contexts.svg")
-    adaptive.plot("union", path=folder / "union.svg")  # docs/soil-moisture.svg of the README is a copy
+    default = cc.discover(table, "soil")
+    default.plot("union", path=folder / "union.svg")  # docs/soil-moisture.svg of the README is a copy
     adaptive.plot("difference", path=folder / "difference.svg")
     masked.plot("union", path=folder / "masked.svg")
     pooled.plot("union", path=folder / "pooled.svg")

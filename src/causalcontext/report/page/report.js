@@ -7,7 +7,7 @@
   const ROOM = { "<": 12, ">": 12, "+": 12, o: 9, x: 6, "-": 0 };
   const byId = (id) => document.getElementById(id);
   const several = data.contexts.length > 1;
-  const state = { view: several ? "union" : 0, compare: "", pair: null, first: null, zoom: 1, alpha: data.alpha, asked: null, lag: "all" };
+  const state = { view: several ? "union" : 0, compare: "", pair: null, first: null, zoom: data.time ? 1 : 0, alpha: data.alpha, asked: null, lag: "all" };
   let scene = data; // where boxes and lines are: as laid out, or moved together for one lag
   const slotOf = new Map(data.pairs.map((pair, slot) => [pair.join(","), slot]));
 
