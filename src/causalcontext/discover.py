@@ -653,6 +653,7 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
         scanned=scanned if sampled and windows is None else None,
         wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told().at_rows(task.screening.rows),
         left_out=task.screening.left_out,
+        doubtful_scales=task.screening.doubtful,
     )  # fmt: skip
     result = with_thin_levels(result, task.thin)
     told = (words_about_untested(result), "" if task.thin is None else task.thin.warning)

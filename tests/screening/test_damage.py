@@ -241,3 +241,31 @@ def test_rows_of_flagged_cells_are_those_of_the_table():
     flagged = found.flagged_cells()
     assert len(flagged) >= 0.8 * len(rows)
     np.testing.assert_allclose(twice["C"].to_numpy()[flagged["row"]], flagged["value"])
+
+
+def test_a_made_scale_holds_claims_back_in_results_and_files(tmp_path) -> None:
+    """Standardised within contexts, one slope is another number in each of them."""
+    rng = np.random.default_rng(3)
+    wet = rng.random(1000) < 0.5
+    cause = rng.standard_normal(1000) * np.where(wet, 3.0, 1.0)
+    other = rng.standard_normal(1000)
+    effect = cause + other + rng.standard_normal(1000)
+    table = pd.DataFrame({"cause": cause, "effect": effect, "other": other, "soil": np.where(wet, "wet", "dry")})
+    assert not cc.discover(table, "soil").doubtful_scales
+    numbers = ["cause", "effect", "other"]
+    inside = table.groupby("soil")[numbers].transform(lambda x: (x - x.mean()) / x.std())
+    result = cc.discover(table.assign(**inside), "soil")
+    (doubtful,) = result.doubtful_scales
+    assert set(doubtful.columns) == set(numbers)
+    for found in (result, cc.load(saved(result, tmp_path))):
+        changes = found.changes("dry", "wet")
+        assert list(changes["kind"]) == ["slope", "slope"]
+        assert not changes["claimed"].any()
+        assert changes["reason"].str.contains("other units in every context").all()
+    assert cc.discover(table.assign(**inside), "soil", damaged="keep").changes("dry", "wet")["claimed"].all()
+
+
+def saved(result, folder):
+    """The path of the result in a file."""
+    result.save(folder / "result.json")
+    return folder / "result.json"

@@ -118,6 +118,9 @@ def model_is_wrong(result: ContextGraphs, change: Change) -> str:
 
     That is the mechanism of the effect, of either end where the graphs do not say which one it is.
     """
+    for doubtful in result.doubtful_scales:
+        if change.kind in doubtful.kinds and {change.source, change.target}.intersection(doubtful.columns):
+            return doubtful.reason
     names, contexts = result.names, context_nodes(result)
     places = [context_place(result.contexts, value) for value in (change.present, change.absent)]
     ends = [names.index(name) for name in (change.source, change.target)]

@@ -41,7 +41,7 @@ from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
 from causalcontext.results.thin import as_searched
 from causalcontext.results.wrong_cells import WrongCells
-from causalcontext.screening.left_out import LeftOut, Why
+from causalcontext.screening.left_out import DoubtfulScale, LeftOut, Why
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, Reason
 
@@ -129,6 +129,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         | ({} if drawn is None else {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()})
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | ({"left_out": [asdict(left) for left in result.left_out]} if result.left_out else {})
+        | ({"doubtful_scales": [asdict(one) for one in result.doubtful_scales]} if result.doubtful_scales else {})
         | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
         | _series_to_dict(result)
     )  # warnings are about rows, which are gone
@@ -175,6 +176,10 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         left_out=tuple(
             LeftOut(left["column"], Why(left["why"]), left["reason"], tuple(left["of"]))
             for left in content.get("left_out", ())
+        ),
+        doubtful_scales=tuple(
+            DoubtfulScale(tuple(one["columns"]), tuple(one["kinds"]), one["reason"])
+            for one in content.get("doubtful_scales", ())
         ),
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
         moments=moments,

@@ -37,7 +37,7 @@ from causalcontext.results.thin import as_searched, asked_of_search, of_search, 
 from causalcontext.results.violations import by_ranks, find_violations
 from causalcontext.results.words import view_words
 from causalcontext.results.wrong_cells import WrongCells
-from causalcontext.screening.left_out import LeftOut, words_about_absence
+from causalcontext.screening.left_out import DoubtfulScale, LeftOut, words_about_absence
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, described
 
@@ -116,6 +116,8 @@ class ContextGraphs(EffectMethods):
         Of a loaded result, the `order_draws`.
     left_out : tuple of LeftOut
         The columns of the table that took no part in the search, each with the reason.
+    doubtful_scales : tuple of DoubtfulScale
+        Columns whose scale makes differences between contexts that are none, so that `changes` does not claim them.
     thin : ThinLevels or None
         The values of the context with too few rows to say anything: `rows` has them, and how many rows each has. They
         took no part in the search, and their graph is the pooled one, the union over the others.
@@ -150,6 +152,7 @@ class ContextGraphs(EffectMethods):
     known_windows: tuple[Contexts, Moments] | None = field(default=None, repr=False)
     known_orders: OrderDraws | str | None = field(default=None, repr=False)
     left_out: tuple[LeftOut, ...] = ()
+    doubtful_scales: tuple[DoubtfulScale, ...] = ()
     thin: ThinLevels | None = None
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 A table from a spreadsheet has columns that cannot be variables: a row number, a date, a total beside its parts. They
 are left out before the search, with one warning that lists all of them; `keep=["total"]` keeps one, `strict=True`
-stops.
+stops. Of others the scale was made so that differences between contexts at them are doubtful.
 """
 
 from __future__ import annotations
@@ -52,6 +52,24 @@ class LeftOut:
 
     def __str__(self) -> str:
         return f"{self.column} {self.reason}"
+
+
+@dataclass(frozen=True)
+class DoubtfulScale:
+    """Columns that are searched, but whose scale makes some differences between contexts that are none.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    kinds : tuple of str
+        The kinds of change at these columns that are not claimed: "edge", "slope", "level", "spread".
+    reason : str
+        Why, as `changes` says it.
+    """
+
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+    reason: str
 
 
 def words_about_left_out(columns: Sequence[LeftOut]) -> str:

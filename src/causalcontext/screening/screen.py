@@ -31,7 +31,7 @@ from causalcontext.screening.contexts import (
 )
 from causalcontext.screening.damage import mended
 from causalcontext.screening.functions import functions_of_others
-from causalcontext.screening.left_out import LeftOut, Why, words_about_absence, words_about_left_out
+from causalcontext.screening.left_out import DoubtfulScale, LeftOut, Why, words_about_absence, words_about_left_out
 from causalcontext.screening.rare_levels import with_rare_levels_together
 
 DAMAGED = ("auto", "keep")
@@ -84,6 +84,8 @@ class Screening:
     """Why columns cannot be read as they are, one sentence each."""
     unread: tuple[str, ...] = ()
     """The columns that these are about."""
+    doubtful: tuple[DoubtfulScale, ...] = ()
+    """The columns whose scale makes differences between contexts."""
     rows: Ints | None = field(default=None, compare=False)
     """The rows that are searched, where some of the table are left out."""
 
@@ -158,7 +160,7 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
         merged = {name: with_one_spelling(here[name], own) for name, own in alike.items()}
     told = (*told, *filter(None, [words_about_spellings({} if asked.convert else alike)]))
     places = None if rows is None else np.flatnonzero(rows)
-    found = Screening(left_out, told, tuple(notes), tuple(problems.values()), tuple(problems), places)
+    found = Screening(left_out, told, tuple(notes), tuple(problems.values()), tuple(problems), rows=places)
     if not (left_out or new or merged) and rows is None:
         return table, asked.names, found
     kept = [place for place, name in enumerate(names) if name not in out]
@@ -302,7 +304,8 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
     if asked.series is None:
         repaired = mended(data, asked.missing, asked.damaged == "keep", asked.codes_decided)
         data = repaired.data
-        found = replace(found, told=(*found.told, *repaired.told))
+        doubtful = tuple(finding.doubtful for finding in repaired.findings if finding.doubtful is not None)
+        found = replace(found, told=(*found.told, *repaired.told), doubtful=() if asked.damaged == "keep" else doubtful)
         if repaired.kept_rows is not None:
             rows = repaired.kept_rows
             found = replace(found, rows=rows if found.rows is None else found.rows[rows])

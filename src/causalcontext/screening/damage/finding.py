@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.screening.left_out import DoubtfulScale
 
 LOOK = 10_000
 """Rows of a long table that tell how the values of a column are spread; at a fifth of it, values that 1 % of the rows
@@ -58,6 +59,8 @@ class Damage:
         The rows that are no observations of their own.
     cells : mapping of column position to array of bool, shape (n,)
         The cells that are no measurements.
+    doubtful : DoubtfulScale or None
+        The differences between contexts that the damage may make.
     """
 
     kind: DamageKind
@@ -66,6 +69,7 @@ class Damage:
     words: str
     rows: Bools | None = None
     cells: Mapping[int, Bools] = field(default_factory=dict)
+    doubtful: DoubtfulScale | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from causalcontext.screening.damage.finding import (
     percent,
     robust_units,
 )
+from causalcontext.screening.left_out import DoubtfulScale
 
 FEWEST_CAPPED, LEAST_CAPPED = 5, 0.01
 """Cells at the limit: so many, and this share of the rows."""
@@ -142,7 +143,12 @@ def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
              f"{'standardised' if names is both else 'centred'} within contexts: what the context does to them cannot "
              "be seen, links among them may be false, and effects have other units in each context; use the numbers "
              "as they were measured")  # fmt: skip
-    return Damage(DamageKind.STANDARDISED, tuple(names), 1.0, words)
+    doubtful = DoubtfulScale(
+        tuple(names),
+        ("slope", "level", "spread"),
+        f"{listed(names, MOST_NAMED)} have other units in every context: they have the same {what} in all of them",
+    )
+    return Damage(DamageKind.STANDARDISED, tuple(names), 1.0, words, doubtful=doubtful)
 
 
 def _means(values: Floats, codes: Ints) -> Floats:
@@ -177,7 +183,13 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
              f"{'logarithms are' if many else 'logarithm is'} not: lines miss what {'they do' if many else 'it does'}, "
              "and links may be false or point the wrong way; search the logarithm in place of the column, such as "
              f"numpy.log(table[{names[0]!r}]), or pass transform='ranks'")  # fmt: skip
-    return Damage(DamageKind.LOGARITHM, tuple(names), 1.0, words)
+    doubtful = DoubtfulScale(
+        tuple(names),
+        ("edge", "slope", "level", "spread"),
+        f"{listed(names, MOST_NAMED)} {'are' if many else 'is'} skewed as amounts are: on their scale a mechanism that "
+        "all contexts share may seem to differ; search the logarithm",
+    )
+    return Damage(DamageKind.LOGARITHM, tuple(names), 1.0, words, doubtful=doubtful)
 
 
 def _moment(values: Floats, order: int) -> float:
