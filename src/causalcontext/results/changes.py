@@ -101,6 +101,7 @@ def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float |
     """
     found = [_candidate(change, doubt) if change.claimed and (doubt := _few_values(result, change)) else change
              for change in own_claims(result, first, second, alpha)]  # fmt: skip
+    found = [_candidate(change, doubt) if (doubt := scale_is_doubtful(result, change)) else change for change in found]
     found = [_candidate(change, doubt) if change.claimed and (doubt := model_is_wrong(result, change)) else change
              for change in found]  # fmt: skip
     claimed = [change for change in found if change.claimed]
@@ -113,14 +114,19 @@ def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float |
             if change.claimed and claim_of(change) not in agreed else change for change in found]  # fmt: skip
 
 
+def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
+    """Why the scale of an end of the change makes differences between contexts, in words; "" if it does not."""
+    for doubtful in result.doubtful_scales:
+        if change.kind in doubtful.kinds and {change.source, change.target}.intersection(doubtful.columns):
+            return doubtful.reason
+    return ""
+
+
 def model_is_wrong(result: ContextGraphs, change: Change) -> str:
     """Why the mechanism that a change is about cannot be compared, in words; "" if nothing says so.
 
     That is the mechanism of the effect, of either end where the graphs do not say which one it is.
     """
-    for doubtful in result.doubtful_scales:
-        if change.kind in doubtful.kinds and {change.source, change.target}.intersection(doubtful.columns):
-            return doubtful.reason
     names, contexts = result.names, context_nodes(result)
     places = [context_place(result.contexts, value) for value in (change.present, change.absent)]
     ends = [names.index(name) for name in (change.source, change.target)]
@@ -252,7 +258,7 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
     kept: dict[Claim, None] = {}
     for first, second in combinations(result.contexts, 2):
         made = [claim_of(change) for change in own_claims(result, first, second)
-                if change.claimed and not model_is_wrong(result, change)]  # fmt: skip
+                if change.claimed and not scale_is_doubtful(result, change) and not model_is_wrong(result, change)]  # fmt: skip
         if made:
             agreed = made if result.evidence is not None else confirmed(result, first, second)
             if isinstance(agreed, str):
