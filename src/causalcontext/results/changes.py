@@ -257,8 +257,12 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
         return ()
     kept: dict[Claim, None] = {}
     for first, second in combinations(result.contexts, 2):
-        made = [claim_of(change) for change in own_claims(result, first, second)
-                if change.claimed and not scale_is_doubtful(result, change) and not model_is_wrong(result, change)]  # fmt: skip
+        claimed = [change for change in own_claims(result, first, second) if change.claimed]
+        made = [
+            claim_of(change)
+            for change in claimed
+            if not scale_is_doubtful(result, change) and not model_is_wrong(result, change)
+        ]
         if made:
             agreed = made if result.evidence is not None else confirmed(result, first, second)
             if isinstance(agreed, str):
