@@ -29,7 +29,16 @@ from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers, shared_bend
 from causalcontext.results.series import context_nodes
 from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of, possible_causes
-from causalcontext.results.violations import bends_in, graded, has_levels, is_curved, scored, slopes_mislead, spiked
+from causalcontext.results.violations import (
+    bends_in,
+    by_ranks,
+    graded,
+    has_levels,
+    is_curved,
+    scored,
+    slopes_mislead,
+    spiked,
+)
 from causalcontext.results.words import context_place
 
 if TYPE_CHECKING:
@@ -117,6 +126,8 @@ def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float |
 def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
     """Why the scale of an end of the change makes differences between contexts, in words; "" if it does not."""
     for doubtful in result.doubtful_scales:
+        if doubtful.by_ranks and by_ranks(result):
+            continue
         if change.kind in doubtful.kinds and {change.source, change.target}.intersection(doubtful.columns):
             return doubtful.reason
     return ""

@@ -178,7 +178,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
             for left in content.get("left_out", ())
         ),
         doubtful_scales=tuple(
-            DoubtfulScale(tuple(one["columns"]), tuple(one["kinds"]), one["reason"])
+            DoubtfulScale(tuple(one["columns"]), tuple(one["kinds"]), one["reason"], one["by_ranks"])
             for one in content.get("doubtful_scales", ())
         ),
         prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,

@@ -135,7 +135,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "cuts?": [_cut],
         "thin?": {"context": str, "levels": [(bool, [(frozenset(LEVEL_TYPES), object), ...]), ...],
                   "rows": [(FROM_0, FROM_0), ...], "untested": [(str, FROM_0)]},
-        "doubtful_scales?": [{"columns": [str], "kinds": [str], "reason": str}],
+        "doubtful_scales?": [{"columns": [str], "kinds": [str], "reason": str, "by_ranks": bool}],
         "left_out?": [{"column": str, "why": frozenset(why.value for why in Why), "reason": str, "of": [str]}],
     }, content)  # fmt: skip
     for kind in ("notes", "warnings"):

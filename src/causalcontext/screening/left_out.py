@@ -65,11 +65,14 @@ class DoubtfulScale:
         The kinds of change at these columns that are not claimed: "edge", "slope", "level", "spread".
     reason : str
         Why, as `changes` says it.
+    by_ranks : bool
+        Whether ranks in place of the numbers undo it, so that a search by ranks may claim these differences.
     """
 
     columns: tuple[str, ...]
     kinds: tuple[str, ...]
     reason: str
+    by_ranks: bool = False
 
 
 def words_about_left_out(columns: Sequence[LeftOut]) -> str:

@@ -188,6 +188,7 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
         ("edge", "slope", "level", "spread"),
         f"{listed(names, MOST_NAMED)} {'are' if many else 'is'} skewed as amounts are: on their scale a mechanism that "
         "all contexts share may seem to differ; search the logarithm",
+        by_ranks=True,
     )
     return Damage(DamageKind.LOGARITHM, tuple(names), 1.0, words, doubtful=doubtful)
 
