@@ -241,6 +241,8 @@ def test_files_give_the_result_of_memory(files, what):
     assert seen[-1][0] == seen[-1][1]
     assert found.whole
     assert dict(result.graphs) == dict(inside.graphs)
+    assert result.warnings == inside.warnings
+    assert result.left_out == inside.left_out
     if what != "text":
         assert result.data.fingerprint == inside.data.fingerprint
         assert np.allclose(result.log.p, inside.log.p, rtol=1e-6, atol=1e-12)
@@ -250,7 +252,7 @@ def test_files_give_the_result_of_memory(files, what):
 @pytest.mark.parametrize("what", ["file", "text"])
 def test_a_file_is_searched_without_pandas(files, what):
     code = f"""import sys, causalcontext as cc
-table = cc.scan({str(files[what])!r}, "R")
+table = cc.scan({str(files[what])!r}, "R", sample=1000)
 print(len(cc.discover(table, test="partial-correlation").graphs), "pandas" in sys.modules)"""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["2", "False"]
