@@ -29,8 +29,8 @@ from causalcontext.data.scan import Scan, StreamColumns, scan_checked
 from causalcontext.data.series import with_cycles
 from causalcontext.data.series_options import time_columns
 from causalcontext.data.streams import is_lazy, is_number, is_out_of_memory, open_stream
-from causalcontext.data.table_files import is_list_of_paths, read_file
 from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.data.table_files import is_list_of_paths, read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, columns_of_table, eager_frame, read_table, take_columns
 from causalcontext.diagnostics.best_cut import best_cuts, places_to_try
 from causalcontext.diagnostics.support import Support
