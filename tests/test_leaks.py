@@ -141,7 +141,9 @@ def test_no_probability_is_zero() -> None:
     x = np.arange(2000.0) + 0.5
     noise = np.random.default_rng(0).standard_normal((2000, 2))
     result = cc.discover(
-        pd.DataFrame({"x": x, "y": x + noise[:, 0], "z": noise[:, 1]}), test="partial-correlation", method="pc-ac"
+        pd.DataFrame({"x": x, "y": x + 100.0 * noise[:, 0], "z": noise[:, 1]}),
+        test="partial-correlation",
+        method="pc-ac",
     )
     assert "p < 1e-16" in result.explain("x", "y")
 

@@ -29,6 +29,7 @@ from causalcontext.data.scan import Scan, StreamColumns, scan_checked
 from causalcontext.data.series import with_cycles
 from causalcontext.data.series_options import time_columns
 from causalcontext.data.streams import is_lazy, is_number, is_out_of_memory, open_stream
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.table_files import is_list_of_paths, read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, columns_of_table, eager_frame, read_table, take_columns
 from causalcontext.diagnostics.best_cut import best_cuts, places_to_try
@@ -63,6 +64,7 @@ from causalcontext.results.untested import words_about_untested
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.cells import POINT
 from causalcontext.screening.columns import NAMES_OF_INDEX
+from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.screen import (
     NOTHING,
@@ -254,7 +256,7 @@ def discover(
     scanned = scanned_table(table, context, chosen, progress is True, names=names)
     context = scanned.context if context is None and scanned is not None else context
     thin = None
-    if scanned is not None and chosen.lags is None:
+    if scanned is not None and chosen.lags is None and not scanned.is_table:
         scanned, thin = scan_without_thin_levels(scanned)
     task = _task(table, context, chosen, names, test, scanned)
     task = replace(task, device=device, thin=thin or task.thin)
@@ -292,6 +294,12 @@ def _as_meant(table: Any, names: Sequence[str] | None, options: Options
         frame, name = as_written.joined_time(frame, times)
         options = replace(options, time=name)
     return frame, None, options
+
+
+def _kinds_declared(data: Dataset) -> dict[str, str] | None:
+    """The kinds of the columns whose kind was said when a table was scanned, None without any."""
+    kinds = {name: kind.value for name, kind in zip(data.names, data.kinds, strict=True) if name in data.declared}
+    return kinds or None
 
 
 def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progress: bool | Advance, options: Keywords
@@ -362,7 +370,11 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         task = windows_task(windows, settings, score, options.threads, watch, known)
         return replace(task, screening=screening)
     screening, thin = NOTHING, None
-    if scanned is None:
+    is_table = scanned is not None and scanned.is_table
+    if scanned is not None and is_table:  # small enough for all that is asked of a table in memory
+        table, names = scanned.sample_as_table(), None
+        options = replace(options, kinds=_kinds_declared(scanned.data))
+    if scanned is None or is_table:
         rows = None
         read, screening = _read_and_screened(table, context, options, names)
         thin = thin_levels(read, options.missing)
@@ -380,13 +392,16 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         compile_ahead(kinds_for(options.method, test.name, read))
         read, screening = screened_data(read, screening, _asked(context, options, names))
         screening = screening.within(rows)
+        if scanned is not None:
+            screening = replace(screening, left_out=(*scanned.left_out, *screening.left_out))
         data = with_normal_scores(read) if _ranked(options) else read
     else:
         data, screening = scanned.data, Screening(scanned.left_out)
     _check_screening(screening, options)
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
-        check_none_missing(scanned.statistics, data, testwise=False, in_memory=False)
+        asked = gather_statistics(data, "listwise") if is_table else scanned.statistics
+        check_none_missing(asked, data, testwise=False, in_memory=False)
     # Of all rows in memory there is no rounding of batches.
     known = None if scanned is None or scanned.whole else scanned.statistics
     compile_ahead(kinds_for(options.method, test.name, data))
@@ -499,9 +514,23 @@ def scanned_table(table: Any, context: Any, options: Options, progress: bool, na
     if isinstance(table, Scan):
         _check_scan(table, context, options)
     found = table if isinstance(table, Scan) else scanned_once(table, context, options, progress)
+    if found.is_table and options.lags is None:
+        return found  # it is searched like a table in memory, to which contexts and ranks are added later
+    if options.lags is None:
+        found = _without_functions(found, context, options)
     data = with_functions(found.data, context)
     data = with_normal_scores(data) if _ranked(options) else data
     return found if data is found.data else found.on_sample(data)
+
+
+def _without_functions(scanned: Scan, context: Any, options: Options) -> Scan:
+    """The scan of a large table without the columns that are functions of others in the rows of its sample."""
+    sources = [one.column for one in split_context(context)[1]]
+    asked = _asked(context, options, None)
+    left_out = functions_of_others(scanned.data, (*asked.kept, *sources), asked.named)
+    if not left_out:
+        return scanned
+    return replace(scanned.without([left.column for left in left_out]), left_out=(*scanned.left_out, *left_out))
 
 
 def check_scannable(context: Any, options: Options) -> None:

@@ -241,16 +241,51 @@ def test_files_give_the_result_of_memory(files, what):
     assert seen[-1][0] == seen[-1][1]
     assert found.whole
     assert dict(result.graphs) == dict(inside.graphs)
+    assert result.warnings == inside.warnings
+    assert result.left_out == inside.left_out
     if what != "text":
         assert result.data.fingerprint == inside.data.fingerprint
         assert np.allclose(result.log.p, inside.log.p, rtol=1e-6, atol=1e-12)
+
+
+def untidy_table() -> pd.DataFrame:
+    """A table with a copy of the context, a sum, a thin context, text of numbers, codes and duplicate rows."""
+    table = make_table().drop(columns="F")
+    table = pd.concat([table, table.iloc[:300]], ignore_index=True)
+    table["K"] = table["R"]
+    table["T"] = table["A"] + table["D"]
+    table["dose"] = [f"{value:.3f}" for value in np.random.default_rng(1).random(len(table))]
+    table.loc[:4, "R"] = "thin"
+    table.loc[9:13, "B"] = -9999.0
+    return table
+
+
+def test_an_untidy_table_is_screened_as_in_memory():
+    table = untidy_table()
+    inside = cc.discover(table, "R", **TEST)
+    assert [left.column for left in inside.left_out] == ["K", "T"]
+    assert inside.thin is not None
+    for words in ("cells of -9999", "earlier row"):
+        assert any(words in warning for warning in inside.warnings)
+    assert cc.discover(cc.scan(iter([table]), "R"), **TEST) == inside
+
+
+def test_of_a_larger_table_the_sample_shows_functions_of_other_columns():
+    table = make_table(2000).drop(columns="F").assign(T=lambda table: table["A"] + table["D"])
+    found = cc.scan(iter([table]), "R", sample=1000)
+    result = cc.discover(found, **TEST)
+    assert [left.column for left in result.left_out] == ["T"]
+    inside = cc.discover(table.drop(columns="T"), "R", **TEST)
+    assert dict(result.graphs) == dict(inside.graphs)
+    assert np.allclose(result.log.p, inside.log.p, rtol=1e-6, atol=1e-12)
+    assert "T" in cc.discover(found, keep=["T", "A", "D"], **TEST).names
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["file", "text"])
 def test_a_file_is_searched_without_pandas(files, what):
     code = f"""import sys, causalcontext as cc
-table = cc.scan({str(files[what])!r}, "R")
+table = cc.scan({str(files[what])!r}, "R", sample=1000)
 print(len(cc.discover(table, test="partial-correlation").graphs), "pandas" in sys.modules)"""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["2", "False"]

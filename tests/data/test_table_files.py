@@ -62,7 +62,7 @@ TEXTS: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "is empty"),
     "blank": (b"\n\n", "is empty"),
     "duplicate names": (b"a,b,a\n1,2,3\n", "several columns called 'a'"),
-    "unnamed column": (b",a,b\n0,1,2\n", r"no name for column 1 \(an index\?\)"),
+    "unnamed column": (b"a,,b\n0,1,2\n", r"no name for column 2 \(an index\?\)"),
     "row too long": (b"a,b\n1,2\n3,4,5\n", "3 fields in row 3, expected 2"),
     "first row too long": (b"a,b\n1,2,3\n3,4\n", "3 fields in row 2, expected 2"),
     "all rows too long": (b"a,b\n1,2,3\n3,4,5\n", "3 fields in row 2, expected 2"),

@@ -31,7 +31,8 @@ def table():
 
 @pytest.fixture(scope="module")
 def result(table):
-    return cc.discover(table, "site", method="score-ac", kinds={"visits": "count"}, missing="listwise")
+    options = {"kinds": {"visits": "count"}, "missing": "listwise", "keep": ["ill", "pain"]}
+    return cc.discover(table, "site", method="score-ac", **options)
 
 
 def test_a_loaded_result_answers_the_same(result, tmp_path):

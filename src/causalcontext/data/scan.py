@@ -14,7 +14,7 @@ from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
 from causalcontext.data.columns import Kind, check_levels_repeat, declared_kinds, for_dates
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, without_columns
 from causalcontext.data.frames import frame_of, is_index, pa, pd
 from causalcontext.data.indicators import Indicator, contexts_of, split_context
 from causalcontext.data.moments import Moments, both_triangles, some_cells
@@ -23,7 +23,7 @@ from causalcontext.data.scanned_windows import ScannedWindows, WindowAccumulator
 from causalcontext.data.series import check_cycle, stamps_of
 from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, series_options
 from causalcontext.data.streams import Stream, StreamLevels
-from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
+from causalcontext.data.sufficient_statistics import SufficientStatistics, of_some_columns, statistics_of
 from causalcontext.data.tables import check_two_variables, context_places
 from causalcontext.errors import DataError, NotYetError, OptionError
 from causalcontext.kernels.arrays import Values
@@ -81,28 +81,45 @@ class Scan:
         windows = None if self.windows is None else replace(self.windows, sample_only=True)
         return replace(self, data=data, rows=data.n_rows, blocks=(), of_rows=self.of_rows or self.rows, windows=windows)
 
+    def without(self, names: Sequence[str]) -> Scan:
+        """The same table without some system variables; rows that lost a value in one of them stay lost."""
+        statistics = self.statistics
+        kept = [place for place, name in enumerate(statistics.names) if name not in names]
+        blocks = tuple(block.of(kept) for block in self.blocks)
+        data = without_columns(self.data, names)
+        return replace(self, data=data, statistics=of_some_columns(statistics, kept), blocks=blocks)
+
     def sample_as_table(self) -> pd.DataFrame:
-        """The rows of the sample as a table in memory, with the levels that columns have."""
+        """The rows of the sample as a table in memory, with the types and the levels that the columns had."""
         data, columns = self.data, dict[str, Any]()
         made = {position for position, _ in data.contexts.made}
         for position, name in enumerate(data.names):
             if position in made:
                 continue
-            values = np.asarray(data.columns[position])
+            values, dtype = np.asarray(data.columns[position]), data.dtypes[position]
             if position in data.contexts.positions:
                 levels = data.levels[data.contexts.positions.index(position)]
                 columns[name] = _of_levels(values, levels, False)
             elif position in data.categories:
-                columns[name] = _of_levels(values, data.categories[position], data.kinds[position] is Kind.ORDERED)
+                is_ordered = data.kinds[position] is Kind.ORDERED
+                levels = data.categories[position]
+                if is_ordered or dtype == "categorical":
+                    columns[name] = _of_levels(values, levels, is_ordered)
+                else:
+                    columns[name] = _of_values(values, levels)
             else:
-                whole = data.dtypes[position].startswith(("int", "uint")) and np.isfinite(values).all()
-                columns[name] = values.astype(np.int64) if whole else values
+                columns[name] = _of_numbers(values, dtype)
         return frame_of(columns)
 
     @property
     def whole(self) -> bool:
         """Whether the sample is the whole table."""
         return self.data.n_rows == self.rows
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the sample is the whole table, of whose rows nothing is asked but what a search without lags asks."""
+        return self.whole and not self.of_rows and self.windows is None
 
     def note(self, scored: bool = False, with_lags: bool = False) -> str:
         """What rests on all rows, and what on the sample; empty where there is no difference."""
@@ -132,6 +149,21 @@ def _of_levels(codes: Values, levels: Sequence[Any], ordered: bool) -> Any:
     """A column of pandas that holds levels, given by their places; NaN or -1 is a missing value."""
     places = np.where(np.isfinite(codes), codes, -1).astype(np.int64)
     return pd.Categorical.from_codes(places, categories=pd.Index(levels), ordered=ordered)
+
+
+def _of_values(codes: Values, levels: Sequence[Any]) -> Values:
+    """The values of a column that are given by their places among its levels; None is a missing value."""
+    values = np.array([*levels, None], dtype=object)
+    return values[np.where(np.isfinite(codes), codes, -1).astype(np.int64)]
+
+
+def _of_numbers(values: Values, dtype: str) -> Values:
+    """The numbers of a column in the type that the table had; in their own where that has no place for a gap."""
+    if dtype == "float32":
+        return values.astype(np.float32)
+    if dtype.startswith(("int", "uint")) and np.isfinite(values).all():
+        return values.astype(dtype)
+    return values
 
 
 def scan(

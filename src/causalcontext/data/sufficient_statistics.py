@@ -151,6 +151,19 @@ def with_some_cells(data: Dataset, statistics: SufficientStatistics, kept: Bools
     return data, replace(statistics, values=data.values, moments=moments, **per_cell)
 
 
+def of_some_columns(statistics: SufficientStatistics, kept: Sequence[int]) -> SufficientStatistics:
+    """The statistics of the same rows, those that lost a value among them, of some system variables."""
+    places = list(kept)
+    return replace(
+        statistics,
+        names=tuple(statistics.names[place] for place in places),
+        moments=statistics.moments.of(places),
+        constant=statistics.constant[:, places],
+        missing=statistics.missing[:, places],
+        infinite=statistics.infinite[:, places],
+    )
+
+
 def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> ScanTotals:
     """What the rows of some columns add up to; context variables count as constant."""
     nothing = np.zeros(data.n_rows)

@@ -81,7 +81,13 @@ def _placed(graph: Graph, names: tuple[str, ...]) -> Graph:
 
 def why_no_changes(result: ContextGraphs, first: Any, second: Any) -> str:
     """Why nothing is compared between two values of the context; "" if both were searched."""
-    rows = {} if result.thin is None else dict(result.thin.rows)
-    few = [value for value in (first, second) if value in rows]
-    told = (f"context {value!r} has {row_words(rows[value])}, too few to compare it with another" for value in few)
+    if result.thin is None:
+        return ""
+    told = [f"context {value!r} has {row_words(count)}, too few to compare it with another"
+            for value, count in result.thin.rows if _is_value(first, value) or _is_value(second, value)]  # fmt: skip
     return "; ".join(told)
+
+
+def _is_value(asked: Any, value: Any) -> bool:
+    """Whether a caller, who may pass anything, asks for a value of the context."""
+    return bool(np.isscalar(asked) or isinstance(asked, tuple)) and bool(asked == value)
