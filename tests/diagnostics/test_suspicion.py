@@ -281,7 +281,8 @@ def test_the_names_of_columns_and_the_units_do_not_matter(results):
 
 
 def test_other_noise_is_asked_by_residuals_and_columns_that_are_no_numbers_are_not_asked():
-    result = cc.discover(table(2, noise="exponential").assign(K=lambda t: np.where(t["X"] > 1, "u", "v")), "R")
+    with_groups = table(2, noise="exponential").assign(K=lambda t: np.where(t["X"] > 1, "u", "v"))
+    result = cc.discover(with_groups, "R", keep=["K"])
     found = result.edges().to_dict("records")
     words = {frozenset((row["source"], row["target"])): row["hidden cause"] for row in found}
     assert words[frozenset("XY")] == "suspected"

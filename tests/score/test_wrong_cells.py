@@ -232,7 +232,7 @@ def test_rows_are_those_of_the_table_with_missing_values():
 def test_several_contexts_and_categories():
     table, _ = damaged(chain(600))
     generator = np.random.default_rng(9)
-    table["S"] = generator.choice(["x", "y"], len(table), p=[0.97, 0.03])
+    table["S"] = generator.choice(["x", "y"], len(table), p=[0.8, 0.2])
     table["E"] = pd.Categorical(np.where(table["A"] + generator.normal(size=len(table)) > 40.0, "yes", "no"))
     result = cc.discover(table, ["S", "R"], method="score-ac")
     assert len(result.flagged_cells()) > 60

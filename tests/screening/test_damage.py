@@ -269,3 +269,19 @@ def saved(result, folder):
     """The path of the result in a file."""
     result.save(folder / "result.json")
     return folder / "result.json"
+
+
+@pytest.mark.parametrize("off", [0.0, 60.0, 61.25])
+def test_a_number_that_is_constant_in_a_context_is_neither_carried_forward_nor_imputed(off):
+    """Sorted by the context, a device that is off repeats the row before, and its value may be that in the middle."""
+    for seed in SEEDS:
+        table = table_of(seed).assign(R=np.where(np.arange(600) < 480, "on", "off"))
+        table["B"] = (table["B"] - table["B"][:480].mean() + 60.0).where(table["R"] == "on", off)
+        for rows in (table, table.sample(frac=1.0, random_state=seed)):
+            kinds = {one.kind for one in mended(read_table(rows, "R")).findings}
+            assert kinds.isdisjoint({DamageKind.CARRIED, DamageKind.IMPUTED})
+        filled = table.assign(B=table["B"].mask(some(seed, 0.1) & (table["R"] == "on")).ffill())
+        found = mended(read_table(filled, "R")).findings
+        assert DamageKind.CARRIED in {one.kind for one in found}
+        carried_cells = next(one for one in found if one.kind is DamageKind.CARRIED).cells[1]
+        assert carried_cells.sum() < 80

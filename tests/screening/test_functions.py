@@ -275,3 +275,13 @@ def test_functions_at_one_time_are_left_out_of_a_series() -> None:
     assert [str(one) for one in found.left_out] == ["total = x + y"]
     assert any("total = x + y" in words for words in found.warnings)
     assert not any("total" in name for name in found.names)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_of_rows_make_no_functions_and_hide_none(seed):
+    table = clean(seed).drop(columns="ward")
+    made = table.assign(total=table.dose + table.stay, bounded=np.clip(np.round(table.age), 40.0, 70.0))
+    for some, found in ((table, set()), (made, {"total", "bounded"})):
+        twice = pd.concat([some.assign(ward="icu"), some.assign(ward="normal")])
+        assert set(left_out(twice)) == found
+        assert set(left_out(pd.concat([some, some[::3]]), context=None)) == found

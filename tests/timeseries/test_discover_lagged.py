@@ -205,7 +205,7 @@ def test_bad_options_are_one_sentence(land, options, match):
 def test_bad_tables_are_one_sentence(land):
     table = land.iloc[:200]
     for bad, options, match in [
-        (table.assign(**{"rain(t-1)": table["rain"]}), {}, "named like an earlier value"),
+        (table.assign(**{"rain(t-1)": table["rain"].to_numpy()[::-1]}), {}, "named like an earlier value"),
         (table.assign(rain=1.0), {"keep": ["rain"]}, "column 'rain' is constant in the whole windows"),
         (table.assign(rain="a"), {"keep": ["rain"]}, "column 'rain' is constant in the whole windows"),
         (table.assign(rain=np.inf), {}, "infinite"),

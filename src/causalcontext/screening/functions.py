@@ -18,6 +18,7 @@ from causalcontext.data.dataset import Dataset, mean_ranks, without_columns
 from causalcontext.data.dataset import some_rows as rows_of
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import CausalContextError
+from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import Watch, nobody
 from causalcontext.score.data import score_data
@@ -55,6 +56,9 @@ SAME = 1e-8
 """Differences of covariances, by the sds, that are rounding errors."""
 NEAR = 1e-3
 """A column that differs less from another one, by its sd, is a copy of that, not a prediction."""
+LEAST_DIFFERENT = 0.1
+"""The share of different rows from which on equal rows are copies, up to ten of each; with fewer, numbers of few values
+repeat together because one of them determines the others. Not tuned."""
 RELATED = 4.0
 """Correlations, times the root of the rows, above which another column matters to the choice."""
 FEWEST_IN_CELL, MOST_CELLS = 30, 4
@@ -77,6 +81,10 @@ def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collec
     cough = total - fever
     """
     columns = columns_of(data, kept, named)
+    different = _different_rows(columns)
+    if different is not None:
+        data = rows_of(data, different)
+        columns = columns_of(data, kept, named)
     left_out: list[LeftOut] = []
     gone: frozenset[int] = frozenset()
     waiting = _relations(columns, gone)
@@ -92,6 +100,27 @@ def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collec
         if chosen != default:
             waiting = _relations(columns, gone)
     return tuple(left_out)
+
+
+def _different_rows(columns: Columns) -> Bools | None:
+    """The rows without those that repeat an earlier one in every column but contexts; None where all are asked.
+
+    In a table of doubled rows, or of two sites that had the same series, every number determines every other one. Where
+    rows are few in kind, as those of categories are, all of them stay.
+    """
+    rows = columns.values.shape[1]
+    if columns.is_context.all():
+        return None
+    kind_of_row = np.zeros(rows, dtype=np.int64)
+    for values in columns.values[~columns.is_context]:
+        different, code = np.unique(values, return_inverse=True)
+        kinds, first, kind_of_row = np.unique(kind_of_row * len(different) + code, return_index=True,
+                                              return_inverse=True)  # fmt: skip
+        if len(kinds) == rows:
+            return None
+    if len(kinds) < LEAST_DIFFERENT * rows:
+        return None
+    return np.isin(np.arange(rows), first)
 
 
 def _relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:

@@ -185,7 +185,7 @@ def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
     for column in numbers:
         if column.counts.max() < FEWEST_LOOKED:
             continue
-        everywhere = _with_mean(column.values)
+        everywhere = _with_mean(column.values) & ~_constant_in_context(data, column)
         contexts = [] if everywhere.any() else range(len(data.contexts.cells))
         for context in contexts:
             rows = np.flatnonzero(data.codes == context)
@@ -232,8 +232,12 @@ def carried_forward(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
     for column in numbers:
         repeats = np.r_[False, column.values[1:] == column.values[:-1]]
         count = int(repeats.sum())
-        enough = max(FEWEST_CARRIED, LEAST_CARRIED * data.n_rows) <= count <= MOST_CARRIED * data.n_rows
-        if enough and _only_runs(column.values):
+        if count < _fewest_carried(data):
+            continue
+        varies = ~_constant_in_context(data, column)
+        repeats &= varies
+        enough = _fewest_carried(data) <= int(repeats.sum()) <= MOST_CARRIED * data.n_rows
+        if enough and _only_runs(column.values[varies]):
             cells[column.position] = repeats
     several = len(cells) > 1
     if several and _overlap(list(cells.values())) > TOGETHER:
@@ -241,6 +245,21 @@ def carried_forward(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
     words = (f"cells of {_with_shares(data, cells)} repeat the row before, and no other: values carried forward are no "
              "data")  # fmt: skip
     return _cells(DamageKind.CARRIED, data, cells, words, KEEP_CELLS)
+
+
+def _fewest_carried(data: Dataset) -> float:
+    """Cells that repeat the row before, from which on they are told."""
+    return max(FEWEST_CARRIED, LEAST_CARRIED * data.n_rows)
+
+
+def _constant_in_context(data: Dataset, column: NumberColumn) -> Bools:
+    """The rows of contexts in which a column has a single value: a device that is off, which is a mechanism."""
+    constant = np.zeros(data.n_rows, dtype=bool)
+    for context in range(len(data.contexts.cells)):
+        rows = np.flatnonzero(data.codes == context)
+        if len(rows) >= FEWEST_CARRIED and np.ptp(column.values[rows]) == 0.0:
+            constant[rows] = True
+    return constant
 
 
 def _only_runs(values: Floats) -> bool:
