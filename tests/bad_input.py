@@ -159,7 +159,10 @@ LEFT_OUT = {
     "dates as numbers": good_table(W=pd.date_range("2020-01-01", periods=ROWS).strftime("%Y%m%d").astype(int)),
     "free text": good_table(W=[f"seen by nurse {row}, stable" for row in range(ROWS)]),
     "more levels than a category has": pd.concat([good_table()] * 4, ignore_index=True).assign(
-        W=[f"name {row % 70}" for row in range(4 * ROWS)]
+        X=np.random.default_rng(1).standard_normal(4 * ROWS),
+        Y=np.random.default_rng(2).standard_normal(4 * ROWS),
+        Z=np.random.default_rng(3).standard_normal(4 * ROWS),
+        W=[f"name {row % 70}" for row in range(4 * ROWS)],
     ),
     "a copy of the context": pd.concat([good_table()] * 4, ignore_index=True).assign(
         W=lambda table: (table.R == "wet").astype(int)

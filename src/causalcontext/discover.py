@@ -71,6 +71,7 @@ from causalcontext.screening.screen import (
     Asked,
     Screening,
     check_strict,
+    columns_of_variables,
     constant_in_units,
     screened,
     screened_data,
@@ -79,7 +80,6 @@ from causalcontext.screening.screen import (
 from causalcontext.screening.thin_levels import (
     context_without,
     kinds_without,
-    knowledge_without,
     rows_kept,
     scan_without_thin_levels,
     some_rows_of,
@@ -365,6 +365,8 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
             windows, screening = read_with_lags(table, context, options, names, test)
         else:
             windows, screening = _scanned_with_lags(scanned, context, options, test), Screening(scanned.left_out)
+        screening, knowledge = _screened_knowledge(screening, options)
+        settings = replace(settings, knowledge=knowledge)
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
         task = windows_task(windows, settings, score, options.threads, watch, known)
@@ -385,7 +387,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
             table = some_rows_of(table, names, kept, gone)
             names = names if isinstance(table, np.ndarray) else None
             context = context_without(context, thin)
-            knowledge = knowledge_without(options.knowledge or Knowledge(), gone)
+            knowledge = (options.knowledge or Knowledge()).without(gone)
             options = replace(options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone))
             settings = _settings(options, test.name, context)
             read, screening = _read_and_screened(table, context, options, names)
@@ -397,7 +399,8 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         data = with_normal_scores(read) if _ranked(options) else read
     else:
         data, screening = scanned.data, Screening(scanned.left_out)
-    _check_screening(screening, options)
+    screening, knowledge = _screened_knowledge(screening, options)
+    settings = replace(settings, knowledge=knowledge)
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":
         asked = gather_statistics(data, "listwise") if is_table else scanned.statistics
@@ -428,6 +431,7 @@ def _rows_without(thin: ThinLevels, read: Dataset, screening: Screening, rows: i
 
 def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked:
     """What the caller says about the columns of a table in memory."""
+    known = options.knowledge or Knowledge()
     return Asked(
         context,
         options.kinds,
@@ -439,16 +443,16 @@ def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked
         options.series,
         damaged=options.damaged,
         codes_decided=options.na_values is not None,
-        named=() if options.knowledge is None else tuple({split(name)[0] for name in options.knowledge.names}),
+        named=columns_of_variables(known.names, options.series),
+        linked=columns_of_variables(known.linked, options.series),
     )
 
 
-def _check_screening(screening: Screening, options: Options) -> None:
-    """Return if columns may be left out, and none of them is named by what is known."""
+def _screened_knowledge(screening: Screening, options: Options) -> tuple[Screening, Knowledge]:
+    """What is known of the columns that are searched, if columns may be left out."""
     if options.strict:
         check_strict(screening)
-    if options.knowledge is not None:
-        screening.check_names({split(name)[0] for name in options.knowledge.names})
+    return screening.with_knowledge(options.knowledge or Knowledge(), options.series)
 
 
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
@@ -469,7 +473,6 @@ def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[s
         data = without_columns(data, [left.column for left in constant])
         screening = replace(screening, left_out=(*screening.left_out, *constant))
     data, screening = screened_data(data, screening, _asked(context, options, names))
-    _check_screening(screening, options)
     return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test), screening
 
 
@@ -546,7 +549,7 @@ def scanned_once(table: Any, context: Any, options: Options, progress: bool, col
                  only_numbers: bool = False) -> Scan:  # fmt: skip
     """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused."""
     columns, screening = _columns_of_files(table, context, options, columns)
-    _check_screening(screening, options)
+    _screened_knowledge(screening, options)
     # These are contexts whose cuts are not known and, with lags, all that are made out of a column.
     later = [one for one in split_context(context)[1] if options.lags is not None or not one.cuts]
     now = [one for one in contexts_of(context) if one not in later] or None if later else context

@@ -8,7 +8,7 @@ and oriented the other way if it is there; the variable that cannot be a cause i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -160,6 +160,29 @@ class Knowledge:
         pairs = [name for pair in self.required + self.forbidden for name in pair]
         tiered = [name for tier in self.tiers for name in tier]
         return tuple(dict.fromkeys([*pairs, *tiered, *self.roots, *self.sinks, *self.closed]))
+
+    @property
+    def linked(self) -> tuple[str, ...]:
+        """Every variable of a link that is required or forbidden, and every closed one, in order of first mention."""
+        return Knowledge(self.required, self.forbidden, closed=self.closed).names
+
+    def without(self, names: Collection[str]) -> Knowledge:
+        """What is known of the other variables.
+
+        Examples
+        --------
+        >>> Knowledge(tiers=[["X"], ["total"], ["Y"]], roots=["X", "total"]).without(["total"])
+        Knowledge(tiers=(('X',), ('Y',)), roots=('X',))
+        """
+        left_out = frozenset(names)
+
+        def others(variables: Sequence[str]) -> list[str]:
+            return [name for name in variables if name not in left_out]
+
+        required, forbidden = ([pair for pair in pairs if left_out.isdisjoint(pair)]
+                               for pairs in (self.required, self.forbidden))  # fmt: skip
+        tiers = [rest for tier in self.tiers if (rest := others(tier))]
+        return Knowledge(required, forbidden, tiers, others(self.roots), others(self.sinks), others(self.closed))
 
     def links(self, names: Sequence[str]) -> Links:
         """The same knowledge over the variables of a table; names that are not there are an error."""

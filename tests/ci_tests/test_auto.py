@@ -148,6 +148,6 @@ def test_trouble_gets_a_verdict(case: str, test: str) -> None:
 def test_separation_is_the_strongest_dependence(test: str) -> None:
     table = ugly("separated")
     result = cc.discover(
-        table, context="R", kinds={"town": "categorical", "sex": "categorical"}, test=test, method="pc-ac"
+        table, "R", kinds={"town": "categorical", "sex": "categorical"}, keep=["sex"], test=test, method="pc-ac"
     )
     assert all(graph.mark("x", "sex") for graph in result.graphs.values())

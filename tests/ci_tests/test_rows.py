@@ -205,8 +205,12 @@ def test_testwise_survives_stability_and_diagnosis() -> None:
     assert result.stability(samples=3).samples == 3
 
 
-def test_a_column_without_any_value_is_named() -> None:
+def test_a_column_without_any_value_is_left_out_and_an_error_if_it_is_kept() -> None:
     table = holey()
-    table.iloc[:, 0] = np.nan
-    with pytest.raises(cc.DataError, match="no value in any row of"):
-        cc.discover(table, context="soil", missing="testwise", method="pc-ac")
+    empty = table.columns[0]
+    table[empty] = np.nan
+    options = {"context": "soil", "missing": "testwise", "method": "pc-ac"}
+    result = cc.discover(table, **options)
+    assert [str(left) for left in result.left_out] == [f"{empty} has no value in any row"]
+    with pytest.raises(cc.DataError, match=f"no value in any row of '{empty}'"):
+        cc.discover(table, **options, keep=[empty])

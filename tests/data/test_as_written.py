@@ -44,7 +44,7 @@ def test_discover_and_check_name_codes_and_na_values_takes_them_out():
     frame = tower().drop(columns="TIMESTAMP").assign(R=lambda x: np.where(x["VPD"] > 0.5, "dry", "wet"))
     said = (
         "NEE has 12 cells of -9999 (2 %), far from its other values; taken for missing, and 12 rows left out; if these "
-        "are measurements, pass na_values=[]; if -9999 means missing, pass na_values=[-9999] (--na=-9999)"
+        "are measurements, pass na_values=[]; if -9999 means missing, pass na_values=[-9999]"
     )
     assert said in cc.discover(frame, "R", method="pc-p").warnings
     assert said in cc.check(frame, "R").notes

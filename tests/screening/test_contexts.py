@@ -72,7 +72,7 @@ def test_spellings_of_a_level_are_told_and_merged_where_that_is_asked_for():
     result = cc.discover(table, "ward", **options)
     assert set(result.contexts) == {"icu", "ICU ", "normal"}
     (told,) = [words for words in result.warnings if "case or spaces" in words]
-    assert "--convert" in told
+    assert told.endswith("to merge them, pass convert=True")
     assert told in cc.check(table, "ward").notes
     merged = cc.discover(table, "ward", convert=True, **options)
     assert merged.contexts == ("icu", "normal")

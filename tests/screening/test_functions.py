@@ -259,9 +259,55 @@ def test_what_knowledge_names_is_the_last_to_go() -> None:
     table = table.assign(total=table.dose + table.stay, copy=table.age)
     known = cc.Knowledge(required=[["dose", "total"]])
     assert {one.column for one in cc.discover(table, "ward", knowledge=known).left_out} == {"copy", "stay"}
-    known = cc.Knowledge(tiers=[["age", "copy"], ["dose"]])
-    with pytest.raises(KnowledgeError, match="knowledge names 'copy', which would be left out of the search"):
+    known = cc.Knowledge(required=[["age", "dose"]], tiers=[["age", "copy"], ["dose", "stay", "total"]])
+    left = {one.column for one in cc.discover(table, "ward", knowledge=known).left_out}
+    assert "copy" in left  # which no link names
+    assert not left & {"age", "dose"}
+
+
+@pytest.mark.parametrize("where", ["tiers", "roots", "sinks"])
+def test_tiers_roots_and_sinks_are_used_without_a_function(where: str) -> None:
+    table = clean(15)
+    table = table.assign(total=table.dose + table.stay)
+    names = ["age", "dose", "stay", "total"]
+    every = {"tiers": [["age"], ["dose", "stay"], ["total"]]}
+    known = cc.Knowledge(**every) if where == "tiers" else cc.Knowledge(**every, **{where: names})
+    result = cc.discover(table, "ward", knowledge=known)
+    plain = cc.discover(table.drop(columns="total"), "ward", knowledge=known.without(["total"]))
+    assert [str(left) for left in result.left_out] == ["total = dose + stay"]
+    assert result.graphs == plain.graphs
+    assert result.settings.knowledge == plain.settings.knowledge
+    assert "total" not in result.settings.knowledge.names
+    assert result.knowledge_violations() == []
+    told = next(words for words in result.warnings if words.startswith("left out of the search"))
+    assert "your tiers, roots and sinks are used without total; to keep it" in told
+    unnamed = cc.discover(table, "ward").warnings
+    assert not any("tiers" in words for words in unnamed)
+
+
+@pytest.mark.parametrize("links", ["required", "forbidden"])
+def test_a_link_of_a_function_is_an_error(links: str) -> None:
+    table = clean(15).assign(copy=lambda data: data.age)
+    known = cc.Knowledge(**{links: [("age", "dose"), ("copy", "stay")]}, tiers=[["age", "copy"], ["dose", "stay"]])
+    with pytest.raises(KnowledgeError, match="knowledge names 'copy', which was left out of the search, since it is a"):
         cc.discover(table, "ward", knowledge=known)
+
+
+def test_tiers_that_name_what_is_no_variable_are_an_error() -> None:
+    table = clean(15).assign(id=np.arange(ROWS), total=lambda data: data.dose + data.stay)
+    known = cc.Knowledge(tiers=[["age", "id"], ["dose", "stay", "total"]])
+    with pytest.raises(KnowledgeError, match="knowledge names 'id', which was left out of the search"):
+        cc.discover(table, "ward", knowledge=known)
+
+
+def test_tiers_of_a_series_are_used_without_a_function_at_any_time() -> None:
+    random = np.random.default_rng(16)
+    x, y = random.normal(size=(2, 300))
+    table = pd.DataFrame({"x": x, "y": y, "total": x + y})
+    known = cc.Knowledge(tiers=[["x", "y"], ["total"]], forbidden=[("x(t-1)", "y")], roots=["total(t-1)"])
+    result = cc.discover(table, lags=1, knowledge=known, method="pc-p")
+    assert [left.column for left in result.left_out] == ["total"]
+    assert result.settings.knowledge == cc.Knowledge(tiers=[["x", "y"]], forbidden=[("x(t-1)", "y")])
 
 
 def test_functions_at_one_time_are_left_out_of_a_series() -> None:

@@ -73,7 +73,7 @@ def text_numbers(name: str, texts: Sequence[Any], decimal: str = POINT, convert:
     >>> text_numbers("dose", ["12.5", "3", "4.1"]).values.tolist()
     [12.5, 3.0, 4.1]
     >>> print(text_numbers("dose", ["12 kg", "3 kg", "4 kg"]).problem)
-    column 'dose' is text: numbers with the unit kg, such as '12 kg' and '3 kg'; pass convert=True (--convert) to read \
+    column 'dose' is text: numbers with the unit kg, such as '12 kg' and '3 kg'; pass convert=True to read \
 the numbers, or declare kinds={'dose': 'categorical'} if they are levels
     >>> text_numbers("site", ["north", "south"]) is None
     True
@@ -163,22 +163,21 @@ def _of_marked_numbers(name: str, plain: Sequence[str], cells: Sequence[Cell | N
     commas = decimal != COMMA and any(cell.commas and not cell.thirds for cell in known)
     if commas:
         marked = [cell for cell in known if cell.commas]
-        return _refused(name, marked, "numbers with decimal commas", "pass decimal=',' (--decimal ,) to read them")
+        return _refused(name, marked, "numbers with decimal commas", "pass decimal=',' to read them")
     either = decimal != COMMA and any(cell.commas for cell in known)
     marked = [cell for cell in known if cell.thirds]
     if marked and not convert:
-        also = ", or decimal=',' (--decimal ,) if these are decimal commas" if either else ""
+        also = ", or decimal=',' if these are decimal commas" if either else ""
         return _refused(name, marked, "numbers with thousands separators",
-                        f"pass convert=True (--convert) to read them{also}")  # fmt: skip
+                        f"pass convert=True to read them{also}")  # fmt: skip
     if len(known) <= MOST_LEVELS and units != [""] and units[0].casefold().partition("/")[0] not in UNITS:
         return None  # levels such as 0x and 1x
     if units != [""] and not convert:
         return _refused(name, known, f"numbers with the unit {units[0]}",
-                        "pass convert=True (--convert) to read the numbers")  # fmt: skip
+                        "pass convert=True to read the numbers")  # fmt: skip
     if words:
         return TextNumbers(problem=f"column {name!r} is text that holds numbers such as {known[0].text!r}, and "
-                           f"{words[0]!r}; if it means a missing value pass na_values={[*words]!r} "
-                           f"(--na={','.join(words)})")  # fmt: skip
+                           f"{words[0]!r}; if it means a missing value pass na_values={[*words]!r}")  # fmt: skip
     unit = f" in {units[0]}" if units[0] else ""
     return TextNumbers(np.array([cell.value for cell in cells if cell is not None]),
                        f"{name} is text such as {known[0].text!r}, and read as numbers{unit}")  # fmt: skip

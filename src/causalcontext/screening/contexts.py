@@ -181,16 +181,14 @@ def words_about_spellings(found: Mapping[str, Mapping[str, Sequence[str]]]) -> s
 
     >>> print(words_about_spellings({"ward": {"icu": ("ICU ",)}}))
     ward has levels that differ only in case or spaces ('icu' and 'ICU '), and each is a level of its own; to merge \
-them, pass convert=True (--convert), or table['ward'] = table['ward'].str.strip().str.lower()
+them, pass convert=True
     """
     if not found:
         return ""
     said = [f"{name} has levels that differ only in case or spaces "
             f"({listed([f'{level!r}' for first, others in own.items() for level in (first, *others)])})"
             for name, own in found.items()]  # fmt: skip
-    name = next(iter(found))
-    return (f"{listed(said, MOST_TOLD, 'column')}, and each is a level of its own; to merge them, pass convert=True "
-            f"(--convert), or table[{name!r}] = table[{name!r}].str.strip().str.lower()")  # fmt: skip
+    return f"{listed(said, MOST_TOLD, 'column')}, and each is a level of its own; to merge them, pass convert=True"
 
 
 def with_one_spelling(cells: ColumnCells, merged: Mapping[str, Sequence[str]]) -> list[object]:

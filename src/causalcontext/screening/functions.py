@@ -65,11 +65,12 @@ FEWEST_IN_CELL, MOST_CELLS = 30, 4
 """Rows of every context, and contexts, for models with them."""
 
 
-def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collection[str] = ()
-                        ) -> tuple[LeftOut, ...]:  # fmt: skip
+def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collection[str] = (),
+                        linked: Collection[str] = ()) -> tuple[LeftOut, ...]:  # fmt: skip
     """The system variables that are left out since others determine them; none of those that the caller keeps.
 
-    Of several that could go, it is none of those that knowledge has named, unless it has named all of them.
+    Of several that could go, it is none of those that knowledge has named, unless it has named all of them; then it is
+    none of those of which knowledge has named a link, unless it has named links of all of them.
 
     >>> from causalcontext.data.tables import read_table
     >>> random = np.random.default_rng(1)
@@ -80,11 +81,11 @@ def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collec
     >>> print(*functions_of_others(read_table(table, None), kept=["total", "fever"]))
     cough = total - fever
     """
-    columns = columns_of(data, kept, named)
+    columns = columns_of(data, kept, named, linked)
     different = _different_rows(columns)
     if different is not None:
         data = rows_of(data, different)
-        columns = columns_of(data, kept, named)
+        columns = columns_of(data, kept, named, linked)
     left_out: list[LeftOut] = []
     gone: frozenset[int] = frozenset()
     waiting = _relations(columns, gone)
@@ -148,7 +149,8 @@ def _candidates(columns: Columns, relation: Relation) -> list[int]:
 
     possible = [column for column in relation.words if columns.may_go[column]]
     unnamed = [column for column in possible if not columns.is_named[column]]
-    return sorted(unnamed or possible, key=looks_made)
+    unlinked = [column for column in possible if not columns.is_linked[column]]
+    return sorted(unnamed or unlinked or possible, key=looks_made)
 
 
 def _default(columns: Columns, relation: Relation) -> int:

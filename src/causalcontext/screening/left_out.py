@@ -75,8 +75,10 @@ class DoubtfulScale:
     by_ranks: bool = False
 
 
-def words_about_left_out(columns: Sequence[LeftOut]) -> str:
+def words_about_left_out(columns: Sequence[LeftOut], unused: Sequence[str] = ()) -> str:
     """One sentence on all columns that were left out; empty without any.
+
+    Tiers, roots and sinks name the columns of `unused`.
 
     >>> print(words_about_left_out([LeftOut("id", Why.IDENTIFIER, "numbers the rows")]))
     left out of the search: id numbers the rows; to keep it, pass keep=['id']
@@ -88,6 +90,8 @@ def words_about_left_out(columns: Sequence[LeftOut]) -> str:
     example = names if len(names) == 1 else names[-1:]
     functions = [left for left in columns if left.why is Why.FUNCTION]
     why = "; a function of other columns carries no information of its own" if functions else ""
+    if unused:
+        why += f"; your tiers, roots and sinks are used without {listed(unused, MOST_LISTED, 'column')}"
     return (f"left out of the search: {listed(columns, MOST_LISTED, 'column')}{why}; to keep {them}, pass "
             f"keep={example!r}")  # fmt: skip
 

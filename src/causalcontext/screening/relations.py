@@ -55,8 +55,8 @@ class Columns:
         The grid that all values of a number lie on; 0 where there is none.
     sounds_made : Bools, shape (columns,)
         Whether a name has a word such as total, or another column's name within it.
-    is_named : Bools, shape (columns,)
-        Whether what is known of causes names a column.
+    is_named, is_linked : Bools, shape (columns,)
+        Whether what is known of causes names a column, and whether it names a link of the column.
     """
 
     names: tuple[str, ...]
@@ -68,6 +68,7 @@ class Columns:
     steps: Floats
     sounds_made: Bools
     is_named: Bools
+    is_linked: Bools
 
     def numbers(self, without: Collection[int] = ()) -> list[int]:
         """The numbers among the columns, but for some."""
@@ -100,7 +101,8 @@ class Relation:
     plainness: dict[int, int] = field(default_factory=dict)
 
 
-def columns_of(data: Dataset, kept: Collection[str], named: Collection[str] = ()) -> Columns:
+def columns_of(data: Dataset, kept: Collection[str], named: Collection[str] = (),
+               linked: Collection[str] = ()) -> Columns:  # fmt: skip
     """The columns of a table in an order that depends on content and names alone, the likeliest originals first."""
     held = {*data.contexts.positions, *(place for place in data.contexts.sources if place is not None)}
     held |= {place for place, name in enumerate(data.names) if name in kept}
@@ -113,7 +115,8 @@ def columns_of(data: Dataset, kept: Collection[str], named: Collection[str] = ()
         name = data.names[place]
         coarse = bool(steps[place]) and np.ptp(_finite(values[place])) < steps[place] * 0.2 * data.n_rows
         return (place not in data.contexts.positions, place not in held, data.kinds[place] is not Kind.CATEGORICAL,
-                name not in named, name not in data.declared, _sounds_made(name, names), coarse, name)  # fmt: skip
+                name not in linked, name not in named, name not in data.declared,
+                _sounds_made(name, names), coarse, name)  # fmt: skip
 
     order = sorted(values, key=trust)
     return Columns(
@@ -126,6 +129,7 @@ def columns_of(data: Dataset, kept: Collection[str], named: Collection[str] = ()
         np.array([steps[place] for place in order]),
         np.array([_sounds_made(data.names[place], names) for place in order], dtype=bool),
         np.array([data.names[place] in named for place in order], dtype=bool),
+        np.array([data.names[place] in linked for place in order], dtype=bool),
     )
 
 

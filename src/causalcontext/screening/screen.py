@@ -19,7 +19,9 @@ from causalcontext.data.indicators import split_context
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.tables import columns_of_table, context_places, eager_frame
 from causalcontext.errors import DataError, KnowledgeError, check_are_columns
+from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Codes, Ints, Values
+from causalcontext.knowledge import Knowledge
 from causalcontext.screening.cells import POINT, text_numbers
 from causalcontext.screening.columns import NAMES_OF_INDEX, ColumnCells, cells_of_column, why_no_variable
 from causalcontext.screening.contexts import (
@@ -62,6 +64,7 @@ class Asked:
     damaged: str = "auto"  # one of `DAMAGED`
     codes_decided: bool = False  # whether the caller said which values are codes for missing ones
     named: Collection[str] = ()  # the columns that knowledge names
+    linked: Collection[str] = ()  # those of them that are in a link, or closed
 
     @property
     def declared(self) -> dict[str, str]:
@@ -88,11 +91,13 @@ class Screening:
     """The columns whose scale makes differences between contexts."""
     rows: Ints | None = field(default=None, compare=False)
     """The rows that are searched, where some of the table are left out."""
+    unused: tuple[str, ...] = ()
+    """The columns left out that tiers, roots or sinks name, which are used without them."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What belongs among the warnings of a result."""
-        return tuple(words for words in (words_about_left_out(self.left_out), *self.told) if words)
+        return tuple(words for words in (words_about_left_out(self.left_out, self.unused), *self.told) if words)
 
     def within(self, rows: Ints | None) -> Screening:
         """The same in a larger table, of which these rows were looked at; None for all."""
@@ -107,15 +112,34 @@ class Screening:
             return declared
         return {name: kind for name, kind in declared.items() if str(name) not in out}
 
-    def check_names(self, names: Iterable[str], what: str = "knowledge") -> None:
-        """Return unless one of some names is that of a column that was left out."""
+    def with_knowledge(self, known: Knowledge, series: SeriesOptions | None) -> tuple[Screening, Knowledge]:
+        """The screening with the words on knowledge, and what is known of the columns that are searched.
+
+        Tiers, roots and sinks often list every column of a table, so that they are used without functions of other
+        columns. A column of another kind that is named, and a link of a function, are an error.
+        """
+        functions = {left.column for left in self.left_out if left.why is Why.FUNCTION}
+        functions -= {*columns_of_variables(known.linked, series)}
+        unused = tuple(column for column in columns_of_variables(known.names, series) if column in functions)
+        rest = known.without([name for name in known.names if column_of_variable(name, series) in functions])
         left_out = {left.column: left for left in self.left_out}
-        for name in names:
-            if name in left_out:
-                raise KnowledgeError(f"{what} names {name!r}, which {words_about_absence(left_out[name])}")
+        for column in columns_of_variables(rest.names, series):
+            if column in left_out:
+                raise KnowledgeError(f"knowledge names {column!r}, which {words_about_absence(left_out[column])}")
+        return replace(self, unused=unused) if unused else self, rest
 
 
 NOTHING = Screening()
+
+
+def columns_of_variables(names: Iterable[str], series: SeriesOptions | None) -> tuple[str, ...]:
+    """The columns of some variables; with lags several of these are one column at different times."""
+    return tuple(dict.fromkeys(column_of_variable(name, series) for name in names))
+
+
+def column_of_variable(name: str, series: SeriesOptions | None) -> str:
+    """The column of a variable, which with lags may be that of an earlier time."""
+    return name if series is None else split(name)[0]
 
 
 def screened_table(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Screening]:
@@ -310,7 +334,7 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
             rows = repaired.kept_rows
             found = replace(found, rows=rows if found.rows is None else found.rows[rows])
     covariates = () if asked.series is None else asked.series.covariates
-    left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named)
+    left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named, asked.linked)
     data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)
     left_out = (*left_out, *of_many_levels)
     found = replace(found, told=(*found.told, *merged))

@@ -19,7 +19,6 @@ from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import with_some_cells
 from causalcontext.data.tables import eager_frame
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.knowledge import Knowledge
 from causalcontext.results.few_rows import ThinLevels
 
 FEWEST_ROWS = 10
@@ -116,22 +115,6 @@ def context_without(context: Any, thin: ThinLevels) -> Any:
     gone = [name for name, _ in thin.untested]
     asked = list(context) if isinstance(context, list | tuple) else [context]
     return [one for one in asked if getattr(one, "name", str(one)) not in gone] or None
-
-
-def knowledge_without(knowledge: Knowledge, names: Sequence[str]) -> Knowledge:
-    """What is known of the other variables."""
-    if not set(names) & set(knowledge.names):
-        return knowledge
-
-    def links(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [pair for pair in pairs if not set(pair) & set(names)]
-
-    def others(some: Sequence[str]) -> list[str]:
-        return [name for name in some if name not in names]
-
-    tiers = [tier for tier in map(others, knowledge.tiers) if tier]
-    return Knowledge(links(knowledge.required), links(knowledge.forbidden), tiers, others(knowledge.roots),
-                     others(knowledge.sinks), others(knowledge.closed))  # fmt: skip
 
 
 def kinds_without(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> Mapping[Any, str] | None:

@@ -61,8 +61,8 @@ def mended(data: Dataset, missing: str = "raise", keep: bool = False, codes_deci
         small = len(data.codes) - int(damaged.sum()) >= (1.0 - MOST_LEFT_OUT) * len(data.codes)
         if keep or not (as_missing or small):
             told.append(finding.words.format("" if keep else f", in {percent(finding.share)} of the rows, too many to "
-                                             "leave out: links, claims and effects may be false (missing='model' "
-                                             "takes the cells for missing)"))  # fmt: skip
+                                             "leave out: links, claims and effects may be false; missing='model' "
+                                             "takes the cells for missing"))  # fmt: skip
         elif as_missing:
             told.append(finding.words.format("; they are taken for missing"))
             data = _with_missing(data, finding)

@@ -149,8 +149,7 @@ def codes_for_missing(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damag
     alone = len(codes) == 1
     texts = [f"{code:g}" for code in sorted({code for own in codes.values() for code in own})]
     means = f"{listed(texts)} {'means' if len(texts) == 1 else 'mean'} missing"
-    way = (f"if these are measurements, pass na_values=[]; if {means}, pass na_values=[{', '.join(texts)}] "
-           f"(--na={','.join(texts)})")  # fmt: skip
+    way = f"if these are measurements, pass na_values=[]; if {means}, pass na_values=[{', '.join(texts)}]"
     words = f"{listed(parts, MOST_NAMED, 'column')}, far from {'its' if alone else 'their'} other values"
     return _cells(DamageKind.CODES, data, cells, words, way)
 

@@ -13,6 +13,7 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.left_out import DoubtfulScale
+from causalcontext.screening.relations import LARGEST
 
 LOOK = 10_000
 """Rows of a long table that tell how the values of a column are spread; at a fifth of it, values that 1 % of the rows
@@ -96,7 +97,7 @@ class NumberColumn:
 
 
 def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
-    """The continuous system variables that have at least two different values."""
+    """The continuous system variables that have at least two different values, none of them too large to be squared."""
     columns = []
     for position in data.system:
         values = np.asarray(data.columns[position])
@@ -106,7 +107,8 @@ def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
         some = numbers[:: max(1, -(-len(numbers) // LOOK))]
         some = np.sort(some[np.isfinite(some)])
         distinct, counts = np.unique(some, return_counts=True)
-        if len(distinct) > 1:
+        largest = np.abs(numbers).max(where=np.isfinite(numbers), initial=0.0)
+        if len(distinct) > 1 and largest < LARGEST:
             name = data.names[position]
             declared = name in data.declared
             columns.append(NumberColumn(name, position, numbers, some, distinct, counts.astype(np.int64), declared))
