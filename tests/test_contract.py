@@ -110,7 +110,7 @@ def test_tables_have_their_columns(kind: str) -> None:
 def test_answers(kind: str) -> None:
     result = found(kind)
     x, y = result.names[:2]
-    assert len(result.explain(x, y).splitlines()) == len(result.contexts)
+    assert 1 <= len(result.explain(x, y).splitlines()) <= len(result.contexts)
     assert all(line.startswith(("present", "absent")) for line in result.explain(x, y).splitlines())
     assert set(MECHANISMS) <= set(result.mechanisms().columns)
     assert {"context", "effect", "low", "high", "identified"} <= set(result.effects(x, y).columns)

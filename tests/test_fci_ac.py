@@ -6,6 +6,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import Endpoint, GraphKind
+from causalcontext.results.explain import explained
 from causalcontext.simulate import random_hidden_model
 
 PAIR = {"fertiliser", "yield"}
@@ -60,12 +61,12 @@ def test_the_labeled_union_has_an_edge_for_every_mark_that_contradicts_another(b
 
 
 def test_explain_says_what_ends_mean_and_where_they_come_from(farm, bold):
-    irrigated, rain_fed = bold.explain("yield", "fertiliser").splitlines()
+    irrigated, rain_fed = explained(bold, "yield", "fertiliser", apart=True)
     assert "Neither causes the other: a hidden cause acts on both, or a test erred" in rain_fed
     assert "An arrow at yield by collider: uptake and fertiliser are separated where water = rain-fed" in rain_fed
     assert "fertiliser causes yield, perhaps through others; a hidden cause of both is not excluded" in irrigated
     assert "A tail at fertiliser by R4: a discriminating path between water and uptake shows it" in irrigated
-    contested = farm.explain("fertiliser", "yield").splitlines()[1]
+    contested = explained(farm, "fertiliser", "yield", apart=True)[1]
     assert "A hidden common cause, or two separations that contradict each other. Contested at yield by" in contested
     expected = "In this context neither a direct mechanism nor a hidden common cause links them."
     assert expected in farm.explain("price", "rain")
@@ -76,7 +77,7 @@ def test_every_end_of_a_direction_has_its_reason(bold):
     for place, value in enumerate(bold.contexts):
         graph = bold.graphs[value]
         for x, y in np.argwhere(np.isin(graph.endpoints, (Endpoint.ARROW, Endpoint.TAIL))).tolist():
-            story = bold.explain(graph.names[x], graph.names[y]).splitlines()[place]
+            story = explained(bold, graph.names[x], graph.names[y], apart=True)[place]
             assert f" at {graph.names[y]} by " in story or f" at {graph.names[y]}, since" in story
 
 

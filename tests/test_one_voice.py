@@ -15,6 +15,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.report.payload import payload
 from causalcontext.results.changes import WithinContexts, why_inside_only
+from causalcontext.results.explain import explained
 from causalcontext.simulate import random_model
 from causalcontext.simulate.examples import proteins
 from marks import rest_slow
@@ -70,7 +71,7 @@ def result_of(name: str) -> cc.ContextGraphs:
 def test_explain_says_what_the_graphs_have(name: str) -> None:
     result = result_of(name)
     for x, y in itertools.combinations(result.names, 2):
-        lines = result.explain(x, y).splitlines()
+        lines = explained(result, x, y, apart=True)
         for value, line in zip(result.contexts, lines, strict=True):
             mark = result.graphs[value].mark(x, y)
             assert line.startswith(f"present in {value} ({x} {mark} {y})" if mark else f"absent in {value}")
@@ -82,7 +83,7 @@ def test_explain_comments_on_what_sounds_otherwise(name: str) -> None:
     result, alpha = result_of(name), result_of(name).settings.alpha
     reason = why_inside_only(result)
     for x, y in itertools.combinations(result.names, 2):
-        for line in result.explain(x, y).splitlines():
+        for line in explained(result, x, y, apart=True):
             found = OTHER_ROWS.search(line)
             if found is None:
                 continue
@@ -133,7 +134,7 @@ def test_the_report_tells_the_same_stories(name: str) -> None:
     result = result_of(name)
     page = payload(result)
     for pair, told in zip(page["pairs"], page["stories"], strict=True):
-        assert list(told) == result.explain(*(result.names[i] for i in pair)).splitlines()
+        assert list(told) == explained(result, *(result.names[i] for i in pair), apart=True)
 
 
 def test_cancellation_is_no_selection() -> None:

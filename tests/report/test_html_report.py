@@ -13,6 +13,7 @@ from causalcontext.report import payload as payloads
 from causalcontext.report.html import answer, page, safe_json, stories
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.changes import claims_to_keep
+from causalcontext.results.explain import explained
 from causalcontext.simulate.examples import proteins
 from pags import soil_pags
 
@@ -44,7 +45,7 @@ def test_the_data_are_those_of_the_result(soil):
     for place, value in enumerate(soil.contexts):
         assert len(data["graphs"][place]) == len(soil.graphs[value].edges)
     slot = data["pairs"].index([0, 1])
-    assert "\n".join(data["stories"][slot]) == soil.explain(soil.names[0], soil.names[1])
+    assert data["stories"][slot] == explained(soil, soil.names[0], soil.names[1], apart=True)
 
 
 def test_effects_are_those_of_the_result(soil):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
-from causalcontext.results.explain import _gain
+from causalcontext.results.explain import _gain, explained
 from causalcontext.simulate.linear import random_model
 
 
@@ -35,7 +35,7 @@ def test_no_sentence_contradicts_the_graph_or_the_knowledge(seed):
     for result in (found, found.with_graphs(model.truth().descriptive)):
         for i, x in enumerate(found.names):
             for j, y in enumerate(found.names[:i]):
-                for value, story in zip(result.contexts, result.explain(x, y).split("\n"), strict=False):
+                for value, story in zip(result.contexts, explained(result, x, y, apart=True), strict=False):
                     present = bool(result.graphs[value].mark(x, y))
                     assert story.startswith("present" if present else "absent")
                     assert ("raises the score" in story) <= present

@@ -5,6 +5,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.graphs.paths import is_d_separated
+from causalcontext.results.explain import explained
 from causalcontext.results.structure_words import missing_link_words, separating_set
 from causalcontext.simulate.linear import random_model
 
@@ -16,12 +17,28 @@ def soil():
 
 def test_the_flagship_sentence(soil):
     """Rain and radiation both decide how wet the soil is, and the soil is what the contexts are."""
-    lines = soil.explain("precipitation", "radiation").split("\n")
-    assert len(lines) == 2
-    for line, value in zip(lines, ("dry", "wet"), strict=True):
-        assert line.startswith(f"absent in {value}: both cause soil: they are independent overall and dependent within "
-                               "contexts, since conditioning on soil, a common effect, links them; "
-                               "the link would lower the score of the model by")  # fmt: skip
+    (line,) = soil.explain("precipitation", "radiation").split("\n")
+    rest = (
+        "precipitation and radiation are independent overall, but dependent within contexts, since both cause soil "
+        "and conditioning on a common effect links its causes; the link would lower the score of the model by"
+    )
+    assert line.startswith(f"absent in dry and wet: {rest}")
+    apart = explained(soil, "precipitation", "radiation", apart=True)
+    for line, value in zip(apart, ("dry", "wet"), strict=True):
+        assert line.startswith(f"absent in {value}: {rest}")
+
+
+def test_contexts_of_which_the_same_is_said_share_a_line():
+    random = np.random.default_rng(0)
+    a = random.standard_normal(300)
+    table = {"A": a, "B": a + random.standard_normal(300), "R": np.arange(300) % 3}
+    result = cc.discover(table, "R", method="score-ac")
+    linked, empty = (cc.Graph.from_edges(result.names, edges) for edges in ([("A", "B", "-->")], []))
+    given = result.with_graphs({0: linked, 1: empty, 2: linked})
+    lines = given.explain("A", "B").split("\n")
+    assert [line.split(":")[0] for line in lines] == ["present in 0 and 2 (A --> B)", "absent in 1"]
+    heads = [line.split(":")[0] for line in explained(given, "A", "B", apart=True)]
+    assert heads == ["present in 0 (A --> B)", "absent in 1", "present in 2 (A --> B)"]
 
 
 def test_a_chain_is_blocked(soil):
@@ -38,10 +55,10 @@ def with_graph(result, edges):
 @pytest.mark.parametrize(("edges", "words"), [
     ([], "no path between them is open: neither acts on the other, and they have no common cause"),
     ([("A", "C", "-->"), ("C", "B", "-->")], "every path between them is blocked by C"),
-    ([("A", "R", "-->"), ("B", "R", "-->")], "both cause R: they are independent overall and dependent within "
-     "contexts, since conditioning on R, a common effect, links them"),
-    ([("A", "C", "-->"), ("B", "C", "-->"), ("C", "R", "-->")], "both lead to R: they are independent overall and "
-     "dependent within contexts, since conditioning on R, a common effect, links them"),
+    ([("A", "R", "-->"), ("B", "R", "-->")], "{x} and {y} are independent overall, but dependent within "
+     "contexts, since both cause R and conditioning on a common effect links its causes"),
+    ([("A", "C", "-->"), ("B", "C", "-->"), ("C", "R", "-->")], "{x} and {y} are independent overall, but dependent "
+     "within contexts, since both lead to R and conditioning on a common effect links its causes"),
     ([("A", "C", "-->"), ("C", "B", "-->"), ("A", "R", "-->"), ("B", "R", "-->")],
      "every path between them is blocked by C, and one is opened by conditioning on R as well"),
     ([("A", "C", "-->"), ("B", "C", "-->")], "no path between them is open: neither acts on the other, and they have "
@@ -53,8 +70,8 @@ def test_every_structure_has_its_words(edges, words):
     random = np.random.default_rng(0)
     table = {name: random.standard_normal(80) for name in "ABC"} | {"R": random.integers(0, 2, 80)}
     result = with_graph(cc.discover(table, "R", method="pc-ac", test="partial-correlation"), edges)
-    assert missing_link_words(result, "A", "B", 0) == words
-    assert missing_link_words(result, "B", "A", 1) == words
+    assert missing_link_words(result, "A", "B", 0) == words.format(x="A", y="B")
+    assert missing_link_words(result, "B", "A", 1) == words.format(x="B", y="A")
 
 
 @pytest.mark.parametrize("seed", range(4))

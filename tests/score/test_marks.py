@@ -10,6 +10,7 @@ import causalcontext as cc
 from causalcontext.graphs.dags import OpenGraphs
 from causalcontext.graphs.endpoints import Endpoint, adjacent, directed, marked
 from causalcontext.results.evidence import score_edges
+from causalcontext.results.explain import explained
 from causalcontext.score.judgement import CLEAR, FOLLOWED, direct, in_table
 from causalcontext.simulate import random_model
 from marks import rest_slow
@@ -151,7 +152,7 @@ def test_a_rule_behind_a_mark_is_explained_kept_and_compared(tmp_path):
         if result.origins:
             break
     g, a, b = next(iter(result.origins))
-    words = result.explain(result.names[a], result.names[b]).splitlines()[g]
+    words = explained(result, result.names[a], result.names[b], apart=True)[g]
     assert "not all models near the best one say so" in words
     result.save(tmp_path / "kept.json")
     assert cc.load(tmp_path / "kept.json").origins == result.origins

@@ -25,6 +25,7 @@ from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
 from causalcontext.results.equations import partial_curves
 from causalcontext.results.evidence import FOLLOWED
+from causalcontext.results.explain import explained
 from causalcontext.results.log import Decision
 from causalcontext.results.series import context_nodes
 from causalcontext.results.words import context_words, p_text, view_words
@@ -249,7 +250,7 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
 
 def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:
     """The story of a pair of a presentable result, context by context: each is one line."""
-    return [printable(line) for line in shown.explain(shown.names[i], shown.names[j]).split("\n")]
+    return [printable(line) for line in explained(shown, shown.names[i], shown.names[j], apart=True)]
 
 
 def shown_once(names: Sequence[str]) -> tuple[str, ...]:

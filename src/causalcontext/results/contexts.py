@@ -28,7 +28,7 @@ from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities, with_probabilities
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence, score_decisions, score_edges
-from causalcontext.results.few_rows import ThinLevels, untested_words
+from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
 from causalcontext.results.outcome import DataSummary, Settings
@@ -409,13 +409,10 @@ class ContextGraphs(EffectMethods):
         return data.contexts, gather_statistics(data, "listwise").of_columns(data)
 
     def explain(self, x: str, y: str) -> str:
-        """Why x and y are adjacent or not, context by context, in words."""
-        from causalcontext.results.explain import explain
+        """Why x and y are adjacent or not, in words: a line for all contexts of which the same is said."""
+        from causalcontext.results.explain import explained
 
-        told = "" if self.thin is None else untested_words(self.thin, x, y)
-        if told and {x, y} <= set(self.names):
-            return told
-        return "\n".join([explain(self.searched, x, y), *(() if self.thin is None else self.thin.stories)])
+        return "\n".join(explained(self, x, y))
 
     def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
         """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.

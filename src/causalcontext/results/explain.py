@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from causalcontext.errors import OptionError
+from causalcontext.errors import OptionError, listed
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.changes import MOST_CONTEXTS, found_changes, inside_words, moved_words
 from causalcontext.results.equations import ORDERED
 from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
+from causalcontext.results.few_rows import untested_words
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.log import Decision, Entries
 from causalcontext.results.series import context_nodes, copies_in, series_of
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 
+MOST_LISTED = 12
+"""Contexts that one sentence names."""
 TIE = 0.05
 CLEAR = 3.0
 """Directions with a smaller margin are not said by all models near the best one."""
@@ -45,27 +48,40 @@ _SAID = {Decision.PRESENT: True, Decision.REQUIRED: True, Decision.UNTESTABLE: T
 """Whether a deciding test says that there is an edge."""
 
 
-def explain(result: ContextGraphs, x: str, y: str) -> str:
-    """The story of a pair: one line per context; of two variables of a window the earlier one comes first."""
+def explained(result: ContextGraphs, x: str, y: str, apart: bool = False) -> list[str]:
+    """The story of a pair: a line for all contexts of which the same is said, or with `apart` for every context.
+
+    What else is to be said follows. Of two variables of a window the earlier one comes first.
+    """
+    told = "" if result.thin is None else untested_words(result.thin, x, y)
+    if told and {x, y} <= set(result.names):
+        return [told]
+    return [*_searched(result.searched, x, y, apart), *(() if result.thin is None else result.thin.stories)]
+
+
+def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
+    """The same of the contexts that were searched."""
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
     if result.series is not None:
         (early, lag), (late, other) = sorted((split(x), split(y)), key=lambda pair: -pair[1])
         if other:
-            return (f"{x} and {y} are both in the past; links repeat, so this is the pair {at(early, lag - other)} and "
-                    f"{late}: explain that")  # fmt: skip
+            return [f"{x} and {y} are both in the past; links repeat, so this is the pair {at(early, lag - other)} and "
+                    f"{late}: explain that"]  # fmt: skip
         x, y = (x, y) if split(x)[1] >= split(y)[1] else (y, x)
         (name, lag), searched = split(x), result.series.copies
         known = name in map(result.names.__getitem__, result.cells.positions) and result.settings.method != "pc-m"
         if result.evidence is None and known and lag not in searched:  # never tested
-            return (f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
-                    f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip
-    stories, elsewhere = [], {} if result.evidence is not None else _on_other_rows(result, x, y)
+            return [f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
+                    f"{', '.join(map(str, searched))} (context_lags)"]  # fmt: skip
+    # The contexts by what is said of them, before their names and after.
+    stories: dict[tuple[str, str, int | None], list[str]] = {}
+    elsewhere = {} if result.evidence is not None else _on_other_rows(result, x, y)
     for place, value in enumerate(result.contexts):
-        mark, lead = result.graphs[value].mark(x, y), "" if result.context is None else f" in {value}"
-        head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+        mark = result.graphs[value].mark(x, y)
+        verdict, edge = ("present", f" ({x} {mark} {y})") if mark else ("absent", "")
         if result.evidence is not None:
-            stories.append(f"{head}: {_by_score(result, result.evidence, x, y, place)}.")
+            story = f"{edge}: {_by_score(result, result.evidence, x, y, place)}."
         else:
             ends = _meaning(result, place, x, y), _origin_words(result, place, x, y)
             told = _by_test(result, x, y, place, elsewhere.get(place))
@@ -74,9 +90,16 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
                 mark
             ):  # as it may of graphs that were given
                 told = f" in this graph; the search by {result.settings.method} found otherwise{told}"
-            stories.append(" ".join(filter(None, (f"{head}{told}.", *ends))))
+            story = " ".join(filter(None, (f"{edge}{told}.", *ends)))
+        stories.setdefault((verdict, story, place if apart else None), []).append(str(value))
     moved = () if result.evidence is None else _of_mechanism(result, x, y)
-    return "\n".join([*stories, *moved])
+    lines = [f"{verdict}{_in_contexts(result, values)}{story}" for (verdict, story, _), values in stories.items()]
+    return [*lines, *moved]
+
+
+def _in_contexts(result: ContextGraphs, values: Sequence[str]) -> str:
+    """The contexts of which one sentence speaks; empty without a context variable."""
+    return "" if result.context is None else f" in {listed(values, MOST_LISTED, 'context')}"
 
 
 def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:

@@ -47,12 +47,13 @@ def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str
     if not opened:
         return "no path between them is open: neither acts on the other, and they have no common cause"
     whole = directed_form(result.union)
-    overall = "independent overall and " if whole is not None and is_d_separated(whole, a, b, ()) else ""
+    overall = "independent overall, but " if whole is not None and is_d_separated(whole, a, b, ()) else ""
     verb = _both_verb(graph, a, b, opened)
-    lead = f"both {verb} {names}: they are" if verb else "they are"
-    effect = "a common effect" if len(opened) == 1 else "common effects"
-    why = f", {effect}," if verb else ""
-    return f"{lead} {overall}dependent within contexts, since conditioning on {names}{why} links them"
+    within = f"{x} and {y} are {overall}dependent within contexts, since"
+    if not verb:
+        return f"{within} conditioning on {names} links them"
+    effect = "a common effect links its" if len(opened) == 1 else "common effects links their"
+    return f"{within} both {verb} {names} and conditioning on {effect} causes"
 
 
 @lru_cache(maxsize=KEPT_GRAPHS)
