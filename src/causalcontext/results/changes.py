@@ -110,7 +110,10 @@ def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float |
     """
     found = [_candidate(change, doubt) if change.claimed and (doubt := _few_values(result, change)) else change
              for change in own_claims(result, first, second, alpha)]  # fmt: skip
-    found = [_candidate(change, doubt) if (doubt := scale_is_doubtful(result, change)) else change for change in found]
+    found = [
+        _candidate(change, doubt) if change.claimed and (doubt := scale_is_doubtful(result, change)) else change
+        for change in found
+    ]
     found = [_candidate(change, doubt) if change.claimed and (doubt := model_is_wrong(result, change)) else change
              for change in found]  # fmt: skip
     claimed = [change for change in found if change.claimed]
@@ -220,9 +223,8 @@ def _recalled(result: ContextGraphs, change: Change) -> Change:
     known = result.known_claims
     if not isinstance(known, str) and known is not None and claim_of(change) in known:
         return change._replace(claimed=True, status=CLAIMED, reason="")
-    return change._replace(
-        reason=change.reason or "it cannot be tested again, since the file has no rows: save the result with rows=True"
-    )
+    cannot = "it cannot be tested again, since the file has no rows: save the result with rows=True"
+    return change._replace(reason=change.reason or scale_is_doubtful(result, change) or cannot)
 
 
 def _few_values(result: ContextGraphs, change: Change) -> str:
