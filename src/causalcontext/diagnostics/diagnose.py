@@ -25,7 +25,7 @@ from causalcontext.diagnostics.shared_time import shared_time
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
-from causalcontext.model_checks.violations import WORDS, advice, danger, short_sentences
+from causalcontext.model_checks.violations import WORDS, advice, danger
 from causalcontext.results.curve_difference import replaceable_links
 from causalcontext.results.notes import About, Note, about
 from causalcontext.search.algorithm import possible_cycles
@@ -141,7 +141,7 @@ def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
 
 def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
     """Warnings of the search, ways in which the table contradicts its model, and what residuals say against that."""
-    of_violations = short_sentences(result.violations, result.context is not None, result.already_asked)
+    of_violations = result.model_checks
     for sentence in (*result.warnings, *result.notes):  # files of older versions have some of them among the notes
         if isinstance(sentence, Note) and sentence.about is About.RESIDUALS:
             yield Finding("model", Severity.WARNING, sentence.found, sentence.advice)
@@ -149,7 +149,7 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
             yield Finding("search", Severity.WARNING, sentence)
     for violation in result.violations:
         found = WORDS[violation.kind].found.format(listed(violation.columns))
-        message = f"{found}: {danger(violation, result.context is not None, result.already_asked)}"
+        message = f"{found}: {danger(violation, result.context is not None)}"
         yield Finding("model", Severity.WARNING, message, advice(violation, result.already_asked),
                       {"kind": violation.kind, "columns": violation.columns, "size": violation.size})  # fmt: skip
 

@@ -1,14 +1,11 @@
 """What a model check finds, and its words: what was found and where, what it does to a result, which call to try.
 
-Error rates are those of `python benchmarks/model_checks.py`: pc-ac on 500 rows of systems with 8 variables that
-have this violation and no other, where straight lines with Gaussian noise have the rates `CLEAN`. Those of other tests
-are of `python benchmarks/curved_accuracy.py --cells uneven-500 --methods pc-ac:sandwich --first-seed 810000`, on the
-same models.
+How much harm each of them does was measured by `python benchmarks/model_checks.py` (docs/diagnostics.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -39,7 +36,6 @@ class Violation:
 
 
 NOTHING_LEFT = "the remedies for this are already in use"
-CLEAN = (0.83, 0.02, 0.83, 0.01)
 Call = tuple[str, str]
 """An option of a call, and its value."""
 
@@ -91,14 +87,6 @@ WORDS = {
                 (Remedy(None, "lags=1 if rows follow each other in time, else fewer rows, further apart"),),
                 (Remedy(None, "fewer rows, further apart"),)),
 }  # fmt: skip
-RATES = {CURVES: (0.54, 0.09, 0.74, 0.17), INTERACTIONS: (0.66, 0.03, 0.74, 0.05),
-         SPREAD: (0.82, 0.04, 0.59, 0.03), SKEW: (0.82, 0.02, 0.70, 0.01),
-         TAILS: (0.83, 0.02, 0.73, 0.02), OUTLIERS: (0.47, 0.11, 0.51, 0.27),
-         ROWS: (0.81, 0.04, 0.83, 0.03)}  # fmt: skip
-"""True and false positive rates of pc-ac with this violation: of links between system variables, then of those at the
-context."""
-RATES_OF_TESTS = {(SPREAD, "sandwich"): (0.78, 0.02, 0.59, 0.03)}
-"""The same with a test that the caller named, where that was measured."""
 
 
 SCORE_WORDS = {
@@ -121,7 +109,6 @@ class AdviceFacts(NamedTuple):
 
     scored: bool = True  # whether score-ac takes the context: with lags one column, not made out of another
     had: tuple[Call, ...] = ()  # the calls that would change nothing, since the search had them
-    test: str = "auto"  # which one decided, if one did
 
 
 ANYTHING = AdviceFacts()
@@ -129,24 +116,13 @@ WITHOUT_CONTEXT = "some edges may be false, missing or wrongly directed"
 
 
 def sentence(violation: Violation, context: bool = True, asked: AdviceFacts = ANYTHING) -> str:
-    """One sentence for a reader of the graphs."""
-    found = WORDS[violation.kind].found.format(listed(violation.columns))
-    return f"{found}: {danger(violation, context, asked)}; {advice(violation, asked)}"
+    """One sentence for a reader of the graphs: what was found, what it does, and what to try.
 
-
-def short_sentences(violations: Iterable[Violation], context: bool = True, asked: AdviceFacts = ANYTHING
-                    ) -> tuple[str, ...]:  # fmt: skip
-    """The same for a list of warnings: what was found, what it does in general, and what to try.
-
-    >>> print(*short_sentences([Violation(TAILS, ("X",), 3.0)]))
+    >>> print(sentence(Violation(TAILS, ("X",), 3.0)))
     the noise of X has heavy tails: some links at the context are missed; try transform='ranks'
     """
-    said = []
-    for violation in violations:
-        words = WORDS[violation.kind]
-        harm = words.danger if context else WITHOUT_CONTEXT
-        said.append(f"{words.found.format(listed(violation.columns))}: {harm}; {advice(violation, asked)}")
-    return tuple(said)
+    found = WORDS[violation.kind].found.format(listed(violation.columns))
+    return f"{found}: {danger(violation, context)}; {advice(violation, asked)}"
 
 
 def score_words(violation: Violation, context: bool) -> tuple[str, str]:
@@ -164,27 +140,6 @@ def advice(violation: Violation, asked: AdviceFacts = ANYTHING) -> str:
     return f"try {', or '.join(left)}" if left else NOTHING_LEFT
 
 
-def danger(violation: Violation, context: bool = True, asked: AdviceFacts = ANYTHING) -> str:
-    """What the violation does to a result, with rates where they were measured; other words without a context."""
-    if not context:
-        return WITHOUT_CONTEXT
-    rates, whose = RATES.get(violation.kind), "pc-ac"
-    if (violation.kind, asked.test) in RATES_OF_TESTS:
-        rates, whose = RATES_OF_TESTS[violation.kind, asked.test], f"pc-ac with test={asked.test!r}"
-    elif asked.test != "auto":
-        whose = "pc-ac with test='auto'"
-    if not rates:
-        return WORDS[violation.kind].danger
-    measured = f"in simulations {whose} {in_words(rates)}; without this violation it {in_words(CLEAN)}"
-    return f"{WORDS[violation.kind].danger} ({measured})"
-
-
-def in_words(rates: tuple[float, ...]) -> str:
-    """True and false positive rates in words.
-
-    >>> in_words(CLEAN)
-    'finds 83 % of the links and falsely links 2 % of the other pairs (at the context 83 % and 1 %)'
-    """
-    found, false, there, false_there = (f"{100.0 * rate:.0f} %" for rate in rates)
-    return (f"finds {found} of the links and falsely links {false} of the other pairs (at the context {there} and "
-            f"{false_there})")  # fmt: skip
+def danger(violation: Violation, context: bool = True) -> str:
+    """What the violation does to a result; other words without a context."""
+    return WORDS[violation.kind].danger if context else WITHOUT_CONTEXT

@@ -22,7 +22,7 @@ from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence, short_sentences
+from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
 from causalcontext.results.cut import Cut
 from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities, with_probabilities
@@ -250,8 +250,7 @@ class ContextGraphs(EffectMethods):
     @property
     def cautions(self) -> tuple[str, ...]:
         """The warnings, with those of the model checks where these were not looked for in the search."""
-        found = short_sentences(self.violations, self.context is not None, self.already_asked)
-        return (*self.warnings, *(words for words in found if words not in self.warnings))
+        return (*self.warnings, *(words for words in self.model_checks if words not in self.warnings))
 
     def with_cautions(self) -> ContextGraphs:
         """The result with the sentences of the model checks among its warnings."""
@@ -265,7 +264,7 @@ class ContextGraphs(EffectMethods):
         """What advice to the reader depends on."""
         ranked = (("transform", "ranks"),) if by_ranks(self) else ()
         had = (("test", self.settings.test), ("method", self.settings.method), *ranked)
-        return AdviceFacts(self.suits_score, had, self.settings.test if self.evidence is None else "auto")
+        return AdviceFacts(self.suits_score, had)
 
     @property
     def suits_score(self) -> bool:
