@@ -416,6 +416,12 @@ class ContextGraphs(EffectMethods):
     def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
         """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
 
+        What is compared depends on the method. After score-ac (and `auto`, where it took it): edges that one context
+        has, slopes of edges that both have, and levels and spreads of variables. After methods that test: edges that
+        one context has, and those that turn around; a slope that differs on an edge of both contexts is not looked at,
+        and a claim needs score-ac to agree. With lags: links into time t, and their slopes where the target reads the
+        context. After fci-ac: also the ends of edges. pc-p has one graph for all contexts, so nothing differs.
+
         A change is claimed where an edge is found in one context and not in the other, its slopes differ after
         false-discovery control (`q` <= alpha), nothing else explains that, no model check says that the model is wrong,
         and, for methods that test, score-ac makes the same claim in the same rows; all else is a "candidate"
