@@ -280,3 +280,14 @@ def test_strong_effects_have_the_middle_95_percent_and_weak_ones_98(rows, result
         _, low, high, _ = draws.spread(0, 1, 0, 1, 0.95)  # differences are always careful
         apart = drawn[:, 0, 0, 1] - drawn[:, 1, 0, 1]
         assert np.mean((apart < low) | (apart > high)) == pytest.approx(0.02, abs=0.005)
+
+
+def test_intervals_do_not_depend_on_the_order_of_the_columns():
+    """The draws went by position: another order of the columns had other random numbers."""
+    table = cc.examples.soil_moisture(400, seed=3)[["precipitation", "radiation", "runoff", "soil"]]
+    rng = np.random.default_rng(1)
+    table = table.assign(other=0.6 * table["runoff"] + rng.standard_normal(400))
+    first = cc.discover(table, "soil").effects("precipitation", "other")
+    turned = cc.discover(table[table.columns[::-1]], "soil").effects("precipitation", "other")
+    assert (first["intervals"] == "mixture").all()
+    assert first[["effect", "low", "high"]].equals(turned[["effect", "low", "high"]])

@@ -81,7 +81,9 @@ class EffectDraws:
     def __init__(self, result: ContextGraphs, draws: OrderDraws) -> None:
         assert result.moments is not None
         self._draws, self._contexts = draws, result.cells.positions
-        self._system = [v for v in range(len(result.names)) if v not in self._contexts]
+        # By name, so that draws do not depend on the order of the columns.
+        system = [v for v in range(len(result.names)) if v not in self._contexts]
+        self._system = sorted(system, key=lambda v: result.names[v])
         self._size = len(result.names)
         self._moments = result.moments
         self._cells = result.cells.cells
