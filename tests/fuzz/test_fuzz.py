@@ -8,9 +8,9 @@ from fuzzer import CHANGES, KINDS, chosen_kind, run_case
 from marks import rest_slow
 
 
-@pytest.mark.parametrize("first", rest_slow(range(0, 160, 20)))
+@pytest.mark.parametrize("first", rest_slow(range(0, 160, 10)))
 def test_a_few_cases(first: int) -> None:
-    for number in range(first, first + 20):
+    for number in range(first, first + 10):
         kind, outcome = run_case(number)
         assert not outcome.startswith("FAILED"), f"case {number} ({kind}): {outcome}"
 
