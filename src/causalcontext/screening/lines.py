@@ -37,6 +37,9 @@ NICE = 0.02
 """A coefficient so near to a whole or a half number was meant to be that."""
 MOST_SAID = 4
 """Terms of a sum that are written out."""
+BEYOND_ERRORS = 3.0
+"""Standard errors of a fitted value, in a row, that residuals of rounding may be beyond the bound of half a step: in
+300 rows a total of three parts, rounded, was 0.2 steps beyond it. Not tuned."""
 ROWS = 2000
 
 
@@ -222,7 +225,8 @@ class _Fitted:
             unit = raw[0] / raw
             rest = raw[0] * rest
         weight = np.abs(np.concatenate([[1.0], slopes]))[:, None] * unit * steps[:, None]
-        fit = closeness(rest, weight, float(np.sqrt(left)), slopes, logs)
+        errors = np.sqrt(left * _leverage(centred[1:] / scale[1:, None])) * scale[0] * (raw[0] if logs else 1.0)
+        fit = closeness(rest, weight, float(np.sqrt(left)), slopes, logs, BEYOND_ERRORS * errors)
         return cls(value, tuple(parts), intercept, slopes, fit, logs, raw)
 
     def is_logical(self, columns: Columns) -> bool:
@@ -287,8 +291,12 @@ class _Fitted:
         return f"= {linear_words(terms, constant, float(negligible), digits)}{ending}"
 
 
-def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, logs: bool) -> Fit:
-    """How closely a function holds, by residuals, and by how far the rounding of every column may have moved them."""
+def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, logs: bool, errors: Floats | float = 0.0
+              ) -> Fit:  # fmt: skip
+    """How closely a function holds, by residuals, and by how far the rounding of every column may have moved them.
+
+    `errors` is how far the fitted function may be from the true one in every row.
+    """
     if relative < EXACT:
         return Fit.EXACT
     wholes = slopes * (2.0 if logs else 1.0)
@@ -296,18 +304,24 @@ def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, log
     is_nice = is_nice and (logs or np.allclose(np.abs(slopes), 1.0, atol=NICE))
     # A total is computed of what was rounded already, or all columns were rounded afterwards.
     for steps in (weight, *weight[:, None]):
-        if _is_rounding(rest, steps, is_nice):
+        if _is_rounding(rest, steps, is_nice, errors):
             return Fit.ROUNDED
     return Fit.TRACE if relative < TRACE else Fit.NO
 
 
-def _is_rounding(rest: Floats, steps: Floats, is_nice: bool) -> bool:
+def _leverage(of: Floats) -> Floats:
+    """The variance of a fitted value in every row, by that of a residual, shape (rows,)."""
+    basis = np.linalg.qr(of.T)[0]
+    return np.asarray(1.0 / of.shape[1] + (basis**2).sum(axis=1))
+
+
+def _is_rounding(rest: Floats, steps: Floats, is_nice: bool, errors: Floats | float) -> bool:
     """Whether residuals have the size and bounds of rounding to some steps, shape (columns, rows), beyond chance."""
-    expected, bound = (steps**2).sum(axis=0) / 12.0, steps.sum(axis=0) / 2.0
-    if not (expected > 0.0).all() or (np.abs(rest) > 1.1 * bound).any():
+    expected, bound = (steps**2).sum(axis=0) / 12.0, 1.1 * steps.sum(axis=0) / 2.0 + errors
+    if not (expected > 0.0).all() or (np.abs(rest) > bound).any():
         return False
     ratio = float((rest**2 / expected).mean())
-    inside = scipy.special.erf(1.1 * bound / np.sqrt(2.0 * max(ratio, 1e-9) * expected))
+    inside = scipy.special.erf(bound / np.sqrt(2.0 * max(ratio, 1e-9) * expected))
     nats = float(-np.log(np.maximum(inside, 1e-300)).sum())
     return 0.5 < ratio < 1.35 and (is_nice or nats > CLEAR)
 

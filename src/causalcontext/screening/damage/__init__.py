@@ -60,17 +60,16 @@ def mended(data: Dataset, missing: str = "raise", keep: bool = False, codes_deci
         as_missing = missing in ("model", "testwise")
         small = len(data.codes) - int(damaged.sum()) >= (1.0 - MOST_LEFT_OUT) * len(data.codes)
         if keep or not (as_missing or small):
-            told.append(finding.words.format("" if keep else f", in {percent(finding.share)} of the rows, too many to "
-                                             "leave out: links, claims and effects may be false; missing='model' "
-                                             "takes the cells for missing"))  # fmt: skip
+            handled = "" if keep else (f", in {percent(finding.share)} of the rows, too many to leave out: links, claims "
+                                       "and effects may be false; missing='model' takes the cells for missing")  # fmt: skip
         elif as_missing:
-            told.append(finding.words.format("; they are taken for missing"))
+            handled = "; they are taken for missing"
             data = _with_missing(data, finding)
         else:
             count = int(damaged.sum())
-            told.append(finding.words.format(f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} "
-                                             "left out"))  # fmt: skip
+            handled = f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} left out"
             data, rows = _without_rows(data, damaged), rows[~damaged]
+        told.append(f"{finding.words}{handled}; {finding.way}")
         numbers = number_columns(data)
     for look in (*scales.FINDERS, duplicates.near_copies_of_rows):
         finding = look(data, numbers)
