@@ -298,7 +298,7 @@ def test_a_name_may_have_braces(missing, damaged):
 
 
 def test_the_level_that_most_rows_of_a_context_have_is_no_imputed_mean():
-    """Seven of ten answers of one ward are 3 of 5, their median; a mean of all answers between two levels is imputed."""
+    """Two thirds of the answers of one ward are 3 of 5; a mean of all answers, between two levels, is imputed."""
     table = table_of(0)
     answers = np.random.default_rng(0).integers(1, 6, len(table)).astype(float)
     is_icu = (table["R"] == "icu").to_numpy()

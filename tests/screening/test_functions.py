@@ -118,6 +118,45 @@ def test_a_rounded_total_in_few_rows(seed: int) -> None:
     assert left_out(table.assign(total=np.round(total / 2.0) * 2.0)) == {"total": "= age + dose + stay (rounded)"}
 
 
+@pytest.mark.parametrize("name", ["a", "zz"])
+def test_of_a_number_in_other_units_the_one_goes_that_was_made(name: str) -> None:
+    table = clean(9)
+    assert left_out(table.assign(**{name: 1.8 * table.dose + 32.0})) == {name: "= 1.8 dose + 32"}
+    scaled = (table.dose - table.dose.min()) / np.ptp(table.dose)
+    assert set(left_out(table.assign(**{name: scaled}))) == {name}
+
+
+def test_a_total_of_standard_scores_goes_and_the_scores_stay() -> None:
+    table = clean(10)
+    scores = table[["age", "dose", "stay"]].apply(lambda column: (column - column.mean()) / column.std())
+    table = table.assign(**scores, total=scores.sum(axis=1))
+    assert left_out(table) == {"total": "= age + dose + stay"}
+
+
+@pytest.mark.parametrize("as_truth", [False, True])
+@pytest.mark.parametrize("rows", [300, 3000])
+def test_dummies_of_the_groups_of_a_number(rows: int, as_truth: bool) -> None:
+    table = clean(11, rows)
+    group = pd.qcut(table.dose, 4, labels=False)
+    dummies = {f"quarter_{k}": group == k if as_truth else (group == k).astype(int) for k in range(4)}
+    found = left_out(table.assign(**dummies))
+    assert set(found) == set(dummies)
+    assert found["quarter_1"] == "is a group of dose"
+    random = np.random.default_rng(11).random(rows) < 0.25
+    assert left_out(table.assign(random=random.astype(int))) == {}
+
+
+def test_nothing_is_told_of_the_scale_of_a_column_that_is_left_out() -> None:
+    table = clean(12)
+    table = table.assign(risk=np.exp((table.dose - table.dose.mean()) / table.dose.std()))
+    result = cc.discover(table, "ward")
+    assert {left.column for left in result.left_out} == {"risk"}
+    assert not any("skewed as amounts are" in words for words in result.warnings)
+    assert result.doubtful_scales == ()
+    kept = cc.discover(table, "ward", keep=["risk", "dose"])
+    assert any("risk is skewed as amounts are" in words for words in kept.warnings)
+
+
 @pytest.mark.parametrize("digits", [0, 1, None])
 def test_percentages(digits: int | None) -> None:
     parts = np.random.default_rng(4).gamma(3.0, 1.0, (4, ROWS))

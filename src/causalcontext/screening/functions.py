@@ -160,7 +160,12 @@ def _default(columns: Columns, relation: Relation) -> int:
 
 
 def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
-    """Whether a column is a rank, has mean 0 and sd 1, or is a prediction or a residual of least squares."""
+    """Whether a column is a prediction or a residual of least squares, or the rank or the scaled values of one other.
+
+    Scaled values have mean 0 and sd 1, or go from 0 to 1; a total of such columns is none of them.
+    """
+    if len(relation.parts) > 1:
+        return _is_of_regression(columns, relation, column)
     values = columns.values[column]
     values = values[np.isfinite(values)]
     ranks = mean_ranks(values)
@@ -168,7 +173,8 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     mean, spread = values.mean(), values.std()
     count = values.size
     is_standard = abs(mean) < SAME and min(abs(spread - 1.0), abs(spread * math.sqrt(count / (count - 1)) - 1.0)) < SAME
-    return bool(is_rank or is_standard) or _is_of_regression(columns, relation, column)
+    is_scaled = columns.steps[column] == 0.0 and values.min() == 0.0 and abs(values.max() - 1.0) < SAME
+    return bool(is_rank or is_standard or is_scaled)
 
 
 def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool:

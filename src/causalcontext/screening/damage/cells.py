@@ -62,8 +62,8 @@ FEWEST_LOOKED = 3
 BEYOND_OTHERS = 4.0
 """How many times oftener the mean occurs than any other value, against digit preference. Not tuned."""
 FEWEST_OTHERS = 10.0
-"""Effective values, 1 / sum p^2, beside a mean that lies on their grid: most answers to a question of five levels may be
-the one in the middle. A Poisson count of mean 8 has so many. Not tuned."""
+"""Effective values, 1 / sum p^2, beside a mean that lies on their grid: most answers to a question of five levels may
+be the one in the middle. A Poisson count of mean 8 has so many. Not tuned."""
 EXACT = 1e-6
 """How exactly cells have the mean or median of the others, in standard deviations, or to half of their last digit."""
 MIDDLE = 0.05
