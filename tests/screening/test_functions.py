@@ -169,6 +169,24 @@ def test_percentages(digits: int | None) -> None:
     assert words.startswith(f"= 100 - {' - '.join(others)}")
 
 
+@pytest.mark.parametrize("digits", [1, None])
+@pytest.mark.parametrize("parts", [2, 3])
+@pytest.mark.parametrize("rows", [300, 2000])
+def test_shares_beside_their_parts(rows: int, parts: int, digits: int | None) -> None:
+    """Without the total that they are shares of, one of them and all of them."""
+    table = clean(13, rows)
+    names = ["weight", "age", "stay"][:parts]
+    shares = 100.0 * table[names].abs().div(table[names].abs().sum(axis=1), axis=0)
+    shares = (shares if digits is None else shares.round(digits)).add_prefix("part_")
+    table[names] = table[names].abs()
+    found = left_out(table.assign(part_age=shares["part_age"]))
+    ending = "" if digits is None else " (rounded)"
+    assert found == {"part_age": f"= 100 age / ({' + '.join(sorted(names))}){ending}"}
+    assert set(left_out(table.join(shares))) == set(shares)
+    noisy = shares["part_age"] * np.exp(0.02 * np.random.default_rng(13).normal(size=rows))
+    assert left_out(table.assign(part_age=noisy if digits is None else noisy.round(digits))) == {}
+
+
 def test_dummies_without_their_category() -> None:
     level = np.random.default_rng(5).integers(0, 5, ROWS)
     found = left_out(clean(5).assign(**{f"site_{k}": (level == k).astype(int) for k in range(5)}))

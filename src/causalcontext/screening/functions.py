@@ -30,6 +30,7 @@ from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.levels import level_relations
 from causalcontext.screening.lines import linear_relations
 from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of, some_rows
+from causalcontext.screening.shares import share_relations
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.views import Contexts
 
@@ -37,9 +38,11 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     level_relations,
     lambda columns, gone: linear_relations(columns, gone, logs=False, closely=True),
     bent_relations,
+    lambda columns, gone: share_relations(columns, gone, closely=True),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=True),
     lambda columns, gone: surface_relations(columns, gone, closely=True),
     lambda columns, gone: linear_relations(columns, gone, logs=False, closely=False),
+    lambda columns, gone: share_relations(columns, gone, closely=False),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=False),
     lambda columns, gone: surface_relations(columns, gone, closely=False),
 )

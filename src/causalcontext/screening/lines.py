@@ -304,7 +304,8 @@ def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, log
     is_nice = is_nice and (logs or np.allclose(np.abs(slopes), 1.0, atol=NICE))
     # A total is computed of what was rounded already, or all columns were rounded afterwards.
     for steps in (weight, *weight[:, None]):
-        if _is_rounding(rest, steps, is_nice, errors):
+        # Half a step is the sharper test, which errors of the fit may break.
+        if _is_rounding(rest, steps, is_nice, 0.0) or _is_rounding(rest, steps, is_nice, errors):
             return Fit.ROUNDED
     return Fit.TRACE if relative < TRACE else Fit.NO
 

@@ -227,7 +227,7 @@ def _is_on_grid(value: float, others: Floats) -> bool:
     """Whether a value is whole steps away from others, as the middle one of some levels is."""
     step = float(np.diff(others).min())
     steps = (value - others[0]) / step
-    return abs(steps - round(steps)) < EXACT * max(1.0, abs(steps))
+    return bool(abs(steps - round(steps)) < EXACT * max(1.0, abs(steps)))
 
 
 def _last_digit(value: float) -> float:
