@@ -187,6 +187,15 @@ def test_shares_beside_their_parts(rows: int, parts: int, digits: int | None) ->
     assert left_out(table.assign(part_age=noisy if digits is None else noisy.round(digits))) == {}
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_rounded_prediction(seed: int) -> None:
+    """It is the only rounded column, and weak predictors in it add less than rounding takes away."""
+    table = clean(seed, 1000)
+    predicted = regression(table.stay, table.dose, table.age, table.weight)
+    step = 0.1 * float(predicted.std())
+    assert set(left_out(table.assign(a_guess=np.round(predicted / step) * step))) == {"a_guess"}
+
+
 def test_dummies_without_their_category() -> None:
     level = np.random.default_rng(5).integers(0, 5, ROWS)
     found = left_out(clean(5).assign(**{f"site_{k}": (level == k).astype(int) for k in range(5)}))

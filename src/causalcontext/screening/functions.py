@@ -165,8 +165,11 @@ def _default(columns: Columns, relation: Relation) -> int:
 def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     """Whether a column is a prediction or a residual of least squares, or the rank or the scaled values of one other.
 
-    Scaled values have mean 0 and sd 1, or go from 0 to 1; a total of such columns is none of them.
+    So is the only column that was rounded. Scaled values have mean 0 and sd 1, or go from 0 to 1; a total of such
+    columns is none of them.
     """
+    if relation.made == column:
+        return True
     if len(relation.parts) > 1:
         return _is_of_regression(columns, relation, column)
     values = columns.values[column]

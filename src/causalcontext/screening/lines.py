@@ -40,6 +40,9 @@ MOST_SAID = 4
 BEYOND_ERRORS = 3.0
 """Standard errors of a fitted value, in a row, that residuals of rounding may be beyond the bound of half a step: in
 300 rows a total of three parts, rounded, was 0.2 steps beyond it. Not tuned."""
+MORE_LEFT, MORE_BY_CHANCE = 1.0, 8.0
+"""By what share the mean square of what is left may rise with fewer terms; and where too few are left then, since terms
+of a rounded prediction may contribute less than its rounding, by what share times the rows. Not tuned."""
 ROWS = 2000
 
 
@@ -145,16 +148,21 @@ def _dependent(table: Floats, terms: Sequence[_Term], columns: Columns, logs: bo
 
 def _confirmed(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool) -> Relation | None:
     """The relation with the fewest terms, on all rows that have them."""
-    parts = _fewest(columns, value, before, logs, closely)
-    if not parts or not any(not columns.is_context[term.column] for term in parts):
-        return None
-    fitted = _Fitted.of(columns, value, parts, logs)
-    if fitted is None or fitted.fit < (Fit.EXACT if closely else Fit.TRACE) or fitted.is_logical(columns):
-        return None
-    return fitted.relation(columns)
+    for more in (MORE_LEFT, MORE_BY_CHANCE / min(columns.values.shape[1], ROWS)):
+        parts = _fewest(columns, value, before, logs, closely, 1.0 + more)
+        if not parts or not any(not columns.is_context[term.column] for term in parts):
+            return None
+        fitted = _Fitted.of(columns, value, parts, logs)
+        if fitted is None or fitted.is_logical(columns):
+            return None
+        if fitted.fit >= (Fit.EXACT if closely else Fit.TRACE):
+            return fitted.relation(columns)
+    return None
 
 
-def _fewest(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool) -> list[_Term]:
+def _fewest(
+    columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool, allowance: float
+) -> list[_Term]:
     """The terms that a relation needs: the others are left out, those first that contribute least."""
     values = np.array([term.of(columns.values) for term in (value, *before)])
     rows = np.isfinite(values).all(axis=0)
@@ -167,7 +175,7 @@ def _fewest(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool,
     values = values / np.maximum(np.sqrt((values**2).mean(axis=1, keepdims=True)), 1e-300)
     chosen = list(range(len(before)))
     slopes, left = _regression(values[0], values[1:])
-    allowed = max(2.0 * left, (10 * EXACT) ** 2 if closely else min(TRACE**2, 4.0 * left + EXACT**2))
+    allowed = max(allowance * left, (10 * EXACT) ** 2 if closely else min(TRACE**2, 4.0 * left + EXACT**2))
     while len(chosen) > 1:
         small = np.abs(slopes) < 0.5 * np.sqrt(allowed)
         drop = np.flatnonzero(small) if small.any() else np.array([np.abs(slopes).argmin()])
@@ -249,7 +257,13 @@ class _Fitted:
                     size += np.log(columns.values[self.value.column] / columns.values[term.column])
                 slopes[term.column] = size
         parts = tuple(dict.fromkeys(term.column for term in self.parts))
-        return Relation(self.value.column, parts, words, slopes, self._plainness())
+        return Relation(self.value.column, parts, words, slopes, self._plainness(), self._made(columns))
+
+    def _made(self, columns: Columns) -> int | None:
+        """The only column on a grid, of a relation that holds but for its rounding."""
+        on_grid = [column for column in dict.fromkeys(term.column for term in (self.value, *self.parts))
+                   if columns.is_number[column] and columns.steps[column] > 0.0]  # fmt: skip
+        return on_grid[0] if self.fit == Fit.ROUNDED and len(on_grid) == 1 else None
 
     def _plainness(self) -> dict[int, int]:
         """How plain the function is when it is solved for each of the columns."""
