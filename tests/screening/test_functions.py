@@ -196,6 +196,19 @@ def test_a_rounded_prediction(seed: int) -> None:
     assert set(left_out(table.assign(a_guess=np.round(predicted / step) * step))) == {"a_guess"}
 
 
+@pytest.mark.parametrize("name", ["a", "zz"])
+@pytest.mark.parametrize("share", [0.01, 0.03])
+def test_a_copy_with_slips(name: str, share: float) -> None:
+    """The one goes that has the slips: its links are those of the original, but weaker."""
+    table = clean(14, 1000)
+    random = np.random.default_rng(14)
+    wrong = random.random(len(table)) < share
+    found = left_out(table.assign(**{name: np.where(wrong, random.permutation(table.dose), table.dose)}))
+    assert found == {name: f"is a copy of dose but for {wrong.sum()} cells"}
+    many = random.random(len(table)) < 0.1
+    assert left_out(table.assign(**{name: np.where(many, random.permutation(table.dose), table.dose)})) == {}
+
+
 def test_dummies_without_their_category() -> None:
     level = np.random.default_rng(5).integers(0, 5, ROWS)
     found = left_out(clean(5).assign(**{f"site_{k}": (level == k).astype(int) for k in range(5)}))

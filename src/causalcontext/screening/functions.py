@@ -27,7 +27,7 @@ from causalcontext.score.options import MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.search import Effort
 from causalcontext.screening.bends import bent_relations, surface_relations
 from causalcontext.screening.left_out import LeftOut, Why
-from causalcontext.screening.levels import level_relations
+from causalcontext.screening.levels import level_relations, near_copies
 from causalcontext.screening.lines import linear_relations
 from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of, some_rows
 from causalcontext.screening.shares import share_relations
@@ -45,6 +45,7 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     lambda columns, gone: share_relations(columns, gone, closely=False),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=False),
     lambda columns, gone: surface_relations(columns, gone, closely=False),
+    near_copies,
 )
 """Searches in their order: what is exact and simple first, so that a sum is not called a product of powers."""
 MOST_SCORED, MOST_BESIDE, ROWS_SCORED = 6, 5, 800

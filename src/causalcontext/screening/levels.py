@@ -7,7 +7,7 @@ import scipy
 
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.screening.bends import curve_words, line_plainness
-from causalcontext.screening.relations import Columns, Relation, log_slopes, some_rows
+from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, log_slopes, some_rows
 
 ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK = 60, 2000
 GAPS = (1, 2, 3, 5)
@@ -18,6 +18,10 @@ FEWEST_OF_A_VALUE = 5
 """Rows of the rarest value of a column of two values, before two columns that agree mean anything."""
 CLEAR = 30.0
 """In nats: how improbable it is, by the number of ways to arrange the rows, that unrelated columns look like this."""
+FINE = 20.0
+"""Effective values of a number of which another one may be a copy with slips, as in `damage.finding`."""
+LEAST_EQUAL, LEAST_EQUAL_IN_A_GLANCE = 0.95, 0.85
+"""Shares of rows with the same value: a copy, typed by hand, has other values in 1 to 3 % of them. Not tuned."""
 GROUPS = 12
 """A function of fewer different values is a group, of two a threshold; one of more is rounded."""
 
@@ -49,6 +53,33 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         elif columns.may_go[value]:
             found.append(Relation(value, (of,), {value: _words_one_way(columns, value, of)}))
     return found
+
+
+def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
+    """Numbers that have the value of another one in nearly every row, and another value in some: copies with slips."""
+    usable = [j for j in columns.numbers(gone) if _effective_values(columns.values[j]) >= FINE]
+    few = some_rows(columns, ROWS_OF_A_GLANCE)
+    found = []
+    for place, value in enumerate(usable):
+        for of in usable[:place]:
+            if np.mean(few[value] == few[of]) < LEAST_EQUAL_IN_A_GLANCE:
+                continue
+            known = np.isfinite(columns.values[value]) & np.isfinite(columns.values[of])
+            count = int(np.count_nonzero(columns.values[value][known] != columns.values[of][known]))
+            if known.sum() < FEWEST_ROWS or count > (1.0 - LEAST_EQUAL) * known.sum():
+                continue
+            words = {
+                column: f"is a copy of {columns.names[other]} but for {count:,} cell{'' if count == 1 else 's'}"
+                for column, other in ((value, of), (of, value))
+            }
+            found.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
+    return found
+
+
+def _effective_values(values: Floats) -> float:
+    """Effective values, 1 / sum p^2."""
+    counts = np.unique(values[np.isfinite(values)], return_counts=True)[1].astype(np.float64)
+    return float(counts.sum()) ** 2 / max(float((counts**2).sum()), 1.0)
 
 
 def _determines(values: Floats, columns: Columns, value: int, of: int, clear: float) -> bool:
