@@ -209,6 +209,19 @@ def test_a_copy_with_slips(name: str, share: float) -> None:
     assert left_out(table.assign(**{name: np.where(many, random.permutation(table.dose), table.dose)})) == {}
 
 
+def test_a_prediction_with_slopes_of_every_context() -> None:
+    """It is an exact line in each of them, and none in all rows; one that has errors in one context is a mechanism."""
+    table = clean(15, 1000)
+    is_icu = (table.ward == "icu").to_numpy()
+    predicted = np.empty(len(table))
+    for rows in (is_icu, ~is_icu):
+        predicted[rows] = regression(table.stay[rows], table.dose[rows], table.age[rows])
+    found = left_out(table.assign(predicted=predicted))
+    assert found == {"predicted": "is a linear function of age and dose within every value of ward"}
+    uneven = np.where(is_icu, predicted, noise(table.stay, 0.1))
+    assert left_out(table.assign(predicted=uneven)) == {}
+
+
 def test_dummies_without_their_category() -> None:
     level = np.random.default_rng(5).integers(0, 5, ROWS)
     found = left_out(clean(5).assign(**{f"site_{k}": (level == k).astype(int) for k in range(5)}))

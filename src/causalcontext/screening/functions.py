@@ -31,6 +31,7 @@ from causalcontext.screening.levels import level_relations, near_copies
 from causalcontext.screening.lines import linear_relations
 from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of, some_rows
 from causalcontext.screening.shares import share_relations
+from causalcontext.screening.within import relations_in_every_context
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.views import Contexts
 
@@ -41,6 +42,7 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     lambda columns, gone: share_relations(columns, gone, closely=True),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=True),
     lambda columns, gone: surface_relations(columns, gone, closely=True),
+    relations_in_every_context,
     lambda columns, gone: linear_relations(columns, gone, logs=False, closely=False),
     lambda columns, gone: share_relations(columns, gone, closely=False),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=False),
