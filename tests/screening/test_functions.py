@@ -250,6 +250,19 @@ def test_order_of_rows_and_columns_says_nothing() -> None:
     assert left_out(table.sort_values("dose")) == expected
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_which_rows_are_scored_does_not_depend_on_their_order(seed: int) -> None:
+    """Of 3,000 rows 800 are scored; which column of a sum goes was another one in another order."""
+    table = clean(seed, 3000)
+    wanted = {"a": table.dose + 0.05 * table.age, "b": 0.3 * table.stay + 0.5 * table.weight + 0.2 * table.height}
+    table = table.assign(**wanted)
+    random = np.random.default_rng(seed)
+    expected = left_out(table)
+    assert len(expected) == 2
+    for _ in range(4):
+        assert left_out(table.iloc[random.permutation(len(table))]) == expected
+
+
 def test_what_the_user_keeps_stays() -> None:
     table = clean(8)
     table = table.assign(total=table.dose + table.stay, old=(table.age > 60).astype(int))

@@ -18,7 +18,7 @@ from causalcontext.data.dataset import Dataset, mean_ranks, without_columns
 from causalcontext.data.dataset import some_rows as rows_of
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import CausalContextError
-from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import Watch, nobody
 from causalcontext.score.data import score_data
@@ -29,7 +29,7 @@ from causalcontext.screening.bends import bent_relations, surface_relations
 from causalcontext.screening.left_out import LeftOut, Why
 from causalcontext.screening.levels import level_relations, near_copies
 from causalcontext.screening.lines import linear_relations
-from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of, some_rows
+from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of
 from causalcontext.screening.shares import share_relations
 from causalcontext.screening.within import relations_in_every_context
 from causalcontext.search.indicator import links_without_functions
@@ -67,6 +67,8 @@ LEAST_DIFFERENT = 0.1
 repeat together because one of them determines the others. Not tuned."""
 RELATED = 4.0
 """Correlations, times the root of the rows, above which another column matters to the choice."""
+MOST_KEYS = 5
+"""Numbers that say which rows are scored in a long table: no two rows agree in all of these."""
 FEWEST_IN_CELL, MOST_CELLS = 30, 4
 """Rows of every context, and contexts, for models with them."""
 
@@ -231,7 +233,7 @@ def _near(columns: Columns, members: list[int], gone: Collection[int]) -> list[i
     others = [j for j in range(len(columns.names)) if j not in members and j not in gone and not columns.is_context[j]]
     if not others:
         return []
-    values = some_rows(columns, ROWS_SCORED)[[*members, *others]]
+    values = columns.values[[*members, *others]][:, _rows_scored(columns)]
     centred = np.nan_to_num(values - np.nanmean(values, axis=1, keepdims=True))
     centred /= np.maximum(np.sqrt((centred**2).sum(axis=1, keepdims=True)), 1e-300)
     strength = np.abs(centred[len(members) :] @ centred[: len(members)].T).max(axis=1)
@@ -247,7 +249,7 @@ def _score_without(data: Dataset, columns: Columns, relation: Relation, left_out
     # Columns of which contexts are made stay, whatever they are.
     places |= {place for place in data.contexts.sources if place is not None}
     others = [place for place in data.system if place not in places or _is_large(data, place)]
-    few = np.sort(np.random.default_rng(0).permutation(data.n_rows)[:ROWS_SCORED])
+    few = _rows_scored(columns)
     some = rows_of(without_columns(data, [data.names[place] for place in others]), few)
     rows = np.bincount(some.codes[some.codes >= 0], minlength=len(some.contexts.cells))
     if len(rows) > MOST_CELLS or rows.min(initial=0) < FEWEST_IN_CELL:
@@ -259,6 +261,20 @@ def _score_without(data: Dataset, columns: Columns, relation: Relation, left_out
     count, spread = float(statistics.moments.rows.sum()), float(np.nanstd(columns.values[left_out][few]))
     slope = 0.0 if left_out == relation.value else float(np.nanmean(relation.slopes[left_out][few]))
     return float(explored.found.best.score) + count * (math.log(spread) + slope)
+
+
+def _rows_scored(columns: Columns) -> Ints:
+    """The rows that are scored, the same ones whatever the order of rows and columns: they have the smallest keys.
+
+    A key is the fraction of a sum of ranks, each times another irrational number.
+    """
+    rows = columns.values.shape[1]
+    if rows <= ROWS_SCORED:
+        return np.arange(rows)
+    total = np.zeros(rows)
+    for number, column in enumerate(columns.numbers()[:MOST_KEYS]):
+        total += np.sqrt(number + 0.5) * np.unique(columns.values[column], return_inverse=True)[1]
+    return np.argsort(np.modf(total)[0], kind="stable")[:ROWS_SCORED]
 
 
 def _is_large(data: Dataset, place: int) -> bool:
