@@ -285,3 +285,26 @@ def test_a_number_that_is_constant_in_a_context_is_neither_carried_forward_nor_i
         assert DamageKind.CARRIED in {one.kind for one in found}
         carried_cells = next(one for one in found if one.kind is DamageKind.CARRIED).cells[1]
         assert carried_cells.sum() < 80
+
+
+@pytest.mark.parametrize("missing", ["raise", "model"])
+@pytest.mark.parametrize("damaged", ["auto", "keep"])
+def test_a_name_may_have_braces(missing, damaged):
+    """The share is written into the sentence, and a name such as "dose {mg}" is no place for it."""
+    table = with_cells("B", 999.0, 0.04)(table_of(0), 0).rename(columns={"B": "B {mg}", "C": "{}"})
+    (told,) = mended(read_table(table, "R"), missing, damaged == "keep").told
+    assert told.startswith("B {mg} has ")
+    assert ("taken for missing" in told) == (damaged == "auto")
+
+
+def test_the_level_that_most_rows_of_a_context_have_is_no_imputed_mean():
+    """Two thirds of the answers of one ward are 3 of 5; a mean of all answers, between two levels, is imputed."""
+    table = table_of(0)
+    answers = np.random.default_rng(0).integers(1, 6, len(table)).astype(float)
+    is_icu = (table["R"] == "icu").to_numpy()
+    answers[is_icu] = np.resize([3.0, 1.0, 3.0, 5.0, 3.0, 3.0, 2.0, 3.0, 4.0, 3.0, 3.0, 3.0], is_icu.sum())
+    assert mended(read_table(table.assign(B=answers), "R", kinds={"B": "continuous"})).findings == ()
+    gaps = some(0, 0.75)
+    filled = np.where(gaps, answers[~gaps].mean(), answers)
+    found = mended(read_table(table.assign(B=filled), "R", kinds={"B": "continuous"})).findings
+    assert DamageKind.IMPUTED in {finding.kind for finding in found}

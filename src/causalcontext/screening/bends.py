@@ -20,6 +20,7 @@ from causalcontext.screening.relations import (
     Columns,
     Relation,
     complete,
+    is_short,
     log_slopes,
     some_rows,
 )
@@ -70,8 +71,24 @@ def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         if both:
             words[of] = curve_words(columns, of, value)
             slopes[of] = log_slopes(columns.values[value], columns.values[of])
-        found.append(Relation(value, (of,), words, slopes))
+        found.append(Relation(value, (of,), words, slopes, line_plainness(columns, value, of) if both else {}))
     return found
+
+
+def line_plainness(columns: Columns, value: int, of: int) -> dict[int, int]:
+    """How plain the line between two columns is when it is solved for each of them; empty where no line is exact.
+
+    1.8 celsius + 32 is plainer than 0.5556 fahrenheit - 17.78.
+    """
+    y, x = complete(columns.values, [value, of])
+    if _line_left(y, x) >= EXACT**2:
+        return {}
+    plain = dict[int, int]()
+    for column, upper, lower in ((value, y, x), (of, x, y)):
+        slope, constant = (float(number) for number in np.polyfit(lower, upper, 1))
+        is_through_zero = abs(constant) < 1e-6 * float(np.abs(upper).max())
+        plain[column] = 2 * (is_short(slope) and (is_through_zero or is_short(constant)))
+    return plain
 
 
 def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> list[Relation]:

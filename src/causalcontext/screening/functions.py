@@ -18,7 +18,7 @@ from causalcontext.data.dataset import Dataset, mean_ranks, without_columns
 from causalcontext.data.dataset import some_rows as rows_of
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import CausalContextError
-from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import Watch, nobody
 from causalcontext.score.data import score_data
@@ -27,9 +27,11 @@ from causalcontext.score.options import MOST_LEVELS, Clock, ScoreOptions
 from causalcontext.score.search import Effort
 from causalcontext.screening.bends import bent_relations, surface_relations
 from causalcontext.screening.left_out import LeftOut, Why
-from causalcontext.screening.levels import level_relations
+from causalcontext.screening.levels import level_relations, near_copies
 from causalcontext.screening.lines import linear_relations
-from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of, some_rows
+from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, columns_of
+from causalcontext.screening.shares import share_relations
+from causalcontext.screening.within import relations_in_every_context
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.views import Contexts
 
@@ -37,11 +39,15 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     level_relations,
     lambda columns, gone: linear_relations(columns, gone, logs=False, closely=True),
     bent_relations,
+    lambda columns, gone: share_relations(columns, gone, closely=True),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=True),
     lambda columns, gone: surface_relations(columns, gone, closely=True),
+    relations_in_every_context,
     lambda columns, gone: linear_relations(columns, gone, logs=False, closely=False),
+    lambda columns, gone: share_relations(columns, gone, closely=False),
     lambda columns, gone: linear_relations(columns, gone, logs=True, closely=False),
     lambda columns, gone: surface_relations(columns, gone, closely=False),
+    near_copies,
 )
 """Searches in their order: what is exact and simple first, so that a sum is not called a product of powers."""
 MOST_SCORED, MOST_BESIDE, ROWS_SCORED = 6, 5, 800
@@ -61,6 +67,8 @@ LEAST_DIFFERENT = 0.1
 repeat together because one of them determines the others. Not tuned."""
 RELATED = 4.0
 """Correlations, times the root of the rows, above which another column matters to the choice."""
+MOST_KEYS = 5
+"""Numbers that say which rows are scored in a long table: no two rows agree in all of these."""
 FEWEST_IN_CELL, MOST_CELLS = 30, 4
 """Rows of every context, and contexts, for models with them."""
 
@@ -160,7 +168,15 @@ def _default(columns: Columns, relation: Relation) -> int:
 
 
 def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
-    """Whether a column is a rank, has mean 0 and sd 1, or is a prediction or a residual of least squares."""
+    """Whether a column is a prediction or a residual of least squares, or the rank or the scaled values of one other.
+
+    So is the only column that was rounded. Scaled values have mean 0 and sd 1, or go from 0 to 1; a total of such
+    columns is none of them.
+    """
+    if relation.made == column:
+        return True
+    if len(relation.parts) > 1:
+        return _is_of_regression(columns, relation, column)
     values = columns.values[column]
     values = values[np.isfinite(values)]
     ranks = mean_ranks(values)
@@ -168,7 +184,8 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     mean, spread = values.mean(), values.std()
     count = values.size
     is_standard = abs(mean) < SAME and min(abs(spread - 1.0), abs(spread * math.sqrt(count / (count - 1)) - 1.0)) < SAME
-    return bool(is_rank or is_standard) or _is_of_regression(columns, relation, column)
+    is_scaled = columns.steps[column] == 0.0 and values.min() == 0.0 and abs(values.max() - 1.0) < SAME
+    return bool(is_rank or is_standard or is_scaled)
 
 
 def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool:
@@ -216,7 +233,7 @@ def _near(columns: Columns, members: list[int], gone: Collection[int]) -> list[i
     others = [j for j in range(len(columns.names)) if j not in members and j not in gone and not columns.is_context[j]]
     if not others:
         return []
-    values = some_rows(columns, ROWS_SCORED)[[*members, *others]]
+    values = columns.values[[*members, *others]][:, _rows_scored(columns)]
     centred = np.nan_to_num(values - np.nanmean(values, axis=1, keepdims=True))
     centred /= np.maximum(np.sqrt((centred**2).sum(axis=1, keepdims=True)), 1e-300)
     strength = np.abs(centred[len(members) :] @ centred[: len(members)].T).max(axis=1)
@@ -232,7 +249,7 @@ def _score_without(data: Dataset, columns: Columns, relation: Relation, left_out
     # Columns of which contexts are made stay, whatever they are.
     places |= {place for place in data.contexts.sources if place is not None}
     others = [place for place in data.system if place not in places or _is_large(data, place)]
-    few = np.sort(np.random.default_rng(0).permutation(data.n_rows)[:ROWS_SCORED])
+    few = _rows_scored(columns)
     some = rows_of(without_columns(data, [data.names[place] for place in others]), few)
     rows = np.bincount(some.codes[some.codes >= 0], minlength=len(some.contexts.cells))
     if len(rows) > MOST_CELLS or rows.min(initial=0) < FEWEST_IN_CELL:
@@ -244,6 +261,20 @@ def _score_without(data: Dataset, columns: Columns, relation: Relation, left_out
     count, spread = float(statistics.moments.rows.sum()), float(np.nanstd(columns.values[left_out][few]))
     slope = 0.0 if left_out == relation.value else float(np.nanmean(relation.slopes[left_out][few]))
     return float(explored.found.best.score) + count * (math.log(spread) + slope)
+
+
+def _rows_scored(columns: Columns) -> Ints:
+    """The rows that are scored, the same ones whatever the order of rows and columns: they have the smallest keys.
+
+    A key is the fraction of a sum of ranks, each times another irrational number.
+    """
+    rows = columns.values.shape[1]
+    if rows <= ROWS_SCORED:
+        return np.arange(rows)
+    total = np.zeros(rows)
+    for number, column in enumerate(columns.numbers()[:MOST_KEYS]):
+        total += np.sqrt(number + 0.5) * np.unique(columns.values[column], return_inverse=True)[1]
+    return np.argsort(np.modf(total)[0], kind="stable")[:ROWS_SCORED]
 
 
 def _is_large(data: Dataset, place: int) -> bool:

@@ -6,8 +6,8 @@ import numpy as np
 import scipy
 
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.screening.bends import curve_words
-from causalcontext.screening.relations import Columns, Relation, log_slopes, some_rows
+from causalcontext.screening.bends import curve_words, line_plainness
+from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, log_slopes, some_rows
 
 ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK = 60, 2000
 GAPS = (1, 2, 3, 5)
@@ -18,17 +18,21 @@ FEWEST_OF_A_VALUE = 5
 """Rows of the rarest value of a column of two values, before two columns that agree mean anything."""
 CLEAR = 30.0
 """In nats: how improbable it is, by the number of ways to arrange the rows, that unrelated columns look like this."""
+FINE = 20.0
+"""Effective values of a number of which another one may be a copy with slips, as in `damage.finding`."""
+LEAST_EQUAL, LEAST_EQUAL_IN_A_GLANCE = 0.95, 0.85
+"""Shares of rows with the same value: a copy, typed by hand, has other values in 1 to 3 % of them. Not tuned."""
 GROUPS = 12
 """A function of fewer different values is a group, of two a threshold; one of more is rounded."""
 
 
 def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Columns that one other column determines in every row, by repeats or by order; of two the later one."""
+    """Columns that one other column determines in every row, by repeats, order or a range; of two the later one."""
     few, look = some_rows(columns, ROWS_OF_A_GLANCE), some_rows(columns, ROWS_OF_A_LOOK)
     usable = [j for j in range(len(columns.names)) if j not in gone and not columns.is_context[j]]
     possible = _may_determine(few[usable])
-    named = ~columns.is_number[usable]
-    possible[:, named] |= _may_be_groups(few[usable], few[usable][named])
+    groups = ~columns.is_number[usable] | np.array([_has_two_values(column) for column in columns.values[usable]])
+    possible[:, groups] |= _may_be_groups(few[usable], few[usable][groups])
     np.fill_diagonal(possible, False)
     pairs = {(usable[value], usable[of]) for of, value in np.argwhere(possible).tolist()}
     pairs = {(value, of) for value, of in pairs if _determines(look, columns, value, of, 0.0)}
@@ -44,16 +48,45 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
             if columns.is_number[value] != columns.is_number[of]:  # the code of a category goes, not the category
                 code = value if columns.is_number[value] else of
                 words = {code: words[code]} if columns.may_go[code] else words
-            relation = Relation(value, (of,), words, slopes)
-            found.append(relation)
+            plainness = line_plainness(columns, value, of) if columns.is_number[[value, of]].all() else {}
+            found.append(Relation(value, (of,), words, slopes, plainness))
         elif columns.may_go[value]:
             found.append(Relation(value, (of,), {value: _words_one_way(columns, value, of)}))
     return found
 
 
+def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
+    """Numbers that have the value of another one in nearly every row, and another value in some: copies with slips."""
+    usable = [j for j in columns.numbers(gone) if _effective_values(columns.values[j]) >= FINE]
+    few = some_rows(columns, ROWS_OF_A_GLANCE)
+    found = []
+    for place, value in enumerate(usable):
+        for of in usable[:place]:
+            if np.mean(few[value] == few[of]) < LEAST_EQUAL_IN_A_GLANCE:
+                continue
+            known = np.isfinite(columns.values[value]) & np.isfinite(columns.values[of])
+            count = int(np.count_nonzero(columns.values[value][known] != columns.values[of][known]))
+            if known.sum() < FEWEST_ROWS or count > (1.0 - LEAST_EQUAL) * known.sum():
+                continue
+            words = {
+                column: f"is a copy of {columns.names[other]} but for {count:,} cell{'' if count == 1 else 's'}"
+                for column, other in ((value, of), (of, value))
+            }
+            found.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
+    return found
+
+
+def _effective_values(values: Floats) -> float:
+    """Effective values, 1 / sum p^2."""
+    counts = np.unique(values[np.isfinite(values)], return_counts=True)[1].astype(np.float64)
+    return float(counts.sum()) ** 2 / max(float((counts**2).sum()), 1.0)
+
+
 def _determines(values: Floats, columns: Columns, value: int, of: int, clear: float) -> bool:
     """Whether a column determines another one in all of some rows."""
     pair, ways = (values[value], values[of]), 0.0
+    if _is_range(*pair, clear=clear):
+        return True
     if not columns.is_number[value]:
         levels = _ordered_levels(*pair)
         pair, ways = (levels, pair[1]), scipy.special.gammaln(len(np.unique(levels[np.isfinite(levels)])) + 1)
@@ -87,6 +120,26 @@ def _is_function(value: Floats, of: Floats, clear: float = CLEAR) -> bool:
     return bool(-np.count_nonzero(same) * np.log(((counts / value.size) ** 2).sum()) > clear)
 
 
+def _is_range(value: Floats, of: Floats, clear: float) -> bool:
+    """Whether one of two values is that of all rows in a range of the other column, more clearly than by chance."""
+    usable = np.isfinite(value) & np.isfinite(of)
+    value, of = value[usable], of[usable]
+    counts = np.unique(value, return_counts=True)[1]
+    if len(counts) != 2 or counts.min() < FEWEST_OF_A_VALUE or _is_monotone(np.diff(of)):
+        return False
+    order = np.lexsort((value, of))
+    step, same = np.diff(value[order]), np.diff(of[order]) == 0.0
+    if np.count_nonzero(step) != 2 or (same & (step != 0.0)).any():
+        return False
+    ways = scipy.special.gammaln(value.size + 1) - scipy.special.gammaln(counts + 1).sum()
+    return bool(ways - 2.0 * np.log(value.size) > clear)
+
+
+def _has_two_values(values: Floats) -> bool:
+    known = values[np.isfinite(values)]
+    return bool(known.size) and bool(((known == known.min()) | (known == known.max())).all())
+
+
 def _is_monotone(step: Floats) -> bool:
     return bool((step >= 0.0).all() or (step <= 0.0).all())
 
@@ -104,7 +157,10 @@ def _may_determine(values: Floats) -> Bools:
 
 
 def _may_be_groups(values: Floats, levels: Floats) -> Bools:
-    """Entry (i, j): in the order of column i, the rows of every level of j stand together, as far as some rows show."""
+    """Entry (i, j): in the order of column i, the rows of every level of j stand together, as far as some rows show.
+
+    Of two levels one stands in the middle of the other at most.
+    """
     order = np.argsort(values, axis=1)
     here = np.isfinite(np.take_along_axis(values, order, axis=1))
     possible = np.zeros((len(values), len(levels)), dtype=bool)
@@ -112,7 +168,7 @@ def _may_be_groups(values: Floats, levels: Floats) -> Bools:
         sorted_levels = level[order]
         usable = here & np.isfinite(sorted_levels)
         breaks = (np.diff(sorted_levels, axis=1) != 0.0) & usable[:, 1:] & usable[:, :-1]
-        possible[:, j] = breaks.sum(axis=1) < len(np.unique(level[np.isfinite(level)]))
+        possible[:, j] = breaks.sum(axis=1) < max(3, len(np.unique(level[np.isfinite(level)])))
     return possible
 
 
@@ -121,7 +177,8 @@ def _words_one_way(columns: Columns, value: int, of: int) -> str:
     if not columns.is_number[of]:
         return f"is a {'dummy' if levels == 2 else 'coarser grouping'} of {name}"
     if levels == 2:
-        return f"is a threshold of {name}"
+        is_range = _is_range(columns.values[value], columns.values[of], 0.0)
+        return f"is a {'group' if is_range else 'threshold'} of {name}"
     return f"is a group of {name}" if levels <= GROUPS else curve_words(columns, value, of)
 
 

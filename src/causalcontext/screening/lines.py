@@ -37,6 +37,12 @@ NICE = 0.02
 """A coefficient so near to a whole or a half number was meant to be that."""
 MOST_SAID = 4
 """Terms of a sum that are written out."""
+BEYOND_ERRORS = 3.0
+"""Standard errors of a fitted value, in a row, that residuals of rounding may be beyond the bound of half a step: in
+300 rows a total of three parts, rounded, was 0.2 steps beyond it. Not tuned."""
+MORE_LEFT, MORE_BY_CHANCE = 1.0, 8.0
+"""By what share the mean square of what is left may rise with fewer terms; and where too few are left then, since terms
+of a rounded prediction may contribute less than its rounding, by what share times the rows. Not tuned."""
 ROWS = 2000
 
 
@@ -142,16 +148,21 @@ def _dependent(table: Floats, terms: Sequence[_Term], columns: Columns, logs: bo
 
 def _confirmed(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool) -> Relation | None:
     """The relation with the fewest terms, on all rows that have them."""
-    parts = _fewest(columns, value, before, logs, closely)
-    if not parts or not any(not columns.is_context[term.column] for term in parts):
-        return None
-    fitted = _Fitted.of(columns, value, parts, logs)
-    if fitted is None or fitted.fit < (Fit.EXACT if closely else Fit.TRACE) or fitted.is_logical(columns):
-        return None
-    return fitted.relation(columns)
+    for more in (MORE_LEFT, MORE_BY_CHANCE / min(columns.values.shape[1], ROWS)):
+        parts = _fewest(columns, value, before, logs, closely, 1.0 + more)
+        if not parts or not any(not columns.is_context[term.column] for term in parts):
+            return None
+        fitted = _Fitted.of(columns, value, parts, logs)
+        if fitted is None or fitted.is_logical(columns):
+            return None
+        if fitted.fit >= (Fit.EXACT if closely else Fit.TRACE):
+            return fitted.relation(columns)
+    return None
 
 
-def _fewest(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool) -> list[_Term]:
+def _fewest(
+    columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool, allowance: float
+) -> list[_Term]:
     """The terms that a relation needs: the others are left out, those first that contribute least."""
     values = np.array([term.of(columns.values) for term in (value, *before)])
     rows = np.isfinite(values).all(axis=0)
@@ -164,7 +175,7 @@ def _fewest(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool,
     values = values / np.maximum(np.sqrt((values**2).mean(axis=1, keepdims=True)), 1e-300)
     chosen = list(range(len(before)))
     slopes, left = _regression(values[0], values[1:])
-    allowed = max(2.0 * left, (10 * EXACT) ** 2 if closely else min(TRACE**2, 4.0 * left + EXACT**2))
+    allowed = max(allowance * left, (10 * EXACT) ** 2 if closely else min(TRACE**2, 4.0 * left + EXACT**2))
     while len(chosen) > 1:
         small = np.abs(slopes) < 0.5 * np.sqrt(allowed)
         drop = np.flatnonzero(small) if small.any() else np.array([np.abs(slopes).argmin()])
@@ -222,7 +233,8 @@ class _Fitted:
             unit = raw[0] / raw
             rest = raw[0] * rest
         weight = np.abs(np.concatenate([[1.0], slopes]))[:, None] * unit * steps[:, None]
-        fit = closeness(rest, weight, float(np.sqrt(left)), slopes, logs)
+        errors = np.sqrt(left * _leverage(centred[1:] / scale[1:, None])) * scale[0] * (raw[0] if logs else 1.0)
+        fit = closeness(rest, weight, float(np.sqrt(left)), slopes, logs, BEYOND_ERRORS * errors)
         return cls(value, tuple(parts), intercept, slopes, fit, logs, raw)
 
     def is_logical(self, columns: Columns) -> bool:
@@ -245,7 +257,13 @@ class _Fitted:
                     size += np.log(columns.values[self.value.column] / columns.values[term.column])
                 slopes[term.column] = size
         parts = tuple(dict.fromkeys(term.column for term in self.parts))
-        return Relation(self.value.column, parts, words, slopes, self._plainness())
+        return Relation(self.value.column, parts, words, slopes, self._plainness(), self._made(columns))
+
+    def _made(self, columns: Columns) -> int | None:
+        """The only column on a grid, of a relation that holds but for its rounding."""
+        on_grid = [column for column in dict.fromkeys(term.column for term in (self.value, *self.parts))
+                   if columns.is_number[column] and columns.steps[column] > 0.0]  # fmt: skip
+        return on_grid[0] if self.fit == Fit.ROUNDED and len(on_grid) == 1 else None
 
     def _plainness(self) -> dict[int, int]:
         """How plain the function is when it is solved for each of the columns."""
@@ -287,8 +305,12 @@ class _Fitted:
         return f"= {linear_words(terms, constant, float(negligible), digits)}{ending}"
 
 
-def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, logs: bool) -> Fit:
-    """How closely a function holds, by residuals, and by how far the rounding of every column may have moved them."""
+def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, logs: bool, errors: Floats | float = 0.0
+              ) -> Fit:  # fmt: skip
+    """How closely a function holds, by residuals, and by how far the rounding of every column may have moved them.
+
+    `errors` is how far the fitted function may be from the true one in every row.
+    """
     if relative < EXACT:
         return Fit.EXACT
     wholes = slopes * (2.0 if logs else 1.0)
@@ -296,18 +318,25 @@ def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, log
     is_nice = is_nice and (logs or np.allclose(np.abs(slopes), 1.0, atol=NICE))
     # A total is computed of what was rounded already, or all columns were rounded afterwards.
     for steps in (weight, *weight[:, None]):
-        if _is_rounding(rest, steps, is_nice):
+        # Half a step is the sharper test, which errors of the fit may break.
+        if _is_rounding(rest, steps, is_nice, 0.0) or _is_rounding(rest, steps, is_nice, errors):
             return Fit.ROUNDED
     return Fit.TRACE if relative < TRACE else Fit.NO
 
 
-def _is_rounding(rest: Floats, steps: Floats, is_nice: bool) -> bool:
+def _leverage(of: Floats) -> Floats:
+    """The variance of a fitted value in every row, by that of a residual, shape (rows,)."""
+    basis = np.linalg.qr(of.T)[0]
+    return np.asarray(1.0 / of.shape[1] + (basis**2).sum(axis=1))
+
+
+def _is_rounding(rest: Floats, steps: Floats, is_nice: bool, errors: Floats | float) -> bool:
     """Whether residuals have the size and bounds of rounding to some steps, shape (columns, rows), beyond chance."""
-    expected, bound = (steps**2).sum(axis=0) / 12.0, steps.sum(axis=0) / 2.0
-    if not (expected > 0.0).all() or (np.abs(rest) > 1.1 * bound).any():
+    expected, bound = (steps**2).sum(axis=0) / 12.0, 1.1 * steps.sum(axis=0) / 2.0 + errors
+    if not (expected > 0.0).all() or (np.abs(rest) > bound).any():
         return False
     ratio = float((rest**2 / expected).mean())
-    inside = scipy.special.erf(1.1 * bound / np.sqrt(2.0 * max(ratio, 1e-9) * expected))
+    inside = scipy.special.erf(bound / np.sqrt(2.0 * max(ratio, 1e-9) * expected))
     nats = float(-np.log(np.maximum(inside, 1e-300)).sum())
     return 0.5 < ratio < 1.35 and (is_nice or nats > CLEAR)
 

@@ -92,6 +92,8 @@ class Relation:
     plainness : mapping from int to int
         How plain the function is when it is solved for a column: 2 for short decimals, as people type them, and 1 for
         a sum without minus; a column with the plainer one is likelier to have been made.
+    made : int or None
+        The column that was certainly made, as the only one that was rounded.
     """
 
     value: int
@@ -99,6 +101,7 @@ class Relation:
     words: dict[int, str]
     slopes: dict[int, Floats] = field(default_factory=dict)
     plainness: dict[int, int] = field(default_factory=dict)
+    made: int | None = None
 
 
 def columns_of(data: Dataset, kept: Collection[str], named: Collection[str] = (),

@@ -31,7 +31,7 @@ from causalcontext.screening.contexts import (
     with_one_spelling,
     words_about_spellings,
 )
-from causalcontext.screening.damage import mended
+from causalcontext.screening.damage import mended, told_without
 from causalcontext.screening.functions import functions_of_others
 from causalcontext.screening.left_out import DoubtfulScale, LeftOut, Why, words_about_absence, words_about_left_out
 from causalcontext.screening.rare_levels import with_rare_levels_together
@@ -324,17 +324,21 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
 
     The rows of a series follow each other, so that none of them is left out: what is damaged is the matter of windows.
     """
-    found = before
+    found, repaired = before, None
     if asked.series is None:
         repaired = mended(data, asked.missing, asked.damaged == "keep", asked.codes_decided)
         data = repaired.data
-        doubtful = tuple(finding.doubtful for finding in repaired.findings if finding.doubtful is not None)
-        found = replace(found, told=(*found.told, *repaired.told), doubtful=() if asked.damaged == "keep" else doubtful)
         if repaired.kept_rows is not None:
             rows = repaired.kept_rows
             found = replace(found, rows=rows if found.rows is None else found.rows[rows])
     covariates = () if asked.series is None else asked.series.covariates
     left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named, asked.linked)
+    if repaired is not None:
+        findings, told = repaired.findings, repaired.told
+        if left_out:
+            findings, told = told_without(repaired, without_columns(data, [left.column for left in left_out]))
+        doubtful = tuple(finding.doubtful for finding in findings if finding.doubtful is not None)
+        found = replace(found, told=(*found.told, *told), doubtful=() if asked.damaged == "keep" else doubtful)
     data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)
     left_out = (*left_out, *of_many_levels)
     found = replace(found, told=(*found.told, *merged))

@@ -60,17 +60,17 @@ def mended(data: Dataset, missing: str = "raise", keep: bool = False, codes_deci
         as_missing = missing in ("model", "testwise")
         small = len(data.codes) - int(damaged.sum()) >= (1.0 - MOST_LEFT_OUT) * len(data.codes)
         if keep or not (as_missing or small):
-            told.append(finding.words.format("" if keep else f", in {percent(finding.share)} of the rows, too many to "
-                                             "leave out: links, claims and effects may be false; missing='model' "
-                                             "takes the cells for missing"))  # fmt: skip
+            handled = (f", in {percent(finding.share)} of the rows, too many to leave out: links, claims and effects "
+                       "may be false; missing='model' takes the cells for missing")  # fmt: skip
+            handled = "" if keep else handled
         elif as_missing:
-            told.append(finding.words.format("; they are taken for missing"))
+            handled = "; they are taken for missing"
             data = _with_missing(data, finding)
         else:
             count = int(damaged.sum())
-            told.append(finding.words.format(f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} "
-                                             "left out"))  # fmt: skip
+            handled = f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} left out"
             data, rows = _without_rows(data, damaged), rows[~damaged]
+        told.append(f"{finding.words}{handled}; {finding.way}")
         numbers = number_columns(data)
     for look in (*scales.FINDERS, duplicates.near_copies_of_rows):
         finding = look(data, numbers)
@@ -81,6 +81,15 @@ def mended(data: Dataset, missing: str = "raise", keep: bool = False, codes_deci
         if not keep and finding.rows is not None:
             data, rows = _without_rows(data, finding.rows), rows[~finding.rows]
     return Mended(data, tuple(findings), tuple(told), None if len(rows) == given else rows)
+
+
+def told_without(repaired: Mended, data: Dataset) -> tuple[tuple[Damage, ...], tuple[str, ...]]:
+    """What was found in a table, and the words, after columns were left out of it: nothing on the scales of these."""
+    findings = [finding for finding in repaired.findings if finding.kind not in scales.KINDS]
+    told = [words for finding, words in zip(repaired.findings, repaired.told, strict=True) if finding in findings]
+    numbers = number_columns(data)
+    again = [finding for look in scales.FINDERS if (finding := look(data, numbers)) is not None]
+    return (*findings, *again), (*told, *(finding.words for finding in again))
 
 
 def _words(finding: Damage, keep: bool) -> str:
@@ -107,4 +116,4 @@ def _with_missing(data: Dataset, finding: Damage) -> Dataset:
     return replace(data, columns=tuple(columns))
 
 
-__all__ = ["Damage", "DamageKind", "Mended", "mended"]
+__all__ = ["Damage", "DamageKind", "Mended", "mended", "told_without"]

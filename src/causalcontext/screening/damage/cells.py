@@ -61,6 +61,9 @@ FEWEST_LOOKED = 3
 """Cells among the rows looked at."""
 BEYOND_OTHERS = 4.0
 """How many times oftener the mean occurs than any other value, against digit preference. Not tuned."""
+FEWEST_OTHERS = 10.0
+"""Effective values, 1 / sum p^2, beside a mean that lies on their grid: most answers to a question of five levels may
+be the one in the middle. A Poisson count of mean 8 has so many. Not tuned."""
 EXACT = 1e-6
 """How exactly cells have the mean or median of the others, in standard deviations, or to half of their last digit."""
 MIDDLE = 0.05
@@ -210,11 +213,21 @@ def _with_mean(values: Floats) -> Bools:
     rest = values[~hit & np.isfinite(values)]
     if count < max(FEWEST_IMPUTED, LEAST_IMPUTED * len(values)) or counts.max() < BEYOND_OTHERS * others.max():
         return nothing
+    few = float(others.sum()) ** 2 < FEWEST_OTHERS * float(np.sum(others.astype(np.float64) ** 2))
+    if few and _is_on_grid(value, np.delete(distinct, counts.argmax())):
+        return nothing
     deviation = float(rest.std())
     within = min(max(EXACT * deviation, 0.51 * _last_digit(value)), MIDDLE * deviation)
     mean = abs(float(rest.mean()) - value) <= within
     above, below = int(np.count_nonzero(rest > value)), int(np.count_nonzero(rest < value))
     return hit if mean or abs(above - below) <= 1 else nothing
+
+
+def _is_on_grid(value: float, others: Floats) -> bool:
+    """Whether a value is whole steps away from others, as the middle one of some levels is."""
+    step = float(np.diff(others).min())
+    steps = (value - others[0]) / step
+    return bool(abs(steps - round(steps)) < EXACT * max(1.0, abs(steps)))
 
 
 def _last_digit(value: float) -> float:
@@ -293,7 +306,7 @@ def _cells(kind: DamageKind, data: Dataset, cells: dict[int, Bools], words: str,
         return None
     rows = union_of(list(cells.values()), data.n_rows)
     names = tuple(data.names[position] for position in cells)
-    return Damage(kind, names, float(rows.mean()), f"{words}{{}}; {way}", cells=cells)
+    return Damage(kind, names, float(rows.mean()), words, way, cells=cells)
 
 
 FINDERS: tuple[Callable[[Dataset, tuple[NumberColumn, ...]], Damage | None], ...] = (

@@ -56,6 +56,8 @@ class Damage:
         The share of the rows that have it.
     words : str
         What was found, and what it means.
+    way : str
+        Of damaged cells, what a reader may do; it follows what was done about them.
     rows : array of bool, shape (n,), or None
         The rows that are no observations of their own.
     cells : mapping of column position to array of bool, shape (n,)
@@ -68,6 +70,7 @@ class Damage:
     columns: tuple[str, ...]
     share: float
     words: str
+    way: str = ""
     rows: Bools | None = None
     cells: Mapping[int, Bools] = field(default_factory=dict)
     doubtful: DoubtfulScale | None = None

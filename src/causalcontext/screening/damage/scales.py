@@ -205,3 +205,5 @@ def _effective(counts: np.ndarray) -> float:
 
 
 FINDERS = (caps, repeated_values, coarse_rounding, standardised_within, amounts)
+KINDS = (DamageKind.CAP, DamageKind.REPEATED, DamageKind.ROUNDED, DamageKind.STANDARDISED, DamageKind.LOGARITHM)
+"""The kinds that these find."""
