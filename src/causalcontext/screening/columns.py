@@ -126,7 +126,7 @@ def cells_of_column(column: Column) -> ColumnCells:
         codes, different = numbered(values)
     except (TypeError, ValueError):  # lists and other objects, of which reading says what it thinks
         return ColumnCells(column, None, np.zeros(len(values), dtype=np.int64), ("",), (object,))
-    return ColumnCells(column, None, codes, list(different), families)
+    return ColumnCells(column, None, codes, different.tolist(), families)
 
 
 def _of_objects(values: Values) -> Values:

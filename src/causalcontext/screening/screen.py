@@ -22,7 +22,7 @@ from causalcontext.errors import DataError, KnowledgeError, check_are_columns
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Codes, Ints, Values
 from causalcontext.knowledge import Knowledge
-from causalcontext.screening.cells import POINT, text_numbers
+from causalcontext.screening.cells import MOST_LEVELS, POINT, text_numbers
 from causalcontext.screening.columns import NAMES_OF_INDEX, ColumnCells, cells_of_column, why_no_variable
 from causalcontext.screening.contexts import (
     copies_of_contexts,
@@ -232,12 +232,14 @@ def _numbers_of_texts(columns: Mapping[str, ColumnCells], asked: Asked
     declared = asked.declared
     for name, cells in columns.items():
         levels = declared.get(name) in ("categorical", "ordered")
-        if cells.values is not None or str not in cells.families or levels:
+        if cells.values is not None or not {str, float} & set(cells.families) or levels:
             continue
         if not set(cells.families) <= {str, int, float}:
             continue
         used = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels)) > 0
         texts = [level for level, here in zip(cells.levels, used.tolist(), strict=True) if here]
+        if str not in cells.families and len(texts) <= MOST_LEVELS:  # a category of a few numbers
+            continue
         read = text_numbers(name, texts, asked.decimal, asked.convert)
         if read is None:
             continue

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.data.dataset import Dataset, complete_rows, only_cells, some_rows
+from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import with_some_cells
 from causalcontext.data.tables import eager_frame
@@ -90,10 +90,11 @@ def rows_kept(data: Dataset, thin: ThinLevels) -> Bools:
     return np.asarray(~np.isin(data.codes, out))
 
 
-def data_without(data: Dataset, thin: ThinLevels) -> Dataset:
-    """The table that was read, without the rows of these levels."""
-    places = [place for place, value in enumerate(data.values) if value not in thin.values]
-    return only_cells(some_rows(data, rows_kept(data, thin)), places)
+def rows_searched(read: Dataset, thin: ThinLevels, places: Ints | None, rows: int) -> Bools:
+    """The rows of a table of so many rows that were read, `places` or None for all, and are not of these levels."""
+    kept = np.zeros(rows, dtype=bool)
+    kept[(np.arange(rows) if places is None else places)[rows_kept(read, thin)]] = True
+    return kept
 
 
 def some_rows_of(table: Any, names: Sequence[str] | None, kept: Bools, gone: Sequence[str]) -> Any:
