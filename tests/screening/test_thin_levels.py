@@ -238,3 +238,12 @@ def test_check_says_what_discover_leaves_out_without_these_rows(case):
 
 def test_check_looks_at_a_context_with_one_value_left():
     assert cc.check(flagged(), context="flag", kinds={"flag": "categorical"}).usable
+
+
+@pytest.mark.parametrize("rows", [0, 5])
+def test_columns_of_pandas_may_be_called_by_numbers(rows):
+    table = with_other(wet_and_dry(), rows).rename(columns={"X": 1, "R": 2})
+    assert cc.check(table, context="2").usable
+    found = cc.discover(table, context="2", method="pc-ac")
+    assert found.names == ("1", "2", "Y", "Z")
+    assert found.graphs["wet"] == cc.discover(table.rename(columns=str), context="2", method="pc-ac").graphs["wet"]

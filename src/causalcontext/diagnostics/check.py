@@ -141,8 +141,8 @@ def _with_words(found: Inspection, screening: Screening, strict: bool = False) -
 def _read_inspection(table: pd.DataFrame, asked: Asked) -> Inspection:
     """The same of a table of which columns were left out, column by column."""
     context, kinds, missing = asked.context, asked.kinds, asked.missing
-    frame = nw.from_native(table, eager_only=True)
-    columns = {series.name: Column(series.name, series.dtype, series) for series in frame.iter_columns()}
+    named = [(str(series.name), series) for series in nw.from_native(table, eager_only=True).iter_columns()]
+    columns = {name: Column(name, series.dtype, series) for name, series in named}
     declared = declared_kinds(kinds, list(columns))
     measured, made = split_context(context)
     names = tuple(columns)

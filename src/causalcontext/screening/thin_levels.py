@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.scan import Scan
@@ -104,6 +105,9 @@ def some_rows_of(table: Any, names: Sequence[str] | None, kept: Bools, gone: Seq
     """
     if isinstance(table, np.ndarray) and not gone:
         return table[kept]
+    if is_pandas_dataframe(table):  # whose columns may be called by numbers
+        here = [place for place, name in enumerate(table.columns) if str(name) not in gone]
+        return table.iloc[np.flatnonzero(kept), here]
     frame = eager_frame(table, names)
     columns = [name for name in frame.columns if str(name) not in gone]
     return frame.select(columns).filter(kept.tolist()).to_native()
