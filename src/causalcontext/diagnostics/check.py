@@ -382,14 +382,27 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
         note = (f"{said}: numbers but for these words; if they mean missing values, pass "
                 f"na_values={every!r}")  # fmt: skip
         found = replace(found, notes=(*found.notes, note))
-    if found.problems:
-        return _with_words(found, screening, strict)
     try:
-        data, screening, thin = _searched(frame, rest, screening, asked)
+        data, of_search, thin = _searched(frame, rest, screening, asked)
     except CausalContextError:  # inspect has said why, column by column
         return _with_words(found, screening, strict)
+    if found.problems:
+        known = {left.column for left in screening.left_out}
+        found = _without_problems_of(found, frame, {left.column for left in of_search.left_out} - known, asked)
+    if found.problems:
+        return _with_words(found, screening, strict)
+    screening = of_search
     found = replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing, thin)))
     return _with_words(found, screening, strict)
+
+
+def _without_problems_of(found: Inspection, table: pd.DataFrame, gone: set[str], asked: Asked) -> Inspection:
+    """The inspection without the problems of functions of other columns, which `discover` leaves out."""
+    if not gone:
+        return found
+    rest = table.loc[:, [str(name) not in gone for name in table.columns]]
+    again, _, _ = _inspected(rest, replace(asked, kinds=kinds_without(asked.kinds, tuple(gone))))
+    return replace(found, problems=again.problems)
 
 
 def _searched(table: pd.DataFrame, rest: pd.DataFrame, screening: Screening, asked: Asked
