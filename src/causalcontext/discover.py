@@ -46,7 +46,6 @@ from causalcontext.errors import (
 )
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
-from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.auto import choose_by_call
@@ -56,7 +55,6 @@ from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.cut import CUT
-from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.notes import About, Note, divided, was_cut
 from causalcontext.results.outcome import DataSummary, Outcome, Settings
 from causalcontext.results.thin import with_thin_levels
@@ -80,7 +78,7 @@ from causalcontext.screening.screen import (
 from causalcontext.screening.thin_levels import (
     context_without,
     kinds_without,
-    rows_kept,
+    rows_searched,
     scan_without_thin_levels,
     some_rows_of,
     thin_levels,
@@ -382,7 +380,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         thin = thin_levels(read, options.missing)
         if thin is not None:  # read once more, as if these rows had never been there
             gone = [name for name, _ in thin.untested]
-            kept = _rows_without(thin, read, screening, len(columns_of_table(table, names)[0].series))
+            kept = rows_searched(read, thin, screening.rows, len(columns_of_table(table, names)[0].series))
             rows = np.flatnonzero(kept)
             table = some_rows_of(table, names, kept, gone)
             names = names if isinstance(table, np.ndarray) else None
@@ -390,7 +388,9 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
             knowledge = (options.knowledge or Knowledge()).without(gone)
             options = replace(options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone))
             settings = _settings(options, test.name, context)
+            told = screening.told  # of all rows: which of them have no context, and how levels are spelled
             read, screening = _read_and_screened(table, context, options, names)
+            screening = replace(screening, told=told)
         compile_ahead(kinds_for(options.method, test.name, read))
         read, screening = screened_data(read, screening, _asked(context, options, names))
         screening = screening.within(rows)
@@ -419,14 +419,6 @@ def _read_and_screened(table: Any, context: Any, options: Options, names: Sequen
     """The columns of a table in memory that can be variables, with the contexts that are made out of them."""
     table, names, screening = screened_table(table, _asked(context, options, names))
     return indicators.read_with_functions(table, context, screening.kinds(options.kinds), names), screening
-
-
-def _rows_without(thin: ThinLevels, read: Dataset, screening: Screening, rows: int) -> Bools:
-    """The rows of the table that was given but for those of values of the context that have too few."""
-    places = np.arange(rows) if screening.rows is None else screening.rows
-    kept = np.ones(rows, dtype=bool)
-    kept[places[~rows_kept(read, thin)]] = False
-    return kept
 
 
 def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked:

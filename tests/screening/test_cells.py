@@ -6,6 +6,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.screening.cells import text_numbers
+from causalcontext.screening.screen import Asked, screened
 
 ROWS = 120
 NUMBERS = np.round(np.random.default_rng(2).uniform(1_000.0, 9_000.0, ROWS), 1)
@@ -83,3 +84,27 @@ def test_declared_levels_stay_levels():
     values = [f"{place % 4} mg" for place in range(ROWS)]
     result = cc.discover(frame(values), kinds={"dose": "categorical"}, method="pc-p", max_given=0)
     assert result.data.kinds[2] == "categorical"
+
+
+@pytest.mark.parametrize("word", ["", " ", "NA "])
+def test_a_word_for_a_missing_value_is_named_with_the_way(word):
+    x, y = np.random.default_rng(5).standard_normal((2, ROWS))
+    table = pd.DataFrame({"X": x, "Y": y, "W": [*texts(str)[:-3], *[word] * 3]})
+    with pytest.raises(cc.DataError, match="if it means a missing value pass na_values="):
+        cc.discover(table)
+    found = cc.discover(table, na_values=[word], missing="listwise")
+    assert "W" in found.names
+
+
+def test_infinity_in_text_is_no_key():
+    found = text_numbers("W", [*texts(str), "inf"])
+    assert found is not None
+    assert "'inf' is not: correct it" in found.problem
+
+
+def test_a_category_of_very_many_numbers_is_numbers():
+    table = pd.DataFrame({"X": NUMBERS, "Y": NUMBERS[::-1], "W": pd.Categorical(NUMBERS), "V": pd.Categorical(
+        np.arange(ROWS) % 4 / 2)})  # fmt: skip
+    found = screened(table, Asked())
+    assert found[0]["W"].tolist() == NUMBERS.tolist()
+    assert found[0]["V"].dtype == "category"

@@ -188,3 +188,16 @@ def test_files_that_are_read_in_batches_are_read_without_dates_keys_and_text(tmp
         cc.discover(tmp_path, "R", method="pc-p", strict=True)
     with pytest.raises(cc.DataError, match="column 'day'"):
         cc.discover(tmp_path, "R", method="pc-p", keep=["day"])
+
+
+@pytest.mark.parametrize("gaps", [0, 5])
+def test_the_intervals_of_pandas_cut_are_levels_in_order(gaps):
+    first, second = np.random.default_rng(7).standard_normal((2, ROWS))
+    given = table(hidden=pd.cut(first, [-9, -1, 0, 9]), half=pd.cut(second, [-9, 0, 9]))
+    given.loc[: gaps - 1, "half"] = np.nan
+    found = cc.discover(given.drop(columns="R"), "half", method="pc-p", max_given=0)
+    assert found.contexts == ("(-9, 0]", "(0, 9]")
+    assert screened(given, Asked("R"))[0]["hidden"].cat.categories.tolist() == ["(-9, -1]", "(-1, 0]", "(0, 9]"]
+    assert cc.check(given.drop(columns="R"), "half").usable
+    groups = given.drop(columns="half").assign(group=pd.cut(given["X"], [-99, 0, 99]))
+    assert [left.column for left in cc.discover(groups, "R", method="pc-p", max_given=0).left_out] == ["group"]

@@ -77,3 +77,19 @@ def test_spellings_of_a_level_are_told_and_merged_where_that_is_asked_for():
     merged = cc.discover(table, "ward", convert=True, **options)
     assert merged.contexts == ("icu", "normal")
     assert not any("case or spaces" in words for words in merged.warnings)
+
+
+def test_a_truth_value_is_written_as_one():
+    table = pd.DataFrame({"X": RNG.standard_normal(ROWS), "W": np.where(WET, np.nan, 1.0 + RNG.random(ROWS)), "R": WET})
+    (left,) = screened(table, Asked("R"))[2].left_out
+    assert left.reason == "has no value where R = True"
+
+
+def test_a_truth_value_of_a_table_asks_for_a_context():
+    x = RNG.standard_normal(ROWS)
+    table = pd.DataFrame({"X": x, "Y": WET * x + RNG.standard_normal(ROWS), "R": WET})
+    result = cc.discover(table, context="R")
+    first, second = np.sort(table["R"].unique())
+    assert result.changes(first, second).equals(result.changes(False, True))
+    with pytest.raises(cc.OptionError, match="there is no context 0"):
+        result.changes(0, 1)

@@ -444,3 +444,17 @@ def test_copies_of_rows_make_no_functions_and_hide_none(seed):
         twice = pd.concat([some.assign(ward="icu"), some.assign(ward="normal")])
         assert set(left_out(twice)) == found
         assert set(left_out(pd.concat([some, some[::3]]), context=None)) == found
+
+
+@pytest.mark.parametrize("also", [False, True])
+def test_check_counts_no_gaps_of_functions_that_are_left_out(also: bool) -> None:
+    table = clean(3)
+    table["total"] = (table["dose"] + table["stay"]).where(table.index % 20 > 0)
+    if also:
+        table.loc[::50, "height"] = np.nan
+    checked = cc.check(table, context="ward")
+    assert checked.usable is not also
+    assert not any("total" in problem for problem in checked.problems)
+    if not also:
+        assert [left.column for left in checked.left_out] == ["total"]
+        assert checked.left_out == cc.discover(table, context="ward").left_out

@@ -202,3 +202,48 @@ def test_noise_has_no_link_to_a_context_with_a_rare_level(method):
         assert found.warnings
         links += sum("R" in edge[:2] for edge in found.union.edges)
     assert links <= 10  # of 60 pairs, tested at 5 %: 3 are expected, more than 10 in one run of 10,000
+
+
+def test_what_is_said_of_the_rows_and_the_spellings_is_of_the_whole_table():
+    table = with_other(wet_and_dry())
+    table.loc[table.index[table["R"] == "wet"][:3], "R"] = "WET "
+    table.loc[table.index[table["R"] == "dry"][:6], "R"] = None
+    said = cc.discover(table, context="R").warnings
+    assert any("6 rows of 400" in words for words in said)
+    assert any("'wet' and 'WET '" in words and "convert=True" in words for words in said)
+    assert any("R = 'WET ' has 3 rows" in words for words in said)
+
+
+def test_rows_without_a_context_count_against_the_whole_table_alone():
+    """Of the rows that are left when those of the rare value are gone they are more than five percent."""
+    table = with_other(wet_and_dry(), rows=20)
+    table.loc[table.index[table["R"] != "other"][:19], "R"] = None
+    found = cc.discover(table, context="R")
+    assert found.contexts == ("dry", "other", "wet")
+    assert any("19 rows of 400" in words for words in found.warnings)
+
+
+@pytest.mark.parametrize("case", ["constant", "copy", "sum", "empty"])
+def test_check_says_what_discover_leaves_out_without_these_rows(case):
+    table = with_other(wet_and_dry())
+    other = table["R"] == "other"
+    elsewhere = {"constant": 1.0, "copy": table["R"].str[0], "sum": table["X"] + table["Y"], "empty": np.nan}[case]
+    there = "v" if case == "copy" else pd.Series(np.arange(len(table)) % 3.0)
+    table["W"] = pd.Series(elsewhere, index=table.index).where(~other, there)
+    found, checked = cc.discover(table, context="R"), cc.check(table, context="R")
+    assert len(found.left_out) == 1
+    assert checked.left_out == found.left_out
+    assert set(found.warnings[:2]) <= {*checked.notes, *checked.advice}
+
+
+def test_check_looks_at_a_context_with_one_value_left():
+    assert cc.check(flagged(), context="flag", kinds={"flag": "categorical"}).usable
+
+
+@pytest.mark.parametrize("rows", [0, 5])
+def test_columns_of_pandas_may_be_called_by_numbers(rows):
+    table = with_other(wet_and_dry(), rows).rename(columns={"X": 1, "R": 2})
+    assert cc.check(table, context="2").usable
+    found = cc.discover(table, context="2", method="pc-ac")
+    assert found.names == ("1", "2", "Y", "Z")
+    assert found.graphs["wet"] == cc.discover(table.rename(columns=str), context="2", method="pc-ac").graphs["wet"]

@@ -174,7 +174,7 @@ FEW = 20
 """Levels that are looked at to tell dates."""
 _LEVEL_TYPES = (bool, int, float, str)
 _FAMILY_OF_DTYPE = {"b": bool, "i": int, "u": int, "f": float}
-WORDS = (".", "-", "NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "None", "?", "--")
+WORDS = ("", ".", "-", "NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "None", "?", "--")
 """Words that often stand for a missing value, in columns that are numbers otherwise."""
 MOSTLY = 0.5
 """Share of numbers from which on a column of text is taken for numbers with typing errors."""
@@ -334,12 +334,12 @@ def check_no_typing_error(name: str, distinct: Sequence[str]) -> None:
     import pandas as pd
 
     texts = pd.Series(distinct, dtype=object)
-    numbers = pd.to_numeric(texts, errors="coerce").notna()
+    numbers = pd.Series(np.isfinite(pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)))
     if numbers.all() or numbers.mean() < MOSTLY:
         return
     others = texts[~numbers]
     way = "correct it, or drop the column"
-    if others.isin(WORDS).all():
+    if others.str.strip().isin(WORDS).all():
         way = f"if it means a missing value pass na_values={others.tolist()!r}"
     raise DataError(f"column {name!r} is text, but {int(numbers.sum())} of its {len(texts)} different values "
                     f"are numbers; {others.iloc[0]!r} is not: {way}")  # fmt: skip

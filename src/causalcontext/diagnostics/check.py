@@ -31,10 +31,17 @@ from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.residuals import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
 from causalcontext.options import Options, made, names_to_keep, option, takes
+from causalcontext.results.few_rows import ThinLevels
 from causalcontext.screening.cells import DECIMALS, POINT
 from causalcontext.screening.left_out import LeftOut
 from causalcontext.screening.screen import Asked, Screening, check_strict, screened, screened_data
-from causalcontext.screening.thin_levels import data_without, thin_levels
+from causalcontext.screening.thin_levels import (
+    context_without,
+    kinds_without,
+    rows_searched,
+    some_rows_of,
+    thin_levels,
+)
 from causalcontext.views import Contexts
 
 AnyContext = str | Indicator | Sequence[str | Indicator] | None
@@ -134,8 +141,8 @@ def _with_words(found: Inspection, screening: Screening, strict: bool = False) -
 def _read_inspection(table: pd.DataFrame, asked: Asked) -> Inspection:
     """The same of a table of which columns were left out, column by column."""
     context, kinds, missing = asked.context, asked.kinds, asked.missing
-    frame = nw.from_native(table, eager_only=True)
-    columns = {series.name: Column(series.name, series.dtype, series) for series in frame.iter_columns()}
+    named = [(str(series.name), series) for series in nw.from_native(table, eager_only=True).iter_columns()]
+    columns = {name: Column(name, series.dtype, series) for name, series in named}
     declared = declared_kinds(kinds, list(columns))
     measured, made = split_context(context)
     names = tuple(columns)
@@ -366,22 +373,56 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
     frame = without_codes(frame, codes) if codes else frame
     kept, strict = names_to_keep(chosen.keep), bool(chosen.strict)
     asked = Asked(context, kinds, kept=kept, missing=missing, decimal=chosen.decimal, convert=chosen.convert)
-    found, frame, screening = _inspected(frame, asked)
-    words = numbers_with_words(frame)
+    found, rest, screening = _inspected(frame, asked)
+    words = numbers_with_words(rest)
     if words:
-        said = listed([f"{name} ({', '.join(own)})" for name, own in words.items()], what="column")
+        shown = {name: ", ".join(word or repr(word) for word in own) for name, own in words.items()}
+        said = listed([f"{name} ({own})" for name, own in shown.items()], what="column")
         every = sorted({word for own in words.values() for word in own})
         note = (f"{said}: numbers but for these words; if they mean missing values, pass "
                 f"na_values={every!r}")  # fmt: skip
         found = replace(found, notes=(*found.notes, note))
-    if found.problems:
-        return _with_words(found, screening, strict)
     try:
-        data, screening = screened_data(read_with_functions(frame, context, screening.kinds(kinds)), screening, asked)
+        data, of_search, thin = _searched(frame, rest, screening, asked)
     except CausalContextError:  # inspect has said why, column by column
         return _with_words(found, screening, strict)
-    found = replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing)))
+    if found.problems:
+        known = {left.column for left in screening.left_out}
+        found = _without_problems_of(found, frame, {left.column for left in of_search.left_out} - known, asked)
+    if found.problems:
+        return _with_words(found, screening, strict)
+    screening = of_search
+    found = replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing, thin)))
     return _with_words(found, screening, strict)
+
+
+def _without_problems_of(found: Inspection, table: pd.DataFrame, gone: set[str], asked: Asked) -> Inspection:
+    """The inspection without the problems of functions of other columns, which `discover` leaves out."""
+    if not gone:
+        return found
+    rest = table.loc[:, [str(name) not in gone for name in table.columns]]
+    again, _, _ = _inspected(rest, replace(asked, kinds=kinds_without(asked.kinds, tuple(gone))))
+    return replace(found, problems=again.problems)
+
+
+def _searched(table: pd.DataFrame, rest: pd.DataFrame, screening: Screening, asked: Asked
+              ) -> tuple[Dataset, Screening, ThinLevels | None]:  # fmt: skip
+    """What `discover` searches of a table and says of it, and the values of the context whose rows it leaves out.
+
+    `rest` is the part of the table that the screening left; without the rows of such values it looks once more.
+    """
+    read = read_with_functions(rest, asked.context, screening.kinds(asked.kinds))
+    thin = thin_levels(read, asked.missing)
+    if thin is not None:
+        gone = [name for name, _ in thin.untested]
+        kept = rows_searched(read, thin, screening.rows, len(table))
+        told = screening.told  # of all rows, as `discover` says it
+        context, kinds = context_without(asked.context, thin), kinds_without(asked.kinds, gone)
+        asked = replace(asked, context=context, kinds=kinds)
+        rest, _, screening = screened(some_rows_of(table, None, kept, gone), asked)
+        screening = replace(screening, told=told)
+        read = read_with_functions(rest, context, screening.kinds(kinds))
+    return *screened_data(read, screening, asked), thin
 
 
 def _misleading(data: Dataset) -> Iterator[str]:
@@ -399,13 +440,11 @@ def _misleading(data: Dataset) -> Iterator[str]:
             yield sentence(violation, bool(data.contexts.positions))
 
 
-def _suitable(data: Dataset, missing: str) -> Iterator[str]:
-    """Which method and tests suit the kinds of columns."""
+def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[str]:
+    """Which method and tests suit the kinds of columns; `data` has no rows of values of the context with too few."""
     kinds = {data.kinds[position] for position in data.system}
     choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ())
-    thin = thin_levels(data, "listwise")
-    searched = data if thin is None else data_without(data, thin)
-    choice = choice or choose_by_table(searched, gather_statistics(searched, "listwise"))
+    choice = choice or choose_by_table(data, gather_statistics(data, "listwise"))
     if choice is not None:
         yield choice.reason
     elif kinds == {Kind.CONTINUOUS}:

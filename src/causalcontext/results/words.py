@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from causalcontext.errors import OptionError, did_you_mean, shortly
 
 if TYPE_CHECKING:
@@ -84,8 +86,9 @@ def fixed_words(fixed: Mapping[str, Any], made_of: Mapping[str, str]) -> str:
 
 def context_place(contexts: Sequence[Any], value: Any) -> int:
     """The place of a context value, or an error that suggests one."""
+    truth = bool | np.bool_
     for place, known in enumerate(contexts):
-        if isinstance(value, Hashable) and known == value and isinstance(known, bool) == isinstance(value, bool):
+        if isinstance(value, Hashable) and known == value and isinstance(known, truth) == isinstance(value, truth):
             return place
     expected = ", ".join(repr(known) for known in contexts[:8])
     raise OptionError(

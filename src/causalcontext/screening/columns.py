@@ -110,6 +110,8 @@ def cells_of_column(column: Column) -> ColumnCells:
     native = column.series.to_native()
     if column.series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
         levels = native.cat.categories.tolist()
+        if has_intervals(column):
+            levels = [str(level) for level in levels]
         return ColumnCells(column, None, native.cat.codes.to_numpy(), levels, _families(levels))
     if column.dtype.is_nested() or column.dtype.is_temporal():
         return ColumnCells(column, None, np.asarray(np.where(column.series.is_null().to_numpy(), -1, 0)), ("",))
@@ -126,7 +128,13 @@ def cells_of_column(column: Column) -> ColumnCells:
         codes, different = numbered(values)
     except (TypeError, ValueError):  # lists and other objects, of which reading says what it thinks
         return ColumnCells(column, None, np.zeros(len(values), dtype=np.int64), ("",), (object,))
-    return ColumnCells(column, None, codes, list(different), families)
+    return ColumnCells(column, None, codes, different.tolist(), families)
+
+
+def has_intervals(column: Column) -> bool:
+    """Whether the levels of a category are intervals, as `pandas.cut` makes them."""
+    dtype = None if isinstance(column.series, np.ndarray) else getattr(column.series.to_native(), "dtype", None)
+    return str(getattr(getattr(dtype, "categories", None), "dtype", "")).startswith("interval")
 
 
 def _of_objects(values: Values) -> Values:

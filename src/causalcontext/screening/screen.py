@@ -14,6 +14,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_dataframe
 
+from causalcontext.data.columns import Column
 from causalcontext.data.dataset import Dataset, without_columns
 from causalcontext.data.indicators import split_context
 from causalcontext.data.series_options import SeriesOptions
@@ -22,8 +23,14 @@ from causalcontext.errors import DataError, KnowledgeError, check_are_columns
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Codes, Ints, Values
 from causalcontext.knowledge import Knowledge
-from causalcontext.screening.cells import POINT, text_numbers
-from causalcontext.screening.columns import NAMES_OF_INDEX, ColumnCells, cells_of_column, why_no_variable
+from causalcontext.screening.cells import MOST_LEVELS, POINT, text_numbers
+from causalcontext.screening.columns import (
+    NAMES_OF_INDEX,
+    ColumnCells,
+    cells_of_column,
+    has_intervals,
+    why_no_variable,
+)
 from causalcontext.screening.contexts import (
     copies_of_contexts,
     empty_in_a_context,
@@ -179,9 +186,10 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     left_out = _left_out(searched, codes, asked)
     out = {left.column for left in left_out}
     alike = spellings([one for name, one in here.items() if name not in out and name not in new])
-    merged: dict[str, list[object]] = {}
+    merged: dict[str, Any] = {name: _intervals_as_text(one.column, rows) for name, one in here.items()
+                              if has_intervals(one.column)}  # fmt: skip
     if asked.convert:
-        merged = {name: with_one_spelling(here[name], own) for name, own in alike.items()}
+        merged |= {name: with_one_spelling(here[name], own) for name, own in alike.items()}
     told = (*told, *filter(None, [words_about_spellings({} if asked.convert else alike)]))
     places = None if rows is None else np.flatnonzero(rows)
     found = Screening(left_out, told, tuple(notes), tuple(problems.values()), tuple(problems), rows=places)
@@ -219,6 +227,12 @@ def _rows_to_keep(columns: Sequence[ColumnCells], contexts: Sequence[ColumnCells
     return (None, ()) if keep.all() or not keep.any() else (keep, tuple(told))
 
 
+def _intervals_as_text(column: Column, rows: Bools | None) -> Any:
+    """A category of intervals, as `pandas.cut` makes them, with the same levels and order, but as text."""
+    as_text = column.series.to_native().cat.rename_categories(str).array
+    return as_text if rows is None else as_text[rows]
+
+
 def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
@@ -232,12 +246,14 @@ def _numbers_of_texts(columns: Mapping[str, ColumnCells], asked: Asked
     declared = asked.declared
     for name, cells in columns.items():
         levels = declared.get(name) in ("categorical", "ordered")
-        if cells.values is not None or str not in cells.families or levels:
+        if cells.values is not None or not {str, float} & set(cells.families) or levels:
             continue
         if not set(cells.families) <= {str, int, float}:
             continue
         used = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels)) > 0
         texts = [level for level, here in zip(cells.levels, used.tolist(), strict=True) if here]
+        if str not in cells.families and len(texts) <= MOST_LEVELS:  # a category of a few numbers
+            continue
         read = text_numbers(name, texts, asked.decimal, asked.convert)
         if read is None:
             continue

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from narwhals.dependencies import is_pandas_dataframe
 
-from causalcontext.data.dataset import Dataset, complete_rows, only_cells, some_rows
+from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import with_some_cells
 from causalcontext.data.tables import eager_frame
@@ -90,10 +91,11 @@ def rows_kept(data: Dataset, thin: ThinLevels) -> Bools:
     return np.asarray(~np.isin(data.codes, out))
 
 
-def data_without(data: Dataset, thin: ThinLevels) -> Dataset:
-    """The table that was read, without the rows of these levels."""
-    places = [place for place, value in enumerate(data.values) if value not in thin.values]
-    return only_cells(some_rows(data, rows_kept(data, thin)), places)
+def rows_searched(read: Dataset, thin: ThinLevels, places: Ints | None, rows: int) -> Bools:
+    """The rows of a table of so many rows that were read, `places` or None for all, and are not of these levels."""
+    kept = np.zeros(rows, dtype=bool)
+    kept[(np.arange(rows) if places is None else places)[rows_kept(read, thin)]] = True
+    return kept
 
 
 def some_rows_of(table: Any, names: Sequence[str] | None, kept: Bools, gone: Sequence[str]) -> Any:
@@ -103,6 +105,9 @@ def some_rows_of(table: Any, names: Sequence[str] | None, kept: Bools, gone: Seq
     """
     if isinstance(table, np.ndarray) and not gone:
         return table[kept]
+    if is_pandas_dataframe(table):  # whose columns may be called by numbers
+        here = [place for place, name in enumerate(table.columns) if str(name) not in gone]
+        return table.iloc[np.flatnonzero(kept), here]
     frame = eager_frame(table, names)
     columns = [name for name in frame.columns if str(name) not in gone]
     return frame.select(columns).filter(kept.tolist()).to_native()
