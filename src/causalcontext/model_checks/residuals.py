@@ -30,6 +30,9 @@ from causalcontext.model_checks.violations import KINDS, Violation
 
 LEVEL = 0.01
 """Of a check of a whole table."""
+LEVEL_OF_ROWS = 0.001
+"""The same of the check of dependent rows. One table has many orders, by each of its columns, and none of them should
+cost a claim; households and series are far beyond it (a correlation of neighbours of .2 and more)."""
 CLEAR_CORRELATION, CLEAR_PRODUCT, CLEAR_SKEWNESS, CLEAR_KURTOSIS, CLEAR_LAG = 0.1, 0.15, 0.5, 1.0, 0.05
 CLEAR_QUANTILES = 0.08
 """Skewness by quantiles, (Q90 + Q10 - 2 Q50) / (Q90 - Q10): a few far rows do not move it."""
@@ -151,7 +154,7 @@ def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[
         (found.skewness, skewed),
         (found.kurtosis, heavy),
         (found.far / rows, far),
-        (found.rows, _beyond(found.rows, CLEAR_LAG, nodes, rows)),
+        (found.rows, _beyond(found.rows, CLEAR_LAG, nodes, rows, LEVEL_OF_ROWS)),
     )
     for kind, (sizes, there) in zip(KINDS, checks, strict=True):
         chosen = sorted(np.flatnonzero(there).tolist(), key=lambda node: (-abs(sizes[node]), names[node]))
@@ -160,9 +163,9 @@ def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[
             yield Violation(kind, tuple(names[node] for node in chosen), clear[0], clear)
 
 
-def _beyond(sizes: Floats, clear: float, comparisons: int, weight: float) -> Bools:
+def _beyond(sizes: Floats, clear: float, comparisons: int, weight: float, level: float = LEVEL) -> Bools:
     """Where a size is clear, and significant among so many comparisons; its variance is 1 / weight."""
-    bound = -float(scipy.special.ndtri(LEVEL / (2.0 * comparisons))) / np.sqrt(weight)
+    bound = -float(scipy.special.ndtri(level / (2.0 * comparisons))) / np.sqrt(weight)
     return np.asarray(np.abs(sizes) > max(clear, bound))
 
 

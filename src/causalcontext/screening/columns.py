@@ -113,6 +113,9 @@ def cells_of_column(column: Column) -> ColumnCells:
         if has_intervals(column):
             levels = [str(level) for level in levels]
         return ColumnCells(column, None, native.cat.codes.to_numpy(), levels, _families(levels))
+    if isinstance(column.dtype, nw.Duration):
+        seconds = np.asarray(column.series.dt.total_microseconds().to_numpy(), dtype=np.float64) / 1e6
+        return ColumnCells(column, np.where(column.series.is_null().to_numpy(), np.nan, seconds), nothing, ())
     if column.dtype.is_nested() or column.dtype.is_temporal():
         return ColumnCells(column, None, np.asarray(np.where(column.series.is_null().to_numpy(), -1, 0)), ("",))
     if isinstance(column.dtype, nw.String) and column.series.implementation.is_pandas_like():

@@ -179,6 +179,10 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     here = {name: one.some(rows) for name, one in cells.items()}
     texts = {name: one for name, one in here.items() if name not in contexts}
     new, notes, problems = _numbers_of_texts(texts, asked)
+    for name, one in texts.items():
+        if isinstance(one.column.dtype, nw.Duration) and one.values is not None:
+            new[name] = one.values
+            notes.append(f"{name} holds durations, and is read in seconds")
     here |= {name: ColumnCells(here[name].column, values, here[name].codes, ()) for name, values in new.items()}
     # Of contexts levels alone are asked about.
     codes = {name: _levels_by_row(here[name]) for name in contexts}
