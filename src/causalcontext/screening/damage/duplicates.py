@@ -82,7 +82,8 @@ def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
     if len(usable) < 10 * NEIGHBOURS:
         return None
     values = values[usable]
-    values = (values - values.mean(axis=0)) / values.std(axis=0)
+    spread = values.std(axis=0)  # 0 where numbers are so small that their squares are none
+    values = (values - values.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     if len(np.unique(values[:, 0])) < 2:
         return None
     asked = np.arange(0, len(values), -(-len(values) // QUERIES))
