@@ -11,6 +11,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.data.indicators import read_with_functions
+from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError, KnowledgeError
 from causalcontext.screening.functions import functions_of_others
 
@@ -458,3 +459,16 @@ def test_check_counts_no_gaps_of_functions_that_are_left_out(also: bool) -> None
     if not also:
         assert [left.column for left in checked.left_out] == ["total"]
         assert checked.left_out == cc.discover(table, context="ward").left_out
+
+
+def test_dense_systems_of_lines_lose_no_variable() -> None:
+    """Spreads grow along the paths, until the noise of a mechanism is a trace beside them."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        values = np.zeros((30, 1000))
+        for effect in range(30):
+            for cause in np.flatnonzero(rng.random(effect) < 10 / 29).tolist():
+                values[effect] += rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 2.0) * values[cause]
+            values[effect] += rng.normal(size=1000)
+        table = pd.DataFrame({f"V{place}": values[place] / values[place].std() for place in rng.permutation(30)})
+        assert functions_of_others(read_table(table, None)) == ()

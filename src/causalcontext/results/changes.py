@@ -127,11 +127,18 @@ def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float |
 
 
 def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
-    """Why the scale of an end of the change makes differences between contexts, in words; "" if it does not."""
+    """Why the scale of a column makes differences between contexts, in words; "" if it does not.
+
+    That of an end; of a scale that bends mechanisms, which turns links, that of a neighbour of an end as well.
+    """
+    ends = {change.source, change.target}
     for doubtful in result.doubtful_scales:
-        if doubtful.by_ranks and by_ranks(result):
-            continue
-        if change.kind in doubtful.kinds and {change.source, change.target}.intersection(doubtful.columns):
+        near = ends
+        if doubtful.by_ranks:
+            if by_ranks(result):
+                continue
+            near = ends.union(*(result.union.neighbours(end) for end in ends))
+        if change.kind in doubtful.kinds and near.intersection(doubtful.columns):
             return doubtful.reason
     return ""
 

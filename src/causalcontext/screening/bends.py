@@ -41,6 +41,8 @@ MOST_MULTIPLIED = 60
 ROWS_OF_SURFACES, LEAST_SURFACE = 100, 60
 EXACT_SURFACE = 1e-5
 """Residual sd of a surface that is exact, by the sd: its terms nearly cancel, so rounding errors are larger."""
+SURFACE_TRACE = 2e-3
+"""A trace of noise beside a surface, by the sd: six terms come nearer to a mechanism of two causes than a line does."""
 LOOSE = 0.02
 """1 - R² of a surface in few rows, above which it is not looked at in all of them."""
 ROWS = 20_000
@@ -264,7 +266,7 @@ def _surface(columns: Columns, value: int, t: int, y: int, closely: bool) -> tup
     relative = float(np.sqrt(left))
     relative = 0.0 if relative < EXACT_SURFACE else relative
     fit = closeness(table[0] - coefficients @ basis, grid, relative, np.array([0.5]), logs=False)
-    if fit < (Fit.EXACT if closely else Fit.TRACE):
+    if fit < (Fit.EXACT if closely else Fit.TRACE) or (fit == Fit.TRACE and relative > SURFACE_TRACE):
         return None
     if min(_left(table[0], basis[:3]), _left(table[0], basis[[0, 3]])) < 4.0 * max(left, EXACT**2):
         return None  # one of the two is enough
