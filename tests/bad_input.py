@@ -118,7 +118,6 @@ TABLES = {
     ),
     "a column that would be left out, and strict": table_case(good_table(Z=1.5), options={"strict": True}),
     "too few columns beside those that are left out": table_case(good_table(Y="a", Z=1.5)),
-    "a column of durations": table_case(good_table(Z=pd.to_timedelta(np.arange(ROWS), unit="D"))),
     "a table without rows": table_case(good_table().iloc[:0]),
     "a single system variable": table_case(good_table()[["X", "R"]]),
     "a single row": table_case(good_table()[["X", "Y", "Z"]].iloc[:1], context=None),

@@ -201,3 +201,14 @@ def test_the_intervals_of_pandas_cut_are_levels_in_order(gaps):
     assert cc.check(given.drop(columns="R"), "half").usable
     groups = given.drop(columns="half").assign(group=pd.cut(given["X"], [-99, 0, 99]))
     assert [left.column for left in cc.discover(groups, "R", method="pc-p", max_given=0).left_out] == ["group"]
+
+
+def test_durations_are_read_in_seconds() -> None:
+    rng = np.random.default_rng(0)
+    minutes = rng.normal(30.0, 5.0, 200)
+    table = pd.DataFrame({"wait": pd.to_timedelta(minutes, unit="min"), "X": minutes + rng.normal(size=200)})
+    table = table.assign(R=np.where(rng.random(200) < 0.5, "a", "b"))
+    result = cc.discover(table, "R")
+    assert result.union.mark("wait", "X") != ""
+    assert any("wait holds durations, and is read in seconds" in note for note in result.notes)
+    assert cc.check(table, "R").usable
