@@ -84,7 +84,7 @@ def main() -> None:
     for family, members in by_family().items():
         chosen = [one for one in members if any(part in one.name for part in asked.accident)]
         if chosen:
-            lines += ["", f"### {family.capitalize()}", "", f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+            lines += ["", f"## {family.capitalize()}", "", f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
         for accident in chosen:
             found = row(accident, asked.base, seeds)
             if found is not None:
