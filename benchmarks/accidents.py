@@ -1,9 +1,10 @@
 """What ordinary accidents of a table do to answers: the table of docs/accidents.md.
 
-Run as `python benchmarks/accidents.py [--seeds 2] [--accident total] [--base river] [--write docs/accidents.md]`. The
-accidents, the clean tables and the verdicts are those of `tests/answers/`. One row an accident, means over all bases
-that it can happen to: true and false links, true and false claims of change before > after, in how many tables a new
-warning names the matter, and the verdict that most harms a reader among those of the bases.
+Run as `python benchmarks/accidents.py [--seeds 2] [--accident total] [--base river] [--write
+docs/accidents.md]`. The accidents, the clean tables and the verdicts are those of `tests/answers/`.
+One row an accident, means over all bases that it can happen to: true and false links, true and
+false claims of change before > after, in how many tables a new warning names the matter, and the
+verdict that most harms a reader among those of the bases.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from answers import Figures, Verdict
 FIRST_SEED = 500
 """Seeds that no test has."""
 BEGIN, END = "<!-- printed by benchmarks/accidents.py -->", "<!-- end of what was printed -->"
-HEAD = ("what happened", "links", "false links", "claims", "false claims", "told in `warnings`", "verdict")
+HEAD = (
+    "what happened",
+    "links",
+    "false links",
+    "claims",
+    "false claims",
+    "told in `warnings`",
+    "verdict",
+)
 
 
 def mean(figures: Sequence[Figures], name: str) -> float:
@@ -38,7 +47,10 @@ def before_and_after(outcomes: Sequence[Outcome], name: str) -> str:
     answered = [one for one in outcomes if not one.after.refused]
     if not answered:
         return ""
-    return f"{mean([one.before for one in answered], name):.1f} > {mean([one.after for one in answered], name):.1f}"
+    return (
+        f"{mean([one.before for one in answered], name):.1f} >"
+        f" {mean([one.after for one in answered], name):.1f}"
+    )
 
 
 def row(accident: Accident, bases: Sequence[str], seeds: range) -> tuple[list[str], Verdict] | None:
@@ -71,7 +83,9 @@ def row(accident: Accident, bases: Sequence[str], seeds: range) -> tuple[list[st
 
 def main() -> None:
     """Print the table, or write it into the page between its marks."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=2, help="tables of each base")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--accident", nargs="*", default=[""], help="parts of names")
@@ -84,7 +98,13 @@ def main() -> None:
     for family, members in by_family().items():
         chosen = [one for one in members if any(part in one.name for part in asked.accident)]
         if chosen:
-            lines += ["", f"## {family.capitalize()}", "", f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+            lines += [
+                "",
+                f"## {family.capitalize()}",
+                "",
+                f"| {' | '.join(HEAD)} |",
+                "|---" * len(HEAD) + "|",
+            ]
         for accident in chosen:
             found = row(accident, asked.base, seeds)
             if found is not None:
@@ -92,13 +112,17 @@ def main() -> None:
                 lines.append(f"| {' | '.join(found[0])} |")
                 print(lines[-1], file=sys.stderr, flush=True)
     number = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    text = "\n".join([f"{sum(counts.values())} accidents, {asked.seeds} tables of each base: {number}.", *lines])
+    text = "\n".join(
+        [f"{sum(counts.values())} accidents, {asked.seeds} tables of each base: {number}.", *lines]
+    )
     if asked.write is None:
         print(text)
         return
     page = asked.write.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN)
-    asked.write.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
+    asked.write.write_text(
+        f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Adjacencies found by the four methods on random models, against the truth.
 
-The models are those of the paper's main setting (8 nodes, density .4, one removed link in each of two contexts, no
-union cycles); nothing is known in advance, and all settings of `discover` are the defaults. A rate is computed in
-every context graph, averaged over the contexts of a model, then over models; in brackets its standard error over
-models. The false-positive rate is the published one: all absent ordered pairs count, the diagonal included. For links
-at R alone the diagonal is left out.
+The models are those of the paper's main setting (8 nodes, density .4, one removed link in each of
+two contexts, no union cycles); nothing is known in advance, and all settings of `discover` are the
+defaults. A rate is computed in every context graph, averaged over the contexts of a model, then
+over models; in brackets its standard error over models. The false-positive rate is the published
+one: all absent ordered pairs count, the diagonal included. For links at R alone the diagonal is
+left out.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ TARGETS = {
 
 
 class Rates(NamedTuple):
-    """Shares of the true links that were found, and of the absent ones that were found all the same."""
+    """Shares of the true links that were found, and of the absent ones that were found all the
+    same.
+    """
 
     tpr: float
     fpr: float
@@ -46,8 +49,13 @@ def main() -> None:
     seeds = range(options.first_seed, options.first_seed + options.models)
     print(f"{options.models} models, seeds {seeds[0]} to {seeds[-1]}, alpha {options.alpha}\n")
     for rows in options.rows:
-        results = Parallel(n_jobs=options.jobs)(delayed(rates_of_model)(seed, rows, options.alpha) for seed in seeds)
-        print(f"n = {rows}" + (f" (target for {TARGETS[rows]})" if rows in TARGETS else ""), end="\n\n")
+        results = Parallel(n_jobs=options.jobs)(
+            delayed(rates_of_model)(seed, rows, options.alpha) for seed in seeds
+        )
+        print(
+            f"n = {rows}" + (f" (target for {TARGETS[rows]})" if rows in TARGETS else ""),
+            end="\n\n",
+        )
         print(_table(np.array(results)), end="\n\n")
 
 
@@ -55,13 +63,20 @@ def rates_of_model(seed: int, rows: int, alpha: float) -> list[Rates]:
     """The rates of every method on one table of one model, averaged over contexts."""
     model = random_model(seed=seed)
     table = model.sample(rows, np.random.default_rng([seed, rows]))
-    return [_mean_rates(model, cc.discover(table, "R", method=method, alpha=alpha)) for method in METHODS]
+    return [
+        _mean_rates(model, cc.discover(table, "R", method=method, alpha=alpha))
+        for method in METHODS
+    ]
 
 
 def _mean_rates(model: ContextSCM, result: cc.ContextGraphs) -> Rates:
-    """The rates averaged over contexts; the level in the table is the place of the context in the model."""
+    """The rates averaged over contexts; the level in the table is the place of the context in the
+    model.
+    """
     rates = [
-        context_rates(model.context_graph(level).adjacency, result.graphs[level].adjacency, model.context)
+        context_rates(
+            model.context_graph(level).adjacency, result.graphs[level].adjacency, model.context
+        )
         for level in result.contexts
     ]
     return Rates(*np.mean(rates, axis=0))
@@ -87,7 +102,9 @@ def _share(found: Bools, among: Bools) -> float:
 def _table(results: NDArray[np.float64]) -> str:
     """Means and standard errors over models, from an array of shape (models, methods, rates)."""
     header = ["method", "TPR", "FPR", "TPR at R", "FPR at R (off the diagonal)"]
-    rows = [[method, *map(_mean_and_error, results[:, place].T)] for place, method in enumerate(METHODS)]
+    rows = [
+        [method, *map(_mean_and_error, results[:, place].T)] for place, method in enumerate(METHODS)
+    ]
     return markdown_table(header, rows)
 
 
@@ -97,7 +114,9 @@ def _mean_and_error(values: Sequence[float]) -> str:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--first-seed", type=int, default=1000)
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--rows", type=int, nargs="+", default=[200, 500, 1000])

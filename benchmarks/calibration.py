@@ -1,7 +1,8 @@
 """Size and power of what `auto` picks for every pair of kinds: the table of docs/tests.md.
 
-Columns x and y depend on the same conditions and, for the power, y on x; every kind by its own law (linear with normal
-noise, logits, proportional odds, Poisson). Run `python benchmarks/calibration.py [--repeats 600]`; prints Markdown.
+Columns x and y depend on the same conditions and, for the power, y on x; every kind by its own law
+(linear with normal noise, logits, proportional odds, Poisson). Run `python
+benchmarks/calibration.py [--repeats 600]`; prints Markdown.
 """
 
 from __future__ import annotations
@@ -38,17 +39,37 @@ def main() -> None:
     outside = []
     for place, pair in enumerate(combinations_with_replacement(KINDS, 2)):
         used: Counter[str] = Counter()
-        sizes = [share(pair, z, n, 0.0, chosen.repeats, place, used) for n in chosen.rows for z in range(4)]
-        powers = [share(pair, z, chosen.rows[0], EFFECT, chosen.repeats // 3, place, Counter()) for z in (0, 2)]
-        outside += [f"{pair[0]} - {pair[1]}, {head}: {size}" for head, size in zip(heads, sizes, strict=True)
-                    if not 0.03 <= float(size) <= 0.08]  # fmt: skip
+        sizes = [
+            share(pair, z, n, 0.0, chosen.repeats, place, used)
+            for n in chosen.rows
+            for z in range(4)
+        ]
+        powers = [
+            share(pair, z, chosen.rows[0], EFFECT, chosen.repeats // 3, place, Counter())
+            for z in (0, 2)
+        ]
+        outside += [
+            f"{pair[0]} - {pair[1]}, {head}: {size}"
+            for head, size in zip(heads, sizes, strict=True)
+            if not 0.03 <= float(size) <= 0.08
+        ]
         names = ", ".join(name for name, _ in used.most_common())
-        print(f"| {' - '.join(pair)} | {names} | {' | '.join(sizes)} | {', '.join(powers)} |", flush=True)
+        print(
+            f"| {' - '.join(pair)} | {names} | {' | '.join(sizes)} | {', '.join(powers)} |",
+            flush=True,
+        )
     print("\nOutside [.03, .08]:", *(outside or ["none"]), sep="\n- ")
 
 
-def share(pair: tuple[str, str], given: int, rows: int, effect: float, repeats: int, place: int,
-          used: Counter[str]) -> str:  # fmt: skip
+def share(
+    pair: tuple[str, str],
+    given: int,
+    rows: int,
+    effect: float,
+    repeats: int,
+    place: int,
+    used: Counter[str],
+) -> str:
     """The share of tables in which the pair is called dependent."""
     rejected = tested = 0
     for repeat in range(repeats):
@@ -64,15 +85,18 @@ def share(pair: tuple[str, str], given: int, rows: int, effect: float, repeats: 
 def answer(table: pd.DataFrame, pair: tuple[str, str], given: int) -> tuple[float, str]:
     """The p-value of `auto` for x against y given all z, and the test that gave it."""
     kinds = dict(zip(table.columns, [*pair, *CONDITIONS[:given]], strict=True))
-    data = read_table(table, None, kinds={name: DECLARED.get(kind, kind) for name, kind in kinds.items()})
+    data = read_table(
+        table, None, kinds={name: DECLARED.get(kind, kind) for name, kind in kinds.items()}
+    )
     prepared = find_test("auto").prepare(data, gather_statistics(data))
     found = prepared.answer([CIQuery(0, 1, tuple(range(2, 2 + given)))])
     names = getattr(prepared, "labels", ("partial-correlation",))
     return float(found.p[0]), names[0 if found.label is None else int(found.label[0])]
 
 
-def draw_table(pair: tuple[str, str], given: int, rows: int, effect: float,
-               random: np.random.Generator) -> pd.DataFrame:  # fmt: skip
+def draw_table(
+    pair: tuple[str, str], given: int, rows: int, effect: float, random: np.random.Generator
+) -> pd.DataFrame:
     """x, y and the conditions."""
     conditions = [drawn(kind, np.zeros(rows), random) for kind in CONDITIONS[:given]]
     common = sum((scored(z) for z in conditions), np.zeros(rows))
@@ -93,7 +117,9 @@ def drawn(kind: str, score: Floats, random: np.random.Generator) -> Floats:
         return (latent > 0.0).astype(float)
     if kind == "ordered":
         return np.digitize(latent, (-1.5, 0.0, 1.5)).astype(float)
-    worth = np.column_stack([np.zeros(len(score)), score, -0.7 * score]) + random.gumbel(size=(len(score), 3))
+    worth = np.column_stack([np.zeros(len(score)), score, -0.7 * score]) + random.gumbel(
+        size=(len(score), 3)
+    )
     return worth.argmax(axis=1).astype(float)
 
 

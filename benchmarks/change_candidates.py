@@ -1,9 +1,9 @@
 """The tests of change that `which_change_test.py` compares, compiled, on one table at a time.
 
-A LR*; B Chow's F and Brown-Forsythe, Fisher-combined; C is B with a gate (RESET and Breusch-Pagan inside every context,
-then a logit with y, y² and y z); D the larger p of A and C; E the test `robust-change` with the gate at .05 that was
-frozen first; F the same with the gate of the library. Beside them the mean-only test: shifts by context, slopes in
-common.
+A LR*; B Chow's F and Brown-Forsythe, Fisher-combined; C is B with a gate (RESET and Breusch-Pagan
+inside every context, then a logit with y, y² and y z); D the larger p of A and C; E the test
+`robust-change` with the gate at .05 that was frozen first; F the same with the gate of the library.
+Beside them the mean-only test: shifts by context, slopes in common.
 """
 
 from __future__ import annotations
@@ -37,13 +37,24 @@ from causalcontext.kernels.rows.robust_change import (
 )
 from causalcontext.kernels.special import chi2_upper
 
-NAMES = ("A: LR*", "B: Chow + BF", "C: B, gated", "D: max(A, C)", "E: gate at .05", "F: robust-change", "mean only")
+NAMES = (
+    "A: LR*",
+    "B: Chow + BF",
+    "C: B, gated",
+    "D: max(A, C)",
+    "E: gate at .05",
+    "F: robust-change",
+    "mean only",
+)
 FROZEN_GATE = 0.05
 LOOK_BELOW = 0.2
 
 
-def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int, gate: float) -> np.ndarray:
-    """One p-value for every name; `gate` is the level of F, handed over since compiled code remembers constants.
+def p_values(
+    columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int, gate: float
+) -> np.ndarray:
+    """One p-value for every name; `gate` is the level of F, handed over since compiled code
+    remembers constants.
 
     Gates are asked where a p-value is below .2: they can only raise it.
     """
@@ -66,8 +77,9 @@ def _checks(groups: Groups, fits: ContextFits) -> float:
 
 
 @njit(cache=True)
-def _without_gates(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int,
-                   out: np.ndarray) -> tuple[Groups, ContextFits]:  # fmt: skip
+def _without_gates(
+    columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int, out: np.ndarray
+) -> tuple[Groups, ContextFits]:
     groups = group_rows(columns, y, codes, levels)
     fits = fit_all(groups)
     out[0] = likelihood_ratio(groups, fits)[2]
@@ -132,6 +144,10 @@ def _first_logit(groups: Groups) -> float:
     added -= added.mean(axis=1, keepdims=True)
     added /= np.sqrt(np.mean(added**2, axis=1, keepdims=True))
     design = np.ascontiguousarray(np.vstack([np.ones(y.size), conditions, y, added]))
-    before, after = (fit_glm(LOGIT, design[:width], codes, contexts, np.zeros((contexts - 1) * width), RIDGE, 1e-7)
-                     for width in (m + 1, len(design)))  # fmt: skip
+    before, after = (
+        fit_glm(
+            LOGIT, design[:width], codes, contexts, np.zeros((contexts - 1) * width), RIDGE, 1e-7
+        )
+        for width in (m + 1, len(design))
+    )
     return chi2_upper(2.0 * (after - before), (contexts - 1.0) * (m + 2))

@@ -1,8 +1,10 @@
-"""Designs for tests of a categorical R against a number y given Z: cells with their truth known, drawn once by a seed.
+"""Designs for tests of a categorical R against a number y given Z: cells with their truth known,
+drawn once by a seed.
 
-In a null cell R and y are independent given Z: R is a coin, or bins of a function of Z, or bins of an effect of y that
-is among Z. In a cell with a change the mean, one slope or the spread of y differs between the values of R. A second
-seed splits the cells into two halves: one to choose a test on, one held back.
+In a null cell R and y are independent given Z: R is a coin, or bins of a function of Z, or bins of
+an effect of y that is among Z. In a cell with a change the mean, one slope or the spread of y
+differs between the values of R. A second seed splits the cells into two halves: one to choose a
+test on, one held back.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ HALVES = ("exploration", "held-back")
 
 @dataclass(frozen=True)
 class Cell:
-    """One design: `sharp` bins have no noise of their own; `discrete` makes one condition a category of three."""
+    """One design: `sharp` bins have no noise of their own; `discrete` makes one condition a
+    category of three.
+    """
 
     k: int
     size: int
@@ -41,7 +45,15 @@ class Cell:
     def __str__(self) -> str:
         origin = self.origin + (" (sharp)" if self.sharp else "")
         shares = "balanced" if self.balanced else "85/15"
-        parts = [f"k={self.k}", f"{self.size} conditions", self.noise, self.mechanism, shares, origin, f"n={self.n}"]
+        parts = [
+            f"k={self.k}",
+            f"{self.size} conditions",
+            self.noise,
+            self.mechanism,
+            shares,
+            origin,
+            f"n={self.n}",
+        ]
         return ", ".join(parts + (["discrete z"] if self.discrete else []))
 
 
@@ -54,15 +66,26 @@ class Table(NamedTuple):
 
 
 def null_cells(count: int = 200, seed: int = 4) -> list[Cell]:
-    """Cells in which nothing changes; every level of every factor occurs about equally often where it makes sense."""
+    """Cells in which nothing changes; every level of every factor occurs about equally often where
+    it makes sense.
+    """
     generator = np.random.default_rng(seed)
 
     def evenly(*levels: object) -> list:
         return [levels[i] for i in generator.permutation(np.arange(count) % len(levels))]
 
-    columns = zip(evenly(2, 3, 5), evenly(0, 1, 2, 4, 6), evenly(*NOISES), evenly(*MECHANISMS), evenly(True, False),
-                  evenly(*ORIGINS), evenly(True, False), evenly(True, False, False), evenly(100, 200, 500, 1000),
-                  strict=True)  # fmt: skip
+    columns = zip(
+        evenly(2, 3, 5),
+        evenly(0, 1, 2, 4, 6),
+        evenly(*NOISES),
+        evenly(*MECHANISMS),
+        evenly(True, False),
+        evenly(*ORIGINS),
+        evenly(True, False),
+        evenly(True, False, False),
+        evenly(100, 200, 500, 1000),
+        strict=True,
+    )
     return [sensible(Cell(*values, seed=1000 + i)) for i, values in enumerate(columns)]
 
 
@@ -76,18 +99,45 @@ def sensible(cell: Cell) -> Cell:
 
 
 def changing_cells() -> list[Cell]:
-    """Cells with a change of mean, slope or spread, all at n = 200, some at 100 and 500; linear mechanisms."""
+    """Cells with a change of mean, slope or spread, all at n = 200, some at 100 and 500; linear
+    mechanisms.
+    """
     cells = []
-    factors = product(("mean", "slope", "spread"), (0, 1, 3), (2, 3), ("gaussian", "t5", "laplace", "exponential"),
-                      (True, False), ("exogenous", "threshold"), (100, 200, 500))  # fmt: skip
+    factors = product(
+        ("mean", "slope", "spread"),
+        (0, 1, 3),
+        (2, 3),
+        ("gaussian", "t5", "laplace", "exponential"),
+        (True, False),
+        ("exogenous", "threshold"),
+        (100, 200, 500),
+    )
     for change, size, k, noise, balanced, origin, n in factors:
         plain = k == 2 and balanced and origin == "exogenous"
         if (n != 200 and not plain) or (size == 0 and (change == "slope" or origin == "threshold")):
             continue
         effect = {"mean": 0.4, "slope": 0.5, "spread": 0.45}[change] * (200 / n) ** 0.5
-        effect *= (1 if balanced else 1.4) * (1.25 if k == 3 else 1) * (1.25 if origin == "threshold" else 1)
-        cells.append(Cell(k, size, noise, "linear", balanced, origin, False, False, n, change, effect,
-                          5000 + len(cells)))  # fmt: skip
+        effect *= (
+            (1 if balanced else 1.4)
+            * (1.25 if k == 3 else 1)
+            * (1.25 if origin == "threshold" else 1)
+        )
+        cells.append(
+            Cell(
+                k,
+                size,
+                noise,
+                "linear",
+                balanced,
+                origin,
+                False,
+                False,
+                n,
+                change,
+                effect,
+                5000 + len(cells),
+            )
+        )
     return cells
 
 
@@ -106,10 +156,16 @@ def draw(cell: Cell, generator: np.random.Generator) -> Table:
     noise = draw_noise(cell.noise, cell.n, generator)
     if cell.origin == "descendant":
         y = signal + noise
-        effect = _mechanism(cell, (y - y.mean()) / y.std()) + 0.7 * draw_noise(cell.noise, cell.n, generator)
+        effect = _mechanism(cell, (y - y.mean()) / y.std()) + 0.7 * draw_noise(
+            cell.noise, cell.n, generator
+        )
         codes = _bins(cell, effect / effect.std(), fixed, generator)
         return Table(np.column_stack([effect, columns]), y, codes)
-    latent = _index(causes, columns, fixed) if cell.origin == "threshold" else generator.standard_normal(cell.n)
+    latent = (
+        _index(causes, columns, fixed)
+        if cell.origin == "threshold"
+        else generator.standard_normal(cell.n)
+    )
     codes = _bins(cell, latent, fixed, generator)
     return Table(columns, signal + _changed(cell, codes, causes, noise), codes)
 
@@ -125,14 +181,22 @@ def draw_noise(law: str, n: int, generator: np.random.Generator) -> np.ndarray:
     if law == "exponential":
         return generator.exponential(size=n) - 1
     rare = generator.random(n) < 0.15
-    values = np.where(rare, 2 + generator.standard_normal(n), -0.3 + 0.5 * generator.standard_normal(n))
+    values = np.where(
+        rare, 2 + generator.standard_normal(n), -0.3 + 0.5 * generator.standard_normal(n)
+    )
     return (values - 0.045) / 1.0183
 
 
-def _conditions(cell: Cell, own: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Numeric conditions, then all columns: numbers, and two dummies where one condition is a category."""
+def _conditions(
+    cell: Cell, own: int, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numeric conditions, then all columns: numbers, and two dummies where one condition is a
+    category.
+    """
     common = generator.standard_normal((cell.n, 1))
-    numbers = CORRELATION**0.5 * common + (1 - CORRELATION) ** 0.5 * generator.standard_normal((cell.n, own))
+    numbers = CORRELATION**0.5 * common + (1 - CORRELATION) ** 0.5 * generator.standard_normal(
+        (cell.n, own)
+    )
     if not cell.discrete:
         return numbers, numbers + SHIFT_OF_MEANS
     numbers = numbers[:, : own - 1]
@@ -142,7 +206,9 @@ def _conditions(cell: Cell, own: int, generator: np.random.Generator) -> tuple[n
 
 
 def _index(causes: np.ndarray, columns: np.ndarray, fixed: np.random.Generator) -> np.ndarray:
-    """A weighted sum of the columns with mean 0 and variance 1; weights between .4 and 1, of both signs."""
+    """A weighted sum of the columns with mean 0 and variance 1; weights between .4 and 1, of both
+    signs.
+    """
     weights = fixed.uniform(0.4, 1, columns.shape[1]) * fixed.choice([-1, 1], columns.shape[1])
     total = columns @ weights
     return (total - total.mean()) / total.std()
@@ -154,9 +220,17 @@ def _mechanism(cell: Cell, index: np.ndarray) -> np.ndarray:
     return index if cell.mechanism == "linear" else 0.6 * index + 0.6 * (index**2 - 1)
 
 
-def _bins(cell: Cell, latent: np.ndarray, fixed: np.random.Generator, generator: np.random.Generator) -> np.ndarray:
-    """Bins of the latent variable, blurred unless they are sharp, in shares that are even or have one of 15 %."""
-    shares = np.full(cell.k, 1 / cell.k) if cell.balanced else np.array([0.15] + [0.85 / (cell.k - 1)] * (cell.k - 1))
+def _bins(
+    cell: Cell, latent: np.ndarray, fixed: np.random.Generator, generator: np.random.Generator
+) -> np.ndarray:
+    """Bins of the latent variable, blurred unless they are sharp, in shares that are even or have
+    one of 15 %.
+    """
+    shares = (
+        np.full(cell.k, 1 / cell.k)
+        if cell.balanced
+        else np.array([0.15] + [0.85 / (cell.k - 1)] * (cell.k - 1))
+    )
     cuts = np.cumsum(fixed.permutation(shares))[:-1]
     blurred = latent if cell.sharp else latent + 0.5 * generator.standard_normal(cell.n)
     return np.searchsorted(np.quantile(blurred, cuts), blurred).astype(np.int64)

@@ -2,9 +2,10 @@
 
     python benchmarks/changed_slopes.py [--models 20] [--seed 0]
 
-Six numbers with continuous weights; the context is a noisy function of the first. Three in ten links change at one
-value of it, where their slope is 0 or has the other sign. True and false rates of links and of changed links, the
-share of tables with exactly the right changes, and processor time a table.
+Six numbers with continuous weights; the context is a noisy function of the first. Three in ten
+links change at one value of it, where their slope is 0 or has the other sign. True and false rates
+of links and of changed links, the share of tables with exactly the right changes, and processor
+time a table.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def drawn(values: int, rows: int, seed: int) -> tuple[pd.DataFrame, Pairs, Pairs
             weight = random.choice([-1.0, 1.0]) * random.uniform(0.5, 1.1)
             slope = np.full(rows, weight)
             if place >= 2 and random.random() < 0.3:
-                slope = np.where(context == random.integers(values), random.choice([0.0, -weight]), weight)
+                slope = np.where(
+                    context == random.integers(values), random.choice([0.0, -weight]), weight
+                )
                 changed.add((cause, name))
             links.add((cause, name))
             total = total + slope * columns[cause]
@@ -50,16 +53,25 @@ def drawn(values: int, rows: int, seed: int) -> tuple[pd.DataFrame, Pairs, Pairs
 
 
 def found_in(table: pd.DataFrame) -> tuple[Pairs, Pairs]:
-    """The links that score-ac finds, and those whose slope it lets change; directions are not what is measured here."""
+    """The links that score-ac finds, and those whose slope it lets change; directions are not what
+    is measured here.
+    """
     result = cc.discover(table, "R", method="score-ac", curves="never", transform="none")
-    slopes = {(one, other): {slope_of(result, one, other, value) for value in result.contexts}
-              for place, one in enumerate(NAMES) for other in NAMES[place + 1 :]}  # fmt: skip
-    return {pair for pair, own in slopes.items() if any(own)}, {pair for pair, own in slopes.items() if len(own) > 1}
+    slopes = {
+        (one, other): {slope_of(result, one, other, value) for value in result.contexts}
+        for place, one in enumerate(NAMES)
+        for other in NAMES[place + 1 :]
+    }
+    return {pair for pair, own in slopes.items() if any(own)}, {
+        pair for pair, own in slopes.items() if len(own) > 1
+    }
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="number of the first table")
     models, first = vars(parser.parse_args()).values()
@@ -72,10 +84,18 @@ def main() -> None:
             found = found_in(table)
             spent += time.process_time() - start
             exact += found[1] == truth[1]
-            counts += [number for own, true in zip(found, truth, strict=True)
-                       for number in (len(own & true), len(true), len(own - true), pairs - len(true))]  # fmt: skip
-        rates = [f"{hit / there:.3f}/{false / free:.3f}" for hit, there, false, free in counts.reshape(2, 4)]
-        lines.append([values, rows, *rates, f"{exact / models:.2f}", f"{1e3 * spent / models:.0f} ms"])
+            counts += [
+                number
+                for own, true in zip(found, truth, strict=True)
+                for number in (len(own & true), len(true), len(own - true), pairs - len(true))
+            ]
+        rates = [
+            f"{hit / there:.3f}/{false / free:.3f}"
+            for hit, there, false, free in counts.reshape(2, 4)
+        ]
+        lines.append(
+            [values, rows, *rates, f"{exact / models:.2f}", f"{1e3 * spent / models:.0f} ms"]
+        )
     header = ["values", "rows", "links", "changes", "exactly right", "processor"]
     print(markdown_table(header, lines))
 

@@ -1,8 +1,9 @@
 """Claims of change between 2000 and 100 rows: how many are false, and how many true ones are found.
 
-Run as `python benchmarks/claims.py [models] [first seed]`. Random linear systems as dense as the paper's (.4) and
-sparser ones; the context is a threshold of one variable of the graph (with noise .2, or without any). "raw" is what the
-graphs of the method differ in. Shares of edges leave the removed link out.
+Run as `python benchmarks/claims.py [models] [first seed]`. Random linear systems as dense as the
+paper's (.4) and sparser ones; the context is a threshold of one variable of the graph (with noise
+.2, or without any). "raw" is what the graphs of the method differ in. Shares of edges leave the
+removed link out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ METHODS = ("pc-ac", "score-ac", "auto")
 def base_graph(
     nodes: int, density: float, generator: np.random.Generator
 ) -> tuple[np.ndarray, tuple[int, ...], int, np.ndarray]:
-    """Coefficients, an order, a context that one other variable drives, and what does not lead to the context."""
+    """Coefficients, an order, a context that one other variable drives, and what does not lead to
+    the context.
+    """
     while True:
         order, base = random_base(nodes, density, generator)
         context = int(generator.integers(nodes))
@@ -34,7 +37,9 @@ def base_graph(
         if parents.size == 0:
             continue
         base[parents[1:], context] = 0.0
-        reach = np.linalg.matrix_power((base != 0) | np.eye(nodes, dtype=bool), nodes)[:, context] > 0
+        reach = (
+            np.linalg.matrix_power((base != 0) | np.eye(nodes, dtype=bool), nodes)[:, context] > 0
+        )
         if (base[:, ~reach] != 0).any():
             return base, order, context, ~reach
 
@@ -51,7 +56,9 @@ def tables(design: str, setting: tuple[int, float], noise: float, seed: int):
         changed[causes[chosen], effects[chosen]] = 0.0
         removed = {names[causes[chosen]], names[effects[chosen]]}
     balance = np.log(ROWS[0] / sum(ROWS)) / np.log(0.5)
-    model = ContextSCM(names, context, np.stack([base, changed]), order, balance=balance, context_noise=noise)
+    model = ContextSCM(
+        names, context, np.stack([base, changed]), order, balance=balance, context_noise=noise
+    )
     table = model.sample(sum(ROWS), generator)
     if design == "variance of a cause":
         table = with_other_variance(table, base, names, context, downstream, order, generator)
@@ -59,7 +66,9 @@ def tables(design: str, setting: tuple[int, float], noise: float, seed: int):
 
 
 def with_other_variance(table, base, names, context, downstream, order, generator):
-    """The same system, where the small context triples or thirds the noise of a downstream cause."""
+    """The same system, where the small context triples or thirds the noise of a downstream
+    cause.
+    """
     causes = [node for node in np.flatnonzero(downstream) if base[node].any()]
     if not causes:
         return table
@@ -80,15 +89,32 @@ def with_other_variance(table, base, names, context, downstream, order, generato
 def main() -> None:
     models = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    print(f"{models} models, seeds from {first}; edges: system edges of the union graph found; claims: false ones")
-    columns = ("noise of R", "edges", "claims", "raw, %", "claimed, %", "removals", "raw, %", "claimed, %")
-    print(f"{'nodes, density':16}{'design':22}{'method':9}" + "".join(f"{name:>11}" for name in columns))
+    print(
+        f"{models} models, seeds from {first}; edges: system edges of the union graph found;"
+        " claims: false ones"
+    )
+    columns = (
+        "noise of R",
+        "edges",
+        "claims",
+        "raw, %",
+        "claimed, %",
+        "removals",
+        "raw, %",
+        "claimed, %",
+    )
+    print(
+        f"{'nodes, density':16}{'design':22}{'method':9}"
+        + "".join(f"{name:>11}" for name in columns)
+    )
     designs = ("no change", "variance of a cause", "one removed link")
     for setting, design, noise, method in product(SETTINGS, designs, (0.2, 0.0), METHODS):
         print(line(design, setting, noise, range(first, first + models), method), flush=True)
 
 
-def line(design: str, setting: tuple[int, float], noise: float, seeds: range, method: str = "pc-ac") -> str:
+def line(
+    design: str, setting: tuple[int, float], noise: float, seeds: range, method: str = "pc-ac"
+) -> str:
     edges = raw = claimed = removals = raw_hits = hits = 0
     for seed in seeds:
         table, removed = tables(design, setting, noise, seed)
@@ -100,7 +126,11 @@ def line(design: str, setting: tuple[int, float], noise: float, seeds: range, me
         raw += len([pair for pair in pairs if pair != removed])
         claimed += len([pair for pair in claims if pair != removed])
         if removed:
-            removals, raw_hits, hits = removals + 1, raw_hits + (removed in pairs), hits + (removed in claims)
+            removals, raw_hits, hits = (
+                removals + 1,
+                raw_hits + (removed in pairs),
+                hits + (removed in claims),
+            )
     numbers = [noise, edges, claimed, 100 * raw / edges, 100 * claimed / edges]
     if removals:
         numbers += [removals, 100 * raw_hits / removals, 100 * hits / removals]

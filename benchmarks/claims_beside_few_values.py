@@ -1,10 +1,12 @@
-"""Claims of change near numbers of two to five values: how many are false, by where such a number is.
+"""Claims of change near numbers of two to five values: how many are false, by where such a number
+is.
 
     python benchmarks/claims_beside_few_values.py --models 40 --coarse 2
 
-Systems as in `violations.py`, some of whose seven columns are 0/1, or cut into three or five levels, of a number that
-acts in their place. What a result would claim if nothing were held back for such columns is counted by the nearest one:
-the effect itself, its cause, a neighbour of the effect, or one of the cause alone.
+Systems as in `violations.py`, some of whose seven columns are 0/1, or cut into three or five
+levels, of a number that acts in their place. What a result would claim if nothing were held back
+for such columns is counted by the nearest one: the effect itself, its cause, a neighbour of the
+effect, or one of the cause alone.
 """
 
 from __future__ import annotations
@@ -30,8 +32,15 @@ PLACES = ("the effect", "the cause", "beside the effect", "beside the cause", "e
 def place_of(result: cc.ContextGraphs, source: str, target: str) -> str:
     """Where the nearest number of two to five values is."""
     few = graded(result)
-    near = ({target}, {source}, set(result.union.neighbours(target)), set(result.union.neighbours(source)))
-    return next((place for place, names in zip(PLACES, near, strict=False) if names & few), PLACES[-1])
+    near = (
+        {target},
+        {source},
+        set(result.union.neighbours(target)),
+        set(result.union.neighbours(source)),
+    )
+    return next(
+        (place for place, names in zip(PLACES, near, strict=False) if names & few), PLACES[-1]
+    )
 
 
 def counted(cell: str, first: int, models: int, rows: int) -> Counter[tuple[str, bool]]:
@@ -51,7 +60,9 @@ def counted(cell: str, first: int, models: int, rows: int) -> Counter[tuple[str,
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--coarse", type=int, default=2, help="how many columns have few values")
     parser.add_argument("--rows", type=int, default=500)
@@ -65,12 +76,17 @@ def main() -> None:
         lines.append(_line(cell, own))
         print(" | ".join(lines[-1]), flush=True)
     print(f"\n{markdown_table(('false / all claims', *PLACES), [*lines, _line('all', total)])}")
-    print(f"\n{machine()}; {options.models} models a line, {options.coarse} columns of few values, seeds from "
-          f"{options.first_seed}, n = {options.rows}")  # fmt: skip
+    print(
+        f"\n{machine()}; {options.models} models a line, {options.coarse} columns of few values,"
+        f" seeds from {options.first_seed}, n = {options.rows}"
+    )
 
 
 def _line(name: str, own: Counter[tuple[str, bool]]) -> list[str]:
-    return [name, *(f"{own[place, False]} / {own[place, False] + own[place, True]}" for place in PLACES)]
+    return [
+        name,
+        *(f"{own[place, False]} / {own[place, False] + own[place, True]}" for place in PLACES),
+    ]
 
 
 if __name__ == "__main__":

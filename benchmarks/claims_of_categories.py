@@ -1,10 +1,12 @@
-"""Is a cause of a category claimed to come or go where only the noise of the category grows, and where it does go?
+"""Is a cause of a category claimed to come or go where only the noise of the category grows, and
+where it does go?
 
     python benchmarks/claims_of_categories.py --tables 100
 
-K has three levels, cut from a sum of X, Z and noise; X and Z come before it, and the context is a coin that is `b` in
-half or in a fifth of 600 rows. In b the noise is so many times as large, or X has no effect. A logit has no scale of
-its own, so that larger noise makes all of its slopes smaller: no cause has gone, and a claim about one is false.
+K has three levels, cut from a sum of X, Z and noise; X and Z come before it, and the context is a
+coin that is `b` in half or in a fifth of 600 rows. In b the noise is so many times as large, or X
+has no effect. A logit has no scale of its own, so that larger noise makes all of its slopes
+smaller: no cause has gone, and a claim about one is false.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ def line(tables: int, share: float, noise: float, size: float) -> list[object]:
     """How many differences are listed, and which of them are claimed."""
     listed, about_x, about_z = 0, 0, 0
     for seed in range(tables):
-        found = cc.discover(table(seed, share, noise, size), "R", method="score-ac", knowledge=KNOWN).changes("a", "b")
+        found = cc.discover(
+            table(seed, share, noise, size), "R", method="score-ac", knowledge=KNOWN
+        ).changes("a", "b")
         listed += len(found)
         about_x += int((found["claimed"] & (found["source"] == "X")).sum())
         about_z += int((found["claimed"] & (found["source"] == "Z")).sum())
@@ -45,13 +49,23 @@ def line(tables: int, share: float, noise: float, size: float) -> list[object]:
 
 def main() -> None:
     """Print the table."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--tables", type=int, default=100)
     tables = options.parse_args().tables
-    cases = [(share, noise, size) for noise, size in ((1, 1), (2, 1), (4, 1), (8, 1), (1, 0)) for share in (0.5, 0.2)]
+    cases = [
+        (share, noise, size)
+        for noise, size in ((1, 1), (2, 1), (4, 1), (8, 1), (1, 0))
+        for share in (0.5, 0.2)
+    ]
     lines = [line(tables, *case) for case in cases]
     print(f"{machine()}; {tables} tables a line\n")
-    print(markdown_table(("what differs", "rows of b", "differences listed", "X claimed", "Z claimed"), lines))
+    print(
+        markdown_table(
+            ("what differs", "rows of b", "differences listed", "X claimed", "Z claimed"), lines
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,20 +1,23 @@
-"""causalcontext beside other libraries, on standard networks and on random graphs as the peers' papers draw them.
+"""causalcontext beside other libraries, on standard networks and on random graphs as the peers'
+papers draw them.
 
     make compare                # at most 60 minutes on two cores; sets up .venv-compare first
     make compare SHORT=1        # five minutes
     python benchmarks/compare.py --families Series --minutes 10 --jobs 1
     python benchmarks/compare.py --print        # tables of what is in the file, without a call
 
-Every call has a process of its own and a limit of processor time; a call that exceeds it is printed as such, and the
-other seeds of that setting are then not tried. Every finished call is a line of out/compare.jsonl at once, so that
-Ctrl-C keeps what is done and the next run goes on; lines of our own methods count for the commit that last changed the
-library. Seeds are in the outer loop: whenever the minutes are over, all settings rest on about as many tables.
+Every call has a process of its own and a limit of processor time; a call that exceeds it is printed
+as such, and the other seeds of that setting are then not tried. Every finished call is a line of
+out/compare.jsonl at once, so that Ctrl-C keeps what is done and the next run goes on; lines of our
+own methods count for the commit that last changed the library. Seeds are in the outer loop:
+whenever the minutes are over, all settings rest on about as many tables.
 
-The arrow F1 is against the graph that made the table, wherever a direction is not determined by it, too: "the true
-class" shows how much a method can then have. Links directed right are shares of all true links. The structural Hamming
-distance (SHD) counts pairs; it is to the equivalence class for networks and for Gaussian noise on standardised columns,
-else to the graph. The structural intervention distance (SID) is that of gadjid, with its extension to open edges. Time
-is processor time, memory the growth of the process during the call.
+The arrow F1 is against the graph that made the table, wherever a direction is not determined by it,
+too: "the true class" shows how much a method can then have. Links directed right are shares of all
+true links. The structural Hamming distance (SHD) counts pairs; it is to the equivalence class for
+networks and for Gaussian noise on standardised columns, else to the graph. The structural
+intervention distance (SID) is that of gadjid, with its extension to open edges. Time is processor
+time, memory the growth of the process during the call.
 """
 
 from __future__ import annotations
@@ -50,14 +53,28 @@ from standard_problems import FAMILIES, SHORT, Bools, Problem
 RESULTS = Path("out/compare.jsonl")
 PEERS = ("causal-learn", "tigramite", "lingam", "dagma", "gadjid")
 IMPORTED_FIRST = (
-    "causallearn.search.ConstraintBased.PC", "causallearn.search.ConstraintBased.FCI",
-    "causallearn.search.ConstraintBased.CDNOD", "causallearn.search.ScoreBased.GES",
-    "causallearn.search.PermutationBased.BOSS", "tigramite.jpcmciplus", "tigramite.lpcmci",
-    "tigramite.independence_tests.parcorr_mult", "lingam", "dagma.linear", "sklearn.ensemble",
-)  # fmt: skip
+    "causallearn.search.ConstraintBased.PC",
+    "causallearn.search.ConstraintBased.FCI",
+    "causallearn.search.ConstraintBased.CDNOD",
+    "causallearn.search.ScoreBased.GES",
+    "causallearn.search.PermutationBased.BOSS",
+    "tigramite.jpcmciplus",
+    "tigramite.lpcmci",
+    "tigramite.independence_tests.parcorr_mult",
+    "lingam",
+    "dagma.linear",
+    "sklearn.ensemble",
+)
 """Loaded before the processes are made, so that no call pays for it."""
-SHOWN = {"skeleton": "skeleton F1", "arrows": "arrow F1", "right": "links directed right", "lagged": "lagged F1",
-         "targets": "targets F1", "shd": "SHD", "sid": "SID"}  # fmt: skip
+SHOWN = {
+    "skeleton": "skeleton F1",
+    "arrows": "arrow F1",
+    "right": "links directed right",
+    "lagged": "lagged F1",
+    "targets": "targets F1",
+    "shd": "SHD",
+    "sid": "SID",
+}
 AHEAD = 0.02
 
 
@@ -74,7 +91,9 @@ def scores(problem: Problem, found: Found) -> dict[str, float]:
     """How far a graph is from the truth: every number that makes sense for this problem."""
     truth, other = problem.links, ~np.eye(len(problem.names), dtype=bool)
     dag, upper = truth[0], np.triu(other)
-    answer = Found(truth | truth.swapaxes(1, 2), truth) if problem.identified else equivalence_class(dag)
+    answer = (
+        Found(truth | truth.swapaxes(1, 2), truth) if problem.identified else equivalence_class(dag)
+    )
     wrong = np.triu(_state(found) != _state(answer))
     shown = {
         "skeleton": f1((dag | dag.T)[upper], found.joined[0][upper]),
@@ -104,13 +123,19 @@ def f1(truth: Bools, found: Bools) -> float:
 
 
 def structural_distance(dag: Bools, found: Found) -> float:
-    """The SID, for graphs with open edges its generalisation to parents of a class (gadjid); NaN for a cyclic graph."""
+    """The SID, for graphs with open edges its generalisation to parents of a class (gadjid); NaN
+    for a cyclic graph.
+    """
     arrows, joined = found.arrows[0], found.joined[0]
     guess = np.where(arrows, 1, 0) + np.triu(np.where(joined & ~arrows & ~arrows.T, 2, 0))
-    if not nx.is_directed_acyclic_graph(nx.from_numpy_array(arrows.astype(int), create_using=nx.DiGraph)):
+    if not nx.is_directed_acyclic_graph(
+        nx.from_numpy_array(arrows.astype(int), create_using=nx.DiGraph)
+    ):
         return math.nan
     distance = import_module("gadjid").parent_aid
-    return float(distance(dag.astype(np.int8), guess.astype(np.int8), edge_direction="from row to column")[1])
+    return float(
+        distance(dag.astype(np.int8), guess.astype(np.int8), edge_direction="from row to column")[1]
+    )
 
 
 def answer(call: Call) -> dict[str, Any]:
@@ -139,12 +164,18 @@ def _process(call: Call, limit: int, sender: connection.Connection) -> None:
         sender.send({"failed": f"{type(error).__name__}: {error}"[:200]})
 
 
-def run(calls: Iterator[Call], limit: int, jobs: int, until: float) -> Iterator[tuple[Call, dict[str, Any]]]:
+def run(
+    calls: Iterator[Call], limit: int, jobs: int, until: float
+) -> Iterator[tuple[Call, dict[str, Any]]]:
     """Every call with its answer, as they end; no call is begun once it is `until`."""
     fork = get_context("fork")
     running: dict[connection.Connection, tuple[Call, ForkProcess]] = {}
     while True:
-        while len(running) < jobs and time.monotonic() < until and (call := next(calls, None)) is not None:
+        while (
+            len(running) < jobs
+            and time.monotonic() < until
+            and (call := next(calls, None)) is not None
+        ):
             receiver, sender = fork.Pipe(duplex=False)
             child = fork.Process(target=_process, args=(call, limit, sender), daemon=True)
             child.start()
@@ -165,7 +196,9 @@ def run(calls: Iterator[Call], limit: int, jobs: int, until: float) -> Iterator[
 def calls_to_make(
     families: Iterable[str], settings: Iterable[str], seeds: int, done: dict[Call, Any]
 ) -> Iterator[Call]:
-    """Calls that are not in the file; a setting that a method could not do with one seed is not tried with the next."""
+    """Calls that are not in the file; a setting that a method could not do with one seed is not
+    tried with the next.
+    """
     for seed in range(seeds):
         for family in families:
             for setting in (name for name in FAMILIES[family] if name in settings):
@@ -181,10 +214,17 @@ def calls_to_make(
 
 @cache
 def library_version(method: str) -> str:
-    """The commit that last changed the library for our methods; a peer's results hold whatever the version is."""
+    """The commit that last changed the library for our methods; a peer's results hold whatever the
+    version is.
+    """
     if not method.startswith("causalcontext"):
         return ""
-    git = subprocess.run(["git", "log", "-1", "--format=%h", "--", "src"], capture_output=True, text=True, check=False)
+    git = subprocess.run(
+        ["git", "log", "-1", "--format=%h", "--", "src"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return git.stdout.strip()
 
 
@@ -214,31 +254,57 @@ def print_tables(done: dict[Call, dict[str, Any]]) -> None:
 
 def print_family(rows: list[tuple[str, str, list[dict[str, Any]]]]) -> None:
     """The table of a family, then the peers that have more arrows right than our default."""
-    names = [name for name in SHOWN if any(name in record for _, _, records in rows for record in records)]
+    names = [
+        name
+        for name in SHOWN
+        if any(name in record for _, _, records in rows for record in records)
+    ]
     lines, best = [], {}
     for setting, method, records in rows:
         good = [record for record in records if "failed" not in record]
         if good:
             cells = [_mean([record.get(name, math.nan) for record in good], name) for name in names]
             seconds = f"{statistics.median(record['seconds'] for record in good):.2g}"
-            lines.append((setting, method, *cells, seconds, round(max(record["MB"] for record in good)), len(good)))
+            lines.append(
+                (
+                    setting,
+                    method,
+                    *cells,
+                    seconds,
+                    round(max(record["MB"] for record in good)),
+                    len(good),
+                )
+            )
             best[setting, method] = statistics.mean(record["arrows"] for record in good)
         else:
-            lines.append((setting, method, records[0]["failed"].replace("|", "/"), *[""] * (len(names) + 2)))
+            lines.append(
+                (setting, method, records[0]["failed"].replace("|", "/"), *[""] * (len(names) + 2))
+            )
     print(markdown_table(("setting", "method", *map(SHOWN.get, names), "s", "MB", "tables"), lines))
     ahead = []
     for (setting, method), score in best.items():
         ours = best.get((setting, "causalcontext"), math.nan)
         if not method.startswith(("causalcontext", "the true")) and not score <= ours + AHEAD:
-            ahead.append(f"{method} in {setting} ({score:.2f} : {'no answer' if math.isnan(ours) else f'{ours:.2f}'})")
-    print(f"\nPeers whose arrow F1 is ahead of our default by more than {AHEAD}: " + ("; ".join(ahead) or "none") + ".")
+            ahead.append(
+                f"{method} in {setting} ({score:.2f} :"
+                f" {'no answer' if math.isnan(ours) else f'{ours:.2f}'})"
+            )
+    print(
+        f"\nPeers whose arrow F1 is ahead of our default by more than {AHEAD}: "
+        + ("; ".join(ahead) or "none")
+        + "."
+    )
 
 
 def _mean(values: list[float], name: str) -> str:
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return "-"
-    return f"{statistics.mean(known):.0f}" if name in ("shd", "sid") else f"{statistics.mean(known):.2f}"
+    return (
+        f"{statistics.mean(known):.0f}"
+        if name in ("shd", "sid")
+        else f"{statistics.mean(known):.2f}"
+    )
 
 
 def warm() -> None:
@@ -252,21 +318,35 @@ def warm() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--short", action="store_true", help="few settings, three seeds, five minutes")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--short", action="store_true", help="few settings, three seeds, five minutes"
+    )
     parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=list(FAMILIES))
     parser.add_argument("--settings", nargs="+", help="only these, by the names in the tables")
     parser.add_argument("--without", nargs="+", default=[], help="methods to leave out")
-    parser.add_argument("--minutes", type=float, help="begin no call after so long: 55, or 4 in the short form")
+    parser.add_argument(
+        "--minutes", type=float, help="begin no call after so long: 55, or 4 in the short form"
+    )
     parser.add_argument("--seeds", type=int, help="tables a setting: 5, or 3 in the short form")
-    parser.add_argument("--limit", type=int, help="seconds of processor time for a call: 60, or 15 in the short form")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        help="seconds of processor time for a call: 60, or 15 in the short form",
+    )
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--print", action="store_true", help="print what is in the file, and make no call")
+    parser.add_argument(
+        "--print", action="store_true", help="print what is in the file, and make no call"
+    )
     chosen = parser.parse_args()
     file = RESULTS.with_stem("compare-short") if chosen.short else RESULTS
     done = read_results(file)
     if not chosen.print:
-        settings = SHORT if chosen.short else [name for family in FAMILIES.values() for name in family]
+        settings = (
+            SHORT if chosen.short else [name for family in FAMILIES.values() for name in family]
+        )
         settings = chosen.settings or settings
         minutes, seeds, limit = (4.0, 3, 15) if chosen.short else (55.0, 5, 60)
         until = time.monotonic() + 60.0 * (chosen.minutes or minutes)
@@ -281,10 +361,16 @@ def main() -> None:
                 line = {"call": call, "version": library_version(call.method), **got}
                 print(json.dumps(line), file=log, flush=True)
                 print(
-                    *call, f"{got.get('seconds', math.nan):.2f} s", got.get("failed", ""), file=sys.stderr, flush=True
+                    *call,
+                    f"{got.get('seconds', math.nan):.2f} s",
+                    got.get("failed", ""),
+                    file=sys.stderr,
+                    flush=True,
                 )
-    print(f"{machine('scipy', 'pandas', *PEERS)}; causalcontext {version('causalcontext')}, "
-          f"commit {library_version('causalcontext')}, {time.strftime('%Y-%m-%d')}")  # fmt: skip
+    print(
+        f"{machine('scipy', 'pandas', *PEERS)}; causalcontext {version('causalcontext')}, "
+        f"commit {library_version('causalcontext')}, {time.strftime('%Y-%m-%d')}"
+    )
     print_tables(done)
 
 

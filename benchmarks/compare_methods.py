@@ -1,7 +1,9 @@
-"""Every method of `compare.py`, ours and the peers', as a function from a problem to the graph that it finds.
+"""Every method of `compare.py`, ours and the peers', as a function from a problem to the graph that
+it finds.
 
-Settings are the defaults of each library, or what its documentation recommends for such a table; where a setting is
-given here, it stands in the name of the method. Peers have to be installed (`make compare` does).
+Settings are the defaults of each library, or what its documentation recommends for such a table;
+where a setting is given here, it stands in the name of the method. Peers have to be installed
+(`make compare` does).
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from standard_problems import Bools, Floats, Problem
 class Found(NamedTuple):
     """A graph: `joined` and `arrows`, shape (lags + 1, variables, variables), lag, cause, effect.
 
-    Without a lag `joined` goes both ways. `targets` are the effects of the environment, where a method names them.
+    Without a lag `joined` goes both ways. `targets` are the effects of the environment, where a
+    method names them.
     """
 
     joined: Bools
@@ -34,59 +37,93 @@ Method = Callable[[Problem], Found]
 
 
 def ours(problem: Problem, **options: Any) -> Found:
-    """A search of causalcontext: the environment is its context, and a root where it was set from outside."""
+    """A search of causalcontext: the environment is its context, and a root where it was set from
+    outside.
+    """
     lags = len(problem.links) - 1
     if problem.targets is not None:
         root = cc.Knowledge(roots=["E"]) if problem.exogenous else None
         result = cc.discover(problem.table, "E", knowledge=root, **options)
     elif problem.panel:
         table = problem.table.drop(columns="place_context")
-        result = cc.discover(table, lags=lags, units="unit", time="t", covariates=["time_context"], **options)
+        result = cc.discover(
+            table, lags=lags, units="unit", time="t", covariates=["time_context"], **options
+        )
     else:
         result = cc.discover(problem.table, lags=lags or None, **options)
     graph, names = result.union, problem.names
-    marks = np.array([
-        [[graph.mark(at(cause, lag), effect) if lag or cause != effect else "" for effect in names] for cause in names]
-        for lag in range(lags + 1)
-    ])  # fmt: skip
-    targets = None if problem.targets is None else np.array([graph.mark("E", name) == "-->" for name in names])
+    marks = np.array(
+        [
+            [
+                [
+                    graph.mark(at(cause, lag), effect) if lag or cause != effect else ""
+                    for effect in names
+                ]
+                for cause in names
+            ]
+            for lag in range(lags + 1)
+        ]
+    )
+    targets = (
+        None
+        if problem.targets is None
+        else np.array([graph.mark("E", name) == "-->" for name in names])
+    )
     return Found(marks != "", marks == "-->", targets)
 
 
 def causal_learn(problem: Problem, name: str, **options: Any) -> Found:
-    """PC, FCI, GES or BOSS on the columns, or on the columns and the environment as one more number."""
+    """PC, FCI, GES or BOSS on the columns, or on the columns and the environment as one more
+    number.
+    """
     values = coded(problem.table)
     if name == "BOSS":
-        graph = import_module("causallearn.search.PermutationBased.BOSS").boss(values, verbose=False, **options).graph
+        graph = (
+            import_module("causallearn.search.PermutationBased.BOSS")
+            .boss(values, verbose=False, **options)
+            .graph
+        )
     elif name == "GES":
         graph = import_module("causallearn.search.ScoreBased.GES").ges(values, **options)["G"].graph
     elif name == "FCI":
         graph = (
-            import_module("causallearn.search.ConstraintBased.FCI").fci(values, show_progress=False, **options)[0].graph
+            import_module("causallearn.search.ConstraintBased.FCI")
+            .fci(values, show_progress=False, **options)[0]
+            .graph
         )
     elif name == "CD-NOD":
         cdnod = import_module("causallearn.search.ConstraintBased.CDNOD").cdnod
         graph = cdnod(values[:, :-1], values[:, -1:], show_progress=False, **options).G.graph
     else:
         graph = (
-            import_module("causallearn.search.ConstraintBased.PC").pc(values, show_progress=False, **options).G.graph
+            import_module("causallearn.search.ConstraintBased.PC")
+            .pc(values, show_progress=False, **options)
+            .G.graph
         )
     found = _of_ends(graph, len(problem.names))
     return found if name == "CD-NOD" else found._replace(targets=None)
 
 
 def _of_ends(graph: Floats, d: int) -> Found:
-    """What causal-learn's numbers say: [i, j] holds the end at i, -1 for a tail and 1 for an arrow; E is the last."""
+    """What causal-learn's numbers say: [i, j] holds the end at i, -1 for a tail and 1 for an arrow;
+    E is the last.
+    """
     arrows = (graph == -1) & (graph.T == 1)
     return Found((graph != 0)[np.newaxis, :d, :d], arrows[np.newaxis, :d, :d], arrows[-1, :d])
 
 
 def coded(table: pd.DataFrame) -> Floats:
     """The table as an array, columns of text by the number of the level."""
-    return np.column_stack([
-        column.to_numpy() if column.dtype.kind == "f" else pd.factorize(column, sort=True)[0].astype(float)
-        for _, column in table.items()
-    ])  # fmt: skip
+    return np.column_stack(
+        [
+            (
+                column.to_numpy()
+                if column.dtype.kind == "f"
+                else pd.factorize(column, sort=True)[0].astype(float)
+            )
+            for _, column in table.items()
+        ]
+    )
 
 
 def lingam(problem: Problem, name: str) -> Found:
@@ -97,8 +134,15 @@ def lingam(problem: Problem, name: str) -> Found:
         fitted = package.MultiGroupDirectLiNGAM().fit(groups)
         weights = np.any([matrix != 0 for matrix in fitted.adjacency_matrices_], axis=0)[np.newaxis]
     elif name == "RESIT":
-        forest = import_module("sklearn.ensemble").RandomForestRegressor(max_depth=4, random_state=0)
-        weights = package.RESIT(regressor=forest, random_state=0).fit(values).adjacency_matrix_[np.newaxis] != 0
+        forest = import_module("sklearn.ensemble").RandomForestRegressor(
+            max_depth=4, random_state=0
+        )
+        weights = (
+            package.RESIT(regressor=forest, random_state=0)
+            .fit(values)
+            .adjacency_matrix_[np.newaxis]
+            != 0
+        )
     elif name == "VARLiNGAM":
         fitted = package.VARLiNGAM(lags=len(problem.links) - 1).fit(values).adjacency_matrices_
         weights = np.zeros(problem.links.shape, dtype=bool)
@@ -128,7 +172,10 @@ def tigramite(problem: Problem, name: str) -> Found:
     if name == "J-PCMCI+":
         return _joint(problem, test, frames)
     if problem.panel:
-        sets = {unit: rows[list(problem.names)].to_numpy() for unit, rows in problem.table.groupby("unit")}
+        sets = {
+            unit: rows[list(problem.names)].to_numpy()
+            for unit, rows in problem.table.groupby("unit")
+        }
         frame = frames(sets, analysis_mode="multiple")
     else:
         frame = frames(problem.table.to_numpy())
@@ -145,20 +192,34 @@ def tigramite(problem: Problem, name: str) -> Found:
 
 
 def _joint(problem: Problem, test: Any, frames: Any) -> Found:
-    """J-PCMCI+ with both contexts that are seen, and a dummy for what else differs between data sets."""
+    """J-PCMCI+ with both contexts that are seen, and a dummy for what else differs between data
+    sets.
+    """
     d, units = len(problem.names), list(problem.table.groupby("unit"))
     dummies = np.eye(len(units))
     sets = {
-        unit: np.column_stack([rows[[*problem.names, "time_context", "place_context"]], [dummies[k]] * len(rows)])
+        unit: np.column_stack(
+            [rows[[*problem.names, "time_context", "place_context"]], [dummies[k]] * len(rows)]
+        )
         for k, (unit, rows) in enumerate(units)
     }
-    kinds = dict.fromkeys(range(d), "system") | {d: "time_context", d + 1: "space_context", d + 2: "space_dummy"}
-    vectors = {i: [(i, 0)] for i in range(d + 2)} | {d + 2: [(d + 2 + k, 0) for k in range(len(units))]}
+    kinds = dict.fromkeys(range(d), "system") | {
+        d: "time_context",
+        d + 1: "space_context",
+        d + 2: "space_dummy",
+    }
+    vectors = {i: [(i, 0)] for i in range(d + 2)} | {
+        d + 2: [(d + 2 + k, 0) for k in range(len(units))]
+    }
     frame = frames(sets, analysis_mode="multiple", vector_vars=vectors)
     multivariate = import_module("tigramite.independence_tests.parcorr_mult").ParCorrMult()
     search = import_module("tigramite.jpcmciplus").JPCMCIplus
-    found = search(node_classification=kinds, dataframe=frame, cond_ind_test=multivariate, verbosity=0)
-    return _of_marks(found.run_jpcmciplus(tau_max=len(problem.links) - 1, pc_alpha=0.01)["graph"][:d, :d])
+    found = search(
+        node_classification=kinds, dataframe=frame, cond_ind_test=multivariate, verbosity=0
+    )
+    return _of_marks(
+        found.run_jpcmciplus(tau_max=len(problem.links) - 1, pc_alpha=0.01)["graph"][:d, :d]
+    )
 
 
 def _of_marks(marks: np.ndarray[Any, Any]) -> Found:
@@ -188,7 +249,10 @@ def _meek(joined: Bools, arrows: Bools) -> Bools:
     return np.asarray(more)
 
 
-OURS: dict[str, Method] = {"causalcontext": ours, "causalcontext, pc-ac": partial(ours, method="pc-ac")}
+OURS: dict[str, Method] = {
+    "causalcontext": ours,
+    "causalcontext, pc-ac": partial(ours, method="pc-ac"),
+}
 PC, BOSS, FCI, GES = (partial(causal_learn, name=name) for name in ("PC", "BOSS", "FCI", "GES"))
 DIRECT = partial(lingam, name="DirectLiNGAM")
 CLASS: dict[str, Method] = {"the true class": lambda problem: equivalence_class(problem.links[0])}
@@ -204,26 +268,45 @@ METHODS: dict[str, dict[str, Method]] = {
         "causal-learn BOSS, BDeu": partial(BOSS, score_func="local_score_BDeu"),
     },
     "Linear graphs": {
-        **CLASS, **OURS, "causal-learn PC": PC, "causal-learn FCI": FCI, "causal-learn GES": GES,
-        "causal-learn BOSS": BOSS, "DirectLiNGAM": DIRECT, "DAGMA": dagma,
+        **CLASS,
+        **OURS,
+        "causal-learn PC": PC,
+        "causal-learn FCI": FCI,
+        "causal-learn GES": GES,
+        "causal-learn BOSS": BOSS,
+        "DirectLiNGAM": DIRECT,
+        "DAGMA": dagma,
     },
     "Curved graphs": {
-        **OURS, "causal-learn PC": PC, "causal-learn PC, KCI": partial(PC, indep_test="kci"), "causal-learn BOSS": BOSS,
-        "DirectLiNGAM": DIRECT, "RESIT, forests": partial(lingam, name="RESIT"), "DAGMA": dagma,
+        **OURS,
+        "causal-learn PC": PC,
+        "causal-learn PC, KCI": partial(PC, indep_test="kci"),
+        "causal-learn BOSS": BOSS,
+        "DirectLiNGAM": DIRECT,
+        "RESIT, forests": partial(lingam, name="RESIT"),
+        "DAGMA": dagma,
     },
     "Environments": {
-        **OURS, "causal-learn CD-NOD, Fisher's z": partial(causal_learn, name="CD-NOD"), "causal-learn PC, pooled": PC,
-        "causal-learn BOSS, pooled": BOSS, "DirectLiNGAM, pooled": DIRECT,
+        **OURS,
+        "causal-learn CD-NOD, Fisher's z": partial(causal_learn, name="CD-NOD"),
+        "causal-learn PC, pooled": PC,
+        "causal-learn BOSS, pooled": BOSS,
+        "DirectLiNGAM, pooled": DIRECT,
         "MultiGroupDirectLiNGAM": partial(lingam, name="MultiGroupDirectLiNGAM"),
     },
     "Series": {
-        "causalcontext": ours, "causalcontext, pc-ac, alpha .01": partial(ours, method="pc-ac", alpha=0.01),
+        "causalcontext": ours,
+        "causalcontext, pc-ac, alpha .01": partial(ours, method="pc-ac", alpha=0.01),
         **{name: partial(tigramite, name=name) for name in ("PCMCI+", "LPCMCI", "J-PCMCI+")},
         "VARLiNGAM": partial(lingam, name="VARLiNGAM"),
     },
-}  # fmt: skip
+}
 
 
 def takes(method: str, problem: Problem) -> bool:
-    """Whether a method is meant for such a table: J-PCMCI+ for data sets of a panel, the others for single series."""
-    return (method == "J-PCMCI+") <= problem.panel and (method in ("LPCMCI", "VARLiNGAM")) <= (not problem.panel)
+    """Whether a method is meant for such a table: J-PCMCI+ for data sets of a panel, the others for
+    single series.
+    """
+    return (method == "J-PCMCI+") <= problem.panel and (method in ("LPCMCI", "VARLiNGAM")) <= (
+        not problem.panel
+    )

@@ -1,9 +1,10 @@
-"""The picture of README: the default beside other libraries, from the tables that `make compare` printed.
+"""The picture of README: the default beside other libraries, from the tables that `make compare`
+printed.
 
     python benchmarks/compare_picture.py            # reads docs/compare.md, writes docs/compare.svg
 
-A row is a problem of docs/compare.md, a dot the arrow F1 of a method there: twice the right arrows divided by true and
-found ones. Of several peers the best one is named.
+A row is a problem of docs/compare.md, a dot the arrow F1 of a method there: twice the right arrows
+divided by true and found ones. Of several peers the best one is named.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ PROBLEMS = {
     "alarm (37), n = 2000": "alarm, 37 categories",
     "cancer (5), n = 2000": "cancer, 5 categories",
 }
-"""The problems that are shown, in order, and what they are called: every family, and where peers are ahead."""
+"""The problems that are shown, in order, and what they are called: every family, and where peers
+are ahead.
+"""
 OURS, PC = "causalcontext", "PC"
 INK, OURS_COLOUR, PC_COLOUR, PEER_COLOUR = "#222222", "#0b6e4f", "#9aa0a6", "#d1642b"
 
@@ -52,28 +55,68 @@ def arrow_f1(page: str) -> dict[str, dict[str, float]]:
 
 def best_peer(scores: dict[str, float]) -> tuple[str, float]:
     """The best method of another library, without its maker's name, and its score."""
-    peers = {name: score for name, score in scores.items() if not name.startswith((OURS, "the true"))}
+    peers = {
+        name: score for name, score in scores.items() if not name.startswith((OURS, "the true"))
+    }
     name = max(peers, key=lambda peer: peers[peer])
     return name.replace("causal-learn ", "").replace("tigramite ", "").split(",")[0], peers[name]
 
 
 def picture(found: dict[str, dict[str, float]]) -> plt.Figure:
-    """One row a problem: the default, causal-learn's PC where it was run, and the best peer with its name."""
+    """One row a problem: the default, causal-learn's PC where it was run, and the best peer with
+    its name.
+    """
     figure, axes = plt.subplots(figsize=(7.2, 4.3), layout="constrained")
     for row, (problem, words) in enumerate(PROBLEMS.items()):
         scores = found[problem]
         name, peer = best_peer(scores)
         ours = scores[OURS]
         pc = [score for method, score in scores.items() if method.startswith("causal-learn PC")]
-        axes.plot([min(ours, peer), max(ours, peer)], [row, row], color="#dddddd", linewidth=2, zorder=1)
+        axes.plot(
+            [min(ours, peer), max(ours, peer)], [row, row], color="#dddddd", linewidth=2, zorder=1
+        )
         if pc and not name.startswith(PC):
-            axes.scatter(pc[0], row, s=26, color=PC_COLOUR, zorder=2, label="PC (causal-learn)" if row == 0 else None)
-        axes.scatter(peer, row, s=36, color=PEER_COLOUR, zorder=3, marker="D", label="best peer" if row == 0 else None)
-        axes.scatter(ours, row, s=58, color=OURS_COLOUR, zorder=4, label="causalcontext" if row == 0 else None)
-        axes.annotate(name, (peer, row), xytext=(0, -9), textcoords="offset points", ha="center", fontsize=7,
-                      color=PEER_COLOUR)  # fmt: skip
+            axes.scatter(
+                pc[0],
+                row,
+                s=26,
+                color=PC_COLOUR,
+                zorder=2,
+                label="PC (causal-learn)" if row == 0 else None,
+            )
+        axes.scatter(
+            peer,
+            row,
+            s=36,
+            color=PEER_COLOUR,
+            zorder=3,
+            marker="D",
+            label="best peer" if row == 0 else None,
+        )
+        axes.scatter(
+            ours,
+            row,
+            s=58,
+            color=OURS_COLOUR,
+            zorder=4,
+            label="causalcontext" if row == 0 else None,
+        )
+        axes.annotate(
+            name,
+            (peer, row),
+            xytext=(0, -9),
+            textcoords="offset points",
+            ha="center",
+            fontsize=7,
+            color=PEER_COLOUR,
+        )
         axes.text(-0.05, row, words, ha="right", va="center", fontsize=9, color=INK)
-    axes.set(xlim=(-0.02, 1.04), ylim=(len(PROBLEMS) - 0.4, -0.8), yticks=[], xlabel="arrow F1 (1 is best)")
+    axes.set(
+        xlim=(-0.02, 1.04),
+        ylim=(len(PROBLEMS) - 0.4, -0.8),
+        yticks=[],
+        xlabel="arrow F1 (1 is best)",
+    )
     axes.spines[["left", "right", "top"]].set_visible(False)
     axes.grid(axis="x", color="#eeeeee", zorder=0)
     axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3, frameon=False, fontsize=9)
@@ -82,13 +125,26 @@ def picture(found: dict[str, dict[str, float]]) -> plt.Figure:
 
 def main() -> None:
     """Draw the picture."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", type=Path, default=ROOT / "docs" / "compare.md", help="what make compare printed")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--tables",
+        type=Path,
+        default=ROOT / "docs" / "compare.md",
+        help="what make compare printed",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "compare.svg")
     asked = parser.parse_args()
-    mpl.rcParams |= {"svg.hashsalt": "causalcontext", "svg.fonttype": "none", "font.family": "sans-serif"}
+    mpl.rcParams |= {
+        "svg.hashsalt": "causalcontext",
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+    }
     figure = picture(arrow_f1(asked.tables.read_text()))
-    figure.savefig(asked.out, metadata={"Date": None} if asked.out.suffix == ".svg" else None, dpi=130)
+    figure.savefig(
+        asked.out, metadata={"Date": None} if asked.out.suffix == ".svg" else None, dpi=130
+    )
 
 
 if __name__ == "__main__":

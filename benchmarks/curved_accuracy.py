@@ -1,12 +1,13 @@
-"""score-ac on curves, skew and categories: rates over random systems (`curved_models`), against other methods.
+"""score-ac on curves, skew and categories: rates over random systems (`curved_models`), against
+other methods.
 
-    python benchmarks/curved_accuracy.py --models 40
-    python benchmarks/curved_accuracy.py --cells curved-500 --models 10 --methods score-ac pc-ac
-    python benchmarks/curved_accuracy.py --cells linear-500 curved-500 curved-2000 --methods pc-ac pc-ac:basis
+    python benchmarks/curved_accuracy.py --models 40 python benchmarks/curved_accuracy.py --cells
+    curved-500 --models 10 --methods score-ac pc-ac python benchmarks/curved_accuracy.py --cells
+    linear-500 curved-500 curved-2000 --methods pc-ac pc-ac:basis
 
-Cells are a design and a number of rows; `pc-ac:basis` is a method and its test. Every entry has: TPR / FPR of system
-pairs over all context graphs; the same of pairs with R; directions right / wrong among the links found; the same at R;
-false changes per model.
+Cells are a design and a number of rows; `pc-ac:basis` is a method and its test. Every entry has:
+TPR / FPR of system pairs over all context graphs; the same of pairs with R; directions right /
+wrong among the links found; the same at R; false changes per model.
 """
 
 from __future__ import annotations
@@ -39,9 +40,19 @@ DESIGNS: dict[str, Design] = {
     "exp-warp": Design(LINEAR, warp=np.exp),
     "cube-warp": Design(LINEAR, warp=lambda x: x**3),
 }
-CELLS = ("linear-200", "linear-500", "linear-exponential-500", "linear-categorical-500", "curved-500", "curved-2000",
-         "curved-exponential-500", "curved-categorical-500", "curved-products-500", "linear-products-500",
-         "weak-500")  # fmt: skip
+CELLS = (
+    "linear-200",
+    "linear-500",
+    "linear-exponential-500",
+    "linear-categorical-500",
+    "curved-500",
+    "curved-2000",
+    "curved-exponential-500",
+    "curved-categorical-500",
+    "curved-products-500",
+    "linear-products-500",
+    "weak-500",
+)
 Discover = Callable[..., cc.ContextGraphs]
 
 
@@ -49,10 +60,23 @@ def main() -> None:
     """Print the table."""
     options = _options()
     rows = [_row(cell, method, options) for cell in options.cells for method in options.methods]
-    header = ("cell", "method", "models", "system TPR/FPR", "at R", "directions", "at R", "false changes",
-              "curves, ranks", "ms")  # fmt: skip
+    header = (
+        "cell",
+        "method",
+        "models",
+        "system TPR/FPR",
+        "at R",
+        "directions",
+        "at R",
+        "false changes",
+        "curves, ranks",
+        "ms",
+    )
     print(markdown_table(header, [row for row in rows if row]))
-    print(f"\n{machine()}; seeds from {options.first_seed}; milliseconds are medians of processor time")
+    print(
+        f"\n{machine()}; seeds from {options.first_seed}; milliseconds are medians of processor"
+        " time"
+    )
 
 
 def _row(cell: str, method: str, options: argparse.Namespace) -> list[str]:
@@ -73,13 +97,26 @@ def _row(cell: str, method: str, options: argparse.Namespace) -> list[str]:
         counts.append(count(model, result))
         curved += bool(getattr(result.evidence, "curved", False))
         ranked += getattr(result.evidence, "transform", "none") == "ranks"
-    return [cell, method, str(options.models), *summary(counts).split(), f"{curved}, {ranked}",
-            f"{1000 * float(np.median(times)):.0f}"]  # fmt: skip
+    return [
+        cell,
+        method,
+        str(options.models),
+        *summary(counts).split(),
+        f"{curved}, {ranked}",
+        f"{1000 * float(np.median(times)):.0f}",
+    ]
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", nargs="+", default=list(CELLS), help=f"DESIGN-ROWS; designs: {', '.join(DESIGNS)}")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--cells",
+        nargs="+",
+        default=list(CELLS),
+        help=f"DESIGN-ROWS; designs: {', '.join(DESIGNS)}",
+    )
     parser.add_argument("--methods", nargs="+", default=["score-ac", "pc-ac"])
     parser.add_argument("--first-seed", type=int, default=730_000)
     parser.add_argument("--models", type=int, default=40)

@@ -1,10 +1,11 @@
-"""Random systems with curved mechanisms, any noise and some categorical columns, and what a result says about them.
+"""Random systems with curved mechanisms, any noise and some categorical columns, and what a result
+says about them.
 
-Eight nodes by default, the context R one of them, links along a random order with weights of 1.2, 1.5 or 1.8 in size.
-Every context lacks one link of the base graph; the context is a parent of each node whose mechanism differs, and such
-a node is never an ancestor of R. A child is a weighted sum of curves of its parents, each standardised by a pilot
-sample (never by context or by the sample itself), plus noise of variance 1. R is such a sum with little noise, cut at
-quantiles of the pilot.
+Eight nodes by default, the context R one of them, links along a random order with weights of 1.2,
+1.5 or 1.8 in size. Every context lacks one link of the base graph; the context is a parent of each
+node whose mechanism differs, and such a node is never an ancestor of R. A child is a weighted sum
+of curves of its parents, each standardised by a pilot sample (never by context or by the sample
+itself), plus noise of variance 1. R is such a sum with little noise, cut at quantiles of the pilot.
 """
 
 from __future__ import annotations
@@ -39,8 +40,12 @@ def _in_levels(levels: int) -> Coarsening:
     return lambda x, generator: np.searchsorted(cuts, x).astype(np.float64)
 
 
-def _heaped(centre: float, spread: float, steps: tuple[int, ...], shares: tuple[float, ...]) -> Coarsening:
-    """Whole numbers from 0, each rounded to a multiple of one of some steps, drawn by their shares."""
+def _heaped(
+    centre: float, spread: float, steps: tuple[int, ...], shares: tuple[float, ...]
+) -> Coarsening:
+    """Whole numbers from 0, each rounded to a multiple of one of some steps, drawn by their
+    shares.
+    """
 
     def written(x: Floats, generator: np.random.Generator) -> Floats:
         step = generator.choice(steps, x.size, p=shares)
@@ -50,12 +55,16 @@ def _heaped(centre: float, spread: float, steps: tuple[int, ...], shares: tuple[
 
 
 def _hurdle(x: Floats, generator: np.random.Generator) -> Floats:
-    """Zero where something else decides so, the more often the lower x is; else a number around 3."""
+    """Zero where something else decides so, the more often the lower x is; else a number around
+    3.
+    """
     return np.where(generator.random(x.size) < scipy.special.expit(-0.6 - 1.2 * x), 0.0, 3.0 + x)
 
 
 def _poisson(mean: float) -> Coarsening:
-    steps = scipy.special.ndtri(scipy.stats.poisson.cdf(np.arange(int(mean + 20 * np.sqrt(mean))), mean))
+    steps = scipy.special.ndtri(
+        scipy.stats.poisson.cdf(np.arange(int(mean + 20 * np.sqrt(mean))), mean)
+    )
     return lambda x, generator: np.searchsorted(steps, x).astype(np.float64)
 
 
@@ -116,14 +125,16 @@ SIX = tuple(CURVES)
 
 @dataclass(frozen=True)
 class Design:
-    """What is drawn: curves to choose from, noise, the share of categorical columns, sizes, how nodes combine parents.
+    """What is drawn: curves to choose from, noise, the share of categorical columns, sizes, how
+    nodes combine parents.
 
-    `products` is the share of nodes with two or more parents that multiply two of them; `weights` are sizes of effects;
-    with `uneven` the noise of a node depends on its first parent z in all contexts, so much a standard deviation: its
-    log grows with z ("exp"), for one node alone ("one"), it grows with the size of z ("abs"), or as with "exp" and z
-    does nothing else ("alone"); "context": that of nodes that the context changes is larger in every second context.
-    Four nodes are written as `coarse` says, one entry of `COARSE` for all or one for each; if it `acts`, their effects
-    see what is written, else what is behind it.
+    `products` is the share of nodes with two or more parents that multiply two of them; `weights`
+    are sizes of effects; with `uneven` the noise of a node depends on its first parent z in all
+    contexts, so much a standard deviation: its log grows with z ("exp"), for one node alone
+    ("one"), it grows with the size of z ("abs"), or as with "exp" and z does nothing else
+    ("alone"); "context": that of nodes that the context changes is larger in every second context.
+    Four nodes are written as `coarse` says, one entry of `COARSE` for all or one for each; if it
+    `acts`, their effects see what is written, else what is behind it.
     """
 
     curves: tuple[str, ...] = SIX
@@ -143,7 +154,9 @@ class Design:
 
 @dataclass
 class CurvedModel:
-    """A drawn model: `links[r, i, j]` says whether i is a parent of j in context r; R is node `context`."""
+    """A drawn model: `links[r, i, j]` says whether i is a parent of j in context r; R is node
+    `context`.
+    """
 
     design: Design
     order: NDArray[np.int64]
@@ -173,17 +186,27 @@ class CurvedModel:
             else:
                 warp = self.design.warp
                 own = values[node]
-                columns[f"V{node}"] = own if warp is None else warp((own - self.centre[node]) / self.spread[node])
+                columns[f"V{node}"] = (
+                    own if warp is None else warp((own - self.centre[node]) / self.spread[node])
+                )
                 if node in self.written and not self.design.acts:
-                    columns[f"V{node}"] = self.written[node]((own - self.centre[node]) / self.spread[node], generator)
+                    columns[f"V{node}"] = self.written[node](
+                        (own - self.centre[node]) / self.spread[node], generator
+                    )
         return pd.DataFrame(columns)
 
     def fix_by_pilot(self, generator: np.random.Generator) -> None:
         """Means, scales and cuts from a pilot sample."""
-        self.centre, self.spread, self.cuts = np.zeros(self.design.nodes), np.ones(self.design.nodes), {}
+        self.centre, self.spread, self.cuts = (
+            np.zeros(self.design.nodes),
+            np.ones(self.design.nodes),
+            {},
+        )
         self._draw(PILOT, generator, pilot=True)
 
-    def _draw(self, rows: int, generator: np.random.Generator, pilot: bool) -> tuple[Floats, NDArray[np.int64]]:
+    def _draw(
+        self, rows: int, generator: np.random.Generator, pilot: bool
+    ) -> tuple[Floats, NDArray[np.int64]]:
         nodes = self.design.nodes
         noise = LAWS[self.design.noise](generator, (nodes, rows))
         values, codes = np.zeros((nodes, rows)), np.zeros((nodes, rows), dtype=np.int64)
@@ -193,7 +216,9 @@ class CurvedModel:
             if self.design.uneven and node != self.context:
                 noise[node] *= self._unevenness(node, values, level)
             alone = node == self.context and not self.links[:, :, node].any()
-            values[node] = total + noise[node] * (0.2 if node == self.context and not alone else 1.0)
+            values[node] = total + noise[node] * (
+                0.2 if node == self.context and not alone else 1.0
+            )
             if node in self.written and self.design.acts:
                 values[node] = self._acting(node, values[node], generator, pilot)
             if pilot:
@@ -202,7 +227,9 @@ class CurvedModel:
                 codes[node] = np.searchsorted(self.cuts[node], values[node])
         return values, codes
 
-    def _acting(self, node: int, latent: Floats, generator: np.random.Generator, pilot: bool) -> Floats:
+    def _acting(
+        self, node: int, latent: Floats, generator: np.random.Generator, pilot: bool
+    ) -> Floats:
         """What is written of a node, in units that a pilot sample fixes before it is written."""
         if pilot:
             self.behind[node] = float(latent.mean()), float(latent.std())
@@ -215,10 +242,14 @@ class CurvedModel:
         late = np.where(self.order == self.context, 1, np.where(ancestors[self.order], 0, 2))
         return [int(node) for node in self.order[np.argsort(late, kind="stable")]]
 
-    def _signal(self, node: int, values: Floats, codes: NDArray[np.int64], level: NDArray[np.int64]) -> Floats:
+    def _signal(
+        self, node: int, values: Floats, codes: NDArray[np.int64], level: NDArray[np.int64]
+    ) -> Floats:
         total = np.zeros(values.shape[1])
         parents = np.flatnonzero(self.links[:, :, node].any(axis=0))
-        parts = {int(parent): self._part(int(parent), node, values, codes, level) for parent in parents}
+        parts = {
+            int(parent): self._part(int(parent), node, values, codes, level) for parent in parents
+        }
         if self.multiplies[node]:
             first, second = sorted(parts)[:2]
             both = self.links[:, first, node] & self.links[:, second, node]
@@ -228,7 +259,9 @@ class CurvedModel:
         return total + sum(parts.values(), np.zeros(values.shape[1]))
 
     def _spreading(self, node: int) -> int:
-        """The parent that the noise of a node depends on, -1 for none: its first number that is one in all contexts."""
+        """The parent that the noise of a node depends on, -1 for none: its first number that is one
+        in all contexts.
+        """
         parents = np.flatnonzero(self.links[:, :, node].all(axis=0))
         return next((int(parent) for parent in parents if not self.categorical[parent]), -1)
 
@@ -237,20 +270,38 @@ class CurvedModel:
         size, parent = self.design.uneven, self._spreading(node)
         if self.design.spread == "context":
             return np.where((level % 2 == 0) | ~self.children()[node], 1.0, np.exp(size))
-        fit = (other for other in range(len(self.order)) if other != self.context and self._spreading(other) >= 0)
+        fit = (
+            other
+            for other in range(len(self.order))
+            if other != self.context and self._spreading(other) >= 0
+        )
         if parent < 0 or (self.design.spread == "one" and node != next(fit)):
             return np.ones(values.shape[1])
         standard = (values[parent] - self.centre[parent]) / self.spread[parent]
         if self.design.spread == "abs":
-            return np.asarray((0.25 + np.abs(standard)) / np.sqrt(0.25**2 + 0.5 * np.sqrt(2.0 / np.pi) + 1.0))
+            return np.asarray(
+                (0.25 + np.abs(standard)) / np.sqrt(0.25**2 + 0.5 * np.sqrt(2.0 / np.pi) + 1.0)
+            )
         return np.asarray(np.exp(np.minimum(size * standard, LARGEST_EXPONENT) - size**2))
 
-    def _part(self, parent: int, node: int, values: Floats, codes: NDArray[np.int64],
-              level: NDArray[np.int64]) -> Floats:  # fmt: skip
+    def _part(
+        self,
+        parent: int,
+        node: int,
+        values: Floats,
+        codes: NDArray[np.int64],
+        level: NDArray[np.int64],
+    ) -> Floats:
         there = self.links[level, parent, node] if node != self.context else True
-        if self.design.spread == "alone" and node != self.context and parent == self._spreading(node):
+        if (
+            self.design.spread == "alone"
+            and node != self.context
+            and parent == self._spreading(node)
+        ):
             return np.zeros(values.shape[1])
-        return np.asarray(self.weight[parent, node] * there * self._shape(parent, node, values, codes))
+        return np.asarray(
+            self.weight[parent, node] * there * self._shape(parent, node, values, codes)
+        )
 
     def _shape(self, parent: int, node: int, values: Floats, codes: NDArray[np.int64]) -> Floats:
         if self.categorical[parent]:
@@ -267,7 +318,9 @@ class CurvedModel:
             self.cuts[node] = np.quantile(values, [1 / 3, 2 / 3])
 
     def truth(self) -> Bools:
-        """Directed links of every context, names in the order of `sample`'s columns, links from R included."""
+        """Directed links of every context, names in the order of `sample`'s columns, links from R
+        included.
+        """
         links = self.links.copy()
         links[:, self.context, :] = self.children()
         return links
@@ -298,8 +351,11 @@ def _try_model(design: Design, generator: np.random.Generator) -> CurvedModel | 
     base[order[first[chosen]], order[second[chosen]]] = True
     base[context, :] = False
     links = np.repeat(base[None], k, axis=0)
-    free = [node for node in range(n) if base[:, node].any() and node != context
-            and not ancestors_of(base, context)[node]]  # fmt: skip
+    free = [
+        node
+        for node in range(n)
+        if base[:, node].any() and node != context and not ancestors_of(base, context)[node]
+    ]
     if not free:
         return None
     for r in range(k):
@@ -315,10 +371,14 @@ def _try_model(design: Design, generator: np.random.Generator) -> CurvedModel | 
     effects = np.array([[generator.permutation(LEVEL_EFFECTS) for _ in range(n)] for _ in range(n)])
     multiplies = (generator.random(n) < design.products) & (base.sum(axis=0) > 1)
     multiplies[context] = False
-    model = CurvedModel(design, order, context, links, weight, curve, place, categorical, effects, multiplies)
+    model = CurvedModel(
+        design, order, context, links, weight, curve, place, categorical, effects, multiplies
+    )
     if design.coarse:
         chosen = generator.permutation(np.delete(np.arange(n), context))[:COARSE_NODES].tolist()
-        model.written = {node: COARSE[design.coarse[k % len(design.coarse)]] for k, node in enumerate(chosen)}
+        model.written = {
+            node: COARSE[design.coarse[k % len(design.coarse)]] for k, node in enumerate(chosen)
+        }
     return model
 
 
@@ -357,7 +417,9 @@ def count(model: CurvedModel, result: cc.ContextGraphs) -> Counts:
     truth = model.truth()
     names = [f"V{i}" if i != model.context else "R" for i in range(model.design.nodes)]
     place = [result.names.index(name) for name in names]
-    endpoints = np.stack([result.graphs[level].endpoints for level in result.contexts])[:, place][:, :, place]
+    endpoints = np.stack([result.graphs[level].endpoints for level in result.contexts])[:, place][
+        :, :, place
+    ]
     return count_endpoints(truth, endpoints, model.context)
 
 
@@ -369,28 +431,43 @@ def count_endpoints(truth: Bools, endpoints: Endpoints, context: int) -> Counts:
     there = (truth | truth.transpose(0, 2, 1))[:, first, second]
     found = (endpoints != Endpoint.NONE)[:, first, second]
     forward = directed(endpoints)
-    right, wrong = ((either | either.transpose(0, 2, 1))[:, first, second]
-                    for either in (truth & forward, truth & forward.transpose(0, 2, 1)))  # fmt: skip
+    right, wrong = (
+        (either | either.transpose(0, 2, 1))[:, first, second]
+        for either in (truth & forward, truth & forward.transpose(0, 2, 1))
+    )
     s, r = ~at_context, at_context
     changed, claimed = (there != there[:1]).any(axis=0), (found != found[:1]).any(axis=0)
     return Counts(
-        int((found & there)[:, s].sum()), int(there[:, s].sum()), int((found & ~there)[:, s].sum()),
-        int((~there)[:, s].sum()), int((found & there)[0, r].sum()), int(there[0, r].sum()),
-        int((found & ~there)[0, r].sum()), int((~there)[0, r].sum()), int(right[:, s].sum()), int(wrong[:, s].sum()),
-        int(right[0, r].sum()), int(wrong[0, r].sum()), int((claimed & ~changed)[s].sum()),
-        int((claimed & changed)[s].sum()), int(changed[s].sum()),
-    )  # fmt: skip
+        int((found & there)[:, s].sum()),
+        int(there[:, s].sum()),
+        int((found & ~there)[:, s].sum()),
+        int((~there)[:, s].sum()),
+        int((found & there)[0, r].sum()),
+        int(there[0, r].sum()),
+        int((found & ~there)[0, r].sum()),
+        int((~there)[0, r].sum()),
+        int(right[:, s].sum()),
+        int(wrong[:, s].sum()),
+        int(right[0, r].sum()),
+        int(wrong[0, r].sum()),
+        int((claimed & ~changed)[s].sum()),
+        int((claimed & changed)[s].sum()),
+        int(changed[s].sum()),
+    )
 
 
 def summary(counts: list[Counts]) -> str:
-    """System TPR / FPR, the same at R, directions right / wrong, the same at R, false changes per model."""
+    """System TPR / FPR, the same at R, directions right / wrong, the same at R, false changes per
+    model.
+    """
     total = Counts(*np.sum(np.array(counts), axis=0).tolist())
-    return (f"{_rate(total.hits, total.links)}/{_rate(total.extra, total.pairs)} "
-            f"{_rate(total.context_hits, total.context_links, 2)}/"
-            f"{_rate(total.context_extra, total.context_pairs)} "
-            f"{_rate(total.right, total.hits, 2)}/{_rate(total.wrong, total.hits, 3)} "
-            f"{_rate(total.context_right, total.context_hits, 2)}/{_rate(total.context_wrong, total.context_hits, 2)} "
-            f"{total.false_changes / len(counts):.2f}")  # fmt: skip
+    return (
+        f"{_rate(total.hits, total.links)}/{_rate(total.extra, total.pairs)}"
+        f" {_rate(total.context_hits, total.context_links, 2)}/{_rate(total.context_extra, total.context_pairs)}"
+        f" {_rate(total.right, total.hits, 2)}/{_rate(total.wrong, total.hits, 3)}"
+        f" {_rate(total.context_right, total.context_hits, 2)}/{_rate(total.context_wrong, total.context_hits, 2)}"
+        f" {total.false_changes / len(counts):.2f}"
+    )
 
 
 def _rate(part: int, whole: int, digits: int = 3) -> str:

@@ -1,8 +1,10 @@
-"""Size and power of `basis` beside `partial-correlation`, for two numbers with curved causes; its speed.
+"""Size and power of `basis` beside `partial-correlation`, for two numbers with curved causes; its
+speed.
 
-Curves are drawn for every link among x, tanh x, x² - 1, |x|, sin 2x and a sign, each with weights 1.2 to 1.8 and of
-variance 1. Run `python benchmarks/curved_pairs.py [--sets 400] [--tests basis partial-correlation]`; prints Markdown.
-With `--by-shape`, the size by the shape of the links: both of a common cause, and the first of a chain.
+Curves are drawn for every link among x, tanh x, x² - 1, |x|, sin 2x and a sign, each with weights
+1.2 to 1.8 and of variance 1. Run `python benchmarks/curved_pairs.py [--sets 400] [--tests basis
+partial-correlation]`; prints Markdown. With `--by-shape`, the size by the shape of the links: both
+of a common cause, and the first of a chain.
 """
 
 from __future__ import annotations
@@ -63,8 +65,12 @@ def weight(g: Random) -> float:
     return float(g.choice([-1, 1]) * g.choice([1.2, 1.5, 1.8]))
 
 
-def common_causes(count: int, link: Link, effect: float, n: int, noise: str, g: Random) -> pd.DataFrame:
-    """x and y with `count` causes in common, and a weaker link from x to y with a factor `effect`."""
+def common_causes(
+    count: int, link: Link, effect: float, n: int, noise: str, g: Random
+) -> pd.DataFrame:
+    """x and y with `count` causes in common, and a weaker link from x to y with a factor
+    `effect`.
+    """
     draw = NOISES[noise]
     causes = [draw(g, n) for _ in range(count)]
     x = sum((link(z, g) for z in causes), draw(g, n))
@@ -83,37 +89,60 @@ def chain(link: Link, n: int, noise: str, g: Random, first: Link | None = None) 
 def rows_of_the_table(n: int, noise: str) -> dict[str, Callable[[Random], pd.DataFrame]]:
     """Kinds of tables by name."""
     return {
-        f"size, lines, 3 causes, {noise}, n = {n}": lambda g: common_causes(3, line, 0.0, n, noise, g),
-        f"size, curves, 1 cause, {noise}, n = {n}": lambda g: common_causes(1, curve, 0.0, n, noise, g),
-        f"size, curves, 3 causes, {noise}, n = {n}": lambda g: common_causes(3, curve, 0.0, n, noise, g),
+        f"size, lines, 3 causes, {noise}, n = {n}": lambda g: common_causes(
+            3, line, 0.0, n, noise, g
+        ),
+        f"size, curves, 1 cause, {noise}, n = {n}": lambda g: common_causes(
+            1, curve, 0.0, n, noise, g
+        ),
+        f"size, curves, 3 causes, {noise}, n = {n}": lambda g: common_causes(
+            3, curve, 0.0, n, noise, g
+        ),
         f"size, curves, chain, {noise}, n = {n}": lambda g: chain(curve, n, noise, g),
-        f"power, a weak line, 1 cause, {noise}, n = {n}": lambda g: common_causes(1, line, 0.15, n, noise, g),
-        f"power, a weak curve, 1 cause, {noise}, n = {n}": lambda g: common_causes(1, curve, 0.15, n, noise, g),
+        f"power, a weak line, 1 cause, {noise}, n = {n}": lambda g: common_causes(
+            1, line, 0.15, n, noise, g
+        ),
+        f"power, a weak curve, 1 cause, {noise}, n = {n}": lambda g: common_causes(
+            1, curve, 0.15, n, noise, g
+        ),
     }
 
 
 def rows_by_shape(n: int, noise: str) -> dict[str, Callable[[Random], pd.DataFrame]]:
     """The same tables with the shape of some links fixed."""
-    causes = {f"size, 1 cause, both {shape}, {noise}, n = {n}":
-              lambda g, place=place: common_causes(1, of_shape(place), 0.0, n, noise, g)
-              for place, shape in enumerate(SHAPES)}  # fmt: skip
-    return causes | {f"size, chain, the first {shape}, {noise}, n = {n}":
-                     lambda g, place=place: chain(curve, n, noise, g, of_shape(place))
-                     for place, shape in enumerate(SHAPES)}  # fmt: skip
+    causes = {
+        f"size, 1 cause, both {shape}, {noise}, n = {n}": lambda g, place=place: common_causes(
+            1, of_shape(place), 0.0, n, noise, g
+        )
+        for place, shape in enumerate(SHAPES)
+    }
+    return causes | {
+        f"size, chain, the first {shape}, {noise}, n = {n}": lambda g, place=place: chain(
+            curve, n, noise, g, of_shape(place)
+        )
+        for place, shape in enumerate(SHAPES)
+    }
 
 
-def rejections(make: Callable[[Random], pd.DataFrame], tests: list[str], seeds: range, cell: int) -> list[float]:
+def rejections(
+    make: Callable[[Random], pd.DataFrame], tests: list[str], seeds: range, cell: int
+) -> list[float]:
     """How often every test rejects x against y given the rest at .05."""
     counts = np.zeros(len(tests))
     for seed in seeds:
         table = make(np.random.default_rng([cell, seed]))
         data = read_table(table, None)
         query = CIQuery(0, 1, tuple(range(2, table.shape[1])))
-        counts += [find_test(test).prepare(data, gather_statistics(data)).answer([query]).p[0] < 0.05 for test in tests]
+        counts += [
+            find_test(test).prepare(data, gather_statistics(data)).answer([query]).p[0] < 0.05
+            for test in tests
+        ]
     return (counts / len(seeds)).tolist()
 
 
-def microseconds(test: str, variables: int = 12, given: int = 3, n: int = 500, queries: int = 4000) -> float:
+def microseconds(
+    test: str, variables: int = 12, given: int = 3, n: int = 500, queries: int = 4000
+) -> float:
     """Processor time of a query in a group, without preparation."""
     g = np.random.default_rng(0)
     columns = [g.standard_normal(n)]
@@ -142,9 +171,16 @@ def main() -> None:
     print(f"| rejections at .05, {chosen.sets} tables | {' | '.join(chosen.tests)} |")
     print(f"|---|{'---|' * len(chosen.tests)}")
     kinds = rows_by_shape if chosen.by_shape else rows_of_the_table
-    cells = {name: make for noise in chosen.noises for n in chosen.rows for name, make in kinds(n, noise).items()}
+    cells = {
+        name: make
+        for noise in chosen.noises
+        for n in chosen.rows
+        for name, make in kinds(n, noise).items()
+    }
     for cell, (name, make) in enumerate(cells.items()):
-        shares = rejections(make, chosen.tests, range(chosen.first_seed, chosen.first_seed + chosen.sets), cell)
+        shares = rejections(
+            make, chosen.tests, range(chosen.first_seed, chosen.first_seed + chosen.sets), cell
+        )
         print(f"| {name} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
     for given in (0, 1, 3, 5):
         print(f"basis, {given} given: {microseconds('basis', given=given):.0f} us a trial")

@@ -1,11 +1,12 @@
-"""Which false links does score-ac find between system variables of curved mechanisms, and in which models?
+"""Which false links does score-ac find between system variables of curved mechanisms, and in which
+models?
 
     python benchmarks/false_links.py [--models 40] [--rows 2000] [--noise normal]
     python benchmarks/false_links.py --at-context [--models 40] [--rows 2000]
 
-A false link may be there in the other context, join effects of a common cause, or an ancestor and its descendant.
-With `--at-context`, false links at the context are counted by the kind of curve and the noise: some curves are in the
-dictionary of the score, others it comes near to.
+A false link may be there in the other context, join effects of a common cause, or an ancestor and
+its descendant. With `--at-context`, false links at the context are counted by the kind of curve and
+the noise: some curves are in the dictionary of the score, others it comes near to.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from measuring import machine, markdown_table
 
 def main() -> None:
     """Print the counts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--noise", default="normal")
@@ -40,7 +43,9 @@ def main() -> None:
         found.update(false_links(model, cc.discover(table, "R", method="score-ac")))
     rows = [(*key, number) for key, number in found.most_common()]
     print(markdown_table(("false link", "model of the effect", "links"), rows))
-    print(f"\n{machine()}; {chosen.models} models, seeds from {chosen.first_seed}, n = {chosen.rows}")
+    print(
+        f"\n{machine()}; {chosen.models} models, seeds from {chosen.first_seed}, n = {chosen.rows}"
+    )
 
 
 def at_context(chosen: argparse.Namespace) -> None:
@@ -54,15 +59,23 @@ def at_context(chosen: argparse.Namespace) -> None:
                 model = draw_model(Design(curves=("linear", curve), noise=noise), seed)
                 table = model.sample(chosen.rows, np.random.default_rng([seed, chosen.rows]))
                 counts.append(count(model, cc.discover(table, "R", method="score-ac")))
-            extra, pairs = sum(one.context_extra for one in counts), sum(one.context_pairs for one in counts)
+            extra, pairs = (
+                sum(one.context_extra for one in counts),
+                sum(one.context_pairs for one in counts),
+            )
             shares.append(f"{extra / pairs:.3f}")
         rows.append((curve, *shares))
     print(markdown_table(("curves", "normal noise", "exponential noise"), rows))
-    print(f"\n{machine()}; {chosen.models} models a cell, seeds from {chosen.first_seed}, n = {chosen.rows}")
+    print(
+        f"\n{machine()}; {chosen.models} models a cell, seeds from {chosen.first_seed}, n ="
+        f" {chosen.rows}"
+    )
 
 
 def false_links(model: CurvedModel, result: cc.ContextGraphs) -> list[tuple[str, str]]:
-    """What every false link between system variables is, and the model of its effect, one entry a context."""
+    """What every false link between system variables is, and the model of its effect, one entry a
+    context.
+    """
     anywhere = model.links.any(axis=0)
     evidence, names, found = result.evidence, result.names, []
     for context, value in enumerate(result.contexts):

@@ -1,8 +1,10 @@
-"""The forecast of score-ac's seconds beside processor seconds that were measured, on tables of many shapes.
+"""The forecast of score-ac's seconds beside processor seconds that were measured, on tables of many
+shapes.
 
-Every table has about three causes a column. The context is a cause of some columns and changes a tenth of the slopes;
-it may be an effect of others. A time is that of one call of `discover(method="score-ac")` in a process that has run
-it before; the peak of memory is that of the process so far, so tables come from small to large.
+Every table has about three causes a column. The context is a cause of some columns and changes a
+tenth of the slopes; it may be an effect of others. A time is that of one call of
+`discover(method="score-ac")` in a process that has run it before; the peak of memory is that of the
+process so far, so tables come from small to large.
 
     python benchmarks/forecast.py                 # all tables, about half an hour
     python benchmarks/forecast.py --most 20       # those whose forecast is at most 20 seconds
@@ -29,7 +31,11 @@ CHANGED = 0.1
 """The causes of a column, on average, and the share of slopes that the context changes."""
 
 
-CURVES = (lambda x: 1.5 * np.tanh(1.5 * x), lambda x: 1.5 * np.sin(1.3 * x), lambda x: 0.7 * (x * x - 1.0))
+CURVES = (
+    lambda x: 1.5 * np.tanh(1.5 * x),
+    lambda x: 1.5 * np.sin(1.3 * x),
+    lambda x: 0.7 * (x * x - 1.0),
+)
 """How causes act in tables with curves."""
 
 
@@ -109,7 +115,11 @@ def table(shape: Shape, seed: int = 1) -> pd.DataFrame:
         as_category[:: 1 if shape.kind == "categories" else 3] = True
     made: dict[str, object] = {}
     for j in range(p):
-        causes = np.flatnonzero(rng.random(j) < share * (p - 1) / max(j, 1) / 2.0) if j else np.zeros(0, dtype=int)
+        causes = (
+            np.flatnonzero(rng.random(j) < share * (p - 1) / max(j, 1) / 2.0)
+            if j
+            else np.zeros(0, dtype=int)
+        )
         total = np.zeros(n)
         for cause in causes.tolist():
             slope = rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 1.2)
@@ -139,7 +149,9 @@ def table(shape: Shape, seed: int = 1) -> pd.DataFrame:
 def main() -> None:
     """Print a line for every table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--most", type=float, default=300.0, help="tables with a longer forecast are not searched")
+    parser.add_argument(
+        "--most", type=float, default=300.0, help="tables with a longer forecast are not searched"
+    )
     parser.add_argument("--only", default="", help="one kind of tables")
     asked = parser.parse_args()
     cc.discover(table(Shape("lines", 200, 4, 2)), "R", method="score-ac")
@@ -156,11 +168,33 @@ def main() -> None:
         cc.discover(frame, context, method="score-ac")
         seconds = time.process_time() - begin
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-        rows.append([str(shape), f"{shape.rows:,}", str(shape.columns), str(shape.contexts), f"{expected:.1f}",
-                     f"{seconds:.1f}", f"{expected / seconds:.2f}", f"{peak:.1f}"])  # fmt: skip
+        rows.append(
+            [
+                str(shape),
+                f"{shape.rows:,}",
+                str(shape.columns),
+                str(shape.contexts),
+                f"{expected:.1f}",
+                f"{seconds:.1f}",
+                f"{expected / seconds:.2f}",
+                f"{peak:.1f}",
+            ]
+        )
         print(*rows[-1], sep=" | ", flush=True)
     print(
-        markdown_table(["table", "rows", "columns", "contexts", "forecast s", "measured s", "ratio", "peak GB"], rows)
+        markdown_table(
+            [
+                "table",
+                "rows",
+                "columns",
+                "contexts",
+                "forecast s",
+                "measured s",
+                "ratio",
+                "peak GB",
+            ],
+            rows,
+        )
     )
 
 

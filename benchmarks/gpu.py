@@ -1,6 +1,7 @@
 """What a CUDA card is worth: the same answers as on the CPU, and how much sooner.
 
-Run as `python benchmarks/gpu.py [--parts knn ...] [--rows 10000]` on a machine with a card and the extra `gpu`.
+Run as `python benchmarks/gpu.py [--parts knn ...] [--rows 10000]` on a machine with a card and the
+extra `gpu`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def main() -> None:
 
 
 def same_levels(options: argparse.Namespace) -> None:
-    """50 random tables with no, one or two context variables, knowledge, copies and ties, level by level on a card."""
+    """50 random tables with no, one or two context variables, knowledge, copies and ties, level by
+    level on a card.
+    """
     usual, level_search.FEWEST_ON_CARD = level_search.FEWEST_ON_CARD, 1
     marks = sets = 0
     worst = 0.0
@@ -57,8 +60,10 @@ def same_levels(options: argparse.Namespace) -> None:
         sets += not one.drop(columns=numbers).equals(other.drop(columns=numbers))
         worst = max(worst, float((one[numbers] - other[numbers]).abs().max().max()))
     level_search.FEWEST_ON_CARD = usual
-    print(f"levels, {options.tables} random tables: {marks} with another mark, {sets} with another deciding set or "
-          f"count, largest difference of a record {worst:.1e}")  # fmt: skip
+    print(
+        f"levels, {options.tables} random tables: {marks} with another mark, {sets} with another"
+        f" deciding set or count, largest difference of a record {worst:.1e}"
+    )
 
 
 def levels_speed(options: argparse.Namespace) -> None:
@@ -70,12 +75,22 @@ def levels_speed(options: argparse.Namespace) -> None:
 
         def run(device: str, n_jobs: int, table: pd.DataFrame = table) -> cc.ContextGraphs:
             return cc.discover(
-                table, "R", test="partial-correlation", alpha=0.001, device=device, n_jobs=n_jobs, method="pc-ac"
+                table,
+                "R",
+                test="partial-correlation",
+                alpha=0.001,
+                device=device,
+                n_jobs=n_jobs,
+                method="pc-ac",
             )
 
         ways, warm = (("cpu", 2), ("cpu", -1), ("cuda", -1)), variables == min(options.variables)
-        clocks = [_best(partial(run, *way), 3 if variables <= 5000 else 1, warm=warm) for way in ways]
-        print(f"| {variables} | 850 | {' | '.join(f'{clock:.2f}' for clock in clocks)} |", flush=True)
+        clocks = [
+            _best(partial(run, *way), 3 if variables <= 5000 else 1, warm=warm) for way in ways
+        ]
+        print(
+            f"| {variables} | 850 | {' | '.join(f'{clock:.2f}' for clock in clocks)} |", flush=True
+        )
 
 
 def knn_search(options: argparse.Namespace) -> None:
@@ -84,13 +99,18 @@ def knn_search(options: argparse.Namespace) -> None:
     for device in ("cuda", "cpu"):
         start, work = time.perf_counter(), time.process_time()
         result = cc.discover(table, "R", test="cmi-knn", device=device, n_jobs=-1, method="pc-ac")
-        print(f"PC-AC with cmi-knn, 10 variables x 10,000 rows, {device}: {time.perf_counter() - start:.1f} s, "
-              f"{time.process_time() - work:.1f} s of processor time, {sum(result.tests_run.values())} tests",
-              flush=True)  # fmt: skip
+        print(
+            f"PC-AC with cmi-knn, 10 variables x 10,000 rows, {device}:"
+            f" {time.perf_counter() - start:.1f} s, {time.process_time() - work:.1f} s of processor"
+            f" time, {sum(result.tests_run.values())} tests",
+            flush=True,
+        )
 
 
 def sparse_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
-    """A linear system with about three neighbours a variable, and a context that is an effect of one of them."""
+    """A linear system with about three neighbours a variable, and a context that is an effect of
+    one of them.
+    """
     random = np.random.default_rng(seed)
     values = random.standard_normal((variables, rows))
     for j in range(1, variables):
@@ -103,11 +123,15 @@ def sparse_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
 
 
 def _ugly_table(seed: int) -> tuple[pd.DataFrame, Any, cc.Knowledge | None]:
-    """Shifted means, other scales, a copy, rounded columns, none to two contexts, and sometimes knowledge."""
+    """Shifted means, other scales, a copy, rounded columns, none to two contexts, and sometimes
+    knowledge.
+    """
     random = np.random.default_rng([seed, 18])
     table = sparse_table(int(random.integers(8, 40)), int(random.integers(60, 600)), seed)
     names = list(table.columns[:-1])
-    table[names] = table[names] * random.uniform(1e-3, 1e3, len(names)) + random.uniform(-1e4, 1e4, len(names))
+    table[names] = table[names] * random.uniform(1e-3, 1e3, len(names)) + random.uniform(
+        -1e4, 1e4, len(names)
+    )
     table["copy"] = table[names[0]]
     table[names[1]] = table[names[1]].round(-1)
     table["S"] = random.integers(0, 3, len(table)).astype(str)
@@ -124,14 +148,17 @@ def same_answers(options: argparse.Namespace) -> None:
     for seed in range(options.trials):
         x, y, given = _mixed_query(seed)
         answers = [
-            CmiKnn(device=device).compare(x, y, given, np.random.default_rng(seed)) for device in ("cpu", "cuda")
+            CmiKnn(device=device).compare(x, y, given, np.random.default_rng(seed))
+            for device in ("cpu", "cuda")
         ]
         if answers[0].reason != answers[1].reason or answers[0].p != answers[1].p:
             different += 1
         if not answers[0].reason:
             worst = max(worst, abs(answers[0].statistic - answers[1].statistic))
-    print(f"cmi-knn, {options.trials} trials of mixed kinds: {different} different p-values or reasons, "
-          f"largest difference of a statistic {worst:.1e}")  # fmt: skip
+    print(
+        f"cmi-knn, {options.trials} trials of mixed kinds: {different} different p-values or"
+        f" reasons, largest difference of a statistic {worst:.1e}"
+    )
 
 
 def knn_speed(options: argparse.Namespace) -> None:
@@ -148,7 +175,10 @@ def knn_speed(options: argparse.Namespace) -> None:
                 test = CmiKnn(device=device, enough=None, most_rows=max(options.rows))
                 run = partial(test.compare, x, y, given, np.random.default_rng(1))
                 clocks.append(_best(run, repeats))
-            print(f"| {rows} | {conditions} | 100 | {clocks[0]:.3f} | {clocks[1]:.4f} | {clocks[0] / clocks[1]:.0f} |")
+            print(
+                f"| {rows} | {conditions} | 100 | {clocks[0]:.3f} | {clocks[1]:.4f} |"
+                f" {clocks[0] / clocks[1]:.0f} |"
+            )
 
 
 def _mixed_query(seed: int) -> tuple[Variable, Variable, list[Variable]]:
@@ -192,7 +222,9 @@ def _card() -> str:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 4000, 10000])
     parser.add_argument("--variables", type=int, nargs="+", default=[1643, 5000, 10000])
@@ -202,9 +234,12 @@ def _options() -> argparse.Namespace:
 
 
 PARTS = {
-    "levels-same": same_levels, "knn-same": same_answers, "levels-speed": levels_speed, "knn-speed": knn_speed,
+    "levels-same": same_levels,
+    "knn-same": same_answers,
+    "levels-speed": levels_speed,
+    "knn-speed": knn_speed,
     "knn-search": knn_search,
-}  # fmt: skip
+}
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """How time and memory of PC-AC grow with variables and with rows.
 
-Every table is measured in a process of its own: generated there (sparse, linear, two contexts, about three
-neighbours a variable), then searched. Peak memory is that of the whole process, the table included.
+Every table is measured in a process of its own: generated there (sparse, linear, two contexts,
+about three neighbours a variable), then searched. Peak memory is that of the whole process, the
+table included.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ AFTER = {
     "from_sepsets": "log of deciding tests",
     "_result": "making the result",
 }
-"""Functions of the library, none of which calls another, and what they are for; the skeleton is between them."""
+"""Functions of the library, none of which calls another, and what they are for; the skeleton is
+between them.
+"""
 
 
 def main() -> None:
@@ -48,15 +51,30 @@ def main() -> None:
     found = {size: _in_own_process(size, options) for size in sizes}
     print(f"PC-AC, 2 contexts, alpha .01, {options.test}, n_jobs={options.jobs}")
     print(f"{options.changes} links differ in each context\n")
-    for size, target in ((MANY_VARIABLES, "under 20 s and 1 GB"), (MANY_ROWS, "dominated by one pass over the rows")):
-        print(f"{size[0]:,} variables, {size[1]:,} rows (target: {target})\n\n{_stages(found[size])}\n")
+    for size, target in (
+        (MANY_VARIABLES, "under 20 s and 1 GB"),
+        (MANY_ROWS, "dominated by one pass over the rows"),
+    ):
+        print(
+            f"{size[0]:,} variables, {size[1]:,} rows (target:"
+            f" {target})\n\n{_stages(found[size])}\n"
+        )
     print(f"Time against variables\n\n{_growth(found[size] for size in BY_VARIABLES)}\n")
     print(f"Time against rows\n\n{_growth(found[size] for size in BY_ROWS)}")
 
 
 def _in_own_process(size: tuple[int, int], options: argparse.Namespace) -> dict[str, Any]:
-    """What `measure` reports for one table. This process stays small, since a child's peak starts at its parent's."""
-    settings = ["--jobs", str(options.jobs), "--changes", str(options.changes), "--test", options.test]
+    """What `measure` reports for one table. This process stays small, since a child's peak starts
+    at its parent's.
+    """
+    settings = [
+        "--jobs",
+        str(options.jobs),
+        "--changes",
+        str(options.changes),
+        "--test",
+        options.test,
+    ]
     command = [sys.executable, __file__, "--measure", *map(str, size), *settings]
     finished = subprocess.run(command, check=True, capture_output=True, text=True)
     report: dict[str, Any] = json.loads(finished.stdout)
@@ -69,8 +87,15 @@ def _measure(variables: int, rows: int, options: argparse.Namespace) -> dict[str
     from workloads import context_table
 
     def search(progress: Any = False, some: Any = None) -> cc.ContextGraphs:
-        return cc.discover(table if some is None else some, "R", alpha=0.01, n_jobs=options.jobs, test=options.test,
-                           progress=progress, method="pc-ac")  # fmt: skip
+        return cc.discover(
+            table if some is None else some,
+            "R",
+            alpha=0.01,
+            n_jobs=options.jobs,
+            test=options.test,
+            progress=progress,
+            method="pc-ac",
+        )
 
     def peak_mb() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -81,16 +106,26 @@ def _measure(variables: int, rows: int, options: argparse.Namespace) -> dict[str
     stages, total = _timed_stages(search)
     repeats = 5 if total < 10 else 1
     more = median_duration(search, repeats)
-    return {"variables": variables, "rows": rows, "seconds": more.wall, "cpu_seconds": more.cpu, "repeats": repeats,
-            "stages": stages, "staged_total": total, "tests": sum(result.tests_run.values()),
-            "edges": len(result.union.edges), "before_mb": before, "peak_mb": peak}  # fmt: skip
+    return {
+        "variables": variables,
+        "rows": rows,
+        "seconds": more.wall,
+        "cpu_seconds": more.cpu,
+        "repeats": repeats,
+        "stages": stages,
+        "staged_total": total,
+        "tests": sum(result.tests_run.values()),
+        "edges": len(result.union.edges),
+        "before_mb": before,
+        "peak_mb": peak,
+    }
 
 
 def _timed_stages(search: Callable[[Any], object]) -> tuple[dict[str, float], float]:
     """The seconds of every stage of a search, as they follow each other, and of all of them.
 
-    The levels are timed by the last report of progress of the level before, the other stages by a profiler, which
-    makes Python code look somewhat slower than it is.
+    The levels are timed by the last report of progress of the level before, the other stages by a
+    profiler, which makes Python code look somewhat slower than it is.
     """
     ends: dict[int, float] = {}
     profiler, begin = cProfile.Profile(), time.perf_counter()
@@ -105,43 +140,82 @@ def _timed_stages(search: Callable[[Any], object]) -> tuple[dict[str, float], fl
     if missing := sorted((BEFORE | AFTER).keys() - named.keys()):
         raise SystemExit(f"the library has no functions of these names any more: {missing}")
     starts = [begin + sum(named[function] for function in BEFORE), *ends.values()]
-    levels = {f"sets of {size}": end - start for (size, end), start in zip(ends.items(), starts, strict=False)}
-    before, after = ({name: named[function] for function, name in some.items()} for some in (BEFORE, AFTER))
+    levels = {
+        f"sets of {size}": end - start
+        for (size, end), start in zip(ends.items(), starts, strict=False)
+    }
+    before, after = (
+        {name: named[function] for function, name in some.items()} for some in (BEFORE, AFTER)
+    )
     return before | levels | after, total
 
 
 def _stages(report: Mapping[str, Any]) -> str:
     """Where the time of one run went."""
     total = report["staged_total"]
-    rows = [[stage, spoken_time(duration), f"{duration / total:.0%}"] for stage, duration in report["stages"].items()]
+    rows = [
+        [stage, spoken_time(duration), f"{duration / total:.0%}"]
+        for stage, duration in report["stages"].items()
+    ]
     rows.append(["all, in this run", spoken_time(total), "100%"])
     rows.append([f"median of {report['repeats']} more runs", spoken_time(report["seconds"]), ""])
     rows.append(["their processor time, all threads", spoken_time(report["cpu_seconds"]), ""])
     peak = f"{report['peak_mb']:.0f} MB, of which {report['before_mb']:.0f} MB before the search"
-    return markdown_table(["stage", "time", "share"], rows) + f"\n\nPeak memory of the process: {peak}."
+    return (
+        markdown_table(["stage", "time", "share"], rows)
+        + f"\n\nPeak memory of the process: {peak}."
+    )
 
 
 def _growth(reports: Iterable[Mapping[str, Any]]) -> str:
     """One row a table."""
-    header = ["variables", "rows", "time", "processor time", "one pass", "share of it", "tests", "edges", "peak memory"]
+    header = [
+        "variables",
+        "rows",
+        "time",
+        "processor time",
+        "one pass",
+        "share of it",
+        "tests",
+        "edges",
+        "peak memory",
+    ]
     return markdown_table(header, map(_growth_row, reports))
 
 
 def _growth_row(report: Mapping[str, Any]) -> list[str]:
     one_pass = report["stages"]["one pass over the rows"]
-    return [f"{report['variables']:,}", f"{report['rows']:,}", spoken_time(report["seconds"]),
-            spoken_time(report["cpu_seconds"]), spoken_time(one_pass),
-            f"{one_pass / report['staged_total']:.0%}", f"{report['tests']:,}", f"{report['edges']:,}",
-            f"{report['peak_mb']:.0f} MB"]  # fmt: skip
+    return [
+        f"{report['variables']:,}",
+        f"{report['rows']:,}",
+        spoken_time(report["seconds"]),
+        spoken_time(report["cpu_seconds"]),
+        spoken_time(one_pass),
+        f"{one_pass / report['staged_total']:.0%}",
+        f"{report['tests']:,}",
+        f"{report['edges']:,}",
+        f"{report['peak_mb']:.0f} MB",
+    ]
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--changes", type=int, default=3, help="links that each context loses")
-    parser.add_argument("--test", default="partial-correlation", help="auto asks the rows about pairs at the context")
-    parser.add_argument("--measure", type=int, nargs=2, metavar=("VARIABLES", "ROWS"),
-                        help="measure one table in this process and print JSON")  # fmt: skip
+    parser.add_argument(
+        "--test",
+        default="partial-correlation",
+        help="auto asks the rows about pairs at the context",
+    )
+    parser.add_argument(
+        "--measure",
+        type=int,
+        nargs=2,
+        metavar=("VARIABLES", "ROWS"),
+        help="measure one table in this process and print JSON",
+    )
     return parser.parse_args()
 
 

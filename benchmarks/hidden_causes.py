@@ -1,9 +1,11 @@
-"""What does caution about hidden common causes cost where nothing is hidden, and what does it save where something is?
+"""What does caution about hidden common causes cost where nothing is hidden, and what does it save
+where something is?
 
-`python benchmarks/hidden_causes.py` (extra `compare`; `--help` has options, `--cost` measures time). Linear models of 8
-variables, R and 0, 2 or 6 hidden variables (mean degree 2.2; 1.2 with 6), n = 1000 and 5000, alpha .05, the same
-linear-Gaussian tests for all methods but score-ac. An end is right if it is true of the context; recall is out of the
-ends that a search without noise finds. FCI is causal-learn's, on all rows and inside each context.
+`python benchmarks/hidden_causes.py` (extra `compare`; `--help` has options, `--cost` measures
+time). Linear models of 8 variables, R and 0, 2 or 6 hidden variables (mean degree 2.2; 1.2 with 6),
+n = 1000 and 5000, alpha .05, the same linear-Gaussian tests for all methods but score-ac. An end is
+right if it is true of the context; recall is out of the ends that a search without noise finds. FCI
+is causal-learn's, on all rows and inside each context.
 """
 
 from __future__ import annotations
@@ -25,18 +27,29 @@ from causalcontext.study.runner import ancestral_counts, ancestral_rates, knowab
 TEST, ALPHA, OBSERVED = "partial-correlation", 0.05, 8
 DEGREES = {0: 2.2, 2: 2.2, 6: 1.2}
 COLUMNS = {
-    "tpr": "TPR", "fpr": "FPR", "arrow_prec": "arrow prec", "arrow_rec": "rec", "tail_prec": "tail prec",
-    "tail_rec": "rec", "tail_prec_at_context": "at R prec", "bidirected_prec": "<-> prec", "change_prec": "change prec",
+    "tpr": "TPR",
+    "fpr": "FPR",
+    "arrow_prec": "arrow prec",
+    "arrow_rec": "rec",
+    "tail_prec": "tail prec",
+    "tail_rec": "rec",
+    "tail_prec_at_context": "at R prec",
+    "bidirected_prec": "<-> prec",
+    "change_prec": "change prec",
     "change_rec": "rec",
-}  # fmt: skip
+}
 
 
 def ours(method: str, **options: object) -> Callable[[StudyTask], tuple[Endpoints, int]]:
     """What `discover` finds, and with how many tests."""
 
     def search(task: StudyTask) -> tuple[Endpoints, int]:
-        result = cc.discover(task.table, context="R", method=method, test=task.test, alpha=task.alpha, **options)
-        return np.stack([graph.endpoints for graph in result.graphs.values()]), sum(result.tests_run.values())
+        result = cc.discover(
+            task.table, context="R", method=method, test=task.test, alpha=task.alpha, **options
+        )
+        return np.stack([graph.endpoints for graph in result.graphs.values()]), sum(
+            result.tests_run.values()
+        )
 
     return search
 
@@ -48,12 +61,18 @@ def stable(task: StudyTask) -> tuple[Endpoints, int]:
     shares = result.stability(samples=15).endpoints(least=0.0)
     for row in shares[shares["found"].isin(("arrow", "tail"))].itertuples():
         if getattr(row, row.found) < 0.7:
-            place = result.contexts.index(row.context), result.position(row.other), result.position(row.at)
+            place = (
+                result.contexts.index(row.context),
+                result.position(row.other),
+                result.position(row.at),
+            )
             endpoints[place] = Endpoint.CIRCLE
     return endpoints, sum(result.tests_run.values())
 
 
-def theirs(search: Callable[[StudyTask], EstimatedEndpoints]) -> Callable[[StudyTask], tuple[Endpoints, int]]:
+def theirs(
+    search: Callable[[StudyTask], EstimatedEndpoints],
+) -> Callable[[StudyTask], tuple[Endpoints, int]]:
     """What causal-learn finds; one graph of all rows stands for both contexts."""
 
     def both(task: StudyTask) -> tuple[Endpoints, int]:
@@ -75,8 +94,9 @@ METHODS = {
 }
 
 
-def measure(hidden: int, n: int, seeds: range, methods: Sequence[str], known: dict[int, Endpoints]
-            ) -> dict[str, Counter[str]]:  # fmt: skip
+def measure(
+    hidden: int, n: int, seeds: range, methods: Sequence[str], known: dict[int, Endpoints]
+) -> dict[str, Counter[str]]:
     """Counts of every method, summed over models."""
     totals: dict[str, Counter[str]] = {name: Counter() for name in methods}
     for seed in seeds:
@@ -93,8 +113,13 @@ def measure(hidden: int, n: int, seeds: range, methods: Sequence[str], known: di
 
 
 def cost(models: int, first: int) -> None:
-    """Tests and seconds of pc-ac and fci-ac on tables of 50 variables and 2,000 rows, after a first run each."""
-    print(f"50 variables, 5 hidden, n = 2000, {models} models\n{'':10}{'tests':>10}{'seconds':>10}{'most':>10}")
+    """Tests and seconds of pc-ac and fci-ac on tables of 50 variables and 2,000 rows, after a first
+    run each.
+    """
+    print(
+        f"50 variables, 5 hidden, n = 2000, {models}"
+        f" models\n{'':10}{'tests':>10}{'seconds':>10}{'most':>10}"
+    )
     for method in ("pc-ac", "fci-ac"):
         spent, tests = [], []
         for seed in range(first - 1, first + models):
@@ -103,19 +128,26 @@ def cost(models: int, first: int) -> None:
             result = cc.discover(table, "R", method=method, test=TEST)
             spent.append(time.process_time() - begin)
             tests.append(sum(result.tests_run.values()))
-        print(f"{method:10}{np.mean(tests[1:]):10.0f}{np.mean(spent[1:]):10.3f}{max(spent[1:]):10.3f}")
+        print(
+            f"{method:10}{np.mean(tests[1:]):10.0f}{np.mean(spent[1:]):10.3f}{max(spent[1:]):10.3f}"
+        )
 
 
 def report(count: int, n: int, asked: argparse.Namespace, known: dict[int, Endpoints]) -> None:
     """The table of one setting."""
-    print(f"\n{count} hidden variables, n = {n}\n{'':22}" + "".join(f"{name:>12}" for name in COLUMNS.values())
-          + f"{'arrows':>8}{'tails':>8}{'<->':>6}{'tests':>8}{'ms':>8}")  # fmt: skip
+    print(
+        f"\n{count} hidden variables, n = {n}\n{'':22}"
+        + "".join(f"{name:>12}" for name in COLUMNS.values())
+        + f"{'arrows':>8}{'tails':>8}{'<->':>6}{'tests':>8}{'ms':>8}"
+    )
     seeds = range(asked.first_seed, asked.first_seed + asked.models)
     for name, counts in measure(count, n, seeds, asked.methods, known).items():
         rates = ancestral_rates(counts)
         shown = "".join(f"{rates[column]:12.3f}" for column in COLUMNS)
         endpoints = f"{counts['arrows']:8.0f}{counts['tails']:8.0f}{counts['bidirected']:6.0f}"
-        per_model = f"{counts['tests'] / asked.models:8.0f}{1000 * counts['seconds'] / asked.models:8.1f}"
+        per_model = (
+            f"{counts['tests'] / asked.models:8.0f}{1000 * counts['seconds'] / asked.models:8.1f}"
+        )
         print(f"{name:22}{shown}{endpoints}{per_model}", flush=True)
 
 
@@ -123,9 +155,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=60)
     parser.add_argument("--first-seed", type=int, default=19)
-    parser.add_argument("--hidden", type=int, nargs="+", default=list(DEGREES), choices=list(DEGREES))
+    parser.add_argument(
+        "--hidden", type=int, nargs="+", default=list(DEGREES), choices=list(DEGREES)
+    )
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
-    parser.add_argument("--cost", action="store_true", help="time and tests at 50 variables instead")
+    parser.add_argument(
+        "--cost", action="store_true", help="time and tests at 50 variables instead"
+    )
     asked = parser.parse_args()
     if asked.cost:
         cost(asked.models, asked.first_seed)

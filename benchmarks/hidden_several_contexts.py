@@ -2,10 +2,11 @@
 
     python benchmarks/hidden_several_contexts.py [--models 40] [--rows 2000] [--hidden 0 4]
 
-Six numbers in a random linear system, and hidden causes of two of them each. R and T are noisy thresholds of earlier
-numbers, in half of the models of hidden causes too; links of later numbers change with R, with T or with both. With
-"cut", T is the third number above its 60 % quantile, without noise: declared as cc.threshold, or taken as a column.
-Pairs of numbers and their ends are compared with the true graph of every combination; alpha .01.
+Six numbers in a random linear system, and hidden causes of two of them each. R and T are noisy
+thresholds of earlier numbers, in half of the models of hidden causes too; links of later numbers
+change with R, with T or with both. With "cut", T is the third number above its 60 % quantile,
+without noise: declared as cc.threshold, or taken as a column. Pairs of numbers and their ends are
+compared with the true graph of every combination; alpha .01.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ NAMES = (*(f"X{place}" for place in range(NUMBERS)), "R", "T")
 
 
 class Drawn(NamedTuple):
-    """A table, and the true graph of every combination over all variables, hidden ones last; (4, N, N)."""
+    """A table, and the true graph of every combination over all variables, hidden ones last; (4, N,
+    N).
+    """
 
     table: pd.DataFrame
     truth: Bools
@@ -58,14 +61,18 @@ def drawn(rows: int, hidden: int, seed: int, cut: bool) -> Drawn:
     if cut:  # what T does, the number does that it is made of
         truth[:, 2] |= truth[:, T]
         truth[:, T] = truth[:, :, T] = False
-    return Drawn(pd.DataFrame(np.c_[values, codes], columns=list(NAMES)).astype({"R": int, "T": int}), truth)
+    return Drawn(
+        pd.DataFrame(np.c_[values, codes], columns=list(NAMES)).astype({"R": int, "T": int}), truth
+    )
 
 
 def _slope(random: np.random.Generator) -> float:
     return float(random.choice([-1.0, 1.0]) * random.uniform(0.6, 1.4))
 
 
-def _link(random: np.random.Generator, truth: Bools, codes: np.ndarray, cause: int, effect: int) -> np.ndarray:
+def _link(
+    random: np.random.Generator, truth: Bools, codes: np.ndarray, cause: int, effect: int
+) -> np.ndarray:
     """The weight of a link in every row; it may be there for some values of the contexts only."""
     slope, known = _slope(random), [0] if effect == 2 else [0, 1]
     if effect < 2 or random.random() > 0.4:
@@ -78,9 +85,17 @@ def _link(random: np.random.Generator, truth: Bools, codes: np.ndarray, cause: i
     return np.where((codes[:, reads] == 1).all(axis=1), slope, 0.0)
 
 
-def _context(random: np.random.Generator, truth: Bools, sampled: tuple[np.ndarray, np.ndarray], codes: np.ndarray,
-             j: int, cut: bool) -> None:  # fmt: skip
-    """Fill in one of the two contexts: a noisy threshold of earlier numbers, or a cut of the third."""
+def _context(
+    random: np.random.Generator,
+    truth: Bools,
+    sampled: tuple[np.ndarray, np.ndarray],
+    codes: np.ndarray,
+    j: int,
+    cut: bool,
+) -> None:
+    """Fill in one of the two contexts: a noisy threshold of earlier numbers, or a cut of the
+    third.
+    """
     values, noise = sampled
     if cut and j == 1:
         codes[:, 1] = values[:, 2] > np.quantile(values[:, 2], 0.6)
@@ -98,7 +113,9 @@ def _context(random: np.random.Generator, truth: Bools, sampled: tuple[np.ndarra
 
 
 def found_by(method: str, table: pd.DataFrame, cut: bool) -> Endpoints:
-    """The ends of every combination over numbers, R and T, shape (4, 8, 8); none at joined contexts, nor at a cut."""
+    """The ends of every combination over numbers, R and T, shape (4, 8, 8); none at joined
+    contexts, nor at a cut.
+    """
     if method.endswith("joined"):
         joined = table.assign(RT=[f"{r}{t}" for r, t in zip(table["R"], table["T"], strict=True)])
         result = cc.discover(joined.drop(columns=["R", "T"]), "RT", method="fci-ac", alpha=ALPHA)
@@ -126,19 +143,30 @@ def counts(ends: Endpoints, truth: Bools) -> Counter[str]:
     causes = reach(truth)[:, : len(NAMES), : len(NAMES)].swapaxes(1, 2)
     arrows, tails = ends == Endpoint.ARROW, ends == Endpoint.TAIL
     vary, true = ((which != which[0]).any(axis=0) & pairs for which in (here, there))
-    return Counter({
-        "hit": (here & there & pairs).sum(), "there": (there & pairs).sum(),
-        "false": (here & ~there & pairs).sum(), "free": (~there & pairs).sum(),
-        "arrows": (arrows & system).sum(), "arrows right": (arrows & system & ~causes).sum(),
-        "tails": (tails & system).sum(), "tails right": (tails & system & causes).sum(),
-        "context tails": (tails & ~system).sum(), "context tails right": (tails & ~system & causes).sum(),
-        "vary": vary.sum(), "vary right": (vary & (here == there).all(axis=0)).sum(), "truly": true.sum(),
-    })  # fmt: skip
+    return Counter(
+        {
+            "hit": (here & there & pairs).sum(),
+            "there": (there & pairs).sum(),
+            "false": (here & ~there & pairs).sum(),
+            "free": (~there & pairs).sum(),
+            "arrows": (arrows & system).sum(),
+            "arrows right": (arrows & system & ~causes).sum(),
+            "tails": (tails & system).sum(),
+            "tails right": (tails & system & causes).sum(),
+            "context tails": (tails & ~system).sum(),
+            "context tails right": (tails & ~system & causes).sum(),
+            "vary": vary.sum(),
+            "vary right": (vary & (here == there).all(axis=0)).sum(),
+            "truly": true.sum(),
+        }
+    )
 
 
 def main() -> None:
     """Print a table for every setting."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--rows", type=int, nargs="+", default=[2000])
@@ -146,21 +174,46 @@ def main() -> None:
     asked = parser.parse_args()
     lines = []
     for cut, hidden, rows in product((False, True), asked.hidden, asked.rows):
-        for method in ("fci-ac", "fci-ac, joined", "pc-ac", *(["fci-ac, as a column"] if cut else [])):
+        for method in (
+            "fci-ac",
+            "fci-ac, joined",
+            "pc-ac",
+            *(["fci-ac, as a column"] if cut else []),
+        ):
             total: Counter[str] = Counter()
             for seed in range(asked.first_seed, asked.first_seed + asked.models):
                 table, truth = drawn(rows, hidden, seed, cut)
                 total.update(counts(found_by(method, table, cut), truth))
             share = {
-                name: total[f"{name} right"] / max(total[name], 1) for name in ("arrows", "tails", "context tails")
+                name: total[f"{name} right"] / max(total[name], 1)
+                for name in ("arrows", "tails", "context tails")
             }
-            lines.append(["cut" if cut else "noisy", hidden, rows, method,
-                          f"{total['hit'] / total['there']:.3f} / {total['false'] / total['free']:.3f}",
-                          *(f"{value:.3f} ({total[name]})" for name, value in share.items()),
-                          f"{total['vary right'] / max(total['vary'], 1):.2f} / "
-                          f"{total['vary right'] / max(total['truly'], 1):.2f}"])  # fmt: skip
+            lines.append(
+                [
+                    "cut" if cut else "noisy",
+                    hidden,
+                    rows,
+                    method,
+                    f"{total['hit'] / total['there']:.3f} / {total['false'] / total['free']:.3f}",
+                    *(f"{value:.3f} ({total[name]})" for name, value in share.items()),
+                    (
+                        f"{total['vary right'] / max(total['vary'], 1):.2f} / "
+                        f"{total['vary right'] / max(total['truly'], 1):.2f}"
+                    ),
+                ]
+            )
             print(lines[-1], flush=True)
-    head = ["T", "hidden", "rows", "method", "TPR / FPR", "arrowheads", "tails", "tails at contexts", "changes"]
+    head = [
+        "T",
+        "hidden",
+        "rows",
+        "method",
+        "TPR / FPR",
+        "arrowheads",
+        "tails",
+        "tails at contexts",
+        "changes",
+    ]
     print(markdown_table(head, lines))
 
 

@@ -3,12 +3,14 @@
     python benchmarks/interrupts.py [--signals 240] [--family NAME] [--seed 0] [--longest 3]
     python benchmarks/interrupts.py --family "all commands" --signals 255 --longest 4
 
-Every family runs in a process of its own, since a crash ends the process. A signal may find the search before it began
-(KeyboardInterrupt), or in the middle (InterruptedSearch with what was decided); anything else, a crash above all, is a
-failure. On the command line the exit code must be 130, or 0 where the signal came too late.
+Every family runs in a process of its own, since a crash ends the process. A signal may find the
+search before it began (KeyboardInterrupt), or in the middle (InterruptedSearch with what was
+decided); anything else, a crash above all, is a failure. On the command line the exit code must be
+130, or 0 where the signal came too late.
 
-"all commands" sends signals to every command in turn, from the moment its process begins, with a cache of compiled
-kernels that is empty at first, and with one that is warm; then a search in either cache must find the same marks.
+"all commands" sends signals to every command in turn, from the moment its process begins, with a
+cache of compiled kernels that is empty at first, and with one that is warm; then a search in either
+cache must find the same marks.
 """
 
 from __future__ import annotations
@@ -53,17 +55,24 @@ def wide() -> pd.DataFrame:
     """Everything depends on everything, so that there are sets without end."""
     generator = np.random.default_rng(0)
     values = generator.standard_normal((400, 40)) + generator.standard_normal((400, 1))
-    return pd.DataFrame(values, columns=[f"V{i}" for i in range(40)]).assign(R=generator.integers(0, 2, 400))
+    return pd.DataFrame(values, columns=[f"V{i}" for i in range(40)]).assign(
+        R=generator.integers(0, 2, 400)
+    )
 
 
 def categories() -> pd.DataFrame:
     """A table of categories alone."""
     table = cc.examples.clinic(4000, seed=0)
-    levels = {name: pd.qcut(table[name], 4, labels=list("abcd")).astype(str) for name in ("age", "pressure", "dose")}
+    levels = {
+        name: pd.qcut(table[name], 4, labels=list("abcd")).astype(str)
+        for name in ("age", "pressure", "dose")
+    }
     return table[["smoker", "status"]].assign(**levels)
 
 
-def searching(table: Callable[[], pd.DataFrame], context: str, **options: Any) -> Callable[[], Callable[[], Any]]:
+def searching(
+    table: Callable[[], pd.DataFrame], context: str, **options: Any
+) -> Callable[[], Callable[[], Any]]:
     return lambda: partial(cc.discover, table(), context, **options)
 
 
@@ -85,7 +94,9 @@ FAMILIES: dict[str, Callable[[], Callable[[], Any]]] = {
     "robust-change": searching(lambda: proteins(0), "condition", alpha=0.01),
     "robust-change, two threads": searching(lambda: proteins(0), "condition", alpha=0.01, n_jobs=2),
     "partial-correlation": searching(wide, "R", test="partial-correlation"),
-    "context-change": searching(lambda: proteins(0, "log", 3000), "condition", test="context-change"),
+    "context-change": searching(
+        lambda: proteins(0, "log", 3000), "condition", test="context-change"
+    ),
     "auto on mixed columns": searching(lambda: cc.examples.clinic(3000, seed=0), "status"),
     "g-squared": searching(categories, "status", test="g-squared"),
     "cmi-knn": searching(small, "condition", test="cmi-knn"),
@@ -94,7 +105,9 @@ FAMILIES: dict[str, Callable[[], Callable[[], Any]]] = {
     "sandwich": searching(small, "condition", test="sandwich"),
     "gaussian-ranks": searching(small, "condition", test="gaussian-ranks"),
     "score-ac": searching(lambda: proteins(0, "log", 3000), "condition", method="score-ac"),
-    "score-ac, exact": searching(lambda: cc.examples.soil_moisture(2000, 0), "soil", method="score-ac", search="exact"),
+    "score-ac, exact": searching(
+        lambda: cc.examples.soil_moisture(2000, 0), "soil", method="score-ac", search="exact"
+    ),
     "calibrate": calibrating,
     "stability": drawing_again,
     "explain": asking,
@@ -128,8 +141,8 @@ def interrupt(family: str, signals: int, seed: int, longest: float) -> None:
 
 
 def _send(after: float, done: threading.Event, found: Counter[str]) -> None:
-    """A signal, and another one every few seconds where none was heard: Python drops an exception that is raised while
-    an object is being deleted, or in a callback."""
+    """A signal, and another one every few seconds where none was heard: Python drops an exception
+    that is raised while an object is being deleted, or in a callback."""
     wait = after
     while not done.wait(wait):
         found["sent again"] += int(wait == AGAIN)
@@ -145,9 +158,21 @@ def interrupted_commands(signals: int, seed: int) -> Counter[str]:
         proteins(0).to_parquet(table)
         for _ in range(signals):
             output.unlink(missing_ok=True)
-            words = ["discover", str(table), "--context", "condition", "--alpha", "0.01", "--json", str(output)]
-            with subprocess.Popen([sys.executable, "-c", STARTED, *words], stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE) as process:  # fmt: skip
+            words = [
+                "discover",
+                str(table),
+                "--context",
+                "condition",
+                "--alpha",
+                "0.01",
+                "--json",
+                str(output),
+            ]
+            with subprocess.Popen(
+                [sys.executable, "-c", STARTED, *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ) as process:
                 assert process.stdout is not None
                 assert process.stderr is not None
                 process.stdout.readline()  # the library is imported
@@ -160,7 +185,9 @@ def interrupted_commands(signals: int, seed: int) -> Counter[str]:
 
 
 def interrupted_in_turn(signals: int, seed: int, longest: float) -> Counter[str]:
-    """Send a signal to every command in turn, with a cold cache and a warm one, which both serve afterwards."""
+    """Send a signal to every command in turn, with a cold cache and a warm one, which both serve
+    afterwards.
+    """
     draw, found = random.Random(seed), Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -171,31 +198,56 @@ def interrupted_in_turn(signals: int, seed: int, longest: float) -> Counter[str]
         _run(search, caches[1])
         expected, all_words = cc.load(result).graphs, _all_commands(table, result, folder)
         for number in range(signals):
-            words = [sys.executable, "-m", "causalcontext", *all_words[number // 2 % len(all_words)]]
-            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=caches[number % 2],
-                                  start_new_session=True) as process:  # fmt: skip
+            words = [
+                sys.executable,
+                "-m",
+                "causalcontext",
+                *all_words[number // 2 % len(all_words)],
+            ]
+            with subprocess.Popen(
+                words,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=caches[number % 2],
+                start_new_session=True,
+            ) as process:
                 time.sleep(draw.uniform(0.0, longest))
                 process.send_signal(signal.SIGINT)
                 error = process.communicate()[1].decode()
-            found[_ending(process.returncode, error) or f"FAILED {words[3:5]} {process.returncode}: {error}"] += 1
+            found[
+                _ending(process.returncode, error)
+                or f"FAILED {words[3:5]} {process.returncode}: {error}"
+            ] += 1
         for cache in caches:
             result.unlink(missing_ok=True)
             _run(search, cache)
             same = result.exists() and cc.load(result).graphs == expected
-            found["the next search finds the same marks" if same else "FAILED: the next search differs"] += 1
+            found[
+                (
+                    "the next search finds the same marks"
+                    if same
+                    else "FAILED: the next search differs"
+                )
+            ] += 1
     return found
 
 
 def _ending(code: int, error: str) -> str:
     """How a command ended; empty if it should not have."""
     if "Traceback" not in error:
-        return {0: "finished", 130: "ended", -signal.SIGINT: "ended before Python could listen"}.get(code, "")
+        return {
+            0: "finished",
+            130: "ended",
+            -signal.SIGINT: "ended before Python could listen",
+        }.get(code, "")
     own = [line for line in error.splitlines() if line.startswith("  File ") and '"<' not in line]
     return "" if own else "ended before Python had imported a line of the package"
 
 
 def _run(words: list[str], environment: dict[str, str]) -> None:
-    subprocess.run([sys.executable, "-m", "causalcontext", *words], capture_output=True, env=environment)
+    subprocess.run(
+        [sys.executable, "-m", "causalcontext", *words], capture_output=True, env=environment
+    )
 
 
 def _all_commands(table: Path, result: Path, folder: Path) -> list[list[str]]:
@@ -204,15 +256,29 @@ def _all_commands(table: Path, result: Path, folder: Path) -> list[list[str]]:
     x, y = cc.load(result).names[:2]
     a, b = map(str, cc.load(result).contexts[:2])
     return [
-        ["discover", *data, "--json", str(folder / "out.json")], ["discover", *data, "--method", "pc-ac"],
-        ["check", *data], ["contexts", str(table)], ["stability", *data, "--samples", "5"], ["calibrate", *data],
-        ["demo"], ["warmup"], ["explain", str(kept), x, y], ["changes", str(kept), a, b], ["effects", str(kept)],
-        ["simulate", str(folder / "made.csv")], ["plot", str(kept), str(folder / "p.svg")],
-        ["report", str(kept), str(folder / "p.html")], ["export", str(kept)], ["app", str(table), "--no-browser"],
-    ]  # fmt: skip
+        ["discover", *data, "--json", str(folder / "out.json")],
+        ["discover", *data, "--method", "pc-ac"],
+        ["check", *data],
+        ["contexts", str(table)],
+        ["stability", *data, "--samples", "5"],
+        ["calibrate", *data],
+        ["demo"],
+        ["warmup"],
+        ["explain", str(kept), x, y],
+        ["changes", str(kept), a, b],
+        ["effects", str(kept)],
+        ["simulate", str(folder / "made.csv")],
+        ["plot", str(kept), str(folder / "p.svg")],
+        ["report", str(kept), str(folder / "p.html")],
+        ["export", str(kept)],
+        ["app", str(table), "--no-browser"],
+    ]
 
 
-STARTED = "import causalcontext.cli.app; from causalcontext_command import main; print(flush=True); main()"
+STARTED = (
+    "import causalcontext.cli.app; from causalcontext_command import main; print(flush=True);"
+    " main()"
+)
 
 
 def _judged(code: int, error: str, output: Path) -> str:
@@ -226,8 +292,19 @@ def _judged(code: int, error: str, output: Path) -> str:
 
 
 def _in_a_process(family: str, signals: int, seed: int, longest: float) -> Counter[str]:
-    words = [sys.executable, __file__, "--family", family, "--signals", str(signals), "--seed", str(seed),
-             "--longest", str(longest), "--here"]  # fmt: skip
+    words = [
+        sys.executable,
+        __file__,
+        "--family",
+        family,
+        "--signals",
+        str(signals),
+        "--seed",
+        str(seed),
+        "--longest",
+        str(longest),
+        "--here",
+    ]
     run = subprocess.run(words, capture_output=True, text=True)
     if run.returncode:
         return Counter({f"FAILED with {run.returncode}: {run.stderr.strip()[-300:]}": signals})
@@ -236,13 +313,19 @@ def _in_a_process(family: str, signals: int, seed: int, longest: float) -> Count
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--signals", type=int, default=240, help="of all families together, or of one")
+    options.add_argument(
+        "--signals", type=int, default=240, help="of all families together, or of one"
+    )
     options.add_argument("--family", choices=[*FAMILIES, COMMAND_LINE, ALL_COMMANDS])
     options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--longest", type=float, default=LONGEST, help="seconds until a signal comes, at most")
+    options.add_argument(
+        "--longest", type=float, default=LONGEST, help="seconds until a signal comes, at most"
+    )
     options.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     chosen = options.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in its background ignore Ctrl-C
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell lets what runs in its background ignore Ctrl-C
     if chosen.here:
         interrupt(chosen.family, chosen.signals, chosen.seed, chosen.longest)
         return
@@ -251,10 +334,18 @@ def main() -> None:
     print(machine())
     rows = []
     for family in families:
-        found = (interrupted_in_turn(each, chosen.seed, chosen.longest) if family == ALL_COMMANDS
-                 else interrupted_commands(each, chosen.seed) if family == COMMAND_LINE
-                 else _in_a_process(family, each, chosen.seed, chosen.longest))  # fmt: skip
-        rows.append([family, each, ", ".join(f"{name} {count}" for name, count in sorted(found.items()))])
+        found = (
+            interrupted_in_turn(each, chosen.seed, chosen.longest)
+            if family == ALL_COMMANDS
+            else (
+                interrupted_commands(each, chosen.seed)
+                if family == COMMAND_LINE
+                else _in_a_process(family, each, chosen.seed, chosen.longest)
+            )
+        )
+        rows.append(
+            [family, each, ", ".join(f"{name} {count}" for name, count in sorted(found.items()))]
+        )
         print(*rows[-1], sep=": ", flush=True)
     print(markdown_table(["family", "signals", "what became of them"], rows))
     if any("FAILED" in row[2] for row in rows):

@@ -3,12 +3,13 @@
     python benchmarks/kinks.py --models 40 --methods score-ac pc-ac
     python benchmarks/kinks.py --models 40 --lags 1
 
-Z --> X --> Y --> V, W --> Y; the context R is a threshold of X with noise: 1[X + softness * noise > 0]. X acts on Y
-by one mechanism in all rows: a kink at 0, a saturation at +-.7, an exponential or a square; in the last lines by a
-straight line in one context alone, which is a change. With lags X --> Z inside the time step, X(t-1) --> Y, every
-variable follows its own past, and Y depends on R(t-1) where there is a change. "R - Y" is the share of tables in which
-Y is found to depend on the context, "without a note" of those in which it is and no note says that rows do not tell
-this from a bend, "claims" of those in which `changes()` claims something.
+Z --> X --> Y --> V, W --> Y; the context R is a threshold of X with noise: 1[X + softness * noise >
+0]. X acts on Y by one mechanism in all rows: a kink at 0, a saturation at +-.7, an exponential or a
+square; in the last lines by a straight line in one context alone, which is a change. With lags X
+--> Z inside the time step, X(t-1) --> Y, every variable follows its own past, and Y depends on
+R(t-1) where there is a change. "R - Y" is the share of tables in which Y is found to depend on the
+context, "without a note" of those in which it is and no note says that rows do not tell this from a
+bend, "claims" of those in which `changes()` claims something.
 """
 
 from __future__ import annotations
@@ -41,7 +42,16 @@ def rows_apart(shape: str, softness: float, rows: int, random: np.random.Generat
     x = 0.8 * z + 0.6 * first
     high = x + softness * soft > 0.0
     y = SHAPES[shape](x) * (high if shape == "a change" else 1.0) + 0.8 * w + 0.8 * own
-    return pd.DataFrame({"Z": z, "X": x, "W": w, "Y": y, "V": 0.9 * y + 0.7 * late, "R": np.where(high, "high", "low")})
+    return pd.DataFrame(
+        {
+            "Z": z,
+            "X": x,
+            "W": w,
+            "Y": y,
+            "V": 0.9 * y + 0.7 * late,
+            "R": np.where(high, "high", "low"),
+        }
+    )
 
 
 def series(shape: str, softness: float, rows: int, random: np.random.Generator) -> pd.DataFrame:
@@ -58,17 +68,23 @@ def series(shape: str, softness: float, rows: int, random: np.random.Generator) 
     return table.iloc[100:].reset_index(drop=True)
 
 
-def line(shape: str, softness: float, rows: int, method: str, chosen: argparse.Namespace) -> list[str]:
+def line(
+    shape: str, softness: float, rows: int, method: str, chosen: argparse.Namespace
+) -> list[str]:
     """One line of the table."""
     linked, unmarked, claimed, spent = [], [], [], []
     for seed in range(chosen.first_seed, chosen.first_seed + chosen.models):
-        table = (series if chosen.lags else rows_apart)(shape, softness, rows, np.random.default_rng([seed, rows]))
+        table = (series if chosen.lags else rows_apart)(
+            shape, softness, rows, np.random.default_rng([seed, rows])
+        )
         start = time.process_time()
         result = cc.discover(table, "R", method=method, lags=chosen.lags or None)
         spent.append(time.process_time() - start)
         ends = [{edge.source.split("(")[0], edge.target} for edge in result.union.edges]
         linked.append({"R", "Y"} in ends)
-        unmarked.append(linked[-1] and not any(about(note) is About.UNDECIDED for note in result.notes))
+        unmarked.append(
+            linked[-1] and not any(about(note) is About.UNDECIDED for note in result.notes)
+        )
         claimed.append(bool(result.changes("high", "low")["claimed"].any()))
     shares = [f"{np.mean(some):.2f}" for some in (linked, unmarked, claimed)]
     return [shape, str(softness), str(rows), method, *shares, f"{1000.0 * np.median(spent):.0f}"]
@@ -76,7 +92,9 @@ def line(shape: str, softness: float, rows: int, method: str, chosen: argparse.N
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--first-seed", type=int, default=710_000)
     parser.add_argument("--rows", type=int, nargs="+", default=[300, 1000])
@@ -92,9 +110,21 @@ def main() -> None:
                 for shape in chosen.shapes:
                     lines.append(line(shape, softness, rows, method, chosen))
                     print(" | ".join(lines[-1]), flush=True)
-    header = ("X acts by", "softness", "rows", "method", "R - Y", "without a note", "claims", "CPU ms")
+    header = (
+        "X acts by",
+        "softness",
+        "rows",
+        "method",
+        "R - Y",
+        "without a note",
+        "claims",
+        "CPU ms",
+    )
     print(f"\n{markdown_table(header, lines)}")
-    print(f"\n{machine()}; {chosen.models} models a line, seeds from {chosen.first_seed}, lags {chosen.lags}")
+    print(
+        f"\n{machine()}; {chosen.models} models a line, seeds from {chosen.first_seed}, lags"
+        f" {chosen.lags}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Are effects over time, their intervals and their differences between contexts right?
 
-Run as `python benchmarks/lagged_effects.py [--models 40] [--rows 500,1000] [--steps 4]`. Random systems (those of
-`simulate.random_series_model`): 6 variables, 2 lags, a context caused by the system, two mechanisms that change. The
-truth is the response to a unit of X in the equations of the system with the context held. Coverage is that of 95 %
-intervals of effects that are not 0: with the true graphs, and with those that were found, where an effect that was
-missed counts as not covered. Differences are those between the two contexts; false ones are significant at .05 where
-nothing differs.
+Run as `python benchmarks/lagged_effects.py [--models 40] [--rows 500,1000] [--steps 4]`. Random
+systems (those of `simulate.random_series_model`): 6 variables, 2 lags, a context caused by the
+system, two mechanisms that change. The truth is the response to a unit of X in the equations of the
+system with the context held. Coverage is that of 95 % intervals of effects that are not 0: with the
+true graphs, and with those that were found, where an effect that was missed counts as not covered.
+Differences are those between the two contexts; false ones are significant at .05 where nothing
+differs.
 """
 
 from __future__ import annotations
@@ -57,7 +58,16 @@ def main() -> None:
         for length in map(int, asked.rows.split(",")):
             rows += measured(design, length, asked)
     print(machine(), "\n")
-    header = ["a", "T", "graph", "effects covered", "differences covered", "mean error", "false ones a system", "CPU s"]
+    header = [
+        "a",
+        "T",
+        "graph",
+        "effects covered",
+        "differences covered",
+        "mean error",
+        "false ones a system",
+        "CPU s",
+    ]
     print(markdown_table(header, rows))
 
 
@@ -70,21 +80,35 @@ def measured(design: SeriesDesign, length: int, asked: argparse.Namespace) -> li
         model = random_series_model(design, np.random.default_rng([asked.seed, number]))
         table = model.sample(length, np.random.default_rng([asked.seed, number, 1]))
         found = cc.discover(table, context=model.context, lags=design.lags, method="score-ac")
-        known = {value: Graph.from_edges(found.names, list(model.truth[value].edges)) for value in found.contexts}
+        known = {
+            value: Graph.from_edges(found.names, list(model.truth[value].edges))
+            for value in found.contexts
+        }
         for kind, result in (("found", found), ("true", found.with_graphs(known))):
             start = time.process_time()
             take(model, result, asked.steps, effects[kind], differences[kind])
             spent[kind] += time.process_time() - start
     return [
-        [f"{design.autocorrelation:g}", str(length), kind, effects[kind].covered(), differences[kind].covered(),
-         f"{np.mean(effects[kind].error):.3f}", differences[kind].wrong(asked.models),
-         f"{spent[kind] / asked.models:.2f}"]
+        [
+            f"{design.autocorrelation:g}",
+            str(length),
+            kind,
+            effects[kind].covered(),
+            differences[kind].covered(),
+            f"{np.mean(effects[kind].error):.3f}",
+            differences[kind].wrong(asked.models),
+            f"{spent[kind] / asked.models:.2f}",
+        ]
         for kind in ("true", "found")
-    ]  # fmt: skip
+    ]
 
 
 def take(
-    model: SeriesModel, result: cc.ContextGraphs, steps: int, effects: ScanTotals, differences: ScanTotals
+    model: SeriesModel,
+    result: cc.ContextGraphs,
+    steps: int,
+    effects: ScanTotals,
+    differences: ScanTotals,
 ) -> None:
     """Compare all effects of a result with those of the system."""
     truth = np.stack([responses(model.slopes[r], steps) for r in range(len(model.labels))])
@@ -97,14 +121,24 @@ def take(
         if row.versus is None:
             note(effects, row, truth[g, lag, y, x])
         else:
-            note(differences, row, truth[g, lag, y, x] - truth[model.labels.index(row.versus), lag, y, x])
+            note(
+                differences,
+                row,
+                truth[g, lag, y, x] - truth[model.labels.index(row.versus), lag, y, x],
+            )
     effects.inside += missed(np.abs(truth) > SAME, told)
     differences.inside += missed(np.abs(truth[1:] - truth[:1]) > SAME, told)
 
 
 def missed(there: np.ndarray, told: set[tuple[int, int, int]]) -> list[bool]:
-    """One `False` for everything that is there and was not told of; `there[g, lag, effect, cause]`."""
-    return [False for _, lag, y, x in np.argwhere(there).tolist() if (x, y, lag) not in told and (lag or x != y)]
+    """One `False` for everything that is there and was not told of; `there[g, lag, effect,
+    cause]`.
+    """
+    return [
+        False
+        for _, lag, y, x in np.argwhere(there).tolist()
+        if (x, y, lag) not in told and (lag or x != y)
+    ]
 
 
 def note(totals: ScanTotals, row: object, truth: float) -> None:
@@ -119,12 +153,16 @@ def note(totals: ScanTotals, row: object, truth: float) -> None:
 
 
 def responses(slopes: np.ndarray, steps: int) -> np.ndarray:
-    """`[k, effect, cause]`: what a unit of every variable does k steps later; `slopes[effect, lag, cause]`."""
+    """`[k, effect, cause]`: what a unit of every variable does k steps later; `slopes[effect, lag,
+    cause]`.
+    """
     d, lags = len(slopes), slopes.shape[1] - 1
     present = np.linalg.inv(np.eye(d) - slopes[:, 0])
     moved = [present]
     for k in range(1, steps + 1):
-        moved.append(present @ sum(slopes[:, lag] @ moved[k - lag] for lag in range(1, min(k, lags) + 1)))
+        moved.append(
+            present @ sum(slopes[:, lag] @ moved[k - lag] for lag in range(1, min(k, lags) + 1))
+        )
     return np.stack(moved)
 
 

@@ -1,4 +1,6 @@
-"""How the benchmarks measure and report: medians of repeated calls, Markdown tables, and the machine they ran on."""
+"""How the benchmarks measure and report: medians of repeated calls, Markdown tables, and the
+machine they ran on.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ BESIDE = ["now", "before", "ratio", "ratio of single tables"]
 
 
 class Duration(NamedTuple):
-    """Seconds on the clock, and seconds of processor time; on a busy machine only the second can be compared."""
+    """Seconds on the clock, and seconds of processor time; on a busy machine only the second can be
+    compared.
+    """
 
     wall: float
     cpu: float
@@ -59,7 +63,9 @@ def median_duration(call: Callable[[], object], repeats: int) -> Duration:
 
 
 def medians_in_turns(calls: Sequence[Callable[[], object]], repeats: int) -> list[Duration]:
-    """The median duration of every call, taken in turns, so that a busy machine slows all of them alike."""
+    """The median duration of every call, taken in turns, so that a busy machine slows all of them
+    alike.
+    """
     for call in calls:
         call()
     rounds = [[timed(call)[0] for call in calls] for _ in range(repeats)]
@@ -69,27 +75,41 @@ def medians_in_turns(calls: Sequence[Callable[[], object]], repeats: int) -> lis
 def add_before(parser: argparse.ArgumentParser) -> None:
     """The options that name another version of the library."""
     parser.add_argument("--before", type=Path, help="compare with another checkout: its root")
-    parser.add_argument("--python", default=sys.executable, help="the interpreter that has what that needs")
+    parser.add_argument(
+        "--python", default=sys.executable, help="the interpreter that has what that needs"
+    )
 
 
 class Versions:
-    """The library of this checkout and of another one, each in a process of its own, which search tables in turns.
+    """The library of this checkout and of another one, each in a process of its own, which search
+    tables in turns.
 
-    Processor time counts: the least of the searches of a table, since other work on the machine only adds to it.
+    Processor time counts: the least of the searches of a table, since other work on the machine
+    only adds to it.
     """
 
     def __init__(self, before: Path | None, python: str) -> None:
-        checkouts = [(Path(__file__).parents[1], sys.executable), *([(before, python)] if before else [])]
+        checkouts = [
+            (Path(__file__).parents[1], sys.executable),
+            *([(before, python)] if before else []),
+        ]
         self._processes = [self._process(*each) for each in checkouts]
 
     @staticmethod
     def _process(root: Path, python: str) -> subprocess.Popen[str]:
         environment = os.environ | {"PYTHONPATH": str(root / "src"), "OPENBLAS_NUM_THREADS": "1"}
-        return subprocess.Popen([python, "-c", WORKER], env=environment, text=True, stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE)  # fmt: skip
+        return subprocess.Popen(
+            [python, "-c", WORKER],
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
 
     def row(self, tables: Iterable[pd.DataFrame], repeats: int, **options: Any) -> list[str]:
-        """Medians over tables of every version, then their ratio and its range; `options` are those of `discover`."""
+        """Medians over tables of every version, then their ratio and its range; `options` are those
+        of `discover`.
+        """
         found: list[list[float]] = []
         with tempfile.TemporaryDirectory() as folder:
             for table in tables:
@@ -143,7 +163,10 @@ def machine(*packages: str) -> str:
     """One line about the machine, its load and the versions of some packages."""
     found = ", ".join(f"{package} {_version(package)}" for package in ("numpy", "numba", *packages))
     load = os.getloadavg()[0]
-    return f"{os.cpu_count()} cores, load {load:.1f} at the start, Python {platform.python_version()}, {found}"
+    return (
+        f"{os.cpu_count()} cores, load {load:.1f} at the start, Python {platform.python_version()},"
+        f" {found}"
+    )
 
 
 def _version(package: str) -> str:

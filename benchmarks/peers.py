@@ -1,4 +1,6 @@
-"""Skeletons by other libraries, from the same table; these have to be installed beside causalcontext."""
+"""Skeletons by other libraries, from the same table; these have to be installed beside
+causalcontext.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ Result = TypeVar("Result")
 
 
 def causal_learn_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_]:
-    """The adjacencies that causal-learn's `pc` finds with Fisher's z and the order-independent skeleton."""
+    """The adjacencies that causal-learn's `pc` finds with Fisher's z and the order-independent
+    skeleton.
+    """
     pc = import_module("causallearn.search.ConstraintBased.PC").pc
     found = pc(table.to_numpy(), alpha, "fisherz", stable=True, show_progress=False)
     return np.asarray(found.G.graph != 0, dtype=np.bool_)
@@ -30,7 +34,9 @@ def import_causal_learn() -> None:
 
 
 def causal_learn_graph(values: NDArray[np.float64], alpha: float, method: str) -> NDArray[np.int64]:
-    """The marks that causal-learn finds by "PC", "BOSS" or "PC, KCI"; row i, column j holds the end at i of i - j."""
+    """The marks that causal-learn finds by "PC", "BOSS" or "PC, KCI"; row i, column j holds the end
+    at i of i - j.
+    """
     if method == "BOSS":
         boss = import_module("causallearn.search.PermutationBased.BOSS").boss
         return np.asarray(boss(values, "local_score_BIC_from_cov", verbose=False).graph)
@@ -54,22 +60,30 @@ def within(seconds: int, function: Callable[..., Result], *arguments: object) ->
     return found
 
 
-def _limited(seconds: int, sender: Connection, function: Callable[..., object], arguments: Sequence[object]) -> None:
+def _limited(
+    seconds: int, sender: Connection, function: Callable[..., object], arguments: Sequence[object]
+) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     sender.send(function(*arguments))
 
 
 def tigramite_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_]:
-    """The adjacencies that tigramite's PC for non-time-series data finds with partial correlation."""
+    """The adjacencies that tigramite's PC for non-time-series data finds with partial
+    correlation.
+    """
     frame = import_module("tigramite.data_processing").DataFrame(table.to_numpy())
     test = import_module("tigramite.independence_tests.parcorr").ParCorr(significance="analytic")
-    search = import_module("tigramite.pcmci").PCMCI(dataframe=frame, cond_ind_test=test, verbosity=0)
+    search = import_module("tigramite.pcmci").PCMCI(
+        dataframe=frame, cond_ind_test=test, verbosity=0
+    )
     found = search.run_pcalg_non_timeseries_data(pc_alpha=alpha)
     return np.asarray(found["graph"][:, :, 0] != "", dtype=np.bool_)
 
 
 def tigramite_information(columns: NDArray[np.float64], permutations: int) -> tuple[float, float]:
-    """The statistic and p-value of tigramite's `CMIknn` for the first two columns given the others."""
+    """The statistic and p-value of tigramite's `CMIknn` for the first two columns given the
+    others.
+    """
     test = import_module("tigramite.independence_tests.cmiknn").CMIknn(
         knn=0.2, transform="ranks", significance="shuffle_test", sig_samples=permutations
     )

@@ -1,10 +1,11 @@
-"""Which links does `diagnose()` name as proxies for curves of other variables, and which of them are false?
+"""Which links does `diagnose()` name as proxies for curves of other variables, and which of them
+are false?
 
     python benchmarks/proxies.py --models 40
 
-Cells are those of `violations.py`. A link of score-ac counts once for all contexts; it is false if its endpoints are
-linked in none of them. "named" are links that explain nothing beside the curves of a neighbour
-(`results/curve_difference.py`).
+Cells are those of `violations.py`. A link of score-ac counts once for all contexts; it is false if
+its endpoints are linked in none of them. "named" are links that explain nothing beside the curves
+of a neighbour (`results/curve_difference.py`).
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def count(cell: str, seed: int, rows: int) -> Counter[str]:
 
 def main() -> None:
     """Print the table."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     cells = [name for name, cell in CELLS.items() if cell.damage is None]
     options.add_argument("--cells", nargs="+", default=cells, choices=cells)
     options.add_argument("--models", type=int, default=40)
@@ -54,11 +57,27 @@ def main() -> None:
     for cell in chosen.cells:
         seeds = range(chosen.first_seed, chosen.first_seed + chosen.models)
         total: Counter[str] = sum((count(cell, seed, chosen.rows) for seed in seeds), Counter())
-        lines.append([cell, f"{total['named false']} of {total['false']}", f"{total['named true']} of {total['true']}",
-                      f"{total['tables']} of {chosen.models}", round(total["ms"] / chosen.models)])  # fmt: skip
+        lines.append(
+            [
+                cell,
+                f"{total['named false']} of {total['false']}",
+                f"{total['named true']} of {total['true']}",
+                f"{total['tables']} of {chosen.models}",
+                round(total["ms"] / chosen.models),
+            ]
+        )
         print(" | ".join(map(str, lines[-1])), flush=True)
-    header = ("cell", "false links named", "true links named", "tables with a name", "ms of processor time a table")
-    print(f"\n{markdown_table(header, lines)}\n\n{machine()}; seeds from {chosen.first_seed}, n = {chosen.rows}")
+    header = (
+        "cell",
+        "false links named",
+        "true links named",
+        "tables with a name",
+        "ms of processor time a table",
+    )
+    print(
+        f"\n{markdown_table(header, lines)}\n\n{machine()}; seeds from {chosen.first_seed}, n ="
+        f" {chosen.rows}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""How large reports are and how long pictures and reports take: `python benchmarks/report_size.py`."""
+"""How large reports are and how long pictures and reports take: `python
+benchmarks/report_size.py`.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,18 @@ def main() -> None:
         page, picture = Path(folder) / "report.html", Path(folder) / "contexts.png"
         for variables, density in SIZES:
             model = random_model(variables, contexts=3, density=density, changes=4, seed=4)
-            result = cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01, method="pc-ac")
+            result = cc.discover(
+                model.sample(2000, seed=1), context=model.context_name, alpha=0.01, method="pc-ac"
+            )
             result.report(page)
             reported = seconds(lambda result=result: result.report(page))
             painted = seconds(lambda result=result: result.plot(path=picture))
             pyplot.close("all")
             size = page.stat().st_size / 1000
-            print(f"{variables:>9} {len(result.union.edges):>6} {size:>11.0f} {reported:>10.2f} {painted:>11.2f}")
+            print(
+                f"{variables:>9} {len(result.union.edges):>6} {size:>11.0f} {reported:>10.2f}"
+                f" {painted:>11.2f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""How often are arrows right that the graphs of the contexts give to each other? By rule, on noisy tables.
+"""How often are arrows right that the graphs of the contexts give to each other? By rule, on noisy
+tables.
 
     python benchmarks/rules_across.py --models 60
 
-Linear systems of 8 nodes with Gaussian noise (`curved_models`), pc-ac with 200, 500 and 2000 rows. An arrow is right if
-the link is there in that context and points so. On exact models every one of these rules is right. The second table is
-about a rule that is not used: A1, a neighbour of R that is a known ancestor (descendant) of R causes it (is caused by
-it); all arrows of the same tables without and with it.
+Linear systems of 8 nodes with Gaussian noise (`curved_models`), pc-ac with 200, 500 and 2000 rows.
+An arrow is right if the link is there in that context and points so. On exact models every one of
+these rules is right. The second table is about a rule that is not used: A1, a neighbour of R that
+is a known ancestor (descendant) of R causes it (is caused by it); all arrows of the same tables
+without and with it.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ def ancestor_of_context(family: GraphFamily) -> Iterator[Proposal]:
             yield Proposal(0, context, v, Endpoint.ARROW, (context,), 0)
 
 
-WITH_A1 = tuple(rule._replace(propose=ancestor_of_context) if rule.name == "A1" else rule for rule in rules.RULES)
+WITH_A1 = tuple(
+    rule._replace(propose=ancestor_of_context) if rule.name == "A1" else rule
+    for rule in rules.RULES
+)
 
 
 def arrows(seed: int, rows: int) -> Counter[tuple[str, bool]]:
@@ -68,7 +73,9 @@ def of_all(count: Counter[tuple[str, bool]], name: str) -> str:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=int, default=60)
     parser.add_argument("--first-seed", type=int, default=820_000)
     chosen = parser.parse_args()
@@ -76,7 +83,10 @@ def main() -> None:
     totals = {rows: sum((arrows(seed, rows) for seed in seeds), Counter()) for rows in ROWS}
     with patch.object(rules, "RULES", WITH_A1):
         before = {rows: sum((arrows(seed, rows) for seed in seeds), Counter()) for rows in ROWS}
-    print(f"{machine()}; {chosen.models} models, seeds from {chosen.first_seed}; right of all arrows\n")
+    print(
+        f"{machine()}; {chosen.models} models, seeds from {chosen.first_seed}; right of all"
+        " arrows\n"
+    )
     lines = [(rule, *(of_all(totals[rows], rule) for rows in ROWS)) for rule in RULES]
     print(markdown_table(("rule", *(f"{rows} rows" for rows in ROWS)), lines), "\n")
     lines = [

@@ -1,15 +1,17 @@
 """The table of Sachs et al. (2005) itself: how long it takes, what is found, what is claimed.
 
-    pip download cdt==0.6.0 --no-deps && unzip cdt-0.6.0-py3-none-any.whl cdt/data/resources/cyto_full_data.csv
-    python benchmarks/sachs_table.py cdt/data/resources/cyto_full_data.csv
+    pip download cdt==0.6.0 --no-deps && unzip cdt-0.6.0-py3-none-any.whl
+    cdt/data/resources/cyto_full_data.csv python benchmarks/sachs_table.py
+    cdt/data/resources/cyto_full_data.csv
 
-The file has the 7,466 cells of all nine conditions below each other, without the condition. The number of cells under
-every condition is known, and the rows are in that order: the script looks for the best place of every cut, which is
-where the distribution of all columns changes most, and prints how far it is from the place that the numbers say.
+The file has the 7,466 cells of all nine conditions below each other, without the condition. The
+number of cells under every condition is known, and the rows are in that order: the script looks for
+the best place of every cut, which is where the distribution of all columns changes most, and prints
+how far it is from the place that the numbers say.
 
-Searches are timed by their processor time, once everything is compiled. The network of the article is a yardstick, not
-the truth. `--alone` searches one condition at a time with score-ac, log scale, and counts its arrows that are found in
-their direction and against it.
+Searches are timed by their processor time, once everything is compiled. The network of the article
+is a yardstick, not the truth. `--alone` searches one condition at a time with score-ac, log scale,
+and counts its arrows that are found in their direction and against it.
 """
 
 from __future__ import annotations
@@ -26,9 +28,14 @@ from causalcontext.simulate.examples import CONDITIONS, PROTEINS
 from measuring import machine, markdown_table, spoken_time, timed
 
 NETWORK = {
-    "PKC": ("Raf", "Mek", "Jnk", "P38", "PKA"), "PKA": ("Raf", "Mek", "Erk", "Akt", "Jnk", "P38"), "Raf": ("Mek",),
-    "Mek": ("Erk",), "Erk": ("Akt",), "Plcg": ("PIP2", "PIP3"), "PIP3": ("PIP2",),
-}  # fmt: skip
+    "PKC": ("Raf", "Mek", "Jnk", "P38", "PKA"),
+    "PKA": ("Raf", "Mek", "Erk", "Akt", "Jnk", "P38"),
+    "Raf": ("Mek",),
+    "Mek": ("Erk",),
+    "Erk": ("Akt",),
+    "Plcg": ("PIP2", "PIP3"),
+    "PIP3": ("PIP2",),
+}
 """The 17 arrows of the article that were expected or found."""
 AROUND = 60
 ROOT = cc.Knowledge(roots=["condition"])
@@ -37,7 +44,11 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "the default, condition declared a root": {"knowledge": ROOT},
     "score-ac": {"method": "score-ac"},
     "pc-ac, alpha .01": {"method": "pc-ac", "alpha": 0.01},
-    "pc-ac, alpha .01, condition declared a root": {"method": "pc-ac", "alpha": 0.01, "knowledge": ROOT},
+    "pc-ac, alpha .01, condition declared a root": {
+        "method": "pc-ac",
+        "alpha": 0.01,
+        "knowledge": ROOT,
+    },
 }
 
 
@@ -66,7 +77,9 @@ def _spread(rows: np.ndarray) -> float:
 
 
 def measure(table: pd.DataFrame, options: dict[str, Any]) -> tuple[str | int, ...]:
-    """The method, times, links, those of them in the network, changes between the first and the others, and claims."""
+    """The method, times, links, those of them in the network, changes between the first and the
+    others, and claims.
+    """
     duration, result = timed(lambda: cc.discover(table, "condition", **options))
     diagnosed, _ = timed(result.diagnose)
     known = {(cause, effect) for cause, effects in NETWORK.items() for effect in effects}
@@ -75,8 +88,15 @@ def measure(table: pd.DataFrame, options: dict[str, Any]) -> tuple[str | int, ..
     right = {pair for pair in pairs if pair in known or pair[::-1] in known}
     first, *others = result.contexts
     changes = pd.concat([result.changes(first, other) for other in others])
-    return (result.settings.method, spoken_time(duration.cpu), spoken_time(diagnosed.cpu), len(pairs), len(right),
-            len(changes), int(changes["claimed"].sum()))  # fmt: skip
+    return (
+        result.settings.method,
+        spoken_time(duration.cpu),
+        spoken_time(diagnosed.cpu),
+        len(pairs),
+        len(right),
+        len(changes),
+        int(changes["claimed"].sum()),
+    )
 
 
 def alone(table: pd.DataFrame) -> None:
@@ -89,20 +109,42 @@ def alone(table: pd.DataFrame) -> None:
         assert evidence is not None
         spread = "even" if np.isnan(evidence.scales_gain) else "modelled"
         found.update((*arrow, mark) for arrow, mark in zip(known, marks, strict=True))
-        lines.append((str(condition), marks.count("-->"), marks.count("<--"), spread, evidence.wrong_cells))
-    head = ("condition", "arrows as in the network", "against it", "spread of the noise", "wrong cells")
+        lines.append(
+            (str(condition), marks.count("-->"), marks.count("<--"), spread, evidence.wrong_cells)
+        )
+    head = (
+        "condition",
+        "arrows as in the network",
+        "against it",
+        "spread of the noise",
+        "wrong cells",
+    )
     print(markdown_table(head, lines))
-    print(f"\nin all {sum(line[1] for line in lines)} : {sum(line[2] for line in lines)}; arrow by arrow", end=" ")
+    print(
+        f"\nin all {sum(line[1] for line in lines)} : {sum(line[2] for line in lines)}; arrow by"
+        " arrow",
+        end=" ",
+    )
     counts = ((arrow, found[*arrow, "-->"], found[*arrow, "<--"]) for arrow in known)
-    print(", ".join(f"{' --> '.join(arrow)} {right} : {wrong}" for arrow, right, wrong in counts if right or wrong))
+    print(
+        ", ".join(
+            f"{' --> '.join(arrow)} {right} : {wrong}"
+            for arrow, right, wrong in counts
+            if right or wrong
+        )
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file")
     parser.add_argument("--scales", nargs="+", default=["log", "raw"])
     parser.add_argument("--searches", nargs="+", default=list(SEARCHES))
-    parser.add_argument("--show", action="store_true", help="print the labeled union of every search")
+    parser.add_argument(
+        "--show", action="store_true", help="print the labeled union of every search"
+    )
     parser.add_argument("--alone", action="store_true", help="search one condition at a time")
     chosen = parser.parse_args()
     print(machine() + "\n")
@@ -121,9 +163,21 @@ def main() -> None:
             cc.discover(table.groupby("condition").head(40), "condition", **SEARCHES[name])
             lines.append((scale, name, *measure(table, SEARCHES[name])))
             if chosen.show:
-                print(f"## {scale}, {name}\n\n{cc.discover(table, 'condition', **SEARCHES[name]).labeled_union}\n")
-    head = ("scale", "search", "method", "processor time", "diagnosis", "links of proteins", "in the network",
-            "changes found", "claimed")  # fmt: skip
+                print(
+                    f"## {scale},"
+                    f" {name}\n\n{cc.discover(table, 'condition', **SEARCHES[name]).labeled_union}\n"
+                )
+    head = (
+        "scale",
+        "search",
+        "method",
+        "processor time",
+        "diagnosis",
+        "links of proteins",
+        "in the network",
+        "changes found",
+        "claimed",
+    )
     print(markdown_table(head, lines))
 
 

@@ -1,4 +1,6 @@
-"""Seconds and memory of windows that are made batch by batch: `python benchmarks/scanned_windows.py --rows 5000000`."""
+"""Seconds and memory of windows that are made batch by batch: `python benchmarks/scanned_windows.py
+--rows 5000000`.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,19 @@ def peak() -> int:
 
 def measure(path: Path, lags: int) -> None:
     """Scan and search; what compiling and importing take comes before."""
-    cc.scan(iter([pa.table({name: np.random.default_rng(0).normal(size=300) for name in "XY"})]), lags=lags)
+    cc.scan(
+        iter([pa.table({name: np.random.default_rng(0).normal(size=300) for name in "XY"})]),
+        lags=lags,
+    )
     before, begin = peak(), time.process_time()
     scanned = cc.scan(path, "R", lags=lags)
     read = time.process_time() - begin
     cc.discover(scanned, "R", lags=lags, method="pc-ac", test="partial-correlation")
     search = time.process_time() - begin - read
-    print(f"{scanned}: {read:.1f} s, search {search:.1f} s, {before} MB before, {peak()} MB at the peak")
+    print(
+        f"{scanned}: {read:.1f} s, search {search:.1f} s, {before} MB before, {peak()} MB at the"
+        " peak"
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-"""score-ac beside pc-ac, pc-m and pc-b on random models, against the truth; and the order search against the optimum.
+"""score-ac beside pc-ac, pc-m and pc-b on random models, against the truth; and the order search
+against the optimum.
 
-Models are those of the paper's generator with no knowledge; all settings of `discover` are the defaults. A rate is
-computed in every context graph, averaged over the contexts of a model, then over models. FPR is the published rate (all
-absent ordered pairs count, the diagonal included); "off" leaves the diagonal out. "directed" is the share of the true
-links that were found with a direction, "right" the share of these whose direction is the true one. Large designs have
-moderate effects (.5 to .9 in size, drawn anew): with the paper's 1.2 to 1.8 variances explode along long paths.
+Models are those of the paper's generator with no knowledge; all settings of `discover` are the
+defaults. A rate is computed in every context graph, averaged over the contexts of a model, then
+over models. FPR is the published rate (all absent ordered pairs count, the diagonal included);
+"off" leaves the diagonal out. "directed" is the share of the true links that were found with a
+direction, "right" the share of these whose direction is the true one. Large designs have moderate
+effects (.5 to .9 in size, drawn anew): with the paper's 1.2 to 1.8 variances explode along long
+paths.
 """
 
 from __future__ import annotations
@@ -71,15 +74,48 @@ SETTINGS = {
         Setting("12 nodes", 500, {"nodes": 12}),
     ],
     "large": [
-        Setting("20 nodes", 1000, {"nodes": 20, "density": 3.5 / 19, "changes": 2}, moderate=True, few=True),
-        Setting("20 nodes, union cycles", 1000, {"nodes": 20, "density": 3.5 / 19, "changes": 2, **CYCLIC},
-                moderate=True, few=True),
-        Setting("50 nodes", 1000, {"nodes": 50, "density": 3.5 / 49, "changes": 3}, moderate=True, few=True),
-        Setting("100 nodes", 1000, {"nodes": 100, "density": 3.5 / 99, "changes": 5}, moderate=True, few=True),
-        Setting("20 nodes, the paper's effects", 1000, {"nodes": 20, "density": 3.5 / 19, "changes": 2}, few=True),
-        Setting("50 nodes, the paper's effects", 1000, {"nodes": 50, "density": 3.5 / 49, "changes": 3}, few=True),
+        Setting(
+            "20 nodes",
+            1000,
+            {"nodes": 20, "density": 3.5 / 19, "changes": 2},
+            moderate=True,
+            few=True,
+        ),
+        Setting(
+            "20 nodes, union cycles",
+            1000,
+            {"nodes": 20, "density": 3.5 / 19, "changes": 2, **CYCLIC},
+            moderate=True,
+            few=True,
+        ),
+        Setting(
+            "50 nodes",
+            1000,
+            {"nodes": 50, "density": 3.5 / 49, "changes": 3},
+            moderate=True,
+            few=True,
+        ),
+        Setting(
+            "100 nodes",
+            1000,
+            {"nodes": 100, "density": 3.5 / 99, "changes": 5},
+            moderate=True,
+            few=True,
+        ),
+        Setting(
+            "20 nodes, the paper's effects",
+            1000,
+            {"nodes": 20, "density": 3.5 / 19, "changes": 2},
+            few=True,
+        ),
+        Setting(
+            "50 nodes, the paper's effects",
+            1000,
+            {"nodes": 50, "density": 3.5 / 49, "changes": 3},
+            few=True,
+        ),
     ],
-}  # fmt: skip
+}
 
 
 def main() -> None:
@@ -90,7 +126,10 @@ def main() -> None:
         if group == "exact":
             _print_exact(options)
             continue
-        print(f"{options.models} models a row ({options.few} where marked *), seeds from {options.first_seed}\n")
+        print(
+            f"{options.models} models a row ({options.few} where marked *), seeds from"
+            f" {options.first_seed}\n"
+        )
         rows = [line for setting in SETTINGS[group] for line in _lines(setting, options)]
         print(markdown_table(["setting", "n", "method", *RATES, "target"], rows), end="\n\n")
 
@@ -98,14 +137,26 @@ def main() -> None:
 def _lines(setting: Setting, options: argparse.Namespace) -> list[list[str]]:
     models = options.few if setting.few else options.models
     seeds = range(options.first_seed, options.first_seed + models)
-    methods = [method for method in METHODS if not setting.moderate or method in ("score-ac", "pc-ac")]
-    found = Parallel(n_jobs=options.jobs)(delayed(rates_of_model)(setting, seed, methods) for seed in seeds)
+    methods = [
+        method for method in METHODS if not setting.moderate or method in ("score-ac", "pc-ac")
+    ]
+    found = Parallel(n_jobs=options.jobs)(
+        delayed(rates_of_model)(setting, seed, methods) for seed in seeds
+    )
     table = np.array(found)
     lines = []
     for place, method in enumerate(methods):
         name = setting.name + (" *" if setting.few else "")
         cells = [_mean(table[:, place, column]) for column in range(table.shape[2])]
-        lines.append([name, str(setting.rows), method, *cells, setting.target if method == "score-ac" else ""])
+        lines.append(
+            [
+                name,
+                str(setting.rows),
+                method,
+                *cells,
+                setting.target if method == "score-ac" else "",
+            ]
+        )
     return lines
 
 
@@ -126,8 +177,13 @@ def rates_of_model(setting: Setting, seed: int, methods: list[str]) -> list[list
 
 
 def mean_rates(model: ContextSCM, result: cc.ContextGraphs) -> list[float]:
-    """TPR, FPR, FPR off the diagonal, TPR and FPR at R, shares directed and rightly directed; over contexts."""
-    rates = [context_rates(model.adjacency[level], result.graphs[level], model.context) for level in result.contexts]
+    """TPR, FPR, FPR off the diagonal, TPR and FPR at R, shares directed and rightly directed; over
+    contexts.
+    """
+    rates = [
+        context_rates(model.adjacency[level], result.graphs[level], model.context)
+        for level in result.contexts
+    ]
     table = np.ma.masked_invalid(np.array(rates))
     return np.ma.filled(table.mean(axis=0), np.nan).tolist()
 
@@ -140,10 +196,14 @@ def context_rates(links: Bools, graph: cc.Graph, context: int) -> list[float]:
     arrows = directed_endpoints(graph.endpoints)
     there, directed = links & found, links & (arrows | arrows.T)
     return [
-        _share(found, truth), _share(found, ~truth), _share(found, ~truth & off),
-        _share(found[context, others], truth[context, others]), _share(found[context, others], ~truth[context, others]),
-        directed.sum() / max(there.sum(), 1), _share(arrows, directed),
-    ]  # fmt: skip
+        _share(found, truth),
+        _share(found, ~truth),
+        _share(found, ~truth & off),
+        _share(found[context, others], truth[context, others]),
+        _share(found[context, others], ~truth[context, others]),
+        directed.sum() / max(there.sum(), 1),
+        _share(arrows, directed),
+    ]
 
 
 def _share(found: Bools, among: Bools) -> float:
@@ -156,13 +216,21 @@ def _mean(values: NDArray[np.float64]) -> str:
 
 
 def _print_exact(options: argparse.Namespace) -> None:
-    """How often the order search with default starts reaches the optimum of the dynamic program, 8 nodes."""
+    """How often the order search with default starts reaches the optimum of the dynamic program, 8
+    nodes.
+    """
     rows = []
     for name, design in (("acyclic union", {}), ("union cycles", CYCLIC)):
         for n in (200, 1000):
             seeds = range(options.first_seed, options.first_seed + options.exact // 4)
-            hits = np.array(Parallel(n_jobs=options.jobs)(delayed(reaches_optimum)(design, n, seed) for seed in seeds))
-            rows.append([name, n, len(hits), f"{hits[:, 0].mean():.3f}", f"{hits[:, 1].mean():.3f}"])
+            hits = np.array(
+                Parallel(n_jobs=options.jobs)(
+                    delayed(reaches_optimum)(design, n, seed) for seed in seeds
+                )
+            )
+            rows.append(
+                [name, n, len(hits), f"{hits[:, 0].mean():.3f}", f"{hits[:, 1].mean():.3f}"]
+            )
     print("order search against the exact optimum, 8 nodes\n")
     header = ["models", "n", "number", "reached, default starts", "reached, a single start"]
     print(markdown_table(header, rows), end="\n\n")
@@ -179,21 +247,31 @@ def reached(table: pd.DataFrame, curves: bool) -> tuple[bool, float]:
     rows = read_table(table, "R")
     data = score_data(rows, gather_statistics(rows), Knowledge().links(rows.names))
     effort = Effort(0, 1, lambda size, done, total: None, Clock())
-    exact, order = (search(ScoreDesign(data, ScoreOptions(search=how), curves), curves, effort)
-                    for how in ("exact", "order"))  # fmt: skip
+    exact, order = (
+        search(ScoreDesign(data, ScoreOptions(search=how), curves), curves, effort)
+        for how in ("exact", "order")
+    )
     scores = [model.score for model in order.models]
     floor = exact.best.score - SAME_SCORE
     return max(scores) > floor, float(np.mean([score > floor for score in scores]))
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", nargs="+", default=["main", "variants", "large", "exact"],
-                        choices=["main", "variants", "large", "exact"])  # fmt: skip
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--tables",
+        nargs="+",
+        default=["main", "variants", "large", "exact"],
+        choices=["main", "variants", "large", "exact"],
+    )
     parser.add_argument("--first-seed", type=int, default=150_000)
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--few", type=int, default=20, help="models of the rows that take long")
-    parser.add_argument("--exact", type=int, default=200, help="models for the comparison with the optimum")
+    parser.add_argument(
+        "--exact", type=int, default=200, help="models for the comparison with the optimum"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 

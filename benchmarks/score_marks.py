@@ -1,10 +1,12 @@
-"""Marks of score-ac: directions that are right and wrong, edges left open, and graphs that no directed graph fits.
+"""Marks of score-ac: directions that are right and wrong, edges left open, and graphs that no
+directed graph fits.
 
     python benchmarks/score_marks.py [--models 40] [--first-seed 0] [--cells linear-500 ...]
 
-"right" and "wrong" are shares of the edges found, in any context, between variables that are linked; the rest is left
-open. "no graph": rows of `mechanisms()` that say that no directed acyclic graph has the directions that were found.
-`--noise-column` counts the tables of 8 variables on which a column of noise more changes the marks of the others.
+"right" and "wrong" are shares of the edges found, in any context, between variables that are
+linked; the rest is left open. "no graph": rows of `mechanisms()` that say that no directed acyclic
+graph has the directions that were found. `--noise-column` counts the tables of 8 variables on which
+a column of noise more changes the marks of the others.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def drawn(name: str, seed: int) -> tuple[pd.DataFrame, Bools]:
     if name.startswith("two-variables"):
         table, truth = readers.drawn(rows, seed)
         links = {*truth.system, *truth.readers, ("A", "R"), ("B", "S")}
-        return table, np.array([[[(cause, effect) in links for effect in table] for cause in table]])
+        return table, np.array(
+            [[[(cause, effect) in links for effect in table] for cause in table]]
+        )
     if isinstance(design, Design):
         curved = draw_model(design, seed)
         return curved.sample(rows, np.random.default_rng([seed, 9])), curved.truth()
@@ -58,7 +62,9 @@ def drawn(name: str, seed: int) -> tuple[pd.DataFrame, Bools]:
 
 
 def counts(name: str, seed: int) -> Floats:
-    """Right, wrong, open, right and wrong at contexts, rows of mechanisms, rows without a graph, ms."""
+    """Right, wrong, open, right and wrong at contexts, rows of mechanisms, rows without a graph,
+    ms.
+    """
     table, truth = drawn(name, seed)
     contexts = [column for column in table if column in CONTEXT_NAMES]
     start = time.process_time()
@@ -71,32 +77,52 @@ def counts(name: str, seed: int) -> Floats:
     found = result.mechanisms()
     lost = found["note"].str.contains("no directed acyclic graph")
     right, wrong = arrows & truth, arrows & linked & ~truth
-    shown = right, wrong, np.triu(marked(endpoints, "o-o") & linked), right & at_context, wrong & at_context
+    shown = (
+        right,
+        wrong,
+        np.triu(marked(endpoints, "o-o") & linked),
+        right & at_context,
+        wrong & at_context,
+    )
     return np.array([*(one.sum() for one in shown), len(found), lost.sum(), spent])
 
 
 def count_noise_columns(seeds: range) -> str:
-    """How many tables have other marks with a column of noise, and the sum of the best scores of all searches."""
+    """How many tables have other marks with a column of noise, and the sum of the best scores of
+    all searches.
+    """
     changed, score = 0, 0.0
     for seed in seeds:
         rows = (300, 1000)[seed // 2 % 2]
         table = random_model(8, 0.5, seed=seed, contexts=2 + seed % 2).sample(rows, seed)
         noise = np.random.default_rng([seed, 1]).standard_normal(rows)
-        found, other = (cc.discover(one, "R", method="score-ac") for one in (table, table.assign(noise=noise)))
+        found, other = (
+            cc.discover(one, "R", method="score-ac") for one in (table, table.assign(noise=noise))
+        )
         pairs = list(combinations(found.names, 2))
-        marks = [[graph.mark(*pair) for graph in one.graphs.values() for pair in pairs] for one in (found, other)]
+        marks = [
+            [graph.mark(*pair) for graph in one.graphs.values() for pair in pairs]
+            for one in (found, other)
+        ]
         changed += marks[0] != marks[1]
         score += sum(one.evidence.score for one in (found, other) if one.evidence is not None)
-    return f"{changed} of {len(seeds)} tables have other marks with a column of noise; sum of best scores {score:.3f}"
+    return (
+        f"{changed} of {len(seeds)} tables have other marks with a column of noise; sum of best"
+        f" scores {score:.3f}"
+    )
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--cells", nargs="+", default=list(CELLS), choices=list(CELLS))
-    parser.add_argument("--noise-column", action="store_true", help="count tables that a column of noise changes")
+    parser.add_argument(
+        "--noise-column", action="store_true", help="count tables that a column of noise changes"
+    )
     chosen = parser.parse_args()
     if chosen.noise_column:
         print(count_noise_columns(range(chosen.first_seed, chosen.first_seed + chosen.models)))
@@ -107,9 +133,26 @@ def main() -> None:
         total = np.sum([counts(name, seed) for seed in seeds], axis=0)
         edges = total[:3].sum()
         at_context = f"{total[3]:.0f} / {total[4]:.0f}"
-        lines.append([name, *(f"{share:.3f}" for share in total[:3] / edges), f"{total[1] / total[:2].sum():.3f}",
-                      at_context, f"{total[6]:.0f} of {total[5]:.0f}", f"{total[7] / chosen.models:.0f}"])  # fmt: skip
-    columns = ["cell", "right", "wrong", "open", "wrong of directed", "at R: right / wrong", "no graph", "ms"]
+        lines.append(
+            [
+                name,
+                *(f"{share:.3f}" for share in total[:3] / edges),
+                f"{total[1] / total[:2].sum():.3f}",
+                at_context,
+                f"{total[6]:.0f} of {total[5]:.0f}",
+                f"{total[7] / chosen.models:.0f}",
+            ]
+        )
+    columns = [
+        "cell",
+        "right",
+        "wrong",
+        "open",
+        "wrong of directed",
+        "at R: right / wrong",
+        "no graph",
+        "ms",
+    ]
     print(markdown_table(columns, lines))
 
 

@@ -1,10 +1,12 @@
-"""Noise, mechanisms and columns that are not linear and Gaussian: score-ac beside pc-ac, and what its warnings say.
+"""Noise, mechanisms and columns that are not linear and Gaussian: score-ac beside pc-ac, and what
+its warnings say.
 
-8 nodes, acyclic union, no knowledge. Noise: every noise term has the law that is named. Mechanism: a parent x of
-standard deviation s acts as s g(x / s) instead of x. Warp: the finished column, in units of its standard deviation, is
-bent by a monotone function. FPR is the published rate; "at R" are links at the context, "right at R" the share of the
-true links there that are directed and directed rightly among those directed. "ranks": tables on which the likelihood
-chose normal scores. The next three columns are the share of tables with each warning, then what method="auto" chose.
+8 nodes, acyclic union, no knowledge. Noise: every noise term has the law that is named. Mechanism:
+a parent x of standard deviation s acts as s g(x / s) instead of x. Warp: the finished column, in
+units of its standard deviation, is bent by a monotone function. FPR is the published rate; "at R"
+are links at the context, "right at R" the share of the true links there that are directed and
+directed rightly among those directed. "ranks": tables on which the likelihood chose normal scores.
+The next three columns are the share of tables with each warning, then what method="auto" chose.
 """
 
 from __future__ import annotations
@@ -41,8 +43,13 @@ def straight(x: Floats) -> Floats:
     return x
 
 
-NOISE: Mapping[str, NoiseLaw] = {"Gaussian": normal, "t5": student_t5, "t3": student_t3, "uniform": uniform,
-                                 "exponential": exponential}  # fmt: skip
+NOISE: Mapping[str, NoiseLaw] = {
+    "Gaussian": normal,
+    "t5": student_t5,
+    "t3": student_t3,
+    "uniform": uniform,
+    "exponential": exponential,
+}
 MECHANISMS: Mapping[str, Shape] = {
     "3 tanh(x / 3)": lambda x: 3.0 * np.tanh(x / 3.0),
     "tanh": np.tanh,
@@ -66,15 +73,33 @@ CONDITIONS = (
 def main() -> None:
     """Print the table."""
     options = _options()
-    print(f"{machine()}\n\n{options.models} models a row, seeds from {options.first_seed}, n = {options.rows}\n")
-    header = ["condition", "score-ac TPR / FPR", "FPR at R", "right at R", "pc-ac TPR / FPR", "FPR at R", "right at R",
-              "ranks", *KINDS, "auto: pc-ac"]  # fmt: skip
+    print(
+        f"{machine()}\n\n{options.models} models a row, seeds from {options.first_seed}, n ="
+        f" {options.rows}\n"
+    )
+    header = [
+        "condition",
+        "score-ac TPR / FPR",
+        "FPR at R",
+        "right at R",
+        "pc-ac TPR / FPR",
+        "FPR at R",
+        "right at R",
+        "ranks",
+        *KINDS,
+        "auto: pc-ac",
+    ]
     lines = []
     for place, (name, _, _, _) in enumerate(CONDITIONS):
         seeds = range(options.first_seed, options.first_seed + options.models)
-        found = Parallel(n_jobs=options.jobs)(delayed(facts)(place, seed, options.rows) for seed in seeds)
+        found = Parallel(n_jobs=options.jobs)(
+            delayed(facts)(place, seed, options.rows) for seed in seeds
+        )
         mean = np.ma.masked_invalid(np.array(found)).mean(axis=0)
-        rates = [f"{mean[i]:.3f} / {mean[i + 1]:.3f}" if i in (0, 4) else f"{mean[i]:.2f}" for i in (0, 2, 3, 4, 6, 7)]
+        rates = [
+            f"{mean[i]:.3f} / {mean[i + 1]:.3f}" if i in (0, 4) else f"{mean[i]:.2f}"
+            for i in (0, 2, 3, 4, 6, 7)
+        ]
         lines.append([name, *rates, *(f"{value:.2f}" for value in mean[8:])])
     print(markdown_table(header, lines))
 
@@ -84,13 +109,23 @@ def facts(place: int, seed: int, rows: int) -> list[float]:
     _, density, shape, warp = CONDITIONS[place]
     model = random_model(seed=seed, noise=density)
     table = warped(bent_sample(model, rows, np.random.default_rng([seed, place]), shape), warp)
-    score, pc, auto = (cc.discover(table, "R", method=method) for method in ("score-ac", "pc-ac", "auto"))
+    score, pc, auto = (
+        cc.discover(table, "R", method=method) for method in ("score-ac", "pc-ac", "auto")
+    )
     fired = [float(any(words in note for note in score.notes)) for words in KINDS.values()]
     ranks = float(score.evidence is not None and score.evidence.transform == "ranks")
-    return [*rates(model, score), *rates(model, pc), ranks, *fired, float(auto.settings.method == "pc-ac")]
+    return [
+        *rates(model, score),
+        *rates(model, pc),
+        ranks,
+        *fired,
+        float(auto.settings.method == "pc-ac"),
+    ]
 
 
-def bent_sample(model: ContextSCM, rows: int, generator: np.random.Generator, shape: Shape) -> pd.DataFrame:
+def bent_sample(
+    model: ContextSCM, rows: int, generator: np.random.Generator, shape: Shape
+) -> pd.DataFrame:
     """A table of a model whose parents act through a bend; otherwise as `ContextSCM.sample`."""
     values = model.noise(generator, (len(model.names), rows))
     context, upstream = model.context, ancestors(model.adjacency[0], model.context)
@@ -103,7 +138,9 @@ def bent_sample(model: ContextSCM, rows: int, generator: np.random.Generator, sh
         for level, order in enumerate(model.orders):
             node, inside = order[place], np.flatnonzero(levels == level)
             if not upstream[node] and node != context:
-                values[node, inside] += _pull(values, model.coefficients[level, :, node], shape, inside)
+                values[node, inside] += _pull(
+                    values, model.coefficients[level, :, node], shape, inside
+                )
     columns = {name: values[node] for node, name in enumerate(model.names)}
     return pd.DataFrame(columns | {model.context_name: levels})
 
@@ -121,11 +158,15 @@ def warped(table: pd.DataFrame, warp: Shape) -> pd.DataFrame:
     """The table with every system column bent."""
     if warp is straight:
         return table
-    return table.assign(**{name: warp(table[name] / table[name].std()) for name in table if name != "R"})
+    return table.assign(
+        **{name: warp(table[name] / table[name].std()) for name in table if name != "R"}
+    )
 
 
 def rates(model: ContextSCM, result: cc.ContextGraphs) -> list[float]:
-    """TPR, FPR, FPR at R, and the share of rightly directed links at R among those directed; over contexts."""
+    """TPR, FPR, FPR at R, and the share of rightly directed links at R among those directed; over
+    contexts.
+    """
     found = []
     context, others = model.context, np.arange(len(model.names)) != model.context
     for level in result.contexts:
@@ -135,16 +176,21 @@ def rates(model: ContextSCM, result: cc.ContextGraphs) -> list[float]:
         at_context[context] = at_context[:, context] = True
         directed = links & at_context & (arrows | arrows.T)
         absent = ~truth[context, others]
-        found.append([
-            graph.adjacency[truth].mean(), graph.adjacency[~truth].mean(),
-            graph.adjacency[context, others][absent].mean() if absent.any() else math.nan,
-            arrows[directed].mean() if directed.any() else math.nan,
-        ])  # fmt: skip
+        found.append(
+            [
+                graph.adjacency[truth].mean(),
+                graph.adjacency[~truth].mean(),
+                graph.adjacency[context, others][absent].mean() if absent.any() else math.nan,
+                arrows[directed].mean() if directed.any() else math.nan,
+            ]
+        )
     return np.ma.filled(np.ma.masked_invalid(np.array(found)).mean(axis=0), np.nan).tolist()
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--first-seed", type=int, default=160_000)
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--rows", type=int, default=1000)

@@ -1,17 +1,21 @@
-"""How long score-ac takes, from table to result: growth with the number of variables, curves, and BOSS beside it.
+"""How long score-ac takes, from table to result: growth with the number of variables, curves, and
+BOSS beside it.
 
-Settings are the defaults (10, 4 or 1 random starts; undirected marks, evidence and residual checks included) unless
-said otherwise; kernels are compiled and cached before the first time that counts. Tables have 1,000 rows, two
-contexts, and beyond 8 nodes an average degree of 3.5 with effects of .5 to .9. Each time is a median over calls, by
-the clock and in processor seconds: on a machine that is busy with other work the second is the one to compare. BOSS
-is causal-learn's (`pip install causal-learn` beside causalcontext), on the same pooled columns, one start each, no
-context. Systems of curves are those of `curved_models.py`, with 1.75 links a node.
+Settings are the defaults (10, 4 or 1 random starts; undirected marks, evidence and residual checks
+included) unless said otherwise; kernels are compiled and cached before the first time that counts.
+Tables have 1,000 rows, two contexts, and beyond 8 nodes an average degree of 3.5 with effects of .5
+to .9. Each time is a median over calls, by the clock and in processor seconds: on a machine that is
+busy with other work the second is the one to compare. BOSS is causal-learn's (`pip install
+causal-learn` beside causalcontext), on the same pooled columns, one start each, no context. Systems
+of curves are those of `curved_models.py`, with 1.75 links a node.
 
-    python benchmarks/score_speed.py --before ../older-checkout --sizes 8 20 50 --curved --rows 500 2000 --jobs 1
+    python benchmarks/score_speed.py --before ../older-checkout --sizes 8 20 50 --curved --rows 500
+    2000 --jobs 1
 
-With `--before`, the root of another checkout, the same tables are searched by both versions instead, in processes of
-their own, in turns table by table. Processor time counts: the least of three searches of a table, since other work on
-the machine only adds to it, then medians over tables.
+With `--before`, the root of another checkout, the same tables are searched by both versions
+instead, in processes of their own, in turns table by table. Processor time counts: the least of
+three searches of a table, since other work on the machine only adds to it, then medians over
+tables.
 """
 
 from __future__ import annotations
@@ -32,7 +36,16 @@ import pandas as pd
 import causalcontext as cc
 from causalcontext.simulate import random_model
 from curved_models import Design, draw_model
-from measuring import BESIDE, Versions, add_before, machine, markdown_table, median_duration, spoken_time, timed
+from measuring import (
+    BESIDE,
+    Versions,
+    add_before,
+    machine,
+    markdown_table,
+    median_duration,
+    spoken_time,
+    timed,
+)
 from score_accuracy import Setting, drawn_model
 
 ROWS = 1000
@@ -50,9 +63,14 @@ def main() -> None:
         return
     times = {size: _growth(size, options.repeats, options.jobs, sample) for size in sizes}
     header = ["nodes", "clock", "processor", "target"]
-    rows = [[size, *map(spoken_time, spent), TARGETS.get(size, "")] for size, spent in times.items()]
+    rows = [
+        [size, *map(spoken_time, spent), TARGETS.get(size, "")] for size, spent in times.items()
+    ]
     print(markdown_table(header, rows), end="\n\n")
-    bent = [[size, *map(spoken_time, _growth(size, options.repeats, options.jobs, curved_sample))] for size in curved]
+    bent = [
+        [size, *map(spoken_time, _growth(size, options.repeats, options.jobs, curved_sample))]
+        for size in curved
+    ]
     print(markdown_table(["nodes, curves", "clock", "processor"], bent), end="\n\n")
     if options.figure is not None:
         _draw(times, options.figure)
@@ -65,16 +83,23 @@ def main() -> None:
 def _compared(sizes: list[int], curved: list[int], options: argparse.Namespace) -> str:
     """Both versions on linear tables and on systems of curves."""
     versions, rows = Versions(options.before, options.python), []
-    for (name, draw, some), n in product((("lines", sample, sizes), ("curves", curved_sample, curved)), options.rows):
+    for (name, draw, some), n in product(
+        (("lines", sample, sizes), ("curves", curved_sample, curved)), options.rows
+    ):
         for size in some:
-            tables = (draw(size, seed, n) for seed in range(70_000, 70_000 + (options.repeats if size < 200 else 1)))
+            tables = (
+                draw(size, seed, n)
+                for seed in range(70_000, 70_000 + (options.repeats if size < 200 else 1))
+            )
             found = versions.row(tables, 3, context="R", method="score-ac", n_jobs=options.jobs)
             rows.append([name, size, f"{n:,}", *found])
     versions.close()
     return markdown_table(["tables", "nodes", "rows", *BESIDE], rows)
 
 
-def _growth(size: int, repeats: int, jobs: int, draw: Callable[[int, int], pd.DataFrame]) -> tuple[float, float]:
+def _growth(
+    size: int, repeats: int, jobs: int, draw: Callable[[int, int], pd.DataFrame]
+) -> tuple[float, float]:
     tables = [draw(size, seed) for seed in range(70_000, 70_000 + (repeats if size < 200 else 1))]
     calls = [partial(cc.discover, table, "R", method="score-ac", n_jobs=jobs) for table in tables]
     if size < 200:
@@ -102,13 +127,21 @@ def _race(sizes: list[int]) -> None:
     rows = []
     for size in sizes:
         table = sample(size, 71_000).drop(columns="R")
-        ours = median_duration(partial(cc.discover, table, method="score-ac", starts=1, transform="none"), 5)
+        ours = median_duration(
+            partial(cc.discover, table, method="score-ac", starts=1, transform="none"), 5
+        )
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            theirs, _ = timed(partial(boss, table.to_numpy(), "local_score_BIC_from_cov", verbose=False))
+            theirs, _ = timed(
+                partial(boss, table.to_numpy(), "local_score_BIC_from_cov", verbose=False)
+            )
         ratios = [f"{their / our:.0f}x" for their, our in zip(theirs, ours, strict=True)]
         rows.append([size - 1, spoken_time(ours.wall), spoken_time(theirs.wall), *ratios])
     print("one start each, the same columns without the context (target at 50 nodes: 30x)\n")
-    print(markdown_table(["columns", "score-ac", "BOSS", "ratio by the clock", "in processor time"], rows))
+    print(
+        markdown_table(
+            ["columns", "score-ac", "BOSS", "ratio by the clock", "in processor time"], rows
+        )
+    )
 
 
 def _draw(times: dict[int, tuple[float, float]], path: Path) -> None:
@@ -128,15 +161,25 @@ def _draw(times: dict[int, tuple[float, float]], path: Path) -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[8, 20, 50, 100, 200, 500])
-    parser.add_argument("--curved", type=int, nargs="*", default=[8, 20, 50, 100], help="sizes of systems of curves")
-    parser.add_argument("--rows", type=int, nargs="+", default=[ROWS], help="beside another checkout")
+    parser.add_argument(
+        "--curved", type=int, nargs="*", default=[8, 20, 50, 100], help="sizes of systems of curves"
+    )
+    parser.add_argument(
+        "--rows", type=int, nargs="+", default=[ROWS], help="beside another checkout"
+    )
     parser.add_argument("--largest", type=int, default=500)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--boss", type=int, nargs="+", default=[21, 51])
-    parser.add_argument("--jobs", type=int, default=2, help="threads of score-ac in the growth table")
-    parser.add_argument("--figure", type=Path, default=None, help="file for a figure of time against nodes")
+    parser.add_argument(
+        "--jobs", type=int, default=2, help="threads of score-ac in the growth table"
+    )
+    parser.add_argument(
+        "--figure", type=Path, default=None, help="file for a figure of time against nodes"
+    )
     add_before(parser)
     return parser.parse_args()
 

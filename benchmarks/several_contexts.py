@@ -1,8 +1,10 @@
-"""Tests and time of PC-AC with m = 1 ... 6 binary context variables, against masking on every combination.
+"""Tests and time of PC-AC with m = 1 ... 6 binary context variables, against masking on every
+combination.
 
-Run as `python benchmarks/several_contexts.py [tables] [rows] [figure.png]`. Thirty system variables, average degree 2;
-every context variable is a noisy threshold of one of them and switches one link off. Both methods run in the same
-engine without compiled kernels, at alpha .01 and with at most three conditions.
+Run as `python benchmarks/several_contexts.py [tables] [rows] [figure.png]`. Thirty system
+variables, average degree 2; every context variable is a noisy threshold of one of them and switches
+one link off. Both methods run in the same engine without compiled kernels, at alpha .01 and with at
+most three conditions.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ OPTIONS = {"alpha": 0.01, "max_given": 3}
 
 
 class WithoutKernels:
-    """The default test without its compiled level search, so that both methods pay for the same engine."""
+    """The default test without its compiled level search, so that both methods pay for the same
+    engine.
+    """
 
     name = "partial-correlation, in batches"
 
@@ -32,14 +36,18 @@ class WithoutKernels:
 
 
 def make_table(contexts: int, rows: int, seed: int) -> pd.DataFrame:
-    """A sparse linear system in which every context variable is caused upstream and switches a link downstream."""
+    """A sparse linear system in which every context variable is caused upstream and switches a link
+    downstream.
+    """
     rng = np.random.default_rng([seed, 5])
     links = np.triu(rng.random((VARIABLES, VARIABLES)) < DEGREE / (VARIABLES - 1), 1) * rng.choice(
         [-1.0, 1.0], (30, 30)
     )
     values = rng.standard_normal((rows, VARIABLES))
     codes: dict[int, np.ndarray] = {}
-    switched = {int(v): j for j, v in enumerate(rng.choice(np.arange(16, VARIABLES), MOST, replace=False))}
+    switched = {
+        int(v): j for j, v in enumerate(rng.choice(np.arange(16, VARIABLES), MOST, replace=False))
+    }
     for v in range(VARIABLES):
         coefficients = np.repeat(links[None, :, v], rows, axis=0)
         if switched.get(v, MOST) < contexts and links[:, v].any():
@@ -59,11 +67,22 @@ def measured(table: pd.DataFrame, contexts: int) -> list[float]:
     adaptive = cc.discover(table, context=names, **OPTIONS)
     middle = time.perf_counter()
     cell = table[names].astype(str).agg("".join, axis=1).radd("c")
-    masked = cc.discover(table.drop(columns=names).assign(cell=cell), context="cell", method="pc-m",
-                         test=WithoutKernels(), **OPTIONS)  # fmt: skip
+    masked = cc.discover(
+        table.drop(columns=names).assign(cell=cell),
+        context="cell",
+        method="pc-m",
+        test=WithoutKernels(),
+        **OPTIONS,
+    )
     end = time.perf_counter()
-    return [len(adaptive.graphs), sum(adaptive.tests_run.values()), adaptive.tests_run["within contexts"],
-            sum(masked.tests_run.values()), middle - start, end - middle]  # fmt: skip
+    return [
+        len(adaptive.graphs),
+        sum(adaptive.tests_run.values()),
+        adaptive.tests_run["within contexts"],
+        sum(masked.tests_run.values()),
+        middle - start,
+        end - middle,
+    ]
 
 
 def draw(rows: np.ndarray, path: Path) -> None:
@@ -74,7 +93,9 @@ def draw(rows: np.ndarray, path: Path) -> None:
     from matplotlib import pyplot
 
     figure, panels = pyplot.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-    for panel, (adaptive, masked), label in zip(panels, ((1, 3), (4, 5)), ("tests", "seconds"), strict=True):
+    for panel, (adaptive, masked), label in zip(
+        panels, ((1, 3), (4, 5)), ("tests", "seconds"), strict=True
+    ):
         panel.plot(np.arange(1, len(rows) + 1), rows[:, adaptive], "o-", label="PC-AC")
         panel.plot(np.arange(1, len(rows) + 1), rows[:, masked], "s--", label="masking")
         panel.set(xlabel="binary context variables", ylabel=label, yscale="log")
@@ -91,7 +112,9 @@ def main() -> None:
     print(f"{tables} tables of {rows} rows, means\n" + "".join(f"{name:>14}" for name in columns))
     means = []
     for contexts in range(1, MOST + 1):
-        found = np.mean([measured(make_table(contexts, rows, seed), contexts) for seed in range(tables)], axis=0)
+        found = np.mean(
+            [measured(make_table(contexts, rows, seed), contexts) for seed in range(tables)], axis=0
+        )
         means.append(found)
         print(f"{contexts:14d}" + "".join(f"{number:14.4g}" for number in found), flush=True)
     draw(np.array(means), path)

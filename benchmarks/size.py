@@ -2,8 +2,8 @@
 
     python benchmarks/size.py --before ../older-checkout
 
-Lines, files and names are read from the sources. Hops are counted while four calls run: how many functions of the
-package stand on the stack, one inside the other, when a kernel is called, at most.
+Lines, files and names are read from the sources. Hops are counted while four calls run: how many
+functions of the package stand on the stack, one inside the other, when a kernel is called, at most.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ SHORT = 3
 """Lines of a function that its only caller could hold itself."""
 RECORDS = {"dataclass", "NamedTuple", "TypedDict"}
 FLOWS = {
-    "CSV to report": "from causalcontext.cli.app import app; "
-    "app(['discover', 'soil.csv', '--context', 'soil', '--report', 'soil.html'], standalone_mode=False)",
+    "CSV to report": (
+        "from causalcontext.cli.app import app; app(['discover', 'soil.csv', '--context', 'soil',"
+        " '--report', 'soil.html'], standalone_mode=False)"
+    ),
     "CI query": "cc.discover(table, 'soil', method='pc-ac')",
     "score-ac": "cc.discover(table, 'soil', method='score-ac')",
     "lags": "cc.discover(table, 'soil', method='score-ac', lags=1)",
@@ -57,14 +59,22 @@ print("hops", deepest, file=sys.stderr)
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--before", type=Path, help="the root of another checkout")
-    parser.add_argument("--names", action="store_true", help="list class names that stand twice, and cycles of imports")
+    parser.add_argument(
+        "--names",
+        action="store_true",
+        help="list class names that stand twice, and cycles of imports",
+    )
     chosen = parser.parse_args()
     roots = [HERE.parent, *([chosen.before] if chosen.before else [])]
     found = [measured(root) for root in roots]
     header = ["", "now", "before"][: 1 + len(roots)]
-    print(markdown_table(header, [[what, *(f"{one[what]:,}" for one in found)] for what in found[0]]))
+    print(
+        markdown_table(header, [[what, *(f"{one[what]:,}" for one in found)] for what in found[0]])
+    )
     if chosen.names:
         trees = trees_of(roots[0])
         for name, places in sorted(defined_twice(trees).items()):
@@ -92,7 +102,9 @@ def trees_of(root: Path) -> dict[str, ast.Module]:
     """Every module by its name."""
     source = root / "src"
     return {
-        ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__"): ast.parse(path.read_text())
+        ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): ast.parse(path.read_text())
         for path in sorted((source / "causalcontext").rglob("*.py"))
     }
 
@@ -101,7 +113,10 @@ def is_record(node: ast.AST) -> bool:
     """Whether a node defines a record: a dataclass, a named tuple, a typed dictionary."""
     if not isinstance(node, ast.ClassDef):
         return False
-    marks = [part.func if isinstance(part, ast.Call) else part for part in [*node.decorator_list, *node.bases]]
+    marks = [
+        part.func if isinstance(part, ast.Call) else part
+        for part in [*node.decorator_list, *node.bases]
+    ]
     return any(isinstance(mark, ast.Name) and mark.id in RECORDS for mark in marks)
 
 
@@ -124,8 +139,16 @@ def called_once(trees: dict[str, ast.Module]) -> int:
                 used[node.id] += 1
             elif isinstance(node, ast.Attribute):
                 used[node.attr] += 1
-    functions = (node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    return sum(used[node.name] == 1 and lines_of(node) <= SHORT and not node.decorator_list for node in functions)
+    functions = (
+        node
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    )
+    return sum(
+        used[node.name] == 1 and lines_of(node) <= SHORT and not node.decorator_list
+        for node in functions
+    )
 
 
 def lines_of(function: ast.FunctionDef) -> int:
@@ -135,7 +158,9 @@ def lines_of(function: ast.FunctionDef) -> int:
 
 
 def cycles(trees: dict[str, ast.Module]) -> list[set[str]]:
-    """Modules that import each other, imports inside functions included, those for type checkers not."""
+    """Modules that import each other, imports inside functions included, those for type checkers
+    not.
+    """
     graph = nx.DiGraph()
     for module, tree in trees.items():
         graph.add_edges_from((module, other) for other in imported(tree, trees) if other != module)
@@ -157,7 +182,11 @@ def imported(tree: ast.Module, trees: dict[str, ast.Module]) -> Iterator[str]:
 def without_type_checking(tree: ast.AST) -> Iterator[ast.AST]:
     """All nodes but those that only type checkers see."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        if (
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Name)
+            and node.test.id == "TYPE_CHECKING"
+        ):
             continue
         yield node
         yield from without_type_checking(node)
@@ -168,7 +197,13 @@ def hops(call: str, root: Path) -> int:
     code = COUNTING.replace("{call}", call)
     environment = os.environ | {"PYTHONPATH": str(root / "src")}
     with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True)
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
     return int(run.stderr.rsplit("hops", 1)[-1])
 
 

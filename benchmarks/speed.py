@@ -1,10 +1,12 @@
-"""Speed from table to graph: against causal-learn and tigramite in the same run, and PC-AC against our own pooled PC.
+"""Speed from table to graph: against causal-learn and tigramite in the same run, and PC-AC against
+our own pooled PC.
 
-The peers need `pip install causal-learn tigramite` beside causalcontext; a peer that is not there is left out. Every
-table is a random sparse linear Gaussian system with 1,000 rows. A time is the median over tables of the median over
-repeats, after a call that does not count: kernels are compiled and cached by then. A peer that needs seconds runs
-once a table. Ratios are given by the clock and by processor time: on a machine that is busy with other work, the
-clock favours short calls. With `--before`, the root of another checkout, the tables of these searches are given to both
+The peers need `pip install causal-learn tigramite` beside causalcontext; a peer that is not there
+is left out. Every table is a random sparse linear Gaussian system with 1,000 rows. A time is the
+median over tables of the median over repeats, after a call that does not count: kernels are
+compiled and cached by then. A peer that needs seconds runs once a table. Ratios are given by the
+clock and by processor time: on a machine that is busy with other work, the clock favours short
+calls. With `--before`, the root of another checkout, the tables of these searches are given to both
 versions instead of the peers, in turns, and the processor time of each is compared.
 """
 
@@ -46,7 +48,9 @@ CHANGES = 3
 
 @dataclass(frozen=True)
 class Race:
-    """One peer at one size: how many tables, how often the peer runs on each, and the ratio that is aimed at."""
+    """One peer at one size: how many tables, how often the peer runs on each, and the ratio that is
+    aimed at.
+    """
 
     peer: str
     package: str
@@ -67,7 +71,9 @@ RACES = (
 
 @dataclass(frozen=True)
 class Lap:
-    """Both sides on one table: durations, our number of edges, and in how many pairs the skeletons differ."""
+    """Both sides on one table: durations, our number of edges, and in how many pairs the skeletons
+    differ.
+    """
 
     ours: Duration
     theirs: Duration
@@ -76,25 +82,43 @@ class Lap:
 
 
 def main() -> None:
-    """Print the races against the peers, PC-AC on the paper's setting, and PC-AC against pooled PC."""
+    """Print the races against the peers, PC-AC on the paper's setting, and PC-AC against pooled
+    PC.
+    """
     options = _options()
     print(f"{machine('causal-learn', 'tigramite')}\n")
     if options.before is not None:
         print(_version_table(options))
         return
-    races = [race for race in RACES if race.variables <= options.most_variables and find_spec(race.package)]
+    races = [
+        race
+        for race in RACES
+        if race.variables <= options.most_variables and find_spec(race.package)
+    ]
     print(f"Plain PC (`context=None`), {ROWS} rows, Fisher's z, alpha {ALPHA}\n")
     print(_race_table(races, options.repeats), end="\n\n")
     print(f"PC-AC on the paper's setting (8 nodes, 2 contexts, {ROWS} rows; target: under 10 ms)\n")
     print(_paper_table(options.repeats), end="\n\n")
-    print(f"PC-AC against our own pooled PC on the same table ({ROWS} rows, alpha {ALPHA}; target: at most 3x)\n")
+    print(
+        f"PC-AC against our own pooled PC on the same table ({ROWS} rows, alpha {ALPHA}; target: at"
+        " most 3x)\n"
+    )
     sizes = [size for size in (8, 50, 100, 200) if size <= options.most_variables]
     print(_method_table(sizes, options.repeats))
 
 
 def _race_table(races: Sequence[Race], repeats: int) -> str:
-    header = ["peer", "variables", "tables", "ours (processor)", "theirs (processor)", "ratio",
-              "by processor time (range over tables)", "target", "pairs that differ / edges"]  # fmt: skip
+    header = [
+        "peer",
+        "variables",
+        "tables",
+        "ours (processor)",
+        "theirs (processor)",
+        "ratio",
+        "by processor time (range over tables)",
+        "target",
+        "pairs that differ / edges",
+    ]
     return markdown_table(header, (_race_row(race, repeats) for race in races))
 
 
@@ -103,9 +127,16 @@ def _race_row(race: Race, repeats: int) -> list[str]:
     ours, theirs = median(lap.ours for lap in laps), median(lap.theirs for lap in laps)
     differing, edges = sum(lap.differing for lap in laps), sum(lap.edges for lap in laps)
     times = [f"{spoken_time(side.wall)} ({spoken_time(side.cpu)})" for side in (ours, theirs)]
-    return [race.peer, str(race.variables), str(race.tables), *times,
-            _times(theirs.wall / ours.wall), _ratio(theirs, ours, [lap.theirs.cpu / lap.ours.cpu for lap in laps]),
-            f"{race.target}x", f"{differing} / {edges}"]  # fmt: skip
+    return [
+        race.peer,
+        str(race.variables),
+        str(race.tables),
+        *times,
+        _times(theirs.wall / ours.wall),
+        _ratio(theirs, ours, [lap.theirs.cpu / lap.ours.cpu for lap in laps]),
+        f"{race.target}x",
+        f"{differing} / {edges}",
+    ]
 
 
 def _lap(race: Race, seed: int, repeats: int) -> Lap:
@@ -132,16 +163,32 @@ def _paper_table(repeats: int, models: int = 20) -> str:
     tables = [paper_table(ROWS, seed) for seed in range(models)]
     rows = []
     for test in ("partial-correlation", "auto"):
-        durations = medians_in_turns([partial(cc.discover, table, "R", test=test) for table in tables], repeats)
+        durations = medians_in_turns(
+            [partial(cc.discover, table, "R", test=test) for table in tables], repeats
+        )
         middle = median(durations)
         times = [middle.wall, min(durations).wall, max(durations).wall, middle.cpu]
         rows.append([test, str(models), *map(spoken_time, times)])
-    header = ["test", "models", "median", "fastest model", "slowest model", "median of processor time"]
+    header = [
+        "test",
+        "models",
+        "median",
+        "fastest model",
+        "slowest model",
+        "median of processor time",
+    ]
     return markdown_table(header, rows)
 
 
 def _method_table(sizes: Sequence[int], repeats: int, tables: int = 3) -> str:
-    header = ["variables", "tables", "pc-ac", "pc-p", "ratio", "by processor time (range over tables)"]
+    header = [
+        "variables",
+        "tables",
+        "pc-ac",
+        "pc-p",
+        "ratio",
+        "by processor time (range over tables)",
+    ]
     return markdown_table(header, (_method_row(size, tables, repeats) for size in sizes))
 
 
@@ -149,12 +196,20 @@ def _method_row(variables: int, tables: int, repeats: int) -> list[str]:
     laps = [_method_durations(variables, seed, repeats) for seed in range(tables)]
     adaptive, pooled = (median(side) for side in zip(*laps, strict=True))
     ratios = [lap[0].cpu / lap[1].cpu for lap in laps]
-    return [str(variables), str(tables), spoken_time(adaptive.wall), spoken_time(pooled.wall),
-            _times(adaptive.wall / pooled.wall), _ratio(adaptive, pooled, ratios)]  # fmt: skip
+    return [
+        str(variables),
+        str(tables),
+        spoken_time(adaptive.wall),
+        spoken_time(pooled.wall),
+        _times(adaptive.wall / pooled.wall),
+        _ratio(adaptive, pooled, ratios),
+    ]
 
 
 def _method_durations(variables: int, seed: int, repeats: int) -> list[Duration]:
-    table = paper_table(ROWS, seed) if variables == 8 else context_table(variables, ROWS, seed, CHANGES)
+    table = (
+        paper_table(ROWS, seed) if variables == 8 else context_table(variables, ROWS, seed, CHANGES)
+    )
     search = partial(cc.discover, table, "R", alpha=ALPHA, test="partial-correlation")
     calls = [partial(search, method=method) for method in ("pc-ac", "pc-p")]
     return medians_in_turns(calls, repeats)
@@ -165,16 +220,22 @@ def _version_table(options: argparse.Namespace, tables: int = 10) -> str:
     versions, rows, seeds = Versions(options.before, options.python), [], range(tables)
     plain = {"test": "fisher-z", "alpha": ALPHA, "method": "pc-ac"}
     for size in (size for size in (8, 100, 200) if size <= options.most_variables):
-        found = versions.row((plain_table(size, ROWS, seed) for seed in seeds), options.repeats, **plain)
+        found = versions.row(
+            (plain_table(size, ROWS, seed) for seed in seeds), options.repeats, **plain
+        )
         rows.append(["plain PC", size, *found])
     for test in ("partial-correlation", "auto"):
-        found = versions.row((paper_table(ROWS, seed) for seed in seeds), options.repeats, context="R", test=test)
+        found = versions.row(
+            (paper_table(ROWS, seed) for seed in seeds), options.repeats, context="R", test=test
+        )
         rows.append([f"PC-AC, {test}", 8, *found])
     for size in (size for size in (50, 100, 200) if size <= options.most_variables):
         drawn = [context_table(size, ROWS, seed, CHANGES) for seed in seeds]
         for method in ("pc-ac", "pc-p"):
             settings = {"alpha": ALPHA, "test": "partial-correlation", "method": method}
-            rows.append([method, size, *versions.row(drawn, options.repeats, context="R", **settings)])
+            rows.append(
+                [method, size, *versions.row(drawn, options.repeats, context="R", **settings)]
+            )
     versions.close()
     return markdown_table(["search", "variables", *BESIDE], rows)
 
@@ -189,8 +250,12 @@ def _times(ratio: float) -> str:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=11, help="timed calls a table, of the fast ones")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=11, help="timed calls a table, of the fast ones"
+    )
     parser.add_argument("--most-variables", type=int, default=200, help="leave larger systems out")
     add_before(parser)
     return parser.parse_args()

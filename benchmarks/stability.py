@@ -16,18 +16,26 @@ def main() -> None:
     models = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     samples = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     test = sys.argv[3] if len(sys.argv) > 3 else "auto"
-    cc.discover(random_model(seed=99).sample(1000, seed=1), context="R", test=test, method="pc-ac").stability(2)
+    cc.discover(
+        random_model(seed=99).sample(1000, seed=1), context="R", test=test, method="pc-ac"
+    ).stability(2)
     for jobs in (1, 2):
         spent = []
         for seed in range(models):
             result = cc.discover(
-                random_model(seed=seed).sample(1000, seed=seed), context="R", test=test, method="pc-ac"
+                random_model(seed=seed).sample(1000, seed=seed),
+                context="R",
+                test=test,
+                method="pc-ac",
             )
             start = time.perf_counter()
             result.stability(samples, n_jobs=jobs)
             spent.append(time.perf_counter() - start)
         listed = ", ".join(f"{seconds:.2f}" for seconds in spent)
-        print(f"{samples} samples, n_jobs={jobs}: {listed} s (models in turn; workers start with the first)")
+        print(
+            f"{samples} samples, n_jobs={jobs}: {listed} s (models in turn; workers start with the"
+            " first)"
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """How long it takes until the library is ready: its import, and the command line on a small table.
 
-Everything runs in fresh processes, after one that does not count: files are in the disk cache and kernels are
-compiled by then. Targets: the import under 1 s, the command line under 4 s. Processor time is what a process takes on
-an idle machine with one core.
+Everything runs in fresh processes, after one that does not count: files are in the disk cache and
+kernels are compiled by then. Targets: the import under 1 s, the command line under 4 s. Processor
+time is what a process takes on an idle machine with one core.
 """
 
 from __future__ import annotations
@@ -27,11 +27,19 @@ def main() -> None:
     print(f"{machine()}\n")
     rows = [
         _row("`python -c pass`", _process(["pass"], repeats), ""),
-        _row("`python -c 'import causalcontext'`", _process(["import causalcontext"], repeats), "1 s"),
+        _row(
+            "`python -c 'import causalcontext'`", _process(["import causalcontext"], repeats), "1 s"
+        ),
     ]
     if find_spec("causalcontext.cli.app"):
-        rows.append(_row("`causalcontext discover`, 1,000 rows, 8 columns", _command_line(repeats), "4 s"))
-    print(markdown_table(["process", "median time", "median of processor time", "target: under"], rows))
+        rows.append(
+            _row("`causalcontext discover`, 1,000 rows, 8 columns", _command_line(repeats), "4 s")
+        )
+    print(
+        markdown_table(
+            ["process", "median time", "median of processor time", "target: under"], rows
+        )
+    )
 
 
 def _row(process: str, found: Duration, target: str) -> list[str]:
@@ -63,7 +71,9 @@ def _command_line(repeats: int) -> Duration:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=5)
     return parser.parse_args()
 

@@ -1,12 +1,14 @@
-"""score-ac and pc-ac with lags on random systems in time, against the truth; PCMCI+ beside them if it is installed.
+"""score-ac and pc-ac with lags on random systems in time, against the truth; PCMCI+ beside them if
+it is installed.
 
-Systems are those of `simulate.random_series_model`: 6 variables, 2 lags, a context of 2 values caused by the system,
-two variables that lose a link or turn its sign in one context. Rates are over the links of the window graphs of all
-contexts: lagged ones by (source, lag, target) without a variable's own past, contemporaneous ones without direction. A
-change is a link that only one context has, or whose slope turns its sign. pc-ac, pc-m and pc-p (`--methods`) run at
-alpha .01, as does PCMCI+ with partial correlation: on all rows, and on the rows of each value of R(t) and of R(t-1);
-J-PCMCI+ takes R for an observed context that nothing causes, which it is not here. `--resampling` asks how many false
-links are found in samples of the windows.
+Systems are those of `simulate.random_series_model`: 6 variables, 2 lags, a context of 2 values
+caused by the system, two variables that lose a link or turn its sign in one context. Rates are over
+the links of the window graphs of all contexts: lagged ones by (source, lag, target) without a
+variable's own past, contemporaneous ones without direction. A change is a link that only one
+context has, or whose slope turns its sign. pc-ac, pc-m and pc-p (`--methods`) run at alpha .01, as
+does PCMCI+ with partial correlation: on all rows, and on the rows of each value of R(t) and of
+R(t-1); J-PCMCI+ takes R for an observed context that nothing causes, which it is not here.
+`--resampling` asks how many false links are found in samples of the windows.
 """
 
 from __future__ import annotations
@@ -53,10 +55,17 @@ HARD = SeriesDesign(variables=8, lags=3, autocorrelation=0.9, coefficients=(0.15
 CELLS = {
     "acceptance": [
         Cell("a .3", SeriesDesign(autocorrelation=0.3), 500, ".97/.004 .97/.006 .83/.6 .87/.03"),
-        Cell("a .3", SeriesDesign(autocorrelation=0.3), 1000, "1.00/.0002 1.00/.001 .98/.05 .99/.000"),
+        Cell(
+            "a .3", SeriesDesign(autocorrelation=0.3), 1000, "1.00/.0002 1.00/.001 .98/.05 .99/.000"
+        ),
         Cell("a .6", MIDDLE, 1000, ".995/.001 .99/.003 .95/.1 .97/.01"),
         Cell("a .9", SeriesDesign(autocorrelation=0.9), 500, ".98/.003 .98/.004 .87/.3 .95/.01"),
-        Cell("weak", replace(MIDDLE, coefficients=(0.1, 0.3)), 1000, ".82/.005 .75/.005 .35/.15 .43/.01"),
+        Cell(
+            "weak",
+            replace(MIDDLE, coefficients=(0.1, 0.3)),
+            1000,
+            ".82/.005 .75/.005 .35/.15 .43/.01",
+        ),
         Cell("hard", HARD, 1000, ".98/.002 .95/.003 .80/.25 .90/.01"),
         Cell("no change", replace(MIDDLE, changes=0), 1000, ".99/.001 .99/.003 -/.05 -/.01"),
     ],
@@ -68,7 +77,13 @@ CELLS = {
         Cell("shift", replace(MIDDLE, shift=True), 1000),
     ],
     "copies": [
-        Cell(f"a {level}, {name}", SeriesDesign(autocorrelation=level), 1000, "1.00/.001 1.00/.006 .95/.25", reads)
+        Cell(
+            f"a {level}, {name}",
+            SeriesDesign(autocorrelation=level),
+            1000,
+            "1.00/.001 1.00/.006 .95/.25",
+            reads,
+        )
         for level in (0.3, 0.9)
         for name, reads in (("R(t)", (0,)), ("R(t-1)", (1,)), ("both", (0, 1)))
     ],
@@ -78,12 +93,14 @@ CELLS = {
         Cell("tanh links", replace(MIDDLE, bend="tanh"), 1000),
         Cell("quadratic links", replace(MIDDLE, bend="quadratic"), 1000),
     ],
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Links by context, shape (K, L + 1, d, d) as [context, lag, cause, effect]; directions; signs; links at R."""
+    """Links by context, shape (K, L + 1, d, d) as [context, lag, cause, effect]; directions; signs;
+    links at R.
+    """
 
     links: np.ndarray
     signs: np.ndarray
@@ -97,12 +114,21 @@ class Found:
 def true_links(model: SeriesModel) -> Found:
     """What the system is made of."""
     slopes = model.slopes.transpose(0, 2, 3, 1)
-    return Found(slopes != 0, np.sign(slopes), slopes != 0, model.reads >= 0, model.reads, model.into_context != 0)
+    return Found(
+        slopes != 0,
+        np.sign(slopes),
+        slopes != 0,
+        model.reads >= 0,
+        model.reads,
+        model.into_context != 0,
+    )
 
 
 def ours(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> Found:
     """score-ac with lags, unless another method is named."""
-    result = cc.discover(table, context=model.context, lags=lags, **({"method": "score-ac"} | options))
+    result = cc.discover(
+        table, context=model.context, lags=lags, **({"method": "score-ac"} | options)
+    )
     d, k, names = len(model.names), len(model.labels), model.names
     links = np.zeros((k, lags + 1, d, d), dtype=bool)
     signs, directed = np.zeros(links.shape), np.zeros(links.shape, dtype=bool)
@@ -116,17 +142,38 @@ def ours(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> 
                     links[r, lag, i, j] = mark != ""
                     directed[r, lag, i, j] = mark == "-->"
                     slope = slopes.get(
-                        (at(cause, lag), effect, value), slopes.get((at(effect, lag), cause, value), 0.0)
+                        (at(cause, lag), effect, value),
+                        slopes.get((at(effect, lag), cause, value), 0.0),
                     )
                     signs[r, lag, i, j] = np.sign(slope) if mark else 0.0
-    copies = np.array([-1 if (copy := result.reads[name]) is None else copy[1] if isinstance(copy[1], int) else -2
-                       for name in names])  # fmt: skip
+    copies = np.array(
+        [
+            (
+                -1
+                if (copy := result.reads[name]) is None
+                else copy[1]
+                if isinstance(copy[1], int)
+                else -2
+            )
+            for name in names
+        ]
+    )
     first = result.graphs[model.labels[0]]
     parents = np.array(
-        [[first.mark(at(name, lag), model.context) == "-->" for name in names] for lag in range(lags + 1)]
+        [
+            [first.mark(at(name, lag), model.context) == "-->" for name in names]
+            for lag in range(lags + 1)
+        ]
     )
-    return Found(links, signs, directed, copies != -1, copies, parents,
-                 None if result.series.beyond_lags is None else result.series.beyond_lags <= LEVEL)  # fmt: skip
+    return Found(
+        links,
+        signs,
+        directed,
+        copies != -1,
+        copies,
+        parents,
+        None if result.series.beyond_lags is None else result.series.beyond_lags <= LEVEL,
+    )
 
 
 def choice(method: str) -> dict[str, Any]:
@@ -182,7 +229,9 @@ def jpcmci(table: pd.DataFrame, model: SeriesModel, lags: int) -> Found:
         warnings.simplefilter("ignore")
         wide = {0: np.column_stack([values, codes.astype(float)])}
         frame = data_processing.DataFrame(wide, analysis_mode="multiple")
-        search = JPCMCIplus(dataframe=frame, cond_ind_test=ParCorr(), node_classification=nodes, verbosity=0)
+        search = JPCMCIplus(
+            dataframe=frame, cond_ind_test=ParCorr(), node_classification=nodes, verbosity=0
+        )
         found = search.run_jpcmciplus(tau_min=0, tau_max=lags, pc_alpha=0.01)
     children = (found["graph"][d, :d] == "-->").any(axis=1)
     system = {"graph": found["graph"][:d, :d], "val_matrix": found["val_matrix"][:d, :d]}
@@ -190,9 +239,11 @@ def jpcmci(table: pd.DataFrame, model: SeriesModel, lags: int) -> Found:
 
 
 PEERS: dict[str, Callable[..., Found]] = {
-    "PCMCI+ on all rows": pcmci(None), "PCMCI+ inside each R(t)": pcmci(0), "PCMCI+ inside each R(t-1)": pcmci(1),
+    "PCMCI+ on all rows": pcmci(None),
+    "PCMCI+ inside each R(t)": pcmci(0),
+    "PCMCI+ inside each R(t-1)": pcmci(1),
     "J-PCMCI+": jpcmci,
-}  # fmt: skip
+}
 
 
 def _values_and_codes(table: pd.DataFrame, model: SeriesModel) -> tuple[np.ndarray, np.ndarray]:
@@ -207,8 +258,14 @@ def _of_tigramite(results: Sequence[dict[str, np.ndarray]], model: SeriesModel, 
     marks = np.stack([one["graph"].transpose(2, 0, 1) for one in chosen])
     signs = np.stack([np.sign(one["val_matrix"].transpose(2, 0, 1)) for one in chosen])
     none = np.zeros(d, dtype=bool)
-    return Found(marks != "", np.where(marks != "", signs, 0.0), marks == "-->", none, np.full(d, -1),
-                 np.zeros((lags + 1, d), dtype=bool))  # fmt: skip
+    return Found(
+        marks != "",
+        np.where(marks != "", signs, 0.0),
+        marks == "-->",
+        none,
+        np.full(d, -1),
+        np.zeros((lags + 1, d), dtype=bool),
+    )
 
 
 def counts(truth: Found, found: Found) -> dict[str, np.ndarray]:
@@ -230,7 +287,12 @@ def counts(truth: Found, found: Found) -> dict[str, np.ndarray]:
         "parents": _rates(truth.parents, found.parents, np.ones(d, dtype=bool)),
         "direction": np.array([right.sum(), now[0][:, upper].sum(), wrong.sum(), 1]),
         "copy": np.array(
-            [(truth.copies == found.copies)[reading & found.children].sum(), (reading & found.children).sum(), 0, 1]
+            [
+                (truth.copies == found.copies)[reading & found.children].sum(),
+                (reading & found.children).sum(),
+                0,
+                1,
+            ]
         ),
     }
 
@@ -238,7 +300,12 @@ def counts(truth: Found, found: Found) -> dict[str, np.ndarray]:
 def _rates(truth: np.ndarray, found: np.ndarray, where: np.ndarray) -> np.ndarray:
     wide = np.broadcast_to(where, truth.shape)
     return np.array(
-        [(truth & found & wide).sum(), (truth & wide).sum(), (~truth & found & wide).sum(), (~truth & wide).sum()]
+        [
+            (truth & found & wide).sum(),
+            (truth & wide).sum(),
+            (~truth & found & wide).sum(),
+            (~truth & wide).sum(),
+        ]
     )
 
 
@@ -256,10 +323,14 @@ def cell_row(cell: Cell, models: int, seed: int, method: Callable[..., Found]) -
     spent = []
     for number in range(models * (5 if cell.reads else 1)):
         model = random_series_model(cell.design, np.random.default_rng([seed, number]))
-        if len(spent) == models or (cell.reads and {*model.reads[model.reads >= 0].tolist()} != {*cell.reads}):
+        if len(spent) == models or (
+            cell.reads and {*model.reads[model.reads >= 0].tolist()} != {*cell.reads}
+        ):
             continue
         table = model.sample(cell.rows, np.random.default_rng([seed, number, 1]))
-        if table["R"].value_counts(normalize=True).reindex(model.labels).fillna(0).min() < 0.4 / len(model.labels):
+        if table["R"].value_counts(normalize=True).reindex(model.labels).fillna(
+            0
+        ).min() < 0.4 / len(model.labels):
             continue
         start = time.process_time()
         found = method(table, model, cell.design.lags)
@@ -275,20 +346,41 @@ def cell_row(cell: Cell, models: int, seed: int, method: Callable[..., Found]) -
     right, links, wrong, _ = totals["direction"]
     copied, read, _, _ = totals["copy"]
     return [
-        cell.name, str(cell.rows), rate("lagged"), rate("now"),
+        cell.name,
+        str(cell.rows),
+        rate("lagged"),
+        rate("now"),
         f"{hits / true if true else float('nan'):.3f}/{false / len(spent):.2f}",
-        rate("children", 3), rate("parents", 3), f"{totals['own'][2] / totals['own'][3]:.4f}",
-        f"{right / links:.2f}/{wrong / links:.2f}", f"{copied / read:.2f}" if read else "-",
-        f"{np.median(spent[1:] or spent):.3f}", cell.target,
-    ]  # fmt: skip
+        rate("children", 3),
+        rate("parents", 3),
+        f"{totals['own'][2] / totals['own'][3]:.4f}",
+        f"{right / links:.2f}/{wrong / links:.2f}",
+        f"{copied / read:.2f}" if read else "-",
+        f"{np.median(spent[1:] or spent):.3f}",
+        cell.target,
+    ]
 
 
-HEADER = ["system", "T", "lagged TPR/FPR", "contemporaneous", "changes found/false", "children of R", "parents of R",
-          "own lags FPR", "directions right/wrong", "copy right", "CPU s", "target"]  # fmt: skip
+HEADER = [
+    "system",
+    "T",
+    "lagged TPR/FPR",
+    "contemporaneous",
+    "changes found/false",
+    "children of R",
+    "parents of R",
+    "own lags FPR",
+    "directions right/wrong",
+    "copy right",
+    "CPU s",
+    "target",
+]
 
 
 def land(models: int, seed: int, rows: int, method: str) -> str:
-    """How often the land-surface example is found exactly, and with a link of radiation and moisture."""
+    """How often the land-surface example is found exactly, and with a link of radiation and
+    moisture.
+    """
     model, right, false = land_surface_model(), 0, 0
     truth = true_links(model)
     for number in range(models):
@@ -297,10 +389,14 @@ def land(models: int, seed: int, rows: int, method: str) -> str:
         links[:, :2] = truth.links
         now = [x | x.swapaxes(1, 2) for x in (links[:, 0], found.links[:, 0])]
         false += bool(now[1][:, 1, 2].any())
-        right += bool((now[0] == now[1]).all() and (links[:, 1:] == found.links[:, 1:]).all()
-                      and (found.children == truth.children).all())  # fmt: skip
+        right += bool(
+            (now[0] == now[1]).all()
+            and (links[:, 1:] == found.links[:, 1:]).all()
+            and (found.children == truth.children).all()
+        )
     return (
-        f"land surface, T = {rows}: all links right in {right} of {models}, radiation - moisture in {false} of {models}"
+        f"land surface, T = {rows}: all links right in {right} of {models}, radiation - moisture in"
+        f" {false} of {models}"
     )
 
 
@@ -312,7 +408,10 @@ def long_series(models: int, seed: int, method: str) -> str:
         model = random_series_model(design, np.random.default_rng([seed, number]))
         table = model.sample(20_000, np.random.default_rng([seed, number, 1]))
         result = cc.discover(table, context="R", lags=2, **choice(method))
-        right += all(set(result.graphs[value].edges) == set(model.truth[value].edges) for value in model.labels)
+        right += all(
+            set(result.graphs[value].edges) == set(model.truth[value].edges)
+            for value in model.labels
+        )
     return f"T = 20,000: all links right in {right} of {models}"
 
 
@@ -331,18 +430,30 @@ def independent(tables: int, seed: int, method: str) -> str:
         result = cc.discover(table, context="R", lags=2, **choice(method))
         edges = result.summary.to_frame()
         false.append(int((edges["source"] != edges["target"]).sum()))
-    return f"independent series, phi .95, T = 1000: {np.mean(false):.3f} false links a table ({tables} tables)"
+    return (
+        f"independent series, phi .95, T = 1000: {np.mean(false):.3f} false links a table ({tables}"
+        " tables)"
+    )
 
 
 def wide(seed: int) -> str:
-    """Processor time and peak memory of 30 variables with 3 lags, once kernels are loaded; lines suffice."""
-    for design, rows in ((MIDDLE, 300), (replace(MIDDLE, variables=30, lags=3, coefficients=(0.2, 0.4)), 5000)):
-        table = random_series_model(design, np.random.default_rng(seed)).sample(rows, np.random.default_rng([seed, 1]))
+    """Processor time and peak memory of 30 variables with 3 lags, once kernels are loaded; lines
+    suffice.
+    """
+    for design, rows in (
+        (MIDDLE, 300),
+        (replace(MIDDLE, variables=30, lags=3, coefficients=(0.2, 0.4)), 5000),
+    ):
+        table = random_series_model(design, np.random.default_rng(seed)).sample(
+            rows, np.random.default_rng([seed, 1])
+        )
         start = time.process_time()
         cc.discover(table, context="R", lags=3, method="score-ac")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return (f"30 variables, 3 lags, 5,000 rows: {time.process_time() - start:.1f} s of processor time, {peak:.0f} MB "
-            "at most, the library itself included")  # fmt: skip
+    return (
+        f"30 variables, 3 lags, 5,000 rows: {time.process_time() - start:.1f} s of processor time,"
+        f" {peak:.0f} MB at most, the library itself included"
+    )
 
 
 def alarms(models: int, seed: int, method: str) -> str:
@@ -355,7 +466,9 @@ def alarms(models: int, seed: int, method: str) -> str:
         table = model.sample(1000, np.random.default_rng([seed, number, 1]))
         if (model.slopes[:, :, 2:] != 0).any():
             needed += 1
-            hits["too few lags"] += _rings(cc.discover(table, context="R", lags=1, **choice(method)))
+            hits["too few lags"] += _rings(
+                cc.discover(table, context="R", lags=1, **choice(method))
+            )
         hits["enough lags"] += _rings(cc.discover(table, context="R", lags=3, **choice(method)))
     few, enough = hits.values()
     return f"lag alarm: {few} of {needed} with too few lags, {enough} of {models} with enough"
@@ -366,7 +479,9 @@ def _rings(result: cc.ContextGraphs) -> bool:
 
 
 def false_rates(trap: Trap, models: int, seed: int, method: Callable[..., Found]) -> list[str]:
-    """Lagged and contemporaneous TPR/FPR after something was done to the table, and how often the lag alarm rang."""
+    """Lagged and contemporaneous TPR/FPR after something was done to the table, and how often the
+    lag alarm rang.
+    """
     totals: dict[str, np.ndarray] = {}
     rang: list[bool | None] = []
     for number in range(models):
@@ -378,7 +493,8 @@ def false_rates(trap: Trap, models: int, seed: int, method: Callable[..., Found]
         for kind, value in counts(true_links(model), found).items():
             totals[kind] = totals.get(kind, 0) + value
     rates = [
-        f"{totals[kind][0] / totals[kind][1]:.3f}/{totals[kind][2] / totals[kind][3]:.4f}" for kind in ("lagged", "now")
+        f"{totals[kind][0] / totals[kind][1]:.3f}/{totals[kind][2] / totals[kind][3]:.4f}"
+        for kind in ("lagged", "now")
     ]
     return [trap.name, *rates, "-" if None in rang else f"{sum(map(bool, rang))} of {models}"]
 
@@ -407,7 +523,8 @@ def with_units(units: int, effects: str) -> Callable[..., Any]:
         parts = [model.sample(rows, random).assign(unit=unit) for unit in range(units)]
         for part in parts:
             part[list(model.names)] += (
-                random.normal(scale=2.0, size=len(model.names)) * table[list(model.names)].std().to_numpy()
+                random.normal(scale=2.0, size=len(model.names))
+                * table[list(model.names)].std().to_numpy()
             )
         return pd.concat(parts), {"units": "unit", "unit_effects": effects}
 
@@ -467,21 +584,32 @@ def with_hidden_driver(level: float) -> Callable[..., Any]:
         slopes[:, :d, :, :d] = model.slopes
         slopes[:, d, 1, d] = level
         for child in random.permutation(d)[:2]:
-            slopes[:, child, int(random.integers(2)), d] = random.uniform(0.3, 0.6) * random.choice([-1.0, 1.0])
+            slopes[:, child, int(random.integers(2)), d] = random.uniform(0.3, 0.6) * random.choice(
+                [-1.0, 1.0]
+            )
         wide = replace(
-            model, names=(*model.names, "hidden"), slopes=slopes, intercepts=np.pad(model.intercepts, ((0, 0), (0, 1))),
-            reads=np.append(model.reads, -1), order=np.append(d, np.where(model.order == d, d + 1, model.order)),
-            into_context=np.pad(model.into_context, ((0, 0), (0, 1))), centre=np.append(model.centre, 0.0),
+            model,
+            names=(*model.names, "hidden"),
+            slopes=slopes,
+            intercepts=np.pad(model.intercepts, ((0, 0), (0, 1))),
+            reads=np.append(model.reads, -1),
+            order=np.append(d, np.where(model.order == d, d + 1, model.order)),
+            into_context=np.pad(model.into_context, ((0, 0), (0, 1))),
+            centre=np.append(model.centre, 0.0),
             spread=np.append(model.spread, 1.0),
-        )  # fmt: skip
+        )
         return wide.sample(len(table), random).drop(columns="hidden"), {}
 
     return make
 
 
 def resampling(models: int, seed: int, samples: int = 10) -> str:
-    """False lagged links in samples of the windows, drawn in three ways, beside those in all windows."""
-    totals = dict.fromkeys(("all windows", "rows with replacement", "blocks with replacement", "halves of blocks"), 0.0)
+    """False lagged links in samples of the windows, drawn in three ways, beside those in all
+    windows.
+    """
+    totals = dict.fromkeys(
+        ("all windows", "rows with replacement", "blocks with replacement", "halves of blocks"), 0.0
+    )
     found_true = dict.fromkeys(totals, 0.0)
     for number in range(models):
         model = random_series_model(MIDDLE, np.random.default_rng([seed, number]))
@@ -496,8 +624,12 @@ def resampling(models: int, seed: int, samples: int = 10) -> str:
                 false, hits = _lagged_links(windows, model, _drawn(how, count, random))
                 totals[how] += false / runs
                 found_true[how] += hits / runs
-    rows = [[how, f"{totals[how] / models:.2f}", f"{found_true[how] / models:.3f}"] for how in totals]
-    return markdown_table(["sample of 500 windows", "false lagged links a search", "lagged TPR"], rows)
+    rows = [
+        [how, f"{totals[how] / models:.2f}", f"{found_true[how] / models:.3f}"] for how in totals
+    ]
+    return markdown_table(
+        ["sample of 500 windows", "false lagged links a search", "lagged TPR"], rows
+    )
 
 
 def _drawn(how: str, count: int, random: np.random.Generator) -> np.ndarray:
@@ -515,15 +647,21 @@ def _drawn(how: str, count: int, random: np.random.Generator) -> np.ndarray:
     )
 
 
-def _lagged_links(windows: SeriesWindows, model: SeriesModel, rows: np.ndarray) -> tuple[int, float]:
-    """False lagged links between different variables, and the share of the true ones that is found."""
+def _lagged_links(
+    windows: SeriesWindows, model: SeriesModel, rows: np.ndarray
+) -> tuple[int, float]:
+    """False lagged links between different variables, and the share of the true ones that is
+    found.
+    """
     half = replace(windows, all_windows=windows.all_windows.some(rows))
     outcome = score_windows(half, half.links(cc.Knowledge()), ScoreOptions(), 0, 1, Watch(nobody))
     d, lags = len(model.names), model.lags
     place = {node: number for number, node in enumerate(windows.nodes)}
     earlier = [[place[at(name, lag)] for name in model.names] for lag in range(1, lags + 1)]
     now = [place[name] for name in model.names]
-    links = np.stack([outcome.endpoints[:, np.array(there)[:, None], now] != 0 for there in earlier], axis=1)
+    links = np.stack(
+        [outcome.endpoints[:, np.array(there)[:, None], now] != 0 for there in earlier], axis=1
+    )
     truth, other = true_links(model).links[:, 1:], ~np.eye(d, dtype=bool)
     false = (links & ~truth & other).any(axis=0).sum()
     return int(false), float((links & truth & other).sum() / (truth & other).sum())
@@ -571,18 +709,35 @@ def traps(chosen: Sequence[Trap], models: int, seed: int, method: Callable[..., 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", default="acceptance", help="acceptance, inside, outside, copies, or several")
+    parser.add_argument(
+        "--cells", default="acceptance", help="acceptance, inside, outside, copies, or several"
+    )
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--only", default="", help="cells whose name begins so")
-    parser.add_argument("--methods", default="score-ac", help="score-ac, pc-ac, pc-m, pc-p or several with commas")
-    parser.add_argument("--peers", nargs="?", default="", const=";".join(PEERS),
-                        help="PCMCI+ too, if tigramite is installed; some by name, with semicolons")  # fmt: skip
-    parser.add_argument("--extras", action="store_true", help="the land example, independent series, the alarm")
+    parser.add_argument(
+        "--methods", default="score-ac", help="score-ac, pc-ac, pc-m, pc-p or several with commas"
+    )
+    parser.add_argument(
+        "--peers",
+        nargs="?",
+        default="",
+        const=";".join(PEERS),
+        help="PCMCI+ too, if tigramite is installed; some by name, with semicolons",
+    )
+    parser.add_argument(
+        "--extras", action="store_true", help="the land example, independent series, the alarm"
+    )
     parser.add_argument("--traps", action="store_true", help="gaps, units, cycles, missing values")
-    parser.add_argument("--weak", action="store_true", help="measurement noise, hidden drivers; every method")
-    parser.add_argument("--wide", action="store_true", help="time and memory of 30 variables with 3 lags")
-    parser.add_argument("--resampling", action="store_true", help="false links in samples of the windows")
+    parser.add_argument(
+        "--weak", action="store_true", help="measurement noise, hidden drivers; every method"
+    )
+    parser.add_argument(
+        "--wide", action="store_true", help="time and memory of 30 variables with 3 lags"
+    )
+    parser.add_argument(
+        "--resampling", action="store_true", help="false links in samples of the windows"
+    )
     arguments = parser.parse_args()
     print(machine())
     named = [name for name in arguments.methods.split(",") if name]

@@ -1,8 +1,10 @@
-"""Which test should compare a number between contexts by default? Size and power on designs drawn for the purpose.
+"""Which test should compare a number between contexts by default? Size and power on designs drawn
+for the purpose.
 
-Run as `python benchmarks/which_change_test.py --half exploration|held-back [--repeats 600]`. Prints Markdown tables:
-sizes at .05 by family of designs, every cell of the chosen test outside [.03, .08], powers, and the criteria of the
-choice. The choice was made on the half `exploration`; docs/decisions/change-test.md holds it.
+Run as `python benchmarks/which_change_test.py --half exploration|held-back [--repeats 600]`. Prints
+Markdown tables: sizes at .05 by family of designs, every cell of the chosen test outside [.03,
+.08], powers, and the criteria of the choice. The choice was made on the half `exploration`;
+docs/decisions/change-test.md holds it.
 """
 
 from __future__ import annotations
@@ -29,17 +31,30 @@ def rejection_rates(cells: Iterable[Cell], repeats: int) -> Rates:
     """The share of data sets in which each test rejects, for every cell."""
     rates = {}
     for cell in cells:
-        generators = (np.random.default_rng([cell.seed, repeat, int(cell.effect > 0)]) for repeat in range(repeats))
+        generators = (
+            np.random.default_rng([cell.seed, repeat, int(cell.effect > 0)])
+            for repeat in range(repeats)
+        )
         tables = (draw(cell, generator) for generator in generators)
-        rates[cell] = np.mean([p_values(*table, cell.k, GATE_LEVEL) < ALPHA for table in tables], axis=0)
+        rates[cell] = np.mean(
+            [p_values(*table, cell.k, GATE_LEVEL) < ALPHA for table in tables], axis=0
+        )
     return rates
 
 
 def family(cell: Cell) -> str:
     """The kind of null cell: where R comes from, and whether y is linear."""
-    names = {"exogenous": "R a coin", "threshold": "R bins of Z", "descendant": "R bins of an effect of y"}
+    names = {
+        "exogenous": "R a coin",
+        "threshold": "R bins of Z",
+        "descendant": "R bins of an effect of y",
+    }
     sharp = ", sharp" if cell.sharp else ", blurred" if cell.origin != "exogenous" else ""
-    return names[cell.origin] + sharp + ("; linear" if cell.mechanism == "linear" else "; tanh, quadratic")
+    return (
+        names[cell.origin]
+        + sharp
+        + ("; linear" if cell.mechanism == "linear" else "; tanh, quadratic")
+    )
 
 
 def change_family(cell: Cell) -> str:
@@ -56,15 +71,20 @@ def print_sizes(rates: Rates, by: Callable[[Cell], str], title: str) -> None:
         sizes = np.array([rates[cell] for cell in rates if by(cell) == name])
         above = (sizes > HIGHEST).sum(axis=0)
         columns = zip(sizes.mean(axis=0), above, sizes.max(axis=0), strict=True)
-        rows.append([name, str(len(sizes))] + [f"{mean:.3f} ({count}; {worst:.2f})" for mean, count, worst in columns])
+        rows.append(
+            [name, str(len(sizes))]
+            + [f"{mean:.3f} ({count}; {worst:.2f})" for mean, count, worst in columns]
+        )
     print(f"\n{title}\n\n{markdown_table(['designs', 'cells', *NAMES], rows)}")
 
 
 def print_limits(rates: Rates) -> None:
     """Every null cell in which the chosen test has not its size."""
     order = sorted(rates, key=lambda cell: -rates[cell][CHOSEN])
-    for title, chosen in (("Too large", [c for c in order if rates[c][CHOSEN] > HIGHEST]),
-                          ("Too small", [c for c in order if rates[c][CHOSEN] < LOWEST])):  # fmt: skip
+    for title, chosen in (
+        ("Too large", [c for c in order if rates[c][CHOSEN] > HIGHEST]),
+        ("Too small", [c for c in order if rates[c][CHOSEN] < LOWEST]),
+    ):
         rows = [[str(cell)] + [f"{rate:.3f}" for rate in rates[cell]] for cell in chosen]
         print(f"\n{title}: {len(chosen)} of {len(rates)} null cells of {NAMES[CHOSEN]}\n")
         print(markdown_table(["cell", *NAMES], rows))
@@ -77,13 +97,18 @@ def print_powers(power: Rates, size: Rates) -> None:
         chosen = [cell for cell in power if change_family(cell) == name]
         powers = np.mean([power[cell] for cell in chosen], axis=0)
         sizes = np.mean([size[replace(cell, effect=0.0)] for cell in chosen], axis=0)
-        rows.append([name, str(len(chosen))] + [f"{p:.2f} ({s:.2f})" for p, s in zip(powers, sizes, strict=True)])
+        rows.append(
+            [name, str(len(chosen))]
+            + [f"{p:.2f} ({s:.2f})" for p, s in zip(powers, sizes, strict=True)]
+        )
     print("\nPower at .05 (in brackets: size in the same cells)\n")
     print(markdown_table(["change", "cells", *NAMES], rows))
 
 
 def print_criteria(power: Rates, size: Rates) -> None:
-    """How far each test falls behind the mean-only test for shifts, and behind the best right one otherwise."""
+    """How far each test falls behind the mean-only test for shifts, and behind the best right one
+    otherwise.
+    """
     shifts = np.array([rate for cell, rate in power.items() if cell.change == "mean"])
     others = [cell for cell in power if cell.change != "mean" and cell.n == 200]
     best = np.array([_best_right(power[cell], size[replace(cell, effect=0.0)]) for cell in others])
@@ -92,10 +117,16 @@ def print_criteria(power: Rates, size: Rates) -> None:
         loss = shifts[:, MEAN_ONLY] - shifts[:, place]
         ratio = np.array([power[cell][place] for cell in others]) / best
         lost = [f"{loss.mean():.3f}", f"{loss.max():.3f}", f"{(loss > 0.05).sum()} of {len(loss)}"]
-        kept = [f"{ratio.mean():.2f}", f"{ratio.min():.2f}", f"{(ratio < 0.8).sum()} of {len(ratio)}"]
+        kept = [
+            f"{ratio.mean():.2f}",
+            f"{ratio.min():.2f}",
+            f"{(ratio < 0.8).sum()} of {len(ratio)}",
+        ]
         rows.append([NAMES[place], *lost, *kept])
-    print("\nShifts of the mean: power lost against the mean-only test. Slope or spread, n = 200: power as a share of "
-          "the best of A-F that has a size of at most .08 in the cell\n")  # fmt: skip
+    print(
+        "\nShifts of the mean: power lost against the mean-only test. Slope or spread, n = 200:"
+        " power as a share of the best of A-F that has a size of at most .08 in the cell\n"
+    )
     header = ["test", "mean loss", "largest", "above .05", "mean share", "smallest", "below .8"]
     print(markdown_table(header, rows))
 
@@ -110,7 +141,10 @@ def main() -> None:
     parser.add_argument("--half", choices=HALVES, required=True)
     parser.add_argument("--repeats", type=int, default=600)
     chosen = parser.parse_args()
-    print(f"Half: {chosen.half}; {chosen.repeats} data sets a cell. Sizes at .05: mean (cells above .08; largest).")
+    print(
+        f"Half: {chosen.half}; {chosen.repeats} data sets a cell. Sizes at .05: mean (cells above"
+        " .08; largest)."
+    )
     nulls = rejection_rates(half_of(null_cells(), chosen.half), chosen.repeats)
     print_sizes(nulls, family, "Size by design")
     print_sizes(nulls, lambda cell: cell.noise, "Size by noise")

@@ -1,4 +1,6 @@
-"""The tables that the benchmarks run on: sparse linear Gaussian systems, without and with a context."""
+"""The tables that the benchmarks run on: sparse linear Gaussian systems, without and with a
+context.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ DEGREE = 3
 
 
 def plain_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
-    """A table of a random sparse linear Gaussian system: `DEGREE` neighbours on average, coefficients from U(.1, 1).
+    """A table of a random sparse linear Gaussian system: `DEGREE` neighbours on average,
+    coefficients from U(.1, 1).
 
     The design of Kalisch and Bühlmann (2007), with a fixed number of links along a random order.
     """
@@ -29,19 +32,24 @@ def plain_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
 
 
 def context_table(variables: int, rows: int, seed: int, changes: int) -> pd.DataFrame:
-    """A table with the context column "R" and `variables` columns in all, `DEGREE` neighbours on average.
+    """A table with the context column "R" and `variables` columns in all, `DEGREE` neighbours on
+    average.
 
-    In each of the two contexts `changes` links of the base graph are missing, so R has up to twice as many children.
+    In each of the two contexts `changes` links of the base graph are missing, so R has up to twice
+    as many children.
     """
-    model = random_model(nodes=variables, density=DEGREE / (variables - 1), changes=changes, seed=seed)
+    model = random_model(
+        nodes=variables, density=DEGREE / (variables - 1), changes=changes, seed=seed
+    )
     return model.sample(rows, np.random.default_rng([seed, rows]))
 
 
 def wide_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
-    """A table of many columns with the context column "R" last: `DEGREE` neighbours on average, two contexts.
+    """A table of many columns with the context column "R" last: `DEGREE` neighbours on average, two
+    contexts.
 
-    Coefficients are from ±U(.3, .8), every column has variance 1, one link in twenty is missing where R = 0, and R
-    shifts about three columns. Made link by link, without a matrix of all pairs.
+    Coefficients are from ±U(.3, .8), every column has variance 1, one link in twenty is missing
+    where R = 0, and R shifts about three columns. Made link by link, without a matrix of all pairs.
     """
     generator = np.random.default_rng(seed)
     context = generator.integers(0, 2, rows)
@@ -55,9 +63,13 @@ def wide_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
             values[node] += link * context if generator.random() < 0.05 else link
         values[node] += context if generator.random() < 3 / variables else 0.0
         values[node] /= values[node].std()
-    return pd.DataFrame(values.T, columns=[f"X{node}" for node in range(variables - 1)]).assign(R=context)
+    return pd.DataFrame(values.T, columns=[f"X{node}" for node in range(variables - 1)]).assign(
+        R=context
+    )
 
 
 def paper_table(rows: int, seed: int) -> pd.DataFrame:
-    """A table of the paper's main setting: 8 nodes, density .4, two contexts, one removed link in each."""
+    """A table of the paper's main setting: 8 nodes, density .4, two contexts, one removed link in
+    each.
+    """
     return random_model(seed=seed).sample(rows, np.random.default_rng([seed, rows]))

@@ -18,7 +18,11 @@ version = release = causalcontext.__version__
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build", "conf.py", "pictures.py"]
 html_theme = "alabaster"
-html_theme_options = {"description": "Causal graphs by context", "page_width": "1080px", "fixed_sidebar": True}
+html_theme_options = {
+    "description": "Causal graphs by context",
+    "page_width": "1080px",
+    "fixed_sidebar": True,
+}
 html_copy_source = False
 html_show_sourcelink = False
 myst_enable_extensions = ["colon_fence"]
@@ -45,7 +49,9 @@ def _all_pages_listed(app, name, source):
     pages = [page.stem for page in sorted(HERE.glob("*.md")) if page.stem != "index"]
     more = [page for page in pages if not re.search(rf"^{page}$", source[0], re.MULTILINE)]
     if more:
-        source[0] += "\n".join(["\n```{toctree}", ":maxdepth: 1", ":caption: More", "", *more, "```", ""])
+        source[0] += "\n".join(
+            ["\n```{toctree}", ":maxdepth: 1", ":caption: More", "", *more, "```", ""]
+        )
 
 
 def setup(app):

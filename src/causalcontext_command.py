@@ -1,6 +1,8 @@
-"""The command `causalcontext`. It stands beside the package, since importing any part of that imports the whole first.
+"""The command `causalcontext`. It stands beside the package, since importing any part of that
+imports the whole first.
 
-Ctrl-C ends it as it ends a command that runs: with one sentence and exit code 130, from the first moment on.
+Ctrl-C ends it as it ends a command that runs: with one sentence and exit code 130, from the first
+moment on.
 """
 
 from __future__ import annotations

@@ -44,8 +44,9 @@ GOOD_TEXT = good_table().to_csv(index=False)
 class Case:
     """One kind of bad input.
 
-    `table` is handed over in memory, and through a Parquet file on the command line; otherwise `files` are
-    written and `path` is read in both. `options` are arguments of `discover`; `knowledge` is TOML.
+    `table` is handed over in memory, and through a Parquet file on the command line; otherwise
+    `files` are written and `path` is read in both. `options` are arguments of `discover`;
+    `knowledge` is TOML.
     """
 
     error: type[cc.CausalContextError]
@@ -58,7 +59,9 @@ class Case:
     output: str | None = None
 
 
-def table_case(table: pd.DataFrame, error: type[cc.CausalContextError] = cc.DataError, **rest: Any) -> Case:
+def table_case(
+    table: pd.DataFrame, error: type[cc.CausalContextError] = cc.DataError, **rest: Any
+) -> Case:
     return Case(error, table=table, **rest)
 
 
@@ -77,13 +80,17 @@ def knowledge_case(toml: str, error: type[cc.CausalContextError] = cc.KnowledgeE
 TABLES = {
     "a missing value in a system variable": table_case(with_value("X", np.nan)),
     "a missing value in the context": table_case(with_value("R", None)),
-    "missing values without a context": table_case(with_value("X", np.nan)[["X", "Y", "Z"]], context=None),
+    "missing values without a context": table_case(
+        with_value("X", np.nan)[["X", "Y", "Z"]], context=None
+    ),
     "a column without any value that is kept, rows with missing values dropped": table_case(
         good_table(X=np.nan), options={"missing": "listwise", "keep": ["X"]}
     ),
-    "missing values in all but one context in a column that is kept, those rows dropped": table_case(
-        good_table(X=np.where(good_table().R == "dry", np.nan, good_table().X)),
-        options={"missing": "listwise", "keep": ["X"]},
+    "missing values in all but one context in a column that is kept, those rows dropped": (
+        table_case(
+            good_table(X=np.where(good_table().R == "dry", np.nan, good_table().X)),
+            options={"missing": "listwise", "keep": ["X"]},
+        )
     ),
     "an infinite value": table_case(with_value("X", np.inf)),
     "a constant column that is kept": table_case(good_table(Z=1.5), options={"keep": ["Z"]}),
@@ -92,15 +99,25 @@ TABLES = {
     "a context without any value": table_case(good_table(R=pd.Series([None] * ROWS, dtype=object))),
     "a context that is an identifier": table_case(good_table(R=[f"row {i}" for i in range(ROWS)])),
     "a context of floats": table_case(good_table(R=np.repeat([0.5, 1.5], ROWS // 2))),
-    "a context that is declared continuous": table_case(good_table(), options={"kinds": {"R": "continuous"}}),
-    "a context of dates": table_case(good_table(R=pd.to_datetime(["2020-01-01", "2021-01-01"] * (ROWS // 2)))),
+    "a context that is declared continuous": table_case(
+        good_table(), options={"kinds": {"R": "continuous"}}
+    ),
+    "a context of dates": table_case(
+        good_table(R=pd.to_datetime(["2020-01-01", "2021-01-01"] * (ROWS // 2)))
+    ),
     "a context that is not in the table": table_case(good_table(), context="Rr"),
-    "a kind for a column that is not in the table": table_case(good_table(), options={"kinds": {"Q": "continuous"}}),
-    "a kind that does not exist": table_case(good_table(), cc.OptionError, options={"kinds": {"X": "ordinal"}}),
+    "a kind for a column that is not in the table": table_case(
+        good_table(), options={"kinds": {"Q": "continuous"}}
+    ),
+    "a kind that does not exist": table_case(
+        good_table(), cc.OptionError, options={"kinds": {"X": "ordinal"}}
+    ),
     "text that is declared continuous": table_case(
         good_table(Z=["a", "b"] * (ROWS // 2)), options={"kinds": {"Z": "continuous"}}
     ),
-    "an identifier that is kept": table_case(good_table(Z=[f"row {i}" for i in range(ROWS)]), options={"keep": ["Z"]}),
+    "an identifier that is kept": table_case(
+        good_table(Z=[f"row {i}" for i in range(ROWS)]), options={"keep": ["Z"]}
+    ),
     "text that is declared ordered": table_case(
         good_table(Z=["low", "high"] * (ROWS // 2)), options={"kinds": {"Z": "ordered"}}
     ),
@@ -112,11 +129,15 @@ TABLES = {
     ),
     "numbers with a unit": table_case(good_table(Z=[f"{row} kg" for row in range(ROWS)])),
     "numbers with decimal commas": table_case(good_table(Z=[f"{row},5" for row in range(ROWS)])),
-    "numbers with thousands separators": table_case(good_table(Z=[f"{row + 1},250" for row in range(ROWS)])),
+    "numbers with thousands separators": table_case(
+        good_table(Z=[f"{row + 1},250" for row in range(ROWS)])
+    ),
     "numbers with a unit in some cells": table_case(
         good_table(Z=[f"{row} kg" if row < 3 else f"{row}" for row in range(ROWS)])
     ),
-    "a column that would be left out, and strict": table_case(good_table(Z=1.5), options={"strict": True}),
+    "a column that would be left out, and strict": table_case(
+        good_table(Z=1.5), options={"strict": True}
+    ),
     "too few columns beside those that are left out": table_case(good_table(Y="a", Z=1.5)),
     "a table without rows": table_case(good_table().iloc[:0]),
     "a single system variable": table_case(good_table()[["X", "R"]]),
@@ -132,7 +153,9 @@ FILES = {
     "a row that is too long": text_case("X,Y,R\n1,2,dry\n3,4,wet,5\n"),
     "a row that is too short": text_case("X,Y,R\n1,2,dry\n3,4\n"),
     "columns separated by semicolons": text_case("X;Y;R\n1;2;dry\n3;4;wet\n"),
-    "a column without a name": text_case(good_table().rename(columns={"Y": ""}).to_csv(index=False)),
+    "a column without a name": text_case(
+        good_table().rename(columns={"Y": ""}).to_csv(index=False)
+    ),
     "the same column name twice": text_case("X,X,R\n1,2,dry\n3,4,wet\n"),
     "a number with a typing error": Case(
         cc.DataError, files={"data.csv": "X,Y,R\n" + "1,2,dry\n3,4,wet\n" * 5 + "1,2o,dry\n"}
@@ -145,7 +168,9 @@ FILES = {
 
 LEFT_OUT = {
     "a column without any value": good_table(W=np.nan),
-    "a column without a value in one context": good_table(W=np.where(good_table().R == "dry", np.nan, good_table().X)),
+    "a column without a value in one context": good_table(
+        W=np.where(good_table().R == "dry", np.nan, good_table().X)
+    ),
     "a constant column": good_table(W=1.5),
     "a constant column of text": good_table(W="v2"),
     "the number of the row": good_table(W=np.arange(1, ROWS + 1)),
@@ -155,27 +180,39 @@ LEFT_OUT = {
     "the index of a table": good_table(**{"Unnamed: 0": np.arange(ROWS) ** 3}),
     "dates": good_table(W=pd.date_range("2020-01-01", periods=ROWS)),
     "dates as text": good_table(W=pd.date_range("2020-01-01", periods=ROWS).strftime("%d.%m.%Y")),
-    "dates as numbers": good_table(W=pd.date_range("2020-01-01", periods=ROWS).strftime("%Y%m%d").astype(int)),
+    "dates as numbers": good_table(
+        W=pd.date_range("2020-01-01", periods=ROWS).strftime("%Y%m%d").astype(int)
+    ),
     "free text": good_table(W=[f"seen by nurse {row}, stable" for row in range(ROWS)]),
-    "more levels than a category has": pd.concat([good_table()] * 4, ignore_index=True).assign(
-        X=np.random.default_rng(1).standard_normal(4 * ROWS),
-        Y=np.random.default_rng(2).standard_normal(4 * ROWS),
-        Z=np.random.default_rng(3).standard_normal(4 * ROWS),
-        W=[f"name {row % 70}" for row in range(4 * ROWS)],
+    "more levels than a category has": (
+        pd.concat([good_table()] * 4, ignore_index=True).assign(
+            X=np.random.default_rng(1).standard_normal(4 * ROWS),
+            Y=np.random.default_rng(2).standard_normal(4 * ROWS),
+            Z=np.random.default_rng(3).standard_normal(4 * ROWS),
+            W=[f"name {row % 70}" for row in range(4 * ROWS)],
+        )
     ),
-    "a copy of the context": pd.concat([good_table()] * 4, ignore_index=True).assign(
-        W=lambda table: (table.R == "wet").astype(int)
+    "a copy of the context": (
+        pd.concat([good_table()] * 4, ignore_index=True).assign(
+            W=lambda table: (table.R == "wet").astype(int)
+        )
     ),
-    "finer levels of the context": pd.concat([good_table()] * 4, ignore_index=True).assign(
-        W=lambda table: table.R + [str(row // 2 % 2) for row in range(4 * ROWS)]
+    "finer levels of the context": (
+        pd.concat([good_table()] * 4, ignore_index=True).assign(
+            W=lambda table: table.R + [str(row // 2 % 2) for row in range(4 * ROWS)]
+        )
     ),
 }
 """Columns, called W but for the index, that are left out with a warning."""
 
 KNOWLEDGE = {
     "knowledge of a column that is not there": knowledge_case('forbidden = [["X", "Why"]]'),
-    "a link both required and forbidden": knowledge_case('required = [["X", "Y"]]\nforbidden = [["X", "Y"]]'),
-    "a required link against the tiers": knowledge_case('required = [["X", "Y"]]\ntiers = [["Y"], ["X"]]'),
+    "a link both required and forbidden": knowledge_case(
+        'required = [["X", "Y"]]\nforbidden = [["X", "Y"]]'
+    ),
+    "a required link against the tiers": knowledge_case(
+        'required = [["X", "Y"]]\ntiers = [["Y"], ["X"]]'
+    ),
     "a required link into a root": knowledge_case('required = [["X", "Y"]]\nroots = ["Y"]'),
     "a required link out of a sink": knowledge_case('required = [["X", "Y"]]\nsinks = ["X"]'),
     "required links in a circle": knowledge_case('required = [["X", "Y"], ["Y", "Z"], ["Z", "X"]]'),
@@ -198,11 +235,15 @@ OPTIONS = {
     "an unknown collider rule": option_case(collider_rule="majorty"),
     "an unknown treatment of missing values": option_case(missing="drop"),
     "an ordered column of many levels for score-ac": table_case(
-        pd.concat([good_table()] * 8, ignore_index=True).assign(Z=[row % 60 for row in range(8 * ROWS)]),
+        pd.concat([good_table()] * 8, ignore_index=True).assign(
+            Z=[row % 60 for row in range(8 * ROWS)]
+        ),
         cc.NotYetError,
         options={"method": "score-ac", "kinds": {"Z": "ordered"}},
     ),
-    "missing values dropped test by test, without tests": option_case(missing="testwise", method="score-ac"),
+    "missing values dropped test by test, without tests": option_case(
+        missing="testwise", method="score-ac"
+    ),
     "a negative size of conditioning sets": option_case(max_given=-1),
     "an option that the method does not use": option_case(curves="always", method="pc-ac"),
     "a penalty that leaves nothing to compare": option_case(penalty=1e9),
@@ -210,7 +251,9 @@ OPTIONS = {
 }
 
 OUTPUTS = {
-    "a file to write in a folder that does not exist": Case(cc.FileError, output="nowhere/out.json"),
+    "a file to write in a folder that does not exist": Case(
+        cc.FileError, output="nowhere/out.json"
+    ),
     "a folder as file to write": Case(cc.FileError, output="folder"),
 }
 
@@ -224,8 +267,14 @@ def _from_python(*arguments: Any, **options: Any) -> Any:
 PYTHON = {
     "an array without names": (cc.DataError, _from_python(np.zeros((9, 3)))),
     "an array with too few names": (cc.DataError, _from_python(np.zeros((9, 3)), names=["X", "Y"])),
-    "an array of three dimensions": (cc.DataError, _from_python(np.zeros((9, 3, 2)), names=["X", "Y", "Z"])),
-    "names beside a table that has some": (cc.OptionError, _from_python(good_table(), names=list("abcd"))),
+    "an array of three dimensions": (
+        cc.DataError,
+        _from_python(np.zeros((9, 3, 2)), names=["X", "Y", "Z"]),
+    ),
+    "names beside a table that has some": (
+        cc.OptionError,
+        _from_python(good_table(), names=list("abcd")),
+    ),
     "something that is no table": (cc.DataError, _from_python(7)),
     "columns of different length": (cc.DataError, _from_python({"X": [1, 2], "Y": [1, 2, 3]})),
     "a table with the same column name twice": (
@@ -234,7 +283,11 @@ PYTHON = {
     ),
     "column names of several levels": (
         cc.DataError,
-        _from_python(pd.DataFrame(np.zeros((9, 2)), columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))),
+        _from_python(
+            pd.DataFrame(
+                np.zeros((9, 2)), columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])
+            )
+        ),
     ),
     "knowledge of a column that is left out": (
         cc.KnowledgeError,
@@ -244,8 +297,14 @@ PYTHON = {
         cc.OptionError,
         lambda: cc.discover(good_table(W=1.5), "R").explain("X", "W"),
     ),
-    "a context that mixes types": (cc.DataError, _from_python(good_table(R=[1, "1"] * (ROWS // 2)), "R")),
-    "several context columns, one of them measured": (cc.DataError, _from_python(good_table(), ["R", "Z"])),
+    "a context that mixes types": (
+        cc.DataError,
+        _from_python(good_table(R=[1, "1"] * (ROWS // 2)), "R"),
+    ),
+    "several context columns, one of them measured": (
+        cc.DataError,
+        _from_python(good_table(), ["R", "Z"]),
+    ),
     "the same context column twice": (cc.OptionError, _from_python(good_table(), ["R", "R"])),
     "an option that does not exist": (cc.OptionError, _from_python(good_table(), "R", alhpa=0.01)),
     "a combination of contexts that does not occur": (
@@ -262,9 +321,15 @@ PYTHON = {
         cc.OptionError,
         _from_python(good_table(), "R", knowledge={"roots": ["X"]}),
     ),
-    "a test that is neither name nor test": (cc.OptionError, _from_python(good_table(), "R", test=3)),
+    "a test that is neither name nor test": (
+        cc.OptionError,
+        _from_python(good_table(), "R", test=3),
+    ),
     "alpha as text": (cc.OptionError, _from_python(good_table(), "R", alpha="0.05")),
-    "a seed that is not a whole number": (cc.OptionError, _from_python(good_table(), "R", seed=0.5)),
+    "a seed that is not a whole number": (
+        cc.OptionError,
+        _from_python(good_table(), "R", seed=0.5),
+    ),
     "a result file that does not exist": (cc.FileError, lambda: cc.load("nowhere.json")),
     "another variable asked for than the table has": (
         cc.OptionError,
@@ -279,7 +344,9 @@ PYTHON = {
 ACCEPTED = {
     "a column twice, under two names": good_table(W=good_table().X),
     "a column that is the sum of two others": good_table(W=good_table().X + good_table().Z),
-    "a column that is constant in one context": good_table(Z=np.where(good_table().R == "dry", 1.5, good_table().Z)),
+    "a column that is constant in one context": good_table(
+        Z=np.where(good_table().R == "dry", 1.5, good_table().Z)
+    ),
     "a context of seven rows": good_table(R=["dry"] * 33 + ["wet"] * 7),
     "a context of five rows": good_table(R=["dry"] * 35 + ["wet"] * 5),
 }

@@ -1,7 +1,9 @@
-"""What works with what: the axes of the library, a small table for every place on them, and the rules of refusal.
+"""What works with what: the axes of the library, a small table for every place on them, and the
+rules of refusal.
 
-`RULES` is the one table: `test_combinations.py` holds the library to it, and the page `docs/what-works-with-what.md` is
-made of it: `python tests/combinations.py` writes the page. When a refusal goes, its rule is deleted here.
+`RULES` is the one table: `test_combinations.py` holds the library to it, and the page
+`docs/what-works-with-what.md` is made of it: `python tests/combinations.py` writes the page. When a
+refusal goes, its rule is deleted here.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ ROWS, SAMPLE = 160, 100
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Where a question is refused (an axis that is not named: everywhere), with which words, and why that is so."""
+    """Where a question is refused (an axis that is not named: everywhere), with which words, and
+    why that is so.
+    """
 
     words: str
     why: str
@@ -51,8 +55,10 @@ class Rule:
 
     def applies(self, cell: Cell, question: str) -> bool:
         """Whether it refuses a question about a search."""
-        return all((question if axis == "question" else getattr(cell, axis)) in values
-                   for axis, values in self.where.items())  # fmt: skip
+        return all(
+            (question if axis == "question" else getattr(cell, axis)) in values
+            for axis, values in self.where.items()
+        )
 
 
 RULES = (
@@ -61,7 +67,7 @@ RULES = (
         "without a context there is nothing to compare",
         {"context": ("none",), "question": ("changes",)},
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,9 @@ def cells() -> list[Cell]:
 
 
 def few_cells() -> list[Cell]:
-    """Some searches that have every place of an axis with every place of every other one, preferably possible ones."""
+    """Some searches that have every place of an axis with every place of every other one,
+    preferably possible ones.
+    """
     left = {cell: _pairs(cell) for cell in cells()}
     possible = {cell: refusal(cell, "discover") is None for cell in left}
     missing, found = set().union(*left.values()), []
@@ -101,12 +109,16 @@ def _pairs(cell: Cell) -> set[tuple[str, str]]:
 
 def refusal(cell: Cell, question: str) -> Rule | None:
     """The rule that refuses a question about a search; a search that is refused answers nothing."""
-    found = (rule for asked in ("discover", question) for rule in RULES if rule.applies(cell, asked))
+    found = (
+        rule for asked in ("discover", question) for rule in RULES if rule.applies(cell, asked)
+    )
     return next(found, None)
 
 
 def table(cell: Cell) -> pd.DataFrame:
-    """X -> Y, X -> C -> Z, with contexts R and S that X causes and that Y and Z read; C is of the kind in question."""
+    """X -> Y, X -> C -> Z, with contexts R and S that X causes and that Y and Z read; C is of the
+    kind in question.
+    """
     random = np.random.default_rng(7)
     noise = random.normal(size=(ROWS, 3))
     x = noise[:, 0].copy()
@@ -116,16 +128,23 @@ def table(cell: Cell) -> pd.DataFrame:
     r = np.where(x + random.normal(size=ROWS) > 0, "wet", "dry")
     s = random.integers(2, size=ROWS)
     cause = x if cell.time == "static" else np.concatenate([[0.0], x[:-1]])
-    y = (2.0 * cause**2 if cell.columns == "curves" else 1.5 * cause) + (r == "wet") + 0.5 * noise[:, 1]
+    y = (
+        (2.0 * cause**2 if cell.columns == "curves" else 1.5 * cause)
+        + (r == "wet")
+        + 0.5 * noise[:, 1]
+    )
     drive = 1.2 * x + random.normal(size=ROWS)
     c: Any = {
         "continuous": drive,
         "curves": drive,
         "categories": np.array(["a", "b", "c"])[np.digitize(drive, [-0.7, 0.7])],
-        "ordered": pd.Categorical(np.array(["low", "mid", "high"])[np.digitize(drive, [-0.7, 0.7])],
-                                  ["low", "mid", "high"], ordered=True),
+        "ordered": pd.Categorical(
+            np.array(["low", "mid", "high"])[np.digitize(drive, [-0.7, 0.7])],
+            ["low", "mid", "high"],
+            ordered=True,
+        ),
         "counts": random.poisson(np.exp(0.5 * np.clip(drive, -3, 3))),
-    }[cell.columns]  # fmt: skip
+    }[cell.columns]
     z = (drive > 0) * np.where(s == 1, 2.0, 0.5) + 0.5 * noise[:, 2]
     found = pd.DataFrame({"X": x, "Y": y, "C": c, "Z": z})
     if cell.context in ("one", "several"):
@@ -139,8 +158,13 @@ def table(cell: Cell) -> pd.DataFrame:
 
 def context(cell: Cell) -> Any:
     """What is passed as `context`."""
-    return {"none": None, "one": "R", "several": ["R", "S"], "threshold": cc.threshold("X", 0.0),
-            "bins": cc.bins("X", quantiles=3)}[cell.context]  # fmt: skip
+    return {
+        "none": None,
+        "one": "R",
+        "several": ["R", "S"],
+        "threshold": cc.threshold("X", 0.0),
+        "bins": cc.bins("X", quantiles=3),
+    }[cell.context]
 
 
 def options(cell: Cell) -> dict[str, Any]:
@@ -162,7 +186,9 @@ def searched(cell: Cell) -> cc.ContextGraphs:
     rows, named, chosen = table(cell), context(cell), options(cell)
     if cell.storage == "in memory":
         return cc.discover(rows, named, **chosen)
-    columns = None if cell.context == "bins" else named  # quantiles are not known before all rows were read
+    columns = (
+        None if cell.context == "bins" else named
+    )  # quantiles are not known before all rows were read
     parts = iter([rows.iloc[:100], rows.iloc[100:]])
     follow = {name: chosen[name] for name in ("lags", "units") if name in chosen}
     found = cc.scan(parts, columns, kinds=chosen.pop("kinds", None), sample=SAMPLE, **follow)
@@ -211,15 +237,22 @@ def answers(cell: Cell, folder: Path, questions: Sequence[str] = QUESTIONS) -> d
 
 def check_used(cell: Cell, result: cc.ContextGraphs) -> None:
     """Nothing of what was passed was ignored in silence."""
-    assert len(result.contexts) == {"none": 1, "one": 2, "several": 4, "threshold": 2, "bins": 3}[cell.context]
+    assert (
+        len(result.contexts)
+        == {"none": 1, "one": 2, "several": 4, "threshold": 2, "bins": 3}[cell.context]
+    )
     assert {"X", "Y", "C", "Z"} <= set(result.names)
-    kind = {"categories": "categorical", "ordered": "ordered", "counts": "count"}.get(cell.columns, "continuous")
+    kind = {"categories": "categorical", "ordered": "ordered", "counts": "count"}.get(
+        cell.columns, "continuous"
+    )
     assert result.data.kinds[result.names.index("C")] == kind
     assert ("X(t-1)" in result.names) == (cell.time != "static")
     if cell.time == "panel":
         assert result.windows.starts % 2 == 0, "windows start anew in each of two units"
     if cell.columns == "curves":
-        assert result.union.mark("X" if cell.time == "static" else "X(t-1)", "Y"), "the link is a parabola"
+        assert result.union.mark("X" if cell.time == "static" else "X(t-1)", "Y"), (
+            "the link is a parabola"
+        )
     if cell.storage == "scanned":
         what = "rows" if cell.time == "static" else "windows"
         assert any(f"a random sample of {SAMPLE} {what}" in note for note in result.notes)
@@ -228,7 +261,9 @@ def check_used(cell: Cell, result: cc.ContextGraphs) -> None:
 
 
 def share_refused(rules: Sequence[Rule] = RULES) -> dict[Rule | None, float]:
-    """The share of all questions about all searches that each rule refuses; None: those that are answered."""
+    """The share of all questions about all searches that each rule refuses; None: those that are
+    answered.
+    """
     count = Counter(refusal(cell, question) for cell in cells() for question in QUESTIONS)
     return {rule: count[rule] / count.total() for rule in (*rules, None)}
 
@@ -266,49 +301,85 @@ TAIL = """
 |---|---|---|---|---|
 """
 NAMED = {
-    "method": "method", "context": "context", "time": "rows", "columns": "columns", "storage": "table",
+    "method": "method",
+    "context": "context",
+    "time": "rows",
+    "columns": "columns",
+    "storage": "table",
     "question": "question",
-}  # fmt: skip
+}
 
 
 def page() -> str:
     """The page of the documentation."""
     shares, number = share_refused(), {rule: place for place, rule in enumerate(RULES, 1)}
     axes = "\n".join(
-        f"- {NAMED[axis]}: {', '.join(values)}" for axis, values in (*AXES.items(), ("question", QUESTIONS))
+        f"- {NAMED[axis]}: {', '.join(values)}"
+        for axis, values in (*AXES.items(), ("question", QUESTIONS))
     )
     answered = 100 * shares[None]
-    parts = [HEAD.format(cells=len(cells()) * len(QUESTIONS), axes=axes, answered=f"{answered:.1f}",
-                         refused=f"{100 - answered:.1f}")]  # fmt: skip
+    parts = [
+        HEAD.format(
+            cells=len(cells()) * len(QUESTIONS),
+            axes=axes,
+            answered=f"{answered:.1f}",
+            refused=f"{100 - answered:.1f}",
+        )
+    ]
     for storage, time in product(AXES["storage"], AXES["time"]):
-        parts.append(f"\n## {storage.capitalize()}, {time}\n\n| method | {' | '.join(AXES['context'])} |\n"
-                     f"|---|{'---|' * len(AXES['context'])}\n")  # fmt: skip
+        parts.append(
+            f"\n## {storage.capitalize()}, {time}\n\n| method | {' | '.join(AXES['context'])} |\n"
+            f"|---|{'---|' * len(AXES['context'])}\n"
+        )
         for method in AXES["method"]:
             marks = [_mark(method, kind, time, storage, number) for kind in AXES["context"]]
             parts.append(f"| {method} | {' | '.join(marks)} |\n")
-    parts += [OPTIONS.format(methods=" | ".join(AXES["method"]), rule="---|" * len(AXES["method"])), *_options(), TAIL]
+    parts += [
+        OPTIONS.format(methods=" | ".join(AXES["method"]), rule="---|" * len(AXES["method"])),
+        *_options(),
+        TAIL,
+    ]
     for rule, place in number.items():
-        where = "; ".join(f"{NAMED[axis]}: {', '.join(values)}" for axis, values in rule.where.items())
-        parts.append(f"| {place} | {rule.words} | {where} | {rule.why} | {100 * shares[rule]:.1f} % |\n")
+        where = "; ".join(
+            f"{NAMED[axis]}: {', '.join(values)}" for axis, values in rule.where.items()
+        )
+        parts.append(
+            f"| {place} | {rule.words} | {where} | {rule.why} | {100 * shares[rule]:.1f} % |\n"
+        )
     return "".join(parts)
 
 
 def _options() -> list[str]:
     """A line for every option that not all methods use."""
     used = {name: [METHODS[method] for method in AXES["method"]] for name in SPECIAL}
-    said = {name: ["" if name not in method.options else "static" if name in method.static else "yes"
-                   for method in methods] for name, methods in used.items()}  # fmt: skip
+    said = {
+        name: [
+            "" if name not in method.options else "static" if name in method.static else "yes"
+            for method in methods
+        ]
+        for name, methods in used.items()
+    }
     return [f"| `{name}` | {' | '.join(words)} |\n" for name, words in said.items()]
 
 
 def _mark(method: str, kind: str, time: str, storage: str, number: dict[Rule, int]) -> str:
-    """What the page says about a method, a kind of context, rows and a table: "yes", limits, or "no" and why."""
-    found = [refusal(Cell(method, kind, time, columns, storage), question)
-             for columns in AXES["columns"] for question in QUESTIONS]  # fmt: skip
-    named = ", ".join(str(place) for place in sorted({number[rule] for rule in found if rule is not None}))
+    """What the page says about a method, a kind of context, rows and a table: "yes", limits, or
+    "no" and why.
+    """
+    found = [
+        refusal(Cell(method, kind, time, columns, storage), question)
+        for columns in AXES["columns"]
+        for question in QUESTIONS
+    ]
+    named = ", ".join(
+        str(place) for place in sorted({number[rule] for rule in found if rule is not None})
+    )
     return f"no: {named}" if None not in found else named or "yes"
 
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
-    print(f"{100 - 100 * share_refused()[None]:.1f} % of {len(cells()) * len(QUESTIONS):,} combinations are refused")
+    print(
+        f"{100 - 100 * share_refused()[None]:.1f} % of {len(cells()) * len(QUESTIONS):,}"
+        " combinations are refused"
+    )

@@ -22,11 +22,14 @@ TWO = Contexts((0,), ((0,), (1,)))
 
 
 def written(text):
-    """(names of the table, all names, stack of the two contexts) of "X>R L>Y@0 ...": R first, hidden names L... last.
+    """(names of the table, all names, stack of the two contexts) of "X>R L>Y@0 ...": R first,
+    hidden names L... last.
 
     `A>B@0` is in context 0 alone.
     """
-    arrows = [(a, *rest.partition("@")[::2]) for a, rest in (arrow.split(">") for arrow in text.split())]
+    arrows = [
+        (a, *rest.partition("@")[::2]) for a, rest in (arrow.split(">") for arrow in text.split())
+    ]
     found = list(dict.fromkeys(name for a, b, _ in arrows for name in (a, b)))
     seen = ["R", *sorted(name for name in found if name != "R" and name[0] != "L")]
     names = [*seen, *sorted(name for name in found if name[0] == "L")]
@@ -53,15 +56,43 @@ def search_pags(
 ):
     """What fci-ac finds with exact answers."""
     links = links or Knowledge().links([str(v) for v in range(variables)])
-    plan = Plan(variables, contexts, rule, cells, links, 0.5, variables, collider_rule, "always",
-                always_trusted if across else None, kind)  # fmt: skip
-    return fci(BatchedSearch(prepared), plan, Caution(possible_dsep, contested, confounded), 1, lambda *_: None)
+    plan = Plan(
+        variables,
+        contexts,
+        rule,
+        cells,
+        links,
+        0.5,
+        variables,
+        collider_rule,
+        "always",
+        always_trusted if across else None,
+        kind,
+    )
+    return fci(
+        BatchedSearch(prepared),
+        plan,
+        Caution(possible_dsep, contested, confounded),
+        1,
+        lambda *_: None,
+    )
 
 
 def search_patterns(prepared, variables):
     """What pc-ac finds with exact answers, both views asked."""
     links = Knowledge().links([str(v) for v in range(variables)])
-    plan = Plan(variables, TWO, adaptive, (0, 1), links, 0.5, variables, "majority", "always", always_trusted)
+    plan = Plan(
+        variables,
+        TWO,
+        adaptive,
+        (0, 1),
+        links,
+        0.5,
+        variables,
+        "majority",
+        "always",
+        always_trusted,
+    )
     return algorithm_1(BatchedSearch(prepared), plan, 1, lambda *_: None)
 
 
@@ -69,7 +100,9 @@ def search_written(text, **options):
     """(names, found) for a model that is written down."""
     seen, _, stack = written(text)
     contexts = Contexts((0,), tuple((r,) for r in range(len(stack))))
-    prepared = PreparedOracle(SeparationTest(stack, 0, seen).deviation, tuple(range(len(seen))), contexts)
+    prepared = PreparedOracle(
+        SeparationTest(stack, 0, seen).deviation, tuple(range(len(seen))), contexts
+    )
     return seen, search_pags(prepared, len(seen), **options)
 
 
@@ -85,7 +118,9 @@ def marks(names, endpoints):
 
 
 def wrong_endpoints(endpoints, stack, observed):
-    """Tails at what is no ancestor, and arrows at what is one; leading axes of `endpoints` as those of `stack`."""
+    """Tails at what is no ancestor, and arrows at what is one; leading axes of `endpoints` as those
+    of `stack`.
+    """
     causes = reach(stack)[..., :observed, :observed].swapaxes(-1, -2)
     return ((endpoints == Endpoint.ARROW) & causes) | ((endpoints == Endpoint.TAIL) & ~causes)
 
@@ -97,7 +132,12 @@ class Answers:
     known: dict
 
     def answer(self, trials):
-        p = np.array([np.nan if t.view and 0 in (t.x, t.y) else float(self.known[self._key(t)]) for t in trials])
+        p = np.array(
+            [
+                np.nan if t.view and 0 in (t.x, t.y) else float(self.known[self._key(t)])
+                for t in trials
+            ]
+        )
         reason = np.where(np.isnan(p), Reason.CONSTANT, Reason.TESTABLE).astype(np.int8)
         return Outcomes(1 - p, np.full(len(p), np.nan), p, np.zeros(len(p), dtype=np.int64), reason)
 
@@ -120,6 +160,7 @@ def questions(variables):
 def signatures(stacks, variables):
     """The answer of every model to every question, shape (models, questions)."""
     answers = [
-        separated(stacks, 0, x, y, given, view - 1 if view else None) for x, y, given, view in questions(variables)
+        separated(stacks, 0, x, y, given, view - 1 if view else None)
+        for x, y, given, view in questions(variables)
     ]
     return np.stack(answers, axis=1)

@@ -1,4 +1,6 @@
-"""Column names that try to be something else: markup, quotes, formulas, several lines, other scripts, and too much."""
+"""Column names that try to be something else: markup, quotes, formulas, several lines, other
+scripts, and too much.
+"""
 
 import numpy as np
 import pandas as pd

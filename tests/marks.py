@@ -7,6 +7,11 @@ import pytest
 
 
 def rest_slow(values: Iterable[Any], fast: int = 1) -> list[Any]:
-    """All values as parameters; those after the first `fast` values are marked slow. A tuple is several parameters."""
+    """All values as parameters; those after the first `fast` values are marked slow. A tuple is
+    several parameters.
+    """
     rows = [value if isinstance(value, tuple) else (value,) for value in values]
-    return [pytest.param(*row, marks=() if place < fast else pytest.mark.slow) for place, row in enumerate(rows)]
+    return [
+        pytest.param(*row, marks=() if place < fast else pytest.mark.slow)
+        for place, row in enumerate(rows)
+    ]

@@ -1,8 +1,9 @@
 """Slow, obvious twins of what the package computes fast, written from the paper and from textbooks.
 
-Statistics work on raw rows: `data` has one float column for every system variable, `context` one integer
-level for every row. Then come the skeleton (Algorithm 1 of the paper, masked and pooled PC) and orientation,
-as loops over Python sets. Nothing is imported from the package, so that agreement with it means something.
+Statistics work on raw rows: `data` has one float column for every system variable, `context` one
+integer level for every row. Then come the skeleton (Algorithm 1 of the paper, masked and pooled PC)
+and orientation, as loops over Python sets. Nothing is imported from the package, so that agreement
+with it means something.
 
 A statistic that cannot be computed is `None` (untestable), never a number.
 """
@@ -29,8 +30,12 @@ FEWEST_DEGREES = 5
 STRATIFIED_KINDS = ("partial-correlation", "fisher-z")
 
 
-def partial_correlation(data: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, float, int, float] | None:
-    """Correlation of the residuals of x and y, its t statistic, n - rank(Z) - 2 and the two-sided p-value."""
+def partial_correlation(
+    data: Floats, x: int, y: int, given: Sequence[int]
+) -> tuple[float, float, int, float] | None:
+    """Correlation of the residuals of x and y, its t statistic, n - rank(Z) - 2 and the two-sided
+    p-value.
+    """
     found = residual_correlation(data, x, y, given)
     if found is None or (df := len(data) - found[1] - 2) < FEWEST_DEGREES:
         return None
@@ -40,8 +45,12 @@ def partial_correlation(data: Floats, x: int, y: int, given: Sequence[int]) -> t
     return r, t, df, float(2 * stats.t.sf(abs(t), df))
 
 
-def fisher_z(data: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float] | None:
-    """The same correlation, z = sqrt(n - rank(Z) - 3) atanh(r), and the two-sided normal p-value."""
+def fisher_z(
+    data: Floats, x: int, y: int, given: Sequence[int]
+) -> tuple[float, float, float] | None:
+    """The same correlation, z = sqrt(n - rank(Z) - 3) atanh(r), and the two-sided normal
+    p-value.
+    """
     found = partial_correlation(data, x, y, given)
     if found is None:
         return None
@@ -58,10 +67,12 @@ def stratified_partial_correlation(
     given: Sequence[int],
     kind: str = "partial-correlation",
 ) -> tuple[float, int, float] | None:
-    """The sum over contexts of (n_r - rank(Z) - 3) atanh(r)^2, the number of its terms, and the chi2 p-value.
+    """The sum over contexts of (n_r - rank(Z) - 3) atanh(r)^2, the number of its terms, and the
+    chi2 p-value.
 
-    Contexts with too few rows, or where a residual is zero, leave the sum and its degrees of freedom. Both
-    kinds of test share this one statistic; `kind` only says on whose behalf it is asked.
+    Contexts with too few rows, or where a residual is zero, leave the sum and its degrees of
+    freedom. Both kinds of test share this one statistic; `kind` only says on whose behalf it is
+    asked.
     """
     if kind not in STRATIFIED_KINDS:
         raise ValueError(f"kind is {kind!r}, expected one of {STRATIFIED_KINDS}")
@@ -81,10 +92,12 @@ def stratified_partial_correlation(
 def context_change(
     data: Floats, context: NDArray[np.integer[Any]], y: int, given: Sequence[int]
 ) -> tuple[float, int, float] | None:
-    """The corrected likelihood ratio LR* of "one regression of y on Z for all contexts", its df and p-value.
+    """The corrected likelihood ratio LR* of "one regression of y on Z for all contexts", its df and
+    p-value.
 
-    LR* = LR df / E0, where E0 is the exact mean of LR under Gaussian noise. Contexts with fewer than |Z| + 6
-    rows are left out of everything; the numbers of coefficients are the ranks of the fits.
+    LR* = LR df / E0, where E0 is the exact mean of LR under Gaussian noise. Contexts with fewer
+    than |Z| + 6 rows are left out of everything; the numbers of coefficients are the ranks of the
+    fits.
     """
     found = context_change_parts(data, context, y, given)
     if found is None:
@@ -121,9 +134,11 @@ class GaussianFit(NamedTuple):
 
 
 def gaussian_fit(rows: Floats, y: int, given: Sequence[int]) -> GaussianFit | None:
-    """What one regression of y on Z contributes to the likelihood ratio; None if it leaves no residual.
+    """What one regression of y on Z contributes to the likelihood ratio; None if it leaves no
+    residual.
 
-    RSS is chi-squared with n - rank degrees of freedom, so E log RSS = digamma((n - rank) / 2) + log 2.
+    RSS is chi-squared with n - rank degrees of freedom, so E log RSS = digamma((n - rank) / 2) +
+    log 2.
     """
     n = len(rows)
     residuals, rank = fit(rows[:, y], rows[:, list(given)])
@@ -134,8 +149,12 @@ def gaussian_fit(rows: Floats, y: int, given: Sequence[int]) -> GaussianFit | No
     return GaussianFit(observed, expected, rank)
 
 
-def residual_correlation(rows: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, int] | None:
-    """Correlation of the residuals of x and y on Z, and the rank of Z without intercept, if defined."""
+def residual_correlation(
+    rows: Floats, x: int, y: int, given: Sequence[int]
+) -> tuple[float, int] | None:
+    """Correlation of the residuals of x and y on Z, and the rank of Z without intercept, if
+    defined.
+    """
     if len(rows) == 0:
         return None
     conditions = rows[:, list(given)]
@@ -148,15 +167,21 @@ def residual_correlation(rows: Floats, x: int, y: int, given: Sequence[int]) -> 
 
 
 def fit(target: Floats, conditions: Floats) -> tuple[Floats, int]:
-    """The residuals of least squares on an intercept and the conditions, and the rank of the two together."""
-    design = np.column_stack([np.ones(len(target)), *(standardised(column) for column in conditions.T)])
+    """The residuals of least squares on an intercept and the conditions, and the rank of the two
+    together.
+    """
+    design = np.column_stack(
+        [np.ones(len(target)), *(standardised(column) for column in conditions.T)]
+    )
     shifted = target - target.mean()
     coefficients, _, rank, _ = np.linalg.lstsq(design, shifted, rcond=1e-9)
     return shifted - design @ coefficients, int(rank)
 
 
 def standardised(column: Floats) -> Floats:
-    """The column with mean 0 and variance 1, or zeros if constant: beside an intercept, the same space."""
+    """The column with mean 0 and variance 1, or zeros if constant: beside an intercept, the same
+    space.
+    """
     centred = column - column.mean()
     return np.zeros(len(column)) if is_constant(column) else centred / centred.std()
 
@@ -180,8 +205,8 @@ def inverse_tanh(r: float) -> float:
 class Skeleton(NamedTuple):
     """The edges that are left, and for every pair that a test removed, all sets that separate it.
 
-    These are the separating sets of the size that removed the pair. A set that separates within the rows of
-    one context holds the context, whatever was conditioned on there.
+    These are the separating sets of the size that removed the pair. A set that separates within the
+    rows of one context holds the context, whatever was conditioned on there.
     """
 
     edges: set[Pair]
@@ -206,26 +231,30 @@ def pc_stable_contexts(
     absent: Iterable[Iterable[Node]] = (),
     possible_parent: PossibleParent = anything_is_possible,
 ) -> dict[Any, Skeleton]:
-    """One skeleton for every level by the rule "adaptive" or "masked"; by "pooled" one skeleton, under None.
+    """One skeleton for every level by the rule "adaptive" or "masked"; by "pooled" one skeleton,
+    under None.
 
     Parameters
     ----------
     answer : callable
-        `answer(x, y, given, where)`: the p-value on the rows of context `where` (None: all rows), or None if
-        untestable.
+        `answer(x, y, given, where)`: the p-value on the rows of context `where` (None: all rows),
+        or None if untestable.
     nodes, context, levels
         All nodes, the context among them; which one is the context; its values.
     max_given : int, optional
         The size of the largest conditioning set, the context counted.
     required, absent : pairs of nodes
-        Never tested; `required` ones stay, `absent` ones are removed at the start, without a separating set.
+        Never tested; `required` ones stay, `absent` ones are removed at the start, without a
+        separating set.
     possible_parent : callable
         `possible_parent(x, z)`: whether z may be in a set taken from the neighbours of x.
     """
     gone = {frozenset(pair) for pair in absent}
     fixed = {frozenset(pair) for pair in required}
     pairs = [frozenset(pair) for pair in itertools.combinations(sorted(nodes), 2)]
-    start = [pair for pair in pairs if pair not in gone and not (rule == "masked" and context in pair)]
+    start = [
+        pair for pair in pairs if pair not in gone and not (rule == "masked" and context in pair)
+    ]
     graphs = {level: Skeleton(set(start), {}) for level in ([None] if rule == "pooled" else levels)}
     largest = len(nodes) - 2 if max_given is None else min(max_given, len(nodes) - 2)
 
@@ -252,9 +281,11 @@ def pc_stable_cells(
     cells: Sequence[tuple[Any, ...]],
     alpha: float = 0.05,
 ) -> dict[tuple[Any, ...], set[Pair]]:
-    """The skeleton of every cell with several context variables: those among the conditions are fixed, no others.
+    """The skeleton of every cell with several context variables: those among the conditions are
+    fixed, no others.
 
-    A link at context variables is decided once for the cells that differ in these alone, from the union of their edges.
+    A link at context variables is decided once for the cells that differ in these alone, from the
+    union of their edges.
     """
     pairs = [frozenset(pair) for pair in itertools.combinations(sorted(nodes), 2)]
     graphs = {cell: set(pairs) for cell in cells}
@@ -263,12 +294,18 @@ def pc_stable_cells(
         for pair in pairs:
             for cell in cells:
                 others = [j for j, context in enumerate(contexts) if context not in pair]
-                alike = [c for c in cells if all(c[j] == cell[j] for j in others)] if pair & set(contexts) else [cell]
+                alike = (
+                    [c for c in cells if all(c[j] == cell[j] for j in others)]
+                    if pair & set(contexts)
+                    else [cell]
+                )
                 union = set().union(*(before[c] for c in alike))
                 if pair not in before[cell]:
                     continue
                 for chosen in candidate_sets(pair, union, size, anything_is_possible):
-                    where = tuple((c, level) for c, level in zip(contexts, cell, strict=True) if c in chosen)
+                    where = tuple(
+                        (c, level) for c, level in zip(contexts, cell, strict=True) if c in chosen
+                    )
                     p = answer(*sorted(pair), tuple(sorted(chosen - set(contexts))), where)
                     if p is not None and p > alpha:
                         graphs[cell].discard(pair)
@@ -280,8 +317,9 @@ def groups_deciding(
 ) -> list[tuple[list[Any], set[Pair]]]:
     """The contexts that decide together on a pair, with the edges its candidate sets come from.
 
-    Adaptive links at the context are decided once for all contexts, from the union of their edges (where the
-    neighbours of the context are the same in each); everything else by every context for itself.
+    Adaptive links at the context are decided once for all contexts, from the union of their edges
+    (where the neighbours of the context are the same in each); everything else by every context for
+    itself.
     """
     if rule == "adaptive" and context in pair:
         return [(list(before), set().union(*before.values()))]
@@ -291,7 +329,9 @@ def groups_deciding(
 def candidate_sets(
     pair: Pair, edges: Iterable[Pair], size: int, possible_parent: PossibleParent
 ) -> list[frozenset[Node]]:
-    """Every set of this size from the other neighbours of the one node or of the other, each once."""
+    """Every set of this size from the other neighbours of the one node or of the other, each
+    once.
+    """
     sets = set()
     for node in pair:
         usable = [z for z in neighbours(node, edges) - pair if possible_parent(node, z)]
@@ -310,7 +350,8 @@ def separating(
 ) -> list[frozenset[Node]]:
     """Those of the sets that make the pair independent, each on the rows that the rule names.
 
-    Line 8 of Algorithm 1: with the context in the set, its rows only, and the context leaves the conditions.
+    Line 8 of Algorithm 1: with the context in the set, its rows only, and the context leaves the
+    conditions.
     """
     x, y = sorted(pair)
     found = []
@@ -340,16 +381,19 @@ def collider_votes(
     max_given: int | None = None,
     possible_parent: PossibleParent = anything_is_possible,
 ) -> tuple[int, int]:
-    """For x - w - y in one context: how many sets separate x and y, and how many of these contain w.
+    """For x - w - y in one context: how many sets separate x and y, and how many of these contain
+    w.
 
-    Asked are all subsets of the other neighbours of x, and of y, in `adjacency`, each set once. A set that
-    separates within the rows of the context contains the context.
+    Asked are all subsets of the other neighbours of x, and of y, in `adjacency`, each set once. A
+    set that separates within the rows of the context contains the context.
     """
     x, w, y = triple
     pair, edges = frozenset((x, y)), list(adjacency)
     most = max(len(neighbours(x, edges)), len(neighbours(y, edges)))
     sizes = range((most if max_given is None else min(max_given, most)) + 1)
-    sets = [chosen for size in sizes for chosen in candidate_sets(pair, edges, size, possible_parent)]
+    sets = [
+        chosen for size in sizes for chosen in candidate_sets(pair, edges, size, possible_parent)
+    ]
     found = separating(answer, pair, sets, rule, context, level, alpha)
     return len(found), sum(w in chosen for chosen in found)
 
@@ -359,16 +403,21 @@ def meek(
     undirected: Iterable[Iterable[Node]],
     ambiguous: Iterable[tuple[Node, Node, Node]] = (),
 ) -> tuple[set[Arrow], set[Pair]]:
-    """The arrows and the undirected edges that are left when none of Meek's rules R1-R4 applies any more.
+    """The arrows and the undirected edges that are left when none of Meek's rules R1-R4 applies any
+    more.
 
-    An ambiguous triple (x, w, y) may be a collider at w or not, so no rule that needs a non-collider uses it:
-    R1, R3 and R4. Raises ValueError where the rules ask for both directions at once.
+    An ambiguous triple (x, w, y) may be a collider at w or not, so no rule that needs a
+    non-collider uses it: R1, R3 and R4. Raises ValueError where the rules ask for both directions
+    at once.
     """
     arrows, lines = set(directed), {frozenset(pair) for pair in undirected}
     unclear = {(w, frozenset((x, y))) for x, w, y in ambiguous}
     while True:
         implied = {
-            (a, b) for line in lines for a, b in itertools.permutations(line) if meek_says(a, b, arrows, lines, unclear)
+            (a, b)
+            for line in lines
+            for a, b in itertools.permutations(line)
+            if meek_says(a, b, arrows, lines, unclear)
         }
         if any((b, a) in implied for a, b in implied):
             raise ValueError(f"the rules contradict each other: {sorted(implied)}")
@@ -378,7 +427,9 @@ def meek(
         lines -= {frozenset(arrow) for arrow in implied}
 
 
-def meek_says(a: Node, b: Node, arrows: set[Arrow], lines: set[Pair], unclear: set[tuple[Node, Pair]]) -> bool:
+def meek_says(
+    a: Node, b: Node, arrows: set[Arrow], lines: set[Pair], unclear: set[tuple[Node, Pair]]
+) -> bool:
     """Whether one of R1-R4 turns the undirected edge a - b into a -> b."""
     nodes = {node for pair in [*arrows, *lines] for node in pair} - {a, b}
     adjacent = {frozenset(arrow) for arrow in arrows} | lines
@@ -395,7 +446,13 @@ def meek_says(a: Node, b: Node, arrows: set[Arrow], lines: set[Pair], unclear: s
     if any((a, c) in arrows and (c, b) in arrows for c in nodes):
         return True  # R2: a -> c -> b
     for c, d in itertools.permutations(nodes, 2):
-        if line(a, c) and line(a, d) and (c, b) in arrows and (d, b) in arrows and no_collider(c, a, d):
+        if (
+            line(a, c)
+            and line(a, d)
+            and (c, b) in arrows
+            and (d, b) in arrows
+            and no_collider(c, a, d)
+        ):
             return True  # R3: a - c -> b and a - d -> b
         joined = frozenset((a, d)) in adjacent
         if line(a, c) and (c, d) in arrows and (d, b) in arrows and joined and no_collider(c, a, b):
@@ -404,14 +461,19 @@ def meek_says(a: Node, b: Node, arrows: set[Arrow], lines: set[Pair], unclear: s
 
 
 def cpdag(dag: Iterable[Arrow]) -> tuple[set[Arrow], set[Pair]]:
-    """The arrows common to all DAGs with the skeleton and the v-structures of this one, and the other edges.
+    """The arrows common to all DAGs with the skeleton and the v-structures of this one, and the
+    other edges.
 
     Tries every direction of every edge: for small graphs.
     """
     truth = set(dag)
     choices = itertools.product(*[((a, b), (b, a)) for a, b in truth])
     candidates = [set(arrows) for arrows in choices]
-    equivalent = [arrows for arrows in candidates if is_acyclic(arrows) and v_structures(arrows) == v_structures(truth)]
+    equivalent = [
+        arrows
+        for arrows in candidates
+        if is_acyclic(arrows) and v_structures(arrows) == v_structures(truth)
+    ]
     common = set.intersection(*equivalent)
     return common, {frozenset(arrow) for arrow in truth} - {frozenset(arrow) for arrow in common}
 
@@ -449,7 +511,9 @@ def union_mark(marks: Iterable[str]) -> str:
 
 
 def union_mark_by_endpoints(marks: Iterable[str], pag: bool = False) -> str:
-    """The mark of a pair in the union of any graphs, letter by letter, from its marks in all contexts."""
+    """The mark of a pair in the union of any graphs, letter by letter, from its marks in all
+    contexts.
+    """
     present = [mark.replace("<=>", "+-+") for mark in marks if mark]
     if not present:
         return ""
@@ -459,7 +523,9 @@ def union_mark_by_endpoints(marks: Iterable[str], pag: bool = False) -> str:
 
 
 def _union_letter(seen: set[str], pag: bool) -> str:
-    """One end: a tail here and an arrow there differ ("+"); else what says most, in PAGs what all say or a circle."""
+    """One end: a tail here and an arrow there differ ("+"); else what says most, in PAGs what all
+    say or a circle.
+    """
     if "+" in seen or {"-", ">"} <= seen:
         return "+"
     if pag and len(seen) > 1:
@@ -467,11 +533,15 @@ def _union_letter(seen: set[str], pag: bool) -> str:
     return next(letter for letter in "->ox" if letter in seen)
 
 
-def orientation_round(endpoints: dict[Arrow, str], asked: Iterable[tuple[Node, Node, str]], pag: bool) -> set[Arrow]:
-    """Set ends (a, b), the end at b of a - b, as asked for in one round; the ends that were settled otherwise.
+def orientation_round(
+    endpoints: dict[Arrow, str], asked: Iterable[tuple[Node, Node, str]], pag: bool
+) -> set[Arrow]:
+    """Set ends (a, b), the end at b of a - b, as asked for in one round; the ends that were settled
+    otherwise.
 
-    An edge of a pattern is asked for one direction or for both, which is a conflict. In a PAG a tail asks for an arrow
-    at the other end as well, and an end that is asked for both makes a conflict of all that is open on its edge.
+    An edge of a pattern is asked for one direction or for both, which is a conflict. In a PAG a
+    tail asks for an arrow at the other end as well, and an end that is asked for both makes a
+    conflict of all that is open on its edge.
     """
     wanted = [(a, b, end) for a, b, end in asked if endpoints[a, b] == "o"]
     doubts = {(a, b) for a, b, end in asked if endpoints[a, b] in "->" and endpoints[a, b] != end}
@@ -479,17 +549,25 @@ def orientation_round(endpoints: dict[Arrow, str], asked: Iterable[tuple[Node, N
         if pag:
             claims = {(x, y, end) for x, y, end in wanted if {x, y} == {a, b}}
             claims |= {(y, x, ">") for x, y, end in claims if end == "-"}
-            contested = any((x, y, "-") in claims and (x, y, ">") in claims for x, y in ((a, b), (b, a)))
+            contested = any(
+                (x, y, "-") in claims and (x, y, ">") in claims for x, y in ((a, b), (b, a))
+            )
             new = {(x, y): "x" if contested else end for x, y, end in claims}
         else:
             heads = {(x, y) if end == ">" else (y, x) for x, y, end in wanted if {x, y} == {a, b}}
-            new = {(x, y): "x" if len(heads) > 1 else end for h in heads for x, y, end in ((*h, ">"), (*h[::-1], "-"))}
+            new = {
+                (x, y): "x" if len(heads) > 1 else end
+                for h in heads
+                for x, y, end in ((*h, ">"), (*h[::-1], "-"))
+            }
         endpoints.update({place: end for place, end in new.items() if endpoints[place] == "o"})
     return doubts
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order given: the least level of the whole family that rejects each."""
+    """Holm's adjusted p-values, in the order given: the least level of the whole family that
+    rejects each.
+    """
     adjusted = [0.0] * len(p_values)
     largest = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
@@ -498,9 +576,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def legacy_correlation(data: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float]:
+def legacy_correlation(
+    data: Floats, x: int, y: int, given: Sequence[int]
+) -> tuple[float, float, float]:
     """Partial correlation of normal scores of ranks, n - 2 - |Z|, and the two-sided p-value."""
-    scores = np.column_stack([stats.norm.ppf((stats.rankdata(column) - 0.5) / len(column)) for column in data.T])
+    scores = np.column_stack(
+        [stats.norm.ppf((stats.rankdata(column) - 0.5) / len(column)) for column in data.T]
+    )
     found = partial_correlation(scores, x, y, given)
     assert found is not None
     return found[0], found[2], found[3]
@@ -509,7 +591,9 @@ def legacy_correlation(data: Floats, x: int, y: int, given: Sequence[int]) -> tu
 def legacy_regression(
     data: Floats, context: NDArray[np.integer[Any]], y: int, given: Sequence[int]
 ) -> tuple[float, int, float]:
-    """The drop in deviance when all one-hot columns of the context join y ~ 1 + Z, with one df for every level."""
+    """The drop in deviance when all one-hot columns of the context join y ~ 1 + Z, with one df for
+    every level.
+    """
     one_hot = (context[:, None] == np.unique(context)).astype(float)
     return _deviance_drop(data[:, y], data[:, list(given)], one_hot)
 
@@ -519,20 +603,30 @@ def legacy_given_context(
 ) -> tuple[float, int, float]:
     """The drop in deviance when x joins y ~ 1 + Z + one-hot context."""
     one_hot = (context[:, None] == np.unique(context)).astype(float)
-    return _deviance_drop(data[:, y], np.column_stack([data[:, list(given)], one_hot]), data[:, [x]])
+    return _deviance_drop(
+        data[:, y], np.column_stack([data[:, list(given)], one_hot]), data[:, [x]]
+    )
 
 
 def _deviance_drop(target: Floats, before: Floats, extra: Floats) -> tuple[float, int, float]:
     def residual_sum(columns: Floats) -> float:
         design = np.column_stack([np.ones(len(target)), columns])
-        return float(((target - design @ np.linalg.lstsq(design, target, rcond=None)[0]) ** 2).sum())
+        return float(
+            ((target - design @ np.linalg.lstsq(design, target, rcond=None)[0]) ** 2).sum()
+        )
 
-    drop = len(target) * math.log(residual_sum(before) / residual_sum(np.column_stack([before, extra])))
+    drop = len(target) * math.log(
+        residual_sum(before) / residual_sum(np.column_stack([before, extra]))
+    )
     return drop, extra.shape[1], float(stats.chi2.sf(drop, extra.shape[1]))
 
 
-def adjacency_rates(found: set[Pair], true: set[Pair], nodes: Sequence[Node], told: set[Pair]) -> dict[str, float]:
-    """Rates of adjacencies; `fpr` as published: over ordered pairs, the diagonal and the told pairs included."""
+def adjacency_rates(
+    found: set[Pair], true: set[Pair], nodes: Sequence[Node], told: set[Pair]
+) -> dict[str, float]:
+    """Rates of adjacencies; `fpr` as published: over ordered pairs, the diagonal and the told pairs
+    included.
+    """
     pairs = {frozenset(pair) for pair in itertools.combinations(nodes, 2)}
     found, true = found - told, true - told
     absent_ordered = len(nodes) ** 2 - 2 * len(true)
@@ -547,7 +641,9 @@ def adjacency_rates(found: set[Pair], true: set[Pair], nodes: Sequence[Node], to
     }
 
 
-def mark_rates(arrows: set[Arrow], adjacent: set[Pair], true: set[Arrow], told: set[Pair]) -> dict[str, float]:
+def mark_rates(
+    arrows: set[Arrow], adjacent: set[Pair], true: set[Arrow], told: set[Pair]
+) -> dict[str, float]:
     """Right arrows among found adjacencies, and among true links."""
     right = {arrow for arrow in arrows & true if frozenset(arrow) not in told}
     found = adjacent - told
@@ -558,12 +654,18 @@ def mark_rates(arrows: set[Arrow], adjacent: set[Pair], true: set[Arrow], told: 
     }
 
 
-def label_rates(found: Sequence[set[Pair]], true: Sequence[set[Pair]], context: Node) -> dict[str, float]:
-    """Of the pairs without the context that change between contexts, those that have just the right contexts."""
+def label_rates(
+    found: Sequence[set[Pair]], true: Sequence[set[Pair]], context: Node
+) -> dict[str, float]:
+    """Of the pairs without the context that change between contexts, those that have just the right
+    contexts.
+    """
 
     def changing(graphs: Sequence[set[Pair]]) -> dict[Pair, list[bool]]:
         labels = {pair: [pair in graph for graph in graphs] for graph in graphs for pair in graph}
-        return {pair: label for pair, label in labels.items() if not all(label) and context not in pair}
+        return {
+            pair: label for pair, label in labels.items() if not all(label) and context not in pair
+        }
 
     here, there = changing(found), changing(true)
     right = [pair for pair in here if here[pair] == there.get(pair)]
@@ -577,14 +679,21 @@ def bootstrap_error(values: Sequence[float], weights: Floats) -> float:
     """The standard deviation of resampled means, resample after resample."""
     means = []
     for counts in weights:
-        drawn = [v for v, count in zip(values, counts, strict=True) for _ in range(int(count)) if not math.isnan(v)]
+        drawn = [
+            v
+            for v, count in zip(values, counts, strict=True)
+            for _ in range(int(count))
+            if not math.isnan(v)
+        ]
         if drawn:
             means.append(sum(drawn) / len(drawn))
     return float(np.std(means, ddof=1))
 
 
 def regression_slope(data: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, float]:
-    """The coefficient of x in least squares of y on an intercept, x and Z, and its standard error."""
+    """The coefficient of x in least squares of y on an intercept, x and Z, and its standard
+    error.
+    """
     design = np.column_stack([np.ones(len(data)), data[:, x], *(data[:, z] for z in given)])
     coefficients = np.linalg.lstsq(design, data[:, y], rcond=None)[0]
     residuals = data[:, y] - design @ coefficients
@@ -601,20 +710,34 @@ def heterogeneity(slopes: Sequence[tuple[float, float]]) -> float:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values, in the order given: the least false-discovery rate at which each is a discovery."""
+    """Adjusted p-values, in the order given: the least false-discovery rate at which each is a
+    discovery.
+    """
     m = len(p_values)
     ranked = sorted(p_values)
-    return [min(min(1.0, ranked[k] * m / (k + 1)) for k in range(ranked.index(p), m)) for p in p_values]
-
-
-def wilks(data: Floats, first: NDArray[Any], second: NDArray[Any], given: Sequence[int]) -> tuple[float, int, float]:
-    """Bartlett's statistic of Wilks' lambda between the indicators of two categorical columns, its df and p-value."""
-    indicators = [
-        np.column_stack([column == v for v in np.unique(column)[1:]]).astype(float) for column in (first, second)
+    return [
+        min(min(1.0, ranked[k] * m / (k + 1)) for k in range(ranked.index(p), m)) for p in p_values
     ]
-    left, right = (np.column_stack([fit(column, data[:, list(given)])[0] for column in part.T]) for part in indicators)
+
+
+def wilks(
+    data: Floats, first: NDArray[Any], second: NDArray[Any], given: Sequence[int]
+) -> tuple[float, int, float]:
+    """Bartlett's statistic of Wilks' lambda between the indicators of two categorical columns, its
+    df and p-value.
+    """
+    indicators = [
+        np.column_stack([column == v for v in np.unique(column)[1:]]).astype(float)
+        for column in (first, second)
+    ]
+    left, right = (
+        np.column_stack([fit(column, data[:, list(given)])[0] for column in part.T])
+        for part in indicators
+    )
     both = np.column_stack([left, right])
-    volume = np.linalg.det(both.T @ both) / np.linalg.det(left.T @ left) / np.linalg.det(right.T @ right)
+    volume = (
+        np.linalg.det(both.T @ both) / np.linalg.det(left.T @ left) / np.linalg.det(right.T @ right)
+    )
     df = left.shape[1] * right.shape[1]
     statistic = -(len(data) - 1 - len(given) - (both.shape[1] + 1) / 2) * math.log(volume)
     return statistic, df, float(stats.chi2.sf(statistic, df))

@@ -1,17 +1,26 @@
-"""The twin of `basis`, slow and plain: every column from rows, every regression by least squares."""
+"""The twin of `basis`, slow and plain: every column from rows, every regression by least
+squares.
+"""
 
 import numpy as np
 from scipy import stats
 
 
 def columns(values: np.ndarray) -> np.ndarray:
-    """A number and its curves, shape (rows, columns), each by least squares without the ones before."""
+    """A number and its curves, shape (rows, columns), each by least squares without the ones
+    before.
+    """
     x = (values - values.mean()) / values.std()
     hinges, steps = (
         np.quantile(x, (0.4, 0.6, 0.2, 0.8, 0.1, 0.9, 0.03, 0.97)),
         np.quantile(x, (0.2, 0.35, 0.5, 0.65, 0.8)),
     )
-    offered = [x, x**2, *(np.where(x > k, x - k, 0.0) ** 2 for k in hinges), *((x > k) * 1.0 for k in steps)]
+    offered = [
+        x,
+        x**2,
+        *(np.where(x > k, x - k, 0.0) ** 2 for k in hinges),
+        *((x > k) * 1.0 for k in steps),
+    ]
     kept = np.ones((len(x), 1))
     for column in offered:
         rest = residual(column, kept)
@@ -30,9 +39,16 @@ def chosen(y: np.ndarray, design: np.ndarray, curves: np.ndarray) -> list[int]:
     while len(taken) < n // 10:
         here = np.column_stack([design, curves[:, taken]])
         now = np.sum(residual(y, here) ** 2)
-        gains = [-np.inf if j in taken or np.mean(residual(curves[:, j], here) ** 2) < 1e-6
-                 else n / 2 * np.log(now / np.sum(residual(y, np.column_stack([here, curves[:, j]])) ** 2))
-                 for j in range(curves.shape[1])]  # fmt: skip
+        gains = [
+            (
+                -np.inf
+                if j in taken or np.mean(residual(curves[:, j], here) ** 2) < 1e-6
+                else n
+                / 2
+                * np.log(now / np.sum(residual(y, np.column_stack([here, curves[:, j]])) ** 2))
+            )
+            for j in range(curves.shape[1])
+        ]
         if max(gains) <= 2.0:
             break
         taken.append(int(np.argmax(gains)))

@@ -1,7 +1,8 @@
-"""Slow, obvious twins of mechanisms and effects: raw rows, loops, numerical derivatives; nothing from the package.
+"""Slow, obvious twins of mechanisms and effects: raw rows, loops, numerical derivatives; nothing
+from the package.
 
-A graph is a mapping from context to a mapping from effect to the list of its causes; `table` is a DataFrame whose
-column R is the context.
+A graph is a mapping from context to a mapping from effect to the list of its causes; `table` is a
+DataFrame whose column R is the context.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from scipy import optimize, special
 
 
 def least_squares(table, effect, causes, errors=True):
-    """Intercept and slopes, their HC3 covariance and the classical one, from the rows; the slopes alone are faster.
+    """Intercept and slopes, their HC3 covariance and the classical one, from the rows; the slopes
+    alone are faster.
 
-    Columns are fitted in units of their spread around their mean: normal equations of a column with mean -7 and spread
-    .001 lose the digits that tests look at, and how many depends on the processor.
+    Columns are fitted in units of their spread around their mean: normal equations of a column with
+    mean -7 and spread .001 lose the digits that tests look at, and how many depends on the
+    processor.
     """
     y, x = table[effect].to_numpy(float), table[list(causes)].to_numpy(float)
     mean, spread = x.mean(axis=0), x.std(axis=0)
@@ -40,7 +43,9 @@ def least_squares(table, effect, causes, errors=True):
 
 
 def weighted_least_squares(table, effect, causes, weights):
-    """Intercept and slopes, and their HC3 covariance, of rows that count by their weights: rows times their root."""
+    """Intercept and slopes, and their HC3 covariance, of rows that count by their weights: rows
+    times their root.
+    """
     y, x = table[effect].to_numpy(float), table[list(causes)].to_numpy(float)
     root = np.sqrt(weights)
     design, response = np.column_stack([np.ones(len(y)), x]) * root[:, None], y * root
@@ -58,7 +63,9 @@ def rows_of(table, graph, context, effect):
 
 
 def mechanisms(table, graph, errors=True):
-    """{(context, effect): (causes, intercept and slopes, HC3 covariance)}; fits on the same rows are one object."""
+    """{(context, effect): (causes, intercept and slopes, HC3 covariance)}; fits on the same rows
+    are one object.
+    """
     found, made = {}, {}
     for context, causes_of in graph.items():
         for effect in causes_of:
@@ -77,12 +84,16 @@ def paths(causes_of, x, y):
     """All directed paths between system variables."""
     if x == y:
         return [[x]]
-    return [[*path, y] for cause in causes_of[y] if cause != "R" for path in paths(causes_of, x, cause)]
+    return [
+        [*path, y] for cause in causes_of[y] if cause != "R" for path in paths(causes_of, x, cause)
+    ]
 
 
 def along(fits, context, path):
     """The product of the slopes along a path."""
-    steps = (fits[context, b][1][1 + fits[context, b][0].index(a)] for a, b in itertools.pairwise(path))
+    steps = (
+        fits[context, b][1][1 + fits[context, b][0].index(a)] for a, b in itertools.pairwise(path)
+    )
     return float(np.prod(list(steps)))
 
 
@@ -100,7 +111,8 @@ def mean_under(fits, graph, context, y, means, fixed=()):
         return means[y]
     causes, slopes, _ = fits[context, y]
     return slopes[0] + sum(
-        b * mean_under(fits, graph, context, c, means, fixed) for c, b in zip(causes, slopes[1:], strict=True)
+        b * mean_under(fits, graph, context, c, means, fixed)
+        for c, b in zip(causes, slopes[1:], strict=True)
     )
 
 
@@ -122,14 +134,18 @@ def standard_error(number, fits, step=1e-5):
             for sign in (1.0, -1.0):
                 slopes = fit[1].copy()
                 slopes[place] += sign * step
-                at.append(number({k: (f[0], slopes, f[2]) if f is fit else f for k, f in fits.items()}))
+                at.append(
+                    number({k: (f[0], slopes, f[2]) if f is fit else f for k, f in fits.items()})
+                )
             gradient[place] = (at[0] - at[1]) / (2.0 * step)
         variance += gradient @ fit[2] @ gradient
     return float(np.sqrt(variance))
 
 
 def likelihood_fit(kind, y, columns):
-    """The mean of a category or a count by maximum likelihood with a general optimiser, intercept first."""
+    """The mean of a category or a count by maximum likelihood with a general optimiser, intercept
+    first.
+    """
     design = np.column_stack([np.ones(len(y)), columns])
 
     def loss(slopes):
@@ -138,7 +154,9 @@ def likelihood_fit(kind, y, columns):
             return float(np.sum(np.logaddexp(0.0, fitted) - y * fitted))
         return float(np.sum(np.exp(fitted) - y * fitted))
 
-    slopes = optimize.minimize(loss, np.zeros(design.shape[1]), method="BFGS", options={"gtol": 1e-7}).x
+    slopes = optimize.minimize(
+        loss, np.zeros(design.shape[1]), method="BFGS", options={"gtol": 1e-7}
+    ).x
     return lambda some: (special.expit if kind == "categorical" else np.exp)(
         np.column_stack([np.ones(len(some)), some]) @ slopes
     )

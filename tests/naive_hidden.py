@@ -51,14 +51,20 @@ def separated(links: Links, x: int, y: int, given: Sequence[int]) -> bool:
 
 def leaves_open(links: Links, start: int, y: int, given: Sequence[int]) -> bool:
     """Whether a path is open whose first arrow points away from its start."""
-    return any(links[path[0]][path[1]] and is_open(links, path, given) for path in paths(links, start, y))
+    return any(
+        links[path[0]][path[1]] and is_open(links, path, given) for path in paths(links, start, y)
+    )
 
 
 def has_inducing_path(links: Links, x: int, y: int, observed: Sequence[int]) -> bool:
-    """Whether a path has no observed non-collider inside, and every collider is an ancestor of an end."""
+    """Whether a path has no observed non-collider inside, and every collider is an ancestor of an
+    end.
+    """
     for path in paths(links, x, y):
         inner = list(zip(path, path[1:], path[2:], strict=False))
-        colliders = {node for before, node, after in inner if is_collider(links, before, node, after)}
+        colliders = {
+            node for before, node, after in inner if is_collider(links, before, node, after)
+        }
         if all(node in colliders or node not in observed for node in path[1:-1]) and all(
             descendants(links, node) & {x, y} for node in colliders
         ):
@@ -76,12 +82,16 @@ def subsets(members: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def possible_d_sep(adjacency: Links, colliders: set[tuple[int, int, int]], x: int) -> set[int]:
-    """What is reached from x by paths on which every inner node is a collider or in a triangle with its neighbours."""
+    """What is reached from x by paths on which every inner node is a collider or in a triangle with
+    its neighbours.
+    """
     found = set()
     for v in range(len(adjacency)):
         for path in paths(adjacency, x, v) if v != x else ():
             triples = zip(path, path[1:], path[2:], strict=False)
-            if all(adjacency[a][c] or (min(a, c), b, max(a, c)) in colliders for a, b, c in triples):
+            if all(
+                adjacency[a][c] or (min(a, c), b, max(a, c)) in colliders for a, b, c in triples
+            ):
                 found.add(v)
                 break
     return found

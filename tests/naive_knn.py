@@ -1,4 +1,5 @@
-"""Slow, obvious twins of the nonparametric tests, written from the papers; nothing is imported from the package.
+"""Slow, obvious twins of the nonparametric tests, written from the papers; nothing is imported from
+the package.
 
 A column is a pair `(values, is_code)`: codes are either equal or farther apart than any two ranks.
 """
@@ -18,7 +19,9 @@ Column = tuple[Any, bool]
 
 
 def frenzel_pompe(x: Any, y: Any, given: Sequence[Any], share: float) -> float:
-    """psi(k) - <psi(n_xz) + psi(n_yz) - psi(n_z)> on ranks; n counts the rows closer than the k-th neighbour."""
+    """psi(k) - <psi(n_xz) + psi(n_yz) - psi(n_z)> on ranks; n counts the rows closer than the k-th
+    neighbour.
+    """
     n = len(x)
     k = max(1, int(share * n)) if share < 1 else int(share)
     ranks = [stats.rankdata(column) for column in (x, y, *given)]
@@ -26,16 +29,20 @@ def frenzel_pompe(x: Any, y: Any, given: Sequence[Any], share: float) -> float:
     for i in range(n):
         gaps = [np.abs(column - column[i]) for column in ranks]
         radius = np.sort(largest(gaps, n))[k]
-        closer = [np.sum(largest(part, n) < radius) for part in (gaps[:1] + gaps[2:], gaps[1:], gaps[2:])]
+        closer = [
+            np.sum(largest(part, n) < radius) for part in (gaps[:1] + gaps[2:], gaps[1:], gaps[2:])
+        ]
         total += special.digamma(k) - special.digamma(closer[0]) - special.digamma(closer[1])
         total += special.digamma(closer[2])
     return total / n
 
 
 def mesner_shalizi(x: Column, y: Column, given: Sequence[Column], share: float) -> float:
-    """<psi(n_xyz) - psi(n_xz) - psi(n_yz) + psi(n_z)>; n counts the other rows as close as the k-th neighbour.
+    """<psi(n_xyz) - psi(n_xz) - psi(n_yz) + psi(n_z)>; n counts the other rows as close as the k-th
+    neighbour.
 
-    k is a share of the rows with the same codes, or that many of them; no such other row: the term is 0.
+    k is a share of the rows with the same codes, or that many of them; no such other row: the term
+    is 0.
     """
     n = len(x[0])
     total = 0.0
@@ -48,7 +55,12 @@ def mesner_shalizi(x: Column, y: Column, given: Sequence[Column], share: float) 
         radius = np.sort(largest(gaps, n))[k]
         parts = (gaps, gaps[:1] + gaps[2:], gaps[1:], gaps[2:])
         joint, with_x, with_y, alone = (np.sum(largest(part, n) <= radius) - 1 for part in parts)
-        total += special.digamma(joint) - special.digamma(with_x) - special.digamma(with_y) + special.digamma(alone)
+        total += (
+            special.digamma(joint)
+            - special.digamma(with_x)
+            - special.digamma(with_y)
+            + special.digamma(alone)
+        )
     return total / n
 
 
@@ -67,8 +79,12 @@ def largest(gaps: Sequence[Floats], n: int) -> Floats:
 
 
 def disco(values: Any, codes: Any) -> float:
-    """F = [(T - W) / (k - 1)] / [W / (n - k)] from all pairs, with dispersions n g / 2, g the mean distance."""
-    groups = [[v for v, c in zip(values, codes, strict=True) if c == code] for code in sorted(set(codes))]
+    """F = [(T - W) / (k - 1)] / [W / (n - k)] from all pairs, with dispersions n g / 2, g the mean
+    distance.
+    """
+    groups = [
+        [v for v, c in zip(values, codes, strict=True) if c == code] for code in sorted(set(codes))
+    ]
     total, within = dispersion(list(values)), sum(dispersion(group) for group in groups)
     n, k = len(values), len(groups)
     return ((total - within) / (k - 1)) / (within / (n - k))
@@ -79,15 +95,21 @@ def dispersion(group: Sequence[float]) -> float:
     return len(group) / 2 * sum(abs(a - b) for a in group for b in group) / len(group) ** 2
 
 
-def residual_covariance(x: Floats, y: Floats, design: Floats, ridge: float = 1e-8) -> tuple[float, float]:
-    """n ||cov||² of the residuals of two blocks of features on a third, and its p-value from eigenvalues."""
+def residual_covariance(
+    x: Floats, y: Floats, design: Floats, ridge: float = 1e-8
+) -> tuple[float, float]:
+    """n ||cov||² of the residuals of two blocks of features on a third, and its p-value from
+    eigenvalues.
+    """
     n = len(x)
     hat = np.zeros((n, n))
     if design.shape[1]:
         gram = design.T @ design
         gram += ridge * np.linalg.eigvalsh(gram).max() * np.eye(len(gram))
         hat = design @ np.linalg.solve(gram, design.T)
-    left, right = (block - block.mean(axis=0) - hat @ (block - block.mean(axis=0)) for block in (x, y))
+    left, right = (
+        block - block.mean(axis=0) - hat @ (block - block.mean(axis=0)) for block in (x, y)
+    )
     statistic = sum(float(a @ b) ** 2 for a in left.T for b in right.T) / n
     products = np.column_stack([a * b for a in left.T for b in right.T])
     weights = np.linalg.eigvalsh(products.T @ products / (n - 1 - np.trace(hat)))
@@ -95,13 +117,17 @@ def residual_covariance(x: Floats, y: Floats, design: Floats, ridge: float = 1e-
 
 
 def hall_buckley_eagleson(q: float, weights: Floats) -> float:
-    """P(sum of weights times chi2_1 > q) by the gamma law with the same mean, variance and skewness."""
+    """P(sum of weights times chi2_1 > q) by the gamma law with the same mean, variance and
+    skewness.
+    """
     mean, variance, third = weights.sum(), 2 * (weights**2).sum(), 8 * (weights**3).sum()
     skewness = third / variance**1.5
     return float(stats.pearson3.sf(q, skewness, loc=mean, scale=math.sqrt(variance)))
 
 
-def sequential_p(observed: float, statistics: Iterable[float], most: int, enough: int | None) -> float:
+def sequential_p(
+    observed: float, statistics: Iterable[float], most: int, enough: int | None
+) -> float:
     """Besag and Clifford's p-value, one statistic after the other."""
     reached = 0
     for drawn, statistic in enumerate(statistics, start=1):

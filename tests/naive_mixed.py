@@ -1,7 +1,8 @@
-"""Slow, obvious twins of the tests for columns of any kinds: likelihoods by scipy.optimize, tables by counting rows.
+"""Slow, obvious twins of the tests for columns of any kinds: likelihoods by scipy.optimize, tables
+by counting rows.
 
-Columns come as (kind, values) with the kinds "number", "category", "ordered", "count". Nothing is imported from the
-package.
+Columns come as (kind, values) with the kinds "number", "category", "ordered", "count". Nothing is
+imported from the package.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def maximum(log_likelihood: Callable[[Floats], float], start: Floats) -> float:
     """The largest value, by BFGS with numerical derivatives, then once more from there."""
     found = start
     for _ in range(2):
-        found = optimize.minimize(lambda b: -log_likelihood(b), found, method="BFGS", options={"gtol": 1e-6}).x
+        found = optimize.minimize(
+            lambda b: -log_likelihood(b), found, method="BFGS", options={"gtol": 1e-6}
+        ).x
     return log_likelihood(found)
 
 
@@ -54,13 +57,17 @@ def logit(values: Floats, design: Floats) -> float:
     def log_likelihood(coefficients: Floats) -> float:
         slopes = np.vstack([np.zeros(full.shape[1]), coefficients.reshape(len(classes) - 1, -1)])
         scores = full @ slopes.T
-        return float(scores[np.arange(len(codes)), codes].sum() - np.logaddexp.reduce(scores, axis=1).sum())
+        return float(
+            scores[np.arange(len(codes)), codes].sum() - np.logaddexp.reduce(scores, axis=1).sum()
+        )
 
     return maximum(log_likelihood, np.zeros((len(classes) - 1) * full.shape[1]))
 
 
 def proportional_odds(values: Floats, design: Floats) -> float:
-    """The largest log-likelihood of P(class <= j) = F(cut_j - x b), cuts as a first one and log increments."""
+    """The largest log-likelihood of P(class <= j) = F(cut_j - x b), cuts as a first one and log
+    increments.
+    """
     classes, codes = np.unique(values, return_inverse=True)
     free = len(classes) - 1
 
@@ -76,26 +83,37 @@ def proportional_odds(values: Floats, design: Floats) -> float:
 
 
 def poisson(values: Floats, design: Floats) -> tuple[float, float]:
-    """The largest log-likelihood of a Poisson regression without log(count!), and Pearson's chi-squared there."""
+    """The largest log-likelihood of a Poisson regression without log(count!), and Pearson's
+    chi-squared there.
+    """
     full = np.column_stack([np.ones(len(values)), design])
     start = np.concatenate([[math.log(values.mean())], np.zeros(design.shape[1])])
 
     def log_likelihood(b: Floats) -> float:
         return float(values @ (full @ b) - np.exp(np.clip(full @ b, -50, 50)).sum())
 
-    found = optimize.minimize(lambda b: -log_likelihood(b), start, method="BFGS", options={"gtol": 1e-7}).x
+    found = optimize.minimize(
+        lambda b: -log_likelihood(b), start, method="BFGS", options={"gtol": 1e-7}
+    ).x
     mean = np.exp(full @ found)
     return log_likelihood(found), float(((values - mean) ** 2 / mean).sum())
 
 
-def regression_p(response: Column, other: Column, given: Sequence[Column]) -> tuple[float, float, float]:
-    """Statistic, df and p-value of adding `other` to the regression of `response` on the conditions."""
+def regression_p(
+    response: Column, other: Column, given: Sequence[Column]
+) -> tuple[float, float, float]:
+    """Statistic, df and p-value of adding `other` to the regression of `response` on the
+    conditions.
+    """
     kind, values = response
     before = regressors(given) if given else np.zeros((len(values), 0))
     after = np.column_stack([before, regressors([other], as_conditions=False)])
     added = rank(after) - rank(before)
     if kind == "number":
-        left = [float(naive.fit(values, design)[0] @ naive.fit(values, design)[0]) for design in (before, after)]
+        left = [
+            float(naive.fit(values, design)[0] @ naive.fit(values, design)[0])
+            for design in (before, after)
+        ]
         spare = len(values) - rank(after)
         f = (left[0] - left[1]) / added / (left[1] / spare)
         return f, added, float(stats.f.sf(f, added, spare))
@@ -122,7 +140,9 @@ def tsagris(x: Column, y: Column, given: Sequence[Column]) -> float:
 
 
 def g_squared(x: Floats, y: Floats, given: Sequence[Floats]) -> tuple[float, int]:
-    """2 Σ O log(O / E) over the strata where both columns have two values and repeat one, and its df."""
+    """2 Σ O log(O / E) over the strata where both columns have two values and repeat one, and its
+    df.
+    """
     strata = list(zip(*given, strict=True)) if given else [()] * len(x)
     total, df = 0.0, 0
     for stratum in sorted(set(strata)):
@@ -136,7 +156,9 @@ def g_squared(x: Floats, y: Floats, given: Sequence[Floats]) -> tuple[float, int
     return total, df
 
 
-def stratified(x: Floats, y: Floats, numbers: Sequence[Floats], categories: Sequence[Floats]) -> tuple[float, int, int]:
+def stratified(
+    x: Floats, y: Floats, numbers: Sequence[Floats], categories: Sequence[Floats]
+) -> tuple[float, int, int]:
     """Σ (n - q - 3) atanh(r)² over strata with spare rows, their number, and the rows in them."""
     data = np.column_stack([x, y, *numbers])
     strata = list(zip(*categories, strict=True))
@@ -145,12 +167,18 @@ def stratified(x: Floats, y: Floats, numbers: Sequence[Floats], categories: Sequ
         rows = data[[s == stratum for s in strata]]
         found = naive.residual_correlation(rows, 0, 1, range(2, data.shape[1]))
         if found is not None and (weight := len(rows) - found[1] - 3) > 0:
-            total, used, inside = total + weight * math.atanh(found[0]) ** 2, used + 1, inside + len(rows)
+            total, used, inside = (
+                total + weight * math.atanh(found[0]) ** 2,
+                used + 1,
+                inside + len(rows),
+            )
     return total, used, inside
 
 
 def sandwich(x: Floats, y: Floats, design: Floats) -> tuple[float, int, float]:
-    """Σ e_x e_y / sqrt(Σ e_x² e_y² / (1 - h) - (Σ e_x e_y)² / n), n - rank - 1, and the p-value of Student's t."""
+    """Σ e_x e_y / sqrt(Σ e_x² e_y² / (1 - h) - (Σ e_x e_y)² / n), n - rank - 1, and the p-value of
+    Student's t.
+    """
     n = len(x)
     full = np.column_stack([np.ones(n), design])
     hat = full @ np.linalg.pinv(full)
@@ -163,7 +191,11 @@ def sandwich(x: Floats, y: Floats, design: Floats) -> tuple[float, int, float]:
 
 
 def wilks(x: Floats, y: Floats, design: Floats) -> float:
-    """Wilks' lambda of two sets of columns given a third: the determinant of what is left, over the product of both."""
+    """Wilks' lambda of two sets of columns given a third: the determinant of what is left, over the
+    product of both.
+    """
     left = [np.column_stack([naive.fit(column, design)[0] for column in part.T]) for part in (x, y)]
     both = np.column_stack(left)
-    return float(np.linalg.det(both.T @ both) / np.prod([np.linalg.det(part.T @ part) for part in left]))
+    return float(
+        np.linalg.det(both.T @ both) / np.prod([np.linalg.det(part.T @ part) for part in left])
+    )

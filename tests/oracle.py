@@ -28,8 +28,18 @@ def search_oracle(
 ) -> FoundGraphs:
     """The graphs that a search finds when every independence question is answered exactly."""
     links = (knowledge or Knowledge()).links(model.names)
-    plan = Plan(len(model.names), model.contexts, rule, levels, links, 0.5, len(model.names), collider_rule,
-                masked_scope, always_trusted if across else None)  # fmt: skip
+    plan = Plan(
+        len(model.names),
+        model.contexts,
+        rule,
+        levels,
+        links,
+        0.5,
+        len(model.names),
+        collider_rule,
+        masked_scope,
+        always_trusted if across else None,
+    )
     search = BatchedSearch(OracleTest(model).prepare(None))
     return algorithm_1(search, plan, 1, lambda size, done, total: None)
 
@@ -44,10 +54,13 @@ def skeleton(truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return truth | truth.swapaxes(-1, -2)
 
 
-def of_some_skeletons(models: Iterable[NDArray[np.bool_]], every: int) -> list[tuple[int, NDArray[np.bool_]]]:
+def of_some_skeletons(
+    models: Iterable[NDArray[np.bool_]], every: int
+) -> list[tuple[int, NDArray[np.bool_]]]:
     """The models of one in `every` skeletons, numbered as in `models`.
 
-    Models with the same independences have the same skeleton, so that none of a chosen one is left out.
+    Models with the same independences have the same skeleton, so that none of a chosen one is left
+    out.
     """
     groups = defaultdict(list)
     for number, truth in enumerate(models):
@@ -61,7 +74,9 @@ def wrong_marks(endpoints: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:
 
 
 def open_to_kin(endpoints: Endpoints, contexts: Iterable[int]) -> bool:
-    """Whether a link of a context variable is open though arrows of any graphs lead along it: rule A1 would turn it."""
+    """Whether a link of a context variable is open though arrows of any graphs lead along it: rule
+    A1 would turn it.
+    """
     reach = directed(endpoints).any(axis=0)
     for _ in range(3):
         reach |= reach @ reach

@@ -1,4 +1,6 @@
-"""Each place speaks its own language: Python in messages, options on the command line, labels in the app."""
+"""Each place speaks its own language: Python in messages, options on the command line, labels in
+the app.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ def text_of(node: ast.expr) -> str | None:
             if isinstance(part, ast.Constant):
                 parts.append(str(part.value))
             else:
-                parts.append("'x'" if isinstance(part, ast.FormattedValue) and part.conversion == ord("r") else "x")
+                parts.append(
+                    "'x'"
+                    if isinstance(part, ast.FormattedValue) and part.conversion == ord("r")
+                    else "x"
+                )
         return "".join(parts)
     return None
 
@@ -45,10 +51,19 @@ def messages() -> list[str]:
         if file.relative_to(PACKAGE).parts[0] in OTHER_DOORS:
             continue
         tree = ast.parse(file.read_text())
-        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        inside = {
+            id(part)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.JoinedStr)
+            for part in node.values
+        }
         plain = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
-            text = text_of(node) if isinstance(node, ast.expr) and id(node) not in inside | plain else None
+            text = (
+                text_of(node)
+                if isinstance(node, ast.expr) and id(node) not in inside | plain
+                else None
+            )
             if text is not None and " " in text.strip():
                 found.append(text)
     return found
@@ -59,7 +74,11 @@ OPTION = re.compile(rf"(?<![\w.])({'|'.join(KNOWN)}|context)=(?!=)")
 
 
 def test_messages_of_the_library_name_no_flags() -> None:
-    flags = [text for text in MESSAGES if re.search(r"(?<![\w-])--[a-z]{2,}", text) and not text.startswith("python ")]
+    flags = [
+        text
+        for text in MESSAGES
+        if re.search(r"(?<![\w-])--[a-z]{2,}", text) and not text.startswith("python ")
+    ]
     assert flags == []
 
 
@@ -76,39 +95,71 @@ def test_no_message_on_the_command_line_is_in_python() -> None:
         assert "pandas.read_csv" not in in_the_app(f"do this, or {text}"), text
 
 
-@pytest.mark.parametrize(("python", "command"), [
-    ("pass kinds={'PID': 'ordered'}, or 'categorical'", "pass --kind PID=ordered, or 'categorical'"),
-    ("kinds={'my grade': 'count'}", "--kind 'my grade=count'"),
-    ("pass na_values=['.', 'NA']", "pass --na=.,NA"),
-    ("pass na_values=[-9999]", "pass --na=-9999"),
-    ("leave alpha out, or pass method='score-ac'", "leave alpha out, or pass --method score-ac"),
-    ("if rows follow each other in time pass time='day' with lags=..., such as lags=3",
-     "if rows follow each other in time pass --time day with --lags N, such as --lags 3"),
-    ("declare it: context=cc.threshold(\"VPD\", 0.6), without the column R",
-     "declare it: --context 'VPD > 0.6', without the column R"),
-    ("cc.bins(\"T\", edges=[0.3, 0.6]) among the contexts", "'T bins 0.3,0.6' among the contexts"),
-    ("pass knowledge=cc.Knowledge(tiers=...)", "pass --knowledge FILE with tiers"),
-    ("pass strict=True, or context_confounded=False", "pass --strict, or --no-context-confounded"),
-    ("pass a larger sample=, or method='pc-ac'", "pass a larger --sample, or --method pc-ac"),
-    ("max_given is -1, expected a whole number from 0", "--max-given is -1, expected a whole number from 0"),
-    ("a column x_missing=3 stays", "a column x_missing=3 stays"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("python", "command"),
+    [
+        (
+            "pass kinds={'PID': 'ordered'}, or 'categorical'",
+            "pass --kind PID=ordered, or 'categorical'",
+        ),
+        ("kinds={'my grade': 'count'}", "--kind 'my grade=count'"),
+        ("pass na_values=['.', 'NA']", "pass --na=.,NA"),
+        ("pass na_values=[-9999]", "pass --na=-9999"),
+        (
+            "leave alpha out, or pass method='score-ac'",
+            "leave alpha out, or pass --method score-ac",
+        ),
+        (
+            "if rows follow each other in time pass time='day' with lags=..., such as lags=3",
+            "if rows follow each other in time pass --time day with --lags N, such as --lags 3",
+        ),
+        (
+            'declare it: context=cc.threshold("VPD", 0.6), without the column R',
+            "declare it: --context 'VPD > 0.6', without the column R",
+        ),
+        (
+            'cc.bins("T", edges=[0.3, 0.6]) among the contexts',
+            "'T bins 0.3,0.6' among the contexts",
+        ),
+        ("pass knowledge=cc.Knowledge(tiers=...)", "pass --knowledge FILE with tiers"),
+        (
+            "pass strict=True, or context_confounded=False",
+            "pass --strict, or --no-context-confounded",
+        ),
+        ("pass a larger sample=, or method='pc-ac'", "pass a larger --sample, or --method pc-ac"),
+        (
+            "max_given is -1, expected a whole number from 0",
+            "--max-given is -1, expected a whole number from 0",
+        ),
+        ("a column x_missing=3 stays", "a column x_missing=3 stays"),
+    ],
+)
 def test_what_the_command_line_says(python: str, command: str) -> None:
     said = on_the_command_line(python)
     assert said.replace("--na=.,NA", "--na .,NA") == command.replace("--na=.,NA", "--na .,NA")
 
 
 def test_each_door(tmp_path: Path) -> None:
-    """The same two faults of a table, in Python and on the command line; what is written as JSON speaks Python."""
+    """The same two faults of a table, in Python and on the command line; what is written as JSON
+    speaks Python.
+    """
     random = np.random.default_rng(0)
-    table = pd.DataFrame(random.standard_normal((60, 3)), columns=list("ABC")).assign(R=["a", "b"] * 30)
+    table = pd.DataFrame(random.standard_normal((60, 3)), columns=list("ABC")).assign(
+        R=["a", "b"] * 30
+    )
     table.loc[3, "A"] = np.nan
     file = tmp_path / "data.csv"
     table.to_csv(file, index=False)
     (problem,) = cc.check(table, "R").problems
-    assert "pass missing='model', which uses every observed cell, or missing='listwise' to drop" in problem
+    assert (
+        "pass missing='model', which uses every observed cell, or missing='listwise' to drop"
+        in problem
+    )
     shown = CliRunner().invoke(app, ["check", str(file), "--context", "R"], env={"COLUMNS": "300"})
-    assert "pass --missing model, which uses every observed cell, or --missing listwise to drop" in shown.stdout
+    assert (
+        "pass --missing model, which uses every observed cell, or --missing listwise to drop"
+        in shown.stdout
+    )
     told = CliRunner().invoke(app, ["check", str(file), "--context", "R", "--json", "-"])
     assert json.loads(told.stdout)["problems"] == [problem]
     assert "pass missing: model, which" in in_the_app(problem)
@@ -121,11 +172,26 @@ def test_each_door(tmp_path: Path) -> None:
 
 
 def test_no_p_value_and_no_probability_is_written_as_zero_or_one() -> None:
-    assert [p_text(p) for p in (0.0, 1e-300, 3e-17, 2e-5, 0.04)] == ["< 1e-16", "< 1e-16", "< 1e-16", "2e-05", "0.04"]
+    assert [p_text(p) for p in (0.0, 1e-300, 3e-17, 2e-5, 0.04)] == [
+        "< 1e-16",
+        "< 1e-16",
+        "< 1e-16",
+        "2e-05",
+        "0.04",
+    ]
     assert [p_words(p) for p in (0.0, 0.04)] == ["p < 1e-16", "p = 0.04"]
-    assert [share_text(share) for share in (0.0, 0.004, 0.5, 1.0)] == ["< 0.01", "< 0.01", "0.50", "> 0.99"]
-    sections = [Section("Tests", (), pd.DataFrame({"x": ["A"], "p": [0.0], "q": [1e-20], "size": [0.0]}))]
-    assert [_section(section)["rows"] for section in sections] == [[["A", "< 1e-16", "< 1e-16", "0"]]]
+    assert [share_text(share) for share in (0.0, 0.004, 0.5, 1.0)] == [
+        "< 0.01",
+        "< 0.01",
+        "0.50",
+        "> 0.99",
+    ]
+    sections = [
+        Section("Tests", (), pd.DataFrame({"x": ["A"], "p": [0.0], "q": [1e-20], "size": [0.0]}))
+    ]
+    assert [_section(section)["rows"] for section in sections] == [
+        [["A", "< 1e-16", "< 1e-16", "0"]]
+    ]
 
 
 def test_models_that_score_the_same_have_no_margin() -> None:

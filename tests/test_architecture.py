@@ -1,4 +1,6 @@
-"""Imports point one way, also inside functions, kernels know nothing of the package, and nothing loads a pickle."""
+"""Imports point one way, also inside functions, kernels know nothing of the package, and nothing
+loads a pickle.
+"""
 
 import ast
 import subprocess
@@ -72,11 +74,17 @@ def tree_of(path: Path) -> ast.Module:
 
 @cache
 def imports(path: Path) -> set[str]:
-    """Modules of the package that a module imports, when it is imported itself or later; not for types alone."""
+    """Modules of the package that a module imports, when it is imported itself or later; not for
+    types alone.
+    """
     tree = tree_of(path)
     found = set()
     for node in _run(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and f"{node.module}.".startswith("causalcontext."):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and f"{node.module}.".startswith("causalcontext.")
+        ):
             whole = node.module.removeprefix("causalcontext").removeprefix(".")
             for alias in node.names:
                 inner = f"{whole}.{alias.name}".removeprefix(".")
@@ -91,22 +99,32 @@ def imported_parts(path: Path) -> set[str]:
 def _run(node: ast.AST) -> Iterator[ast.AST]:
     """Every statement that may be run: all but those for type checkers."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+        if (
+            isinstance(child, ast.If)
+            and isinstance(child.test, ast.Name)
+            and child.test.id == "TYPE_CHECKING"
+        ):
             continue
         yield child
         yield from _run(child)
 
 
 def may_import(here: str, other: str) -> bool:
-    """Whether a part may import another one: it is on a lower layer, or on the same one and none of three parts."""
+    """Whether a part may import another one: it is on a lower layer, or on the same one and none of
+    three parts.
+    """
     level = RANK[other] == RANK[here] and other not in ("data", "graphs", "simulate")
     return RANK[other] < RANK[here] or level
 
 
 def test_imports_point_one_way():
     assert len(FILES) > 200
-    pairs = [(path, other) for path in FILES for other in sorted(imported_parts(path) - {part_of(path)})]
-    wrong = [(module_of(path), other) for path, other in pairs if not may_import(part_of(path), other)]
+    pairs = [
+        (path, other) for path in FILES for other in sorted(imported_parts(path) - {part_of(path)})
+    ]
+    wrong = [
+        (module_of(path), other) for path, other in pairs if not may_import(part_of(path), other)
+    ]
     assert wrong == list(UPWARDS)
 
 
@@ -146,20 +164,42 @@ def test_truth_does_not_lean_on_the_search():
 def test_nothing_but_its_command_imports_the_study():
     """Nor does anything else import what is there for proofs and tests alone."""
     for apart, users in (("study", ["cli.study"]), ("simulate.testing", [])):
-        found = [module_of(path) for path in FILES if not module_of(path).startswith(f"{apart}.")
-                 and any(f"{name}.".startswith(f"{apart}.") for name in imports(path))]  # fmt: skip
+        found = [
+            module_of(path)
+            for path in FILES
+            if not module_of(path).startswith(f"{apart}.")
+            and any(f"{name}.".startswith(f"{apart}.") for name in imports(path))
+        ]
         assert found == users
 
 
 def test_nothing_loads_a_pickle():
     sources = {module_of(path): path.read_text() for path in FILES}
-    assert [module for module, source in sources.items() if "read_pickle" in source or "import pickle" in source] == []
+    assert [
+        module
+        for module, source in sources.items()
+        if "read_pickle" in source or "import pickle" in source
+    ] == []
 
 
 def test_importing_the_library_is_light(tmp_path):
-    """Neither the library nor, after it, the command line loads a heavy library; `check` loads none for plotting."""
-    heavy = ["scipy.special", "scipy.linalg", "scipy.stats", "scipy.spatial", "scipy.optimize", "pandas", "pyarrow",
-             "polars", "dask", "matplotlib", "networkx", "joblib"]  # fmt: skip
+    """Neither the library nor, after it, the command line loads a heavy library; `check` loads none
+    for plotting.
+    """
+    heavy = [
+        "scipy.special",
+        "scipy.linalg",
+        "scipy.stats",
+        "scipy.spatial",
+        "scipy.optimize",
+        "pandas",
+        "pyarrow",
+        "polars",
+        "dask",
+        "matplotlib",
+        "networkx",
+        "joblib",
+    ]
     (tmp_path / "data.csv").write_text(GOOD_TEXT)
     code = f"""import sys, causalcontext
 first = [name for name in {[*heavy, "rich", "typer"]!r} if name in sys.modules]
@@ -168,7 +208,9 @@ then = [name for name in {heavy!r} if name in sys.modules]
 app(["check", "data.csv", "--context", "R"], standalone_mode=False)
 print()
 print(first, then, [name for name in ("matplotlib", "networkx", "joblib", "polars") if name in sys.modules])"""
-    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert run.stdout.splitlines()[-1] == "[] [] []"
     assert run.stdout.startswith("rows by value of R")
 
@@ -179,18 +221,35 @@ NUMBERS = {"None", "bool", "float", "int", "np.uint64"}
 def kernels(path: Path) -> dict[str, str]:
     """The compiled functions of a module, and what each of them is said to return."""
     functions = [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef)]
-    return {node.name: ast.unparse(node.returns or ast.Constant(None)) for node in functions if _is_kernel(node)}
+    return {
+        node.name: ast.unparse(node.returns or ast.Constant(None))
+        for node in functions
+        if _is_kernel(node)
+    }
 
 
 def called_from_python(path: Path) -> Iterator[tuple[str, str]]:
-    """The kernels, by module and name, that functions of a module which are not compiled themselves make use of."""
+    """The kernels, by module and name, that functions of a module which are not compiled themselves
+    make use of.
+    """
     tree = tree_of(path)
     origin = {name: (module_of(path), name) for name in kernels(path)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("causalcontext.kernels"):
-            origin |= {a.asname or a.name: (node.module.removeprefix("causalcontext."), a.name) for a in node.names}
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.startswith("causalcontext.kernels")
+        ):
+            origin |= {
+                a.asname or a.name: (node.module.removeprefix("causalcontext."), a.name)
+                for a in node.names
+            }
     compiled = {id(inner) for node in tree.body if _is_kernel(node) for inner in ast.walk(node)}
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    names = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    )
     yield from (origin[node.id] for node in names if node.id in origin and id(node) not in compiled)
 
 
@@ -201,9 +260,13 @@ def _is_kernel(node: ast.AST) -> bool:
 
 
 def test_kernels_give_numbers_to_python():
-    """numba runs Python code to hand over an array or a named tuple. A signal that waits there (Ctrl-C) raises in the
-    middle of it, and the process crashes. So kernels that Python calls write into arrays, and return numbers."""
-    returned = {(module_of(path), name): kind for path in FILES for name, kind in kernels(path).items()}
+    """numba runs Python code to hand over an array or a named tuple. A signal that waits there
+    (Ctrl-C) raises in the middle of it, and the process crashes. So kernels that Python calls write
+    into arrays, and return numbers.
+    """
+    returned = {
+        (module_of(path), name): kind for path in FILES for name, kind in kernels(path).items()
+    }
     called = {kernel for path in FILES for kernel in called_from_python(path) if kernel in returned}
     assert len(called) > 20
     for module, name in sorted(called):
@@ -213,6 +276,8 @@ def test_kernels_give_numbers_to_python():
 
 def test_kernels_are_compiled_by_one_decorator():
     """Only `kernels.compiling` imports from numba, but for its support of graphics cards."""
-    sources = {module_of(path): path.read_text().replace("from numba import cuda", "") for path in FILES}
+    sources = {
+        module_of(path): path.read_text().replace("from numba import cuda", "") for path in FILES
+    }
     del sources["kernels.compiling"]
     assert [module for module, source in sources.items() if "from numba import" in source] == []

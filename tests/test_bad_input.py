@@ -1,4 +1,6 @@
-"""Every kind of bad input, through the library and the command line, gets the sentence that docs/bad-input.md has."""
+"""Every kind of bad input, through the library and the command line, gets the sentence that
+docs/bad-input.md has.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,14 @@ WITHOUT_PERMISSION = "a file to write, without permission"
 
 
 def documented() -> dict[str, tuple[str, str]]:
-    """What you give -> (class of error, sentence), from the tables of the page; some tables have no class."""
-    rows = [line.strip("| ").split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if "| `" in line]
+    """What you give -> (class of error, sentence), from the tables of the page; some tables have no
+    class.
+    """
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if "| `" in line
+    ]
     return {cells[0]: (cells[1] if len(cells) == 3 else "", cells[-1].strip("`")) for cells in rows}
 
 
@@ -53,7 +61,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def matches(sentence: str, expected: str) -> bool:
-    """Whether it is the sentence of the page; dots at the end stand for what another library said."""
+    """Whether it is the sentence of the page; dots at the end stand for what another library
+    said.
+    """
     if expected.endswith("..."):
         return sentence.startswith(expected[:-3])
     return sentence == expected
@@ -90,7 +100,9 @@ def arguments(case: Case) -> list[str]:
     given += [] if case.knowledge is None else ["--knowledge", "knowledge.toml"]
     for name, value in case.options.items():
         if name == "kinds":
-            given += [word for column, kind in value.items() for word in ("--kind", f"{column}={kind}")]
+            given += [
+                word for column, kind in value.items() for word in ("--kind", f"{column}={kind}")
+            ]
         elif name == "keep":
             given += ["--keep", ",".join(value)]
         elif isinstance(value, bool):
@@ -137,7 +149,9 @@ def test_the_command_line_prints_the_sentence_and_leaves_no_file(given: str, fol
 
 @pytest.mark.parametrize("given", [*TABLES, *FILES])
 def test_check_reports_what_discover_refuses(given: str) -> None:
-    """Exit code 1 with a list of problems, or 2 where there is nothing to look at; never 0, never a traceback."""
+    """Exit code 1 with a list of problems, or 2 where there is nothing to look at; never 0, never a
+    traceback.
+    """
     case = BOTH[given]
     result = run_command("check", write_inputs(case), *arguments(case))
     assert isinstance(result.exception, SystemExit), result.exception
@@ -150,7 +164,9 @@ def test_check_reports_what_discover_refuses(given: str) -> None:
 
 @pytest.mark.parametrize("given", LEFT_OUT)
 def test_a_column_that_cannot_be_a_variable_is_left_out(given: str) -> None:
-    """`discover` and `check` say the same sentence, and `keep` makes the column one that is looked at as it is."""
+    """`discover` and `check` say the same sentence, and `keep` makes the column one that is looked
+    at as it is.
+    """
     table, sentence = LEFT_OUT[given], SENTENCES[given][1]
     out = next(name for name in table if name not in "XYZR")
     checked, result = cc.check(table, "R"), cc.discover(table, "R", max_given=0)
@@ -177,7 +193,9 @@ def test_python_only(given: str) -> None:
 def test_command_line_only(given: str, folder: Path) -> None:
     Path("data.csv").write_text(GOOD_TEXT, encoding="utf-8")
     before = sorted(folder.rglob("*"))
-    assert_one_sentence(run_command("discover", "data.csv", "--context", "R", *COMMAND[given]), SENTENCES[given][1])
+    assert_one_sentence(
+        run_command("discover", "data.csv", "--context", "R", *COMMAND[given]), SENTENCES[given][1]
+    )
     assert sorted(folder.rglob("*")) == before
     assert Path("data.csv").read_text(encoding="utf-8") == GOOD_TEXT
 
@@ -187,7 +205,9 @@ def test_command_line_only(given: str, folder: Path) -> None:
 def test_accepted_and_noted(given: str, method: str) -> None:
     inspection = inspect(ACCEPTED[given], "R")
     assert inspection.problems == ()
-    assert [note for note in inspection.notes if "few distinct values" not in note] == [SENTENCES[given][1]]
+    assert [note for note in inspection.notes if "few distinct values" not in note] == [
+        SENTENCES[given][1]
+    ]
     assert cc.discover(ACCEPTED[given], "R", method=method).complete
 
 
@@ -214,7 +234,9 @@ def test_permission_is_missing(monkeypatch: pytest.MonkeyPatch, folder: Path) ->
     assert not (folder / "out.json").exists()
 
 
-@pytest.mark.parametrize("words", [["--alpha", "high"], ["--colour", "red"], ["--max-given", "1.5"]])
+@pytest.mark.parametrize(
+    "words", [["--alpha", "high"], ["--colour", "red"], ["--max-given", "1.5"]]
+)
 def test_usage_errors_end_with_2(words: list[str]) -> None:
     Path("data.csv").write_text(GOOD_TEXT, encoding="utf-8")
     result = run_command("discover", "data.csv", *words)
@@ -223,12 +245,16 @@ def test_usage_errors_end_with_2(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("given", [*OPTIONS, *OUTPUTS])
-def test_outputs_and_options_are_refused_before_the_search(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_and_options_are_refused_before_the_search(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def search(*_: Any) -> None:
         raise AssertionError("the search has begun")
 
     case = BOTH[given]
     write_inputs(case)
     monkeypatch.setattr(sys.modules["causalcontext.methods.task"], "algorithm_1", search)
-    result = run_command("discover", "data.csv", *arguments(case), *(["--json", case.output] if case.output else []))
+    result = run_command(
+        "discover", "data.csv", *arguments(case), *(["--json", case.output] if case.output else [])
+    )
     assert result.exit_code == 2

@@ -1,4 +1,6 @@
-"""Calibration: nulls are nulls, right tests are called right and wrong ones wrong, and nothing depends on order."""
+"""Calibration: nulls are nulls, right tests are called right and wrong ones wrong, and nothing
+depends on order.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ matplotlib.use("Agg")
 
 
 def gaussian_table(n: int = 200, seed: int = 0) -> pd.DataFrame:
-    """Three numbers in a chain with shifted means and a negative slope, and a context of three levels."""
+    """Three numbers in a chain with shifted means and a negative slope, and a context of three
+    levels.
+    """
     generator = np.random.default_rng(seed)
     a = generator.normal(5.0, 2.0, n)
     b = 3.0 - 0.8 * a + generator.normal(0.0, 1.0, n)
@@ -50,7 +54,9 @@ def mixed_table(n: int = 300, seed: int = 0) -> pd.DataFrame:
     """Every kind of column, dependent in a chain."""
     generator = np.random.default_rng([seed, 1])
     table = gaussian_table(n, seed)
-    table["species"] = np.where(table["a"] + generator.normal(0, 2, n) > 5, "oak", generator.choice(["ash", "elm"], n))
+    table["species"] = np.where(
+        table["a"] + generator.normal(0, 2, n) > 5, "oak", generator.choice(["ash", "elm"], n)
+    )
     table["burnt"] = (table["species"] == "oak") ^ (generator.random(n) < 0.2)
     size = pd.cut(table["c"], [-np.inf, -42, -40, np.inf], labels=["small", "middle", "large"])
     table["size"] = pd.Categorical(size, ["small", "middle", "large"], ordered=True)
@@ -62,7 +68,9 @@ KINDS = {"birds": "count"}
 
 
 class AnyColumns(RowTest):
-    """Two categories by Pearson's test, a category against a number by F, in the strata of categorical conditions."""
+    """Two categories by Pearson's test, a category against a number by F, in the strata of
+    categorical conditions.
+    """
 
     name = "any-columns"
 
@@ -102,10 +110,19 @@ class Altered:
         return Prepared()
 
 
-def null_of(table: pd.DataFrame, response: str, other: str, given: tuple[str, ...] = (), null: str = "permutation",
-            seed: int = 0, level: int | None = None) -> tuple[Any, DrawnQuery, NullColumn]:  # fmt: skip
+def null_of(
+    table: pd.DataFrame,
+    response: str,
+    other: str,
+    given: tuple[str, ...] = (),
+    null: str = "permutation",
+    seed: int = 0,
+    level: int | None = None,
+) -> tuple[Any, DrawnQuery, NullColumn]:
     data = read_table(table, "R", KINDS if "birds" in table else None)
-    draw = DrawnQuery(data.position(response), data.position(other), tuple(map(data.position, given)), level)
+    draw = DrawnQuery(
+        data.position(response), data.position(other), tuple(map(data.position, given)), level
+    )
     return data, draw, null_column(data, draw, null, np.random.default_rng(seed))
 
 
@@ -138,7 +155,9 @@ def test_gaussian_noise_has_the_variance_of_the_residuals() -> None:
 
 
 @pytest.mark.parametrize(("given", "level"), [(("R", "a"), None), (("a",), 1)])
-def test_contexts_are_kept_apart_where_the_context_is_given_or_one_of_them_is_looked_at(given: Any, level: Any) -> None:
+def test_contexts_are_kept_apart_where_the_context_is_given_or_one_of_them_is_looked_at(
+    given: Any, level: Any
+) -> None:
     table = gaussian_table()
     _, _, null = null_of(table, "b", "c", given, level=level)
     for context, part in table.groupby("R"):
@@ -182,7 +201,9 @@ def test_a_drawn_category_depends_on_its_conditions_and_on_nothing_else() -> Non
 
 
 def test_counts_stay_counts() -> None:
-    report = cc.calibrate(mixed_table(), "R", kinds=KINDS, x="birds", y="R", given=["a"], repeats=3, test=Recorder())
+    report = cc.calibrate(
+        mixed_table(), "R", kinds=KINDS, x="birds", y="R", given=["a"], repeats=3, test=Recorder()
+    )
     assert report.table["untested"].item() == 0
     assert Recorder.seen
     for values in Recorder.seen:
@@ -249,12 +270,22 @@ def test_two_categories_are_tied() -> None:
 
 @pytest.mark.parametrize(
     ("alternative", "response", "other", "given"),
-    [("slope", "a", "R", ()), ("slope", "a", "R", ("species",)), ("association", "a", "R", ()),
-     ("variance", "species", "R", ()), ("slope", "species", "R", ("a",))],
-)  # fmt: skip
-def test_an_alternative_that_makes_no_sense_is_none(alternative: str, response: str, other: str, given: Any) -> None:
+    [
+        ("slope", "a", "R", ()),
+        ("slope", "a", "R", ("species",)),
+        ("association", "a", "R", ()),
+        ("variance", "species", "R", ()),
+        ("slope", "species", "R", ("a",)),
+    ],
+)
+def test_an_alternative_that_makes_no_sense_is_none(
+    alternative: str, response: str, other: str, given: Any
+) -> None:
     data, draw, null = null_of(mixed_table(), response, other, given)
-    assert changed_column(alternative, data, draw, null, 0.5, np.random.default_rng(0)) == ("none", None)
+    assert changed_column(alternative, data, draw, null, 0.5, np.random.default_rng(0)) == (
+        "none",
+        None,
+    )
 
 
 # Questions
@@ -264,11 +295,20 @@ def test_every_class_of_pair_is_asked_about() -> None:
     data = read_table(mixed_table(), "R", KINDS)
     pairs = list(dict.fromkeys(question.pair for question in all_questions(data, 1)))
     assert pairs == [
-        "context against a category", "context against an ordered category", "context against a count",
-        "context against a number", "two categories", "category against an ordered category",
-        "category against a count", "category against a number", "ordered category against a count",
-        "ordered category against a number", "count against a number", "two numbers", "two numbers in one context",
-    ]  # fmt: skip
+        "context against a category",
+        "context against an ordered category",
+        "context against a count",
+        "context against a number",
+        "two categories",
+        "category against an ordered category",
+        "category against a count",
+        "category against a number",
+        "ordered category against a count",
+        "ordered category against a number",
+        "count against a number",
+        "two numbers",
+        "two numbers in one context",
+    ]
 
 
 def test_trials_are_of_their_class() -> None:
@@ -286,8 +326,13 @@ def test_trials_are_of_their_class() -> None:
 
 def test_a_named_pair_has_its_number_as_response() -> None:
     data = read_table(mixed_table(), "R", KINDS)
-    for x, y, response in (("a", "R", "a"), ("R", "a", "a"), ("species", "a", "a"), ("R", "species", "species"),
-                           ("birds", "a", "a")):  # fmt: skip
+    for x, y, response in (
+        ("a", "R", "a"),
+        ("R", "a", "a"),
+        ("species", "a", "a"),
+        ("R", "species", "species"),
+        ("birds", "a", "a"),
+    ):
         assert one_question(data, x, y, ()).responses == (data.position(response),)
     assert len(one_question(data, "a", "b", ()).responses) == 2
 
@@ -308,7 +353,9 @@ def test_the_table_of_a_trial_holds_its_columns_by_name() -> None:
 
 @pytest.mark.parametrize(("rejected", "tested"), [(0, 50), (3, 60), (10, 200), (200, 200)])
 def test_the_interval_holds_all_shares_that_are_compatible(rejected: int, tested: int) -> None:
-    assert wilson(rejected, tested) == pytest.approx(naive.compatible_shares(rejected, tested, QUANTILE), abs=2e-5)
+    assert wilson(rejected, tested) == pytest.approx(
+        naive.compatible_shares(rejected, tested, QUANTILE), abs=2e-5
+    )
 
 
 def test_the_band_is_where_the_interval_contains_alpha() -> None:
@@ -319,7 +366,9 @@ def test_the_band_is_where_the_interval_contains_alpha() -> None:
 
 
 def test_right_tests_are_rarely_called_wrong() -> None:
-    """Of all counts that a right test may reach in 200 repeats, those that are called wrong have probability < 2 %."""
+    """Of all counts that a right test may reach in 200 repeats, those that are called wrong have
+    probability < 2 %.
+    """
     counts = np.arange(201)
     low, high = compatible(0.05, 200)
     wrong = (counts / 200 < low) | (counts / 200 > high)
@@ -330,7 +379,9 @@ def test_right_tests_are_rarely_called_wrong() -> None:
 @pytest.mark.parametrize("null", ["permutation", "bootstrap"])
 @pytest.mark.parametrize("given", [[], ["b"], ["b", "R"]])
 def test_p_values_under_a_null_are_uniform(null: str, given: list[str]) -> None:
-    found = cc.calibrate(gaussian_table(300), "R", x="a", y="c", given=given, null=null, repeats=3000)
+    found = cc.calibrate(
+        gaussian_table(300), "R", x="a", y="c", given=given, null=null, repeats=3000
+    )
     assert kstest(found.queries["p"], "uniform").pvalue > 1e-3
 
 
@@ -345,7 +396,11 @@ def report() -> Any:
 def test_a_right_test_is_called_right(report: Any) -> None:
     table = report.table
     assert table["verdict"].tolist() == ["right"] * len(table)
-    assert table["pair"].unique().tolist() == ["context against a number", "two numbers", "two numbers in one context"]
+    assert table["pair"].unique().tolist() == [
+        "context against a number",
+        "two numbers",
+        "two numbers in one context",
+    ]
     assert table["test"].unique().tolist() == ["robust-change", "partial-correlation"]
     assert (table["repeats"] == 120).all()
     assert (table["untested"] == 0).all()
@@ -353,7 +408,9 @@ def test_a_right_test_is_called_right(report: Any) -> None:
 
 
 def test_the_table_counts_the_trials(report: Any) -> None:
-    for row, (_, queries) in zip(report.table.itertuples(), report.queries.groupby("question"), strict=True):
+    for row, (_, queries) in zip(
+        report.table.itertuples(), report.queries.groupby("question"), strict=True
+    ):
         assert row.size == (queries["p"] <= 0.05).mean()
         assert row.power == (queries["p_alternative"] <= 0.05).mean()
         assert row.rows == int(queries["rows"].median())
@@ -363,7 +420,10 @@ def test_the_table_counts_the_trials(report: Any) -> None:
 
 def test_the_report_speaks(report: Any) -> None:
     text = str(report)
-    assert "auto: 120 repeats of a permutation null at alpha 0.05, power against mean with effect 0.5" in text
+    assert (
+        "auto: 120 repeats of a permutation null at alpha 0.05, power against mean with effect 0.5"
+        in text
+    )
     assert f"size is right in {len(report.table)} of {len(report.table)} rows" in text
     assert report.to_dict()["table"][0]["pair"] == "context against a number"
     assert report.to_dict()["settings"]["context"] == "R"
@@ -371,7 +431,9 @@ def test_the_report_speaks(report: Any) -> None:
 
 @pytest.mark.slow
 def test_a_wrong_test_is_called_wrong() -> None:
-    found = cc.calibrate(gaussian_table(), "R", test=Altered("squared", 2.0), repeats=300, largest_given=0)
+    found = cc.calibrate(
+        gaussian_table(), "R", test=Altered("squared", 2.0), repeats=300, largest_given=0
+    )
     assert set(found.table["verdict"]) == {"rejects too often"}
     assert set(found.table["test"]) == {"squared"}
     assert "two numbers: rejects too often" in str(found)
@@ -380,20 +442,26 @@ def test_a_wrong_test_is_called_wrong() -> None:
 
 @pytest.mark.slow
 def test_p_values_up_to_a_half_are_called_wrong() -> None:
-    found = cc.calibrate(gaussian_table(), "R", test=Altered("halved", 1.0, 0.5), repeats=800, x="a", y="b")
+    found = cc.calibrate(
+        gaussian_table(), "R", test=Altered("halved", 1.0, 0.5), repeats=800, x="a", y="b"
+    )
     assert found.table["verdict"].tolist() == ["rejects too often"]
     assert found.table["size"].item() == pytest.approx(0.1, abs=0.03)
 
 
 def test_a_timid_test_is_called_so() -> None:
-    found = cc.calibrate(gaussian_table(), "R", test=Altered("rooted", 0.4), repeats=200, x="a", y="b", given=["c"])
+    found = cc.calibrate(
+        gaussian_table(), "R", test=Altered("rooted", 0.4), repeats=200, x="a", y="b", given=["c"]
+    )
     assert found.table["verdict"].tolist() == ["rejects too rarely"]
     assert "links that are found are reliable" in str(found)
 
 
 @pytest.mark.slow
 def test_heavy_tails_are_found_out() -> None:
-    """LR* takes heavy tails for a change of variance; a Gaussian null does not show that, the user's residuals do."""
+    """LR* takes heavy tails for a change of variance; a Gaussian null does not show that, the
+    user's residuals do.
+    """
     table = gaussian_table()
     table["c"] = np.random.default_rng(1).standard_t(2, len(table))
     asked = {"x": "c", "y": "R", "test": "context-change", "repeats": 150}
@@ -405,7 +473,9 @@ def test_heavy_tails_are_found_out() -> None:
 @pytest.mark.slow
 def test_power_grows_with_the_effect() -> None:
     powers = [
-        cc.calibrate(gaussian_table(), "R", x="c", y="R", given=["a"], effect=effect, repeats=100).table["power"].item()
+        cc.calibrate(gaussian_table(), "R", x="c", y="R", given=["a"], effect=effect, repeats=100)
+        .table["power"]
+        .item()
         for effect in (0.0, 0.3, 0.6, 1.2)
     ]
     assert powers[0] < 0.15
@@ -415,15 +485,25 @@ def test_power_grows_with_the_effect() -> None:
 
 @pytest.mark.parametrize(("alternative", "seen"), [("slope", 0.9), ("variance", 0.9)])
 def test_changes_that_the_default_test_sees(alternative: str, seen: float) -> None:
-    found = cc.calibrate(gaussian_table(), "R", x="R", y="b", given=["a"], alternative=alternative, effect=1.0,
-                         repeats=60)  # fmt: skip
+    found = cc.calibrate(
+        gaussian_table(),
+        "R",
+        x="R",
+        y="b",
+        given=["a"],
+        alternative=alternative,
+        effect=1.0,
+        repeats=60,
+    )
     assert found.table["power"].item() > seen
     assert found.table["alternative"].item() == alternative
 
 
 @pytest.mark.slow
 def test_categories_are_calibrated_with_a_test_of_ones_own() -> None:
-    found = cc.calibrate(mixed_table(), "R", kinds=KINDS, test=AnyColumns(), repeats=150, largest_given=0)
+    found = cc.calibrate(
+        mixed_table(), "R", kinds=KINDS, test=AnyColumns(), repeats=150, largest_given=0
+    )
     table = found.table.set_index("pair")
     assert table.loc["two categories", "test"] == "any-columns"
     assert table.loc["two numbers", "test"] == "partial-correlation"
@@ -440,7 +520,10 @@ def test_what_no_test_takes_is_untestable_and_said_so() -> None:
     assert table.loc[("two categories", 0), "verdict"] == "untestable"
     assert table.loc[("two numbers", 0), "verdict"] == "right"
     assert np.isnan(table.loc[("two categories", 0), "size"])
-    expected = "two categories given 0 or 1 columns: untestable (no test is available for columns of these kinds)"
+    expected = (
+        "two categories given 0 or 1 columns: untestable (no test is available for columns of these"
+        " kinds)"
+    )
     assert expected in str(found)
 
 
@@ -456,13 +539,17 @@ def test_a_response_that_follows_from_its_conditions_is_untestable() -> None:
 
 @pytest.fixture(scope="module")
 def mixed_report() -> Any:
-    return cc.calibrate(mixed_table(120), "R", kinds=KINDS, repeats=6, largest_given=1, seed=3, test=AnyColumns())
+    return cc.calibrate(
+        mixed_table(120), "R", kinds=KINDS, repeats=6, largest_given=1, seed=3, test=AnyColumns()
+    )
 
 
 def test_the_order_of_columns_does_not_matter(mixed_report: Any) -> None:
     table = mixed_table(120)
     turned = table[list(reversed(table.columns))]
-    again = cc.calibrate(turned, "R", kinds=KINDS, repeats=6, largest_given=1, seed=3, test=AnyColumns())
+    again = cc.calibrate(
+        turned, "R", kinds=KINDS, repeats=6, largest_given=1, seed=3, test=AnyColumns()
+    )
     pd.testing.assert_frame_equal(again.queries, mixed_report.queries)
     pd.testing.assert_frame_equal(again.table, mixed_report.table)
 
@@ -470,8 +557,17 @@ def test_the_order_of_columns_does_not_matter(mixed_report: Any) -> None:
 @pytest.mark.slow
 def test_workers_do_not_matter(mixed_report: Any) -> None:
     seen: list[tuple[int, int]] = []
-    again = cc.calibrate(mixed_table(120), "R", kinds=KINDS, repeats=6, largest_given=1, seed=3, test=AnyColumns(),
-                         n_jobs=2, progress=lambda done, total: seen.append((done, total)))  # fmt: skip
+    again = cc.calibrate(
+        mixed_table(120),
+        "R",
+        kinds=KINDS,
+        repeats=6,
+        largest_given=1,
+        seed=3,
+        test=AnyColumns(),
+        n_jobs=2,
+        progress=lambda done, total: seen.append((done, total)),
+    )
     pd.testing.assert_frame_equal(again.queries, mixed_report.queries)
     assert seen[-1] == (6 * len(again.table), 6 * len(again.table))
 
@@ -480,7 +576,9 @@ def test_the_seed_matters_and_other_rows_do_not(report: Any) -> None:
     fewer = cc.calibrate(gaussian_table(), "R", repeats=20, largest_given=0)
     for pair in fewer.table["pair"]:
         mine = fewer.queries[fewer.queries["pair"] == pair]["p"].to_numpy()
-        theirs = report.queries[(report.queries["pair"] == pair) & (report.queries["given"] == 0)]["p"].to_numpy()
+        theirs = report.queries[(report.queries["pair"] == pair) & (report.queries["given"] == 0)][
+            "p"
+        ].to_numpy()
         assert np.array_equal(mine, theirs[:20])
     other = cc.calibrate(gaussian_table(), "R", repeats=20, largest_given=0, seed=-5)
     assert not np.array_equal(other.queries["p"], fewer.queries["p"])
@@ -488,15 +586,23 @@ def test_the_seed_matters_and_other_rows_do_not(report: Any) -> None:
 
 def test_the_order_of_a_pair_and_of_its_conditions_does_not_matter() -> None:
     table, names = mixed_table(150), ["b", "species", "c"]
-    one = cc.calibrate(table, "R", kinds=KINDS, x="a", y="birds", given=names, repeats=5, alternative="slope")
-    other = cc.calibrate(table, "R", kinds=KINDS, x="birds", y="a", given=names[::-1], repeats=5, alternative="slope")
-    pd.testing.assert_frame_equal(one.queries.drop(columns="pair"), other.queries.drop(columns="pair"))
+    one = cc.calibrate(
+        table, "R", kinds=KINDS, x="a", y="birds", given=names, repeats=5, alternative="slope"
+    )
+    other = cc.calibrate(
+        table, "R", kinds=KINDS, x="birds", y="a", given=names[::-1], repeats=5, alternative="slope"
+    )
+    pd.testing.assert_frame_equal(
+        one.queries.drop(columns="pair"), other.queries.drop(columns="pair")
+    )
 
 
 def test_large_tables_are_sampled_and_the_report_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    monkeypatch.setattr(sys.modules["causalcontext.diagnostics.calibration.calibrate"], "MOST_ROWS", 150)
+    monkeypatch.setattr(
+        sys.modules["causalcontext.diagnostics.calibration.calibrate"], "MOST_ROWS", 150
+    )
     found = cc.calibrate(gaussian_table(1200), "R", repeats=2)
     assert found.table["rows"].max() == 150
     assert "150 of 1,200 rows were drawn at random" in str(found)
@@ -551,7 +657,10 @@ def test_ctrl_c_keeps_what_is_done() -> None:
         ({"x": "a", "y": "b", "given": "c"}, "given is 'c', expected a sequence of column names"),
         ({"x": "a", "y": "a"}, "'a' is named twice"),
         ({"x": "a", "y": "b", "given": ["b"]}, "'b' is named twice"),
-        ({"null": "permutations"}, "null is 'permutations', expected one of .* did you mean 'permutation'?"),
+        (
+            {"null": "permutations"},
+            "null is 'permutations', expected one of .* did you mean 'permutation'?",
+        ),
         ({"alternative": "means"}, "alternative is 'means', .* did you mean 'mean'?"),
         ({"test": "fisher"}, "test is 'fisher'"),
         ({"effect": -1.0}, "effect is -1.0, expected a number from 0"),
@@ -582,7 +691,9 @@ def test_constant_columns_are_refused() -> None:
 def test_the_picture_shows_every_row(alternative: str, tmp_path: Path) -> None:
     from matplotlib import pyplot
 
-    found = cc.calibrate(mixed_table(100), "R", kinds=KINDS, repeats=2, largest_given=1, alternative=alternative)
+    found = cc.calibrate(
+        mixed_table(100), "R", kinds=KINDS, repeats=2, largest_given=1, alternative=alternative
+    )
     sizes, powers = found.plot(tmp_path / "calibration.svg")
     assert len(sizes.get_yticklabels()) == len(found.table)
     assert "99 %" in sizes.get_xlabel()

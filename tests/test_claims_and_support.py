@@ -12,7 +12,9 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
 def benchmark(name: str):
-    """A script of benchmarks/ as a module: what it prints and what is promised come from the same code."""
+    """A script of benchmarks/ as a module: what it prints and what is promised come from the same
+    code.
+    """
     spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -43,7 +45,11 @@ def test_few_changes_are_claimed_where_there_are_none(design, setting, noise):
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.2, 0.0])
 def test_most_removed_links_of_sparse_systems_are_claimed(noise):
-    words = benchmark("claims").line("one removed link", (8, 0.25), noise, range(20_000, 20_150)).split()
+    words = (
+        benchmark("claims")
+        .line("one removed link", (8, 0.25), noise, range(20_000, 20_150))
+        .split()
+    )
     assert float(words[-1]) >= 75.0  # 80 less two standard errors
 
 
@@ -53,13 +59,21 @@ def test_most_removed_links_of_sparse_systems_are_claimed(noise):
 def test_claims_on_graphs_of_a_score_meet_what_is_asked(setting, noise):
     """Most removed links of dense systems too; hardly a claim where only a variance changes."""
     claims, seeds = benchmark("claims"), range(20_000, 20_100)
-    assert float(claims.line("one removed link", setting, noise, seeds, "score-ac").split()[-1]) >= 80.0
+    assert (
+        float(claims.line("one removed link", setting, noise, seeds, "score-ac").split()[-1])
+        >= 80.0
+    )
     assert float(claims.line("no change", setting, noise, seeds, "score-ac").split()[-1]) <= 0.5
-    assert float(claims.line("variance of a cause", setting, noise, seeds, "score-ac").split()[-1]) <= 0.5
+    assert (
+        float(claims.line("variance of a cause", setting, noise, seeds, "score-ac").split()[-1])
+        <= 0.5
+    )
 
 
 @pytest.mark.slow
 def test_no_wrong_mark_in_thousands_of_models_with_four_variables():
     for seed, truth in enumerate(random_models(3000, variables=4, seed=77)):
-        found = search_oracle(random_discrete_model(truth, 0, seed=seed), across=True, masked_scope="always")
+        found = search_oracle(
+            random_discrete_model(truth, 0, seed=seed), across=True, masked_scope="always"
+        )
         assert wrong_marks(found.endpoints, truth) == 0

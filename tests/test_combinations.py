@@ -1,4 +1,6 @@
-"""Every combination of method, context, rows, columns, table and question works, or is refused as the page says."""
+"""Every combination of method, context, rows, columns, table and question works, or is refused as
+the page says.
+"""
 
 from itertools import product
 
@@ -14,7 +16,9 @@ def check(chosen, folder):
         for question, found in answers(cell, folder).items():
             rule = refusal(cell, question)
             if (rule is None) != (found == "") or (rule is not None and rule.words not in found):
-                wrong.append(f"{cell} | {question}: {found or 'answered'}; expected {rule and rule.words}")
+                wrong.append(
+                    f"{cell} | {question}: {found or 'answered'}; expected {rule and rule.words}"
+                )
             assert "\n" not in found, "a refusal is one sentence"
     assert wrong == []
 
@@ -25,9 +29,18 @@ def test_some_combinations_work_or_are_refused_as_the_page_says(method, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "time", "storage"), list(product(AXES["method"], AXES["time"], AXES["storage"])))
+@pytest.mark.parametrize(
+    ("method", "time", "storage"), list(product(AXES["method"], AXES["time"], AXES["storage"]))
+)
 def test_all_combinations_work_or_are_refused_as_the_page_says(method, time, storage, tmp_path):
-    check([cell for cell in cells() if (cell.method, cell.time, cell.storage) == (method, time, storage)], tmp_path)
+    check(
+        [
+            cell
+            for cell in cells()
+            if (cell.method, cell.time, cell.storage) == (method, time, storage)
+        ],
+        tmp_path,
+    )
 
 
 def test_the_page_is_made_of_the_rules():

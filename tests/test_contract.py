@@ -1,4 +1,6 @@
-"""The public contract, held by what the default returns: marks, tables, files, exit codes, on tables of many kinds."""
+"""The public contract, held by what the default returns: marks, tables, files, exit codes, on
+tables of many kinds.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ DECISIONS = {"present", "absent", "untestable", "required", "forbidden", "not_se
 
 def wide() -> pd.DataFrame:
     values = np.random.default_rng(0).normal(size=(24, 30))
-    return pd.DataFrame(values, columns=[f"V{place}" for place in range(30)]).assign(R=np.arange(24) % 2)
+    return pd.DataFrame(values, columns=[f"V{place}" for place in range(30)]).assign(
+        R=np.arange(24) % 2
+    )
 
 
 def curved() -> pd.DataFrame:
@@ -40,7 +44,11 @@ def curved() -> pd.DataFrame:
 
 TABLES: dict[str, tuple[Callable[[], pd.DataFrame], Any, dict[str, Any]]] = {
     "continuous": (lambda: cc.examples.soil_moisture(400, seed=1), "soil", {}),
-    "mixed kinds": (lambda: cc.examples.clinic(400, seed=1), "status", {"kinds": {"visits": "count"}}),
+    "mixed kinds": (
+        lambda: cc.examples.clinic(400, seed=1),
+        "status",
+        {"kinds": {"visits": "count"}},
+    ),
     "curved": (curved, "R", {}),
     "3 contexts": (lambda: random_model(6, 0.4, seed=2, contexts=3).sample(450, 2), "R", {}),
     "two context variables": (lambda: curved().assign(S=np.arange(400) // 10 % 2), ["R", "S"], {}),
@@ -49,9 +57,16 @@ TABLES: dict[str, tuple[Callable[[], pd.DataFrame], Any, dict[str, Any]]] = {
     "a made context beside another": (curved, ["R", cc.threshold("X", 0.0)], {}),
     "tiny": (lambda: cc.examples.soil_moisture(30, seed=1), "soil", {}),
     "wide": (wide, "R", {}),
-    "known": (lambda: cc.examples.soil_moisture(300, seed=2), "soil",
-              {"knowledge": cc.Knowledge(required=[("soil", "runoff")], forbidden=[("runoff", "humidity")])}),
-}  # fmt: skip
+    "known": (
+        lambda: cc.examples.soil_moisture(300, seed=2),
+        "soil",
+        {
+            "knowledge": cc.Knowledge(
+                required=[("soil", "runoff")], forbidden=[("runoff", "humidity")]
+            )
+        },
+    ),
+}
 every_table = pytest.mark.parametrize("kind", TABLES)
 
 
@@ -83,7 +98,9 @@ def test_graphs_and_unions(kind: str) -> None:
                 assert bool(graph.mark(x, y)) == graph.adjacency[i, j]
     for source, target, mark, contexts in result.labeled_union:
         assert mark == result.union.mark(source, target)
-        assert contexts == tuple(value for value in result.contexts if result.graphs[value].mark(source, target))
+        assert contexts == tuple(
+            value for value in result.contexts if result.graphs[value].mark(source, target)
+        )
     assert result.knowledge_violations() == []
 
 
@@ -93,7 +110,9 @@ def test_tables_have_their_columns(kind: str) -> None:
     edges, tests = result.edges(), result.tests()
     assert list(edges.columns[: len(EDGES)]) == EDGES
     assert len(edges) == len(result.labeled_union)
-    follows = edges["source"].isin(result.made_of) | edges["target"].isin(result.made_of)  # from missing edges
+    follows = edges["source"].isin(result.made_of) | edges["target"].isin(
+        result.made_of
+    )  # from missing edges
     assert (edges["n"] > 0)[~follows].all()
     assert list(tests.columns[: len(TESTS)]) == TESTS
     assert set(tests["decision"]) <= DECISIONS
@@ -131,7 +150,11 @@ def test_results_come_back(kind: str, tmp_path: Path) -> None:
     content = json.loads((tmp_path / "r.json").read_text())
     assert {"context", "graphs", "union"} <= set(content)
     assert list(content["graphs"]) == [str(value) for value in result.contexts]
-    assert all(set(edge) == {"source", "target", "mark"} for edges in content["graphs"].values() for edge in edges)
+    assert all(
+        set(edge) == {"source", "target", "mark"}
+        for edges in content["graphs"].values()
+        for edge in edges
+    )
 
 
 @every_table
@@ -145,8 +168,12 @@ def test_column_order_workers_and_libraries_do_not_matter(kind: str) -> None:
         assert again.settings.method == result.settings.method
         assert again.notes[0] == result.notes[0] or kind == "wide"
         for value in result.contexts:
-            assert all(again.graphs[value].mark(x, y) == result.graphs[value].mark(x, y)
-                       for x in result.names for y in result.names if x != y)  # fmt: skip
+            assert all(
+                again.graphs[value].mark(x, y) == result.graphs[value].mark(x, y)
+                for x in result.names
+                for y in result.names
+                if x != y
+            )
 
 
 def test_values_of_contexts_keep_their_types() -> None:
@@ -168,20 +195,26 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_bad_tables_are_errors_that_name_the_column(kind: str, tmp_path: Path, monkeypatch: Any) -> None:
+def test_bad_tables_are_errors_that_name_the_column(
+    kind: str, tmp_path: Path, monkeypatch: Any
+) -> None:
     make, named = BAD[kind]
     with pytest.raises(cc.CausalContextError, match=named):
         cc.discover(make(curved()), "R")
     if kind == "one level":
         monkeypatch.chdir(tmp_path)
         make(curved()).to_csv("t.csv", index=False)
-        answer = CliRunner().invoke(app, ["discover", "t.csv", "--context", "R", "--json", "r.json"])
+        answer = CliRunner().invoke(
+            app, ["discover", "t.csv", "--context", "R", "--json", "r.json"]
+        )
         assert answer.exit_code == 2
         assert len(answer.stderr.strip().splitlines()) == 1
         assert not Path("r.json").exists()
 
 
-def test_a_constant_column_is_left_out_with_a_warning_and_an_error_where_that_is_asked_for() -> None:
+def test_a_constant_column_is_left_out_with_a_warning_and_an_error_where_that_is_asked_for() -> (
+    None
+):
     result = cc.discover(curved().assign(one=1.0), "R")
     assert [left.column for left in result.left_out] == ["one"]
     assert result.warnings[0].startswith("left out of the search: one is constant")
@@ -195,7 +228,9 @@ def test_a_constant_column_is_left_out_with_a_warning_and_an_error_where_that_is
 def test_the_command_line_takes_the_same_default(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     curved().to_csv("t.csv", index=False)
-    answer = CliRunner().invoke(app, ["discover", "t.csv", "--context", "R", "--json", "r.json", "--report", "r.html"])
+    answer = CliRunner().invoke(
+        app, ["discover", "t.csv", "--context", "R", "--json", "r.json", "--report", "r.html"]
+    )
     assert answer.exit_code == 0
     assert "method 'auto' chose score-ac" in answer.output
     assert dict(cc.load("r.json").graphs) == dict(found("curved").graphs)

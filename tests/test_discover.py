@@ -27,7 +27,9 @@ def test_contexts_graphs_and_union(results, method):
     assert result.contexts == ("dry", "wet")
     assert tuple(result.graphs) == result.contexts
     union = result.union.adjacency
-    assert np.array_equal(union, np.any([graph.adjacency for graph in result.graphs.values()], axis=0))
+    assert np.array_equal(
+        union, np.any([graph.adjacency for graph in result.graphs.values()], axis=0)
+    )
     for graph in result.graphs.values():
         assert graph.names == result.names
         assert np.array_equal(graph.adjacency, graph.adjacency.T)
@@ -62,7 +64,9 @@ def test_intersection_is_what_both_have(results):
 def test_labeled_union_names_the_contexts(results):
     result = results["pc-ac"]
     for source, target, mark, contexts in result.labeled_union:
-        assert contexts == tuple(value for value, graph in result.graphs.items() if graph.mark(source, target))
+        assert contexts == tuple(
+            value for value, graph in result.graphs.items() if graph.mark(source, target)
+        )
         assert mark == result.union.mark(source, target)
     labels = {(edge.source, edge.target): edge.contexts for edge in result.labeled_union}
     assert any(contexts == ("dry", "wet") for contexts in labels.values())
@@ -76,8 +80,18 @@ def test_log_has_one_row_per_pair_and_context_and_agrees_with_the_graphs(results
     pairs = 21 if method != "pc-m" else 15
     assert len(log) == pairs * 2
     assert list(log.columns[:11]) == [
-        "context", "x", "y", "given", "rows", "test", "statistic", "df", "p", "n", "decision",
-    ]  # fmt: skip
+        "context",
+        "x",
+        "y",
+        "given",
+        "rows",
+        "test",
+        "statistic",
+        "df",
+        "p",
+        "n",
+        "decision",
+    ]
     for row in log.itertuples():
         assert (row.decision == "present") == (result.graphs[row.context].mark(row.x, row.y) != "")
         assert (row.p <= 0.05) == (row.decision == "present")
@@ -86,7 +100,9 @@ def test_log_has_one_row_per_pair_and_context_and_agrees_with_the_graphs(results
 @pytest.mark.parametrize("method", METHODS)
 def test_every_logged_test_can_be_run_again(results, method):
     result = results[method]
-    view = {"pooled": 0} | {f"soil={value}": 1 + level for level, value in enumerate(result.contexts)}
+    view = {"pooled": 0} | {
+        f"soil={value}": 1 + level for level, value in enumerate(result.contexts)
+    }
     for row in result.tests().itertuples():
         given = tuple(map(result.position, row.given))
         query = CIQuery(result.position(row.x), result.position(row.y), given, view[row.rows])
@@ -103,7 +119,15 @@ def test_rules_decide_which_rows_answer(results):
 
 def test_edges_are_a_tidy_table(results):
     edges = results["pc-ac"].edges()
-    assert list(edges.columns) == ["source", "target", "mark", "contexts", "strength", "p-value", "n"]
+    assert list(edges.columns) == [
+        "source",
+        "target",
+        "mark",
+        "contexts",
+        "strength",
+        "p-value",
+        "n",
+    ]
     assert len(edges) == len(results["pc-ac"].labeled_union)
     assert edges["strength"].abs().between(0.0, 1.0).all()
     assert (edges["p-value"] <= 0.05).all()
@@ -130,7 +154,9 @@ def test_masked_search_explains_that_it_cannot_see_the_context(results):
 def test_without_a_context_every_method_is_plain_pc(table, method):
     result = cc.discover(table.drop(columns="soil"), method=method)
     assert result.contexts == ("all",)
-    assert result.graphs["all"] == cc.discover(table.drop(columns="soil"), method="pc-p").graphs["all"]
+    assert (
+        result.graphs["all"] == cc.discover(table.drop(columns="soil"), method="pc-p").graphs["all"]
+    )
     assert result.context is None
     assert "on all 800 rows" in result.explain("precipitation", "runoff")
     assert str(result).count("graph") == 1
@@ -147,7 +173,13 @@ def test_an_own_test_is_used(table):
             from causalcontext.views import Outcomes
 
             k = len(queries)
-            return Outcomes(np.zeros(k), np.full(k, np.nan), np.ones(k), np.full(k, 9), np.zeros(k, dtype=np.int8))
+            return Outcomes(
+                np.zeros(k),
+                np.full(k, np.nan),
+                np.ones(k),
+                np.full(k, 9),
+                np.zeros(k, dtype=np.int8),
+            )
 
     result = cc.discover(table, context="soil", test=Everything())
     assert result.union.edges == ()
@@ -168,7 +200,9 @@ def test_untestable_pairs_keep_their_edge_and_say_so():
     assert "untestable" in explained(result, "A", "B", apart=True)[1]
     adaptive = cc.discover(table, context="R")
     assert set(adaptive.tests().query("x == 'R' or y == 'R'")["decision"]) == {"untestable"}
-    assert "too few" in adaptive.explain("A", "R") or "fewer than two contexts" in adaptive.explain("A", "R")
+    assert "too few" in adaptive.explain("A", "R") or "fewer than two contexts" in adaptive.explain(
+        "A", "R"
+    )
 
 
 def test_duplicate_columns_are_not_separated_from_each_other(table):
@@ -216,7 +250,9 @@ def test_interrupt_keeps_what_is_done(table):
 
 
 def test_interrupting_the_intersection_stops_it_at_once(table):
-    """PC-B searches all rows, then each context: Ctrl-C in either ends both, and nothing is oriented."""
+    """PC-B searches all rows, then each context: Ctrl-C in either ends both, and nothing is
+    oriented.
+    """
     for stop_at in (1, 7):
         calls = []
 
@@ -236,7 +272,9 @@ def test_interrupting_the_intersection_stops_it_at_once(table):
 
 
 def test_numbers_of_numpy_are_numbers(table, tmp_path):
-    result = cc.discover(table, context="soil", seed=np.int64(3), max_given=np.int64(2), alpha=np.float64(0.05))
+    result = cc.discover(
+        table, context="soil", seed=np.int64(3), max_given=np.int64(2), alpha=np.float64(0.05)
+    )
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result
 

@@ -7,7 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LONG = {f"docs/{name}.md" for name in ("any-size", "calibrate", "how-to", "method-guide", "time-series")}
+LONG = {
+    f"docs/{name}.md" for name in ("any-size", "calibrate", "how-to", "method-guide", "time-series")
+}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -17,9 +19,16 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 def pages_with_code() -> list:
     """Pages with Python blocks; those that take long are slow."""
-    names = [str(page.relative_to(ROOT)) for page in PAGES if any(language == "python" for language, _ in blocks(page))]
+    names = [
+        str(page.relative_to(ROOT))
+        for page in PAGES
+        if any(language == "python" for language, _ in blocks(page))
+    ]
     assert {"README.md", *LONG} <= set(names)
-    return [pytest.param(ROOT / name, id=name, marks=[pytest.mark.slow] * (name in LONG)) for name in names]
+    return [
+        pytest.param(ROOT / name, id=name, marks=[pytest.mark.slow] * (name in LONG))
+        for name in names
+    ]
 
 
 @pytest.mark.parametrize("page", pages_with_code())
@@ -40,10 +49,18 @@ def test_code_blocks_run_and_print_what_the_page_says(page, capsys, tmp_path, mo
 
 
 def test_links_lead_somewhere():
-    links = [(page, target) for page in PAGES for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text("utf-8"))]
+    links = [
+        (page, target)
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text("utf-8"))
+    ]
     local = [(page, target) for page, target in links if not target.startswith(("http:", "https:"))]
     assert len(local) > 50
-    assert [f"{page.name} links to {target}" for page, target in local if not (page.parent / target).exists()] == []
+    assert [
+        f"{page.name} links to {target}"
+        for page, target in local
+        if not (page.parent / target).exists()
+    ] == []
 
 
 OTHERS = ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")
@@ -52,7 +69,9 @@ PLACES = [ROOT / "src" / "causalcontext", ROOT / "src", ROOT, ROOT / "benchmarks
 
 
 def test_code_that_pages_name_exists():
-    """Files, the functions and classes that are named beside them, and modules by their dotted names."""
+    """Files, the functions and classes that are named beside them, and modules by their dotted
+    names.
+    """
     missing = []
     for page in NAMING:
         text = page.read_text(encoding="utf-8")
@@ -64,7 +83,10 @@ def test_code_that_pages_name_exists():
             source = found[0].read_text(encoding="utf-8")
             for name in filter(None, names.split(", ")):
                 parts = name.split(".")
-                if not all(re.search(rf"(def|class) {part}\b|^{part}\b", source, re.MULTILINE) for part in parts):
+                if not all(
+                    re.search(rf"(def|class) {part}\b|^{part}\b", source, re.MULTILINE)
+                    for part in parts
+                ):
                     missing.append(f"{page.name}: {path} has no {name}")
         for module in re.findall(r"\b(?:import|from) (causalcontext(?:\.\w+)*)", text):
             folder = ROOT / "src" / module.replace(".", "/")

@@ -10,7 +10,9 @@ import causalcontext
 
 PACKAGE = Path(causalcontext.__file__).parent
 MODULES = [
-    ".".join(("causalcontext", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+    ".".join(("causalcontext", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
     for path in sorted(PACKAGE.rglob("*.py"))
     if path.stem != "__main__" and ">>>" in path.read_text(encoding="utf-8")
 ]

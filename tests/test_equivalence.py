@@ -1,4 +1,6 @@
-"""The same graphs, whatever the columns are called, in which order they come, and how the work is done."""
+"""The same graphs, whatever the columns are called, in which order they come, and how the work is
+done.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,13 @@ def simulated(seed: int, contexts: int = 3, n: int = 600) -> tuple[pd.DataFrame,
 
 
 def edges_by_name(
-    result: cc.ContextGraphs, name: Callable[[str], str] = str, value: Callable[[Any], Any] = lambda value: value
+    result: cc.ContextGraphs,
+    name: Callable[[str], str] = str,
+    value: Callable[[Any], Any] = lambda value: value,
 ) -> dict[Any, set[tuple[str, str, str]]]:
-    """The edges of every context; those without a direction with their ends in alphabetical order."""
+    """The edges of every context; those without a direction with their ends in alphabetical
+    order.
+    """
 
     def normal(edge: Any) -> tuple[str, str, str]:
         source, target = name(edge.source), name(edge.target)
@@ -40,7 +46,10 @@ def edges_by_name(
             source, target = target, source
         return source, target, edge.mark
 
-    return {value(context): {normal(edge) for edge in graph.edges} for context, graph in result.graphs.items()}
+    return {
+        value(context): {normal(edge) for edge in graph.edges}
+        for context, graph in result.graphs.items()
+    }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -56,9 +65,13 @@ def test_order_of_columns_and_rows(method: str, rule: str, seed: int) -> None:
     assert found.union.adjacency.any()
 
 
-@pytest.mark.parametrize(("seed", "method"), rest_slow([(52, "pc-ac"), (116, "pc-m"), (135, "pc-m")], fast=2))
+@pytest.mark.parametrize(
+    ("seed", "method"), rest_slow([(52, "pc-ac"), (116, "pc-m"), (135, "pc-m")], fast=2)
+)
 def test_order_of_columns_where_no_set_of_neighbours_separates(method: str, seed: int) -> None:
-    """A set that separated two variables may lose members later, so that no set of neighbours separates them."""
+    """A set that separated two variables may lose members later, so that no set of neighbours
+    separates them.
+    """
     model = random_model(nodes=10, density=0.4, contexts=2 + seed % 3, changes=2, seed=seed)
     table = model.sample(150 + 4 * seed, seed=seed)
     shuffled = table[np.random.default_rng(seed).permutation(table.columns)]
@@ -69,7 +82,9 @@ def test_order_of_columns_where_no_set_of_neighbours_separates(method: str, seed
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_first_rule_keeps_the_skeleton_in_any_order(method: str) -> None:
-    """With the rule of classic PC orientations may depend on the order of the columns, adjacencies may not."""
+    """With the rule of classic PC orientations may depend on the order of the columns, adjacencies
+    may not.
+    """
     table, context = simulated(5)
     expected = cc.discover(table, context, method=method, collider_rule="first")
     found = cc.discover(table[table.columns[::-1]], context, method=method, collider_rule="first")
@@ -81,7 +96,9 @@ def test_the_first_rule_keeps_the_skeleton_in_any_order(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_names_of_columns(method: str, seed: int) -> None:
     table, context = simulated(seed)
-    names = dict(zip(table.columns, ["[b]", "9", " ", "é", "x y", "--> b", "R", "A", "ä"], strict=True))
+    names = dict(
+        zip(table.columns, ["[b]", "9", " ", "é", "x y", "--> b", "R", "A", "ä"], strict=True)
+    )
     expected = cc.discover(table, context, method=method)
     found = cc.discover(table.rename(columns=names), names[context], method=method)
     assert edges_by_name(found) == edges_by_name(expected, name=names.__getitem__)
@@ -122,7 +139,9 @@ def test_a_categorical_gives_its_own_order(method: str) -> None:
 def test_threads(method: str, test: str) -> None:
     """Not only the graphs: every number of the log, and the number of tests."""
     table, context = simulated(2)
-    one, two = (cc.discover(table, context, method=method, test=test, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (
+        cc.discover(table, context, method=method, test=test, n_jobs=jobs) for jobs in (1, 2)
+    )
     assert one == two
 
 
@@ -130,7 +149,9 @@ def test_threads_on_a_larger_table() -> None:
     generator = np.random.default_rng(0)
     values = generator.standard_normal((400, 60))
     values[:, 1:] += 0.5 * values[:, :-1]
-    table = pd.DataFrame(values, columns=[f"V{place}" for place in range(60)]).assign(R=generator.integers(0, 3, 400))
+    table = pd.DataFrame(values, columns=[f"V{place}" for place in range(60)]).assign(
+        R=generator.integers(0, 3, 400)
+    )
     assert cc.discover(table, "R", alpha=0.2) == cc.discover(table, "R", alpha=0.2, n_jobs=2)
 
 
@@ -138,13 +159,17 @@ FORMATS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "polars": pl.from_pandas,
     "pyarrow": pa.Table.from_pandas,
     "pandas with pyarrow dtypes": lambda table: table.convert_dtypes(dtype_backend="pyarrow"),
-    "pandas with an index": lambda table: table.set_index(pd.Index(range(len(table), 0, -1), name="day")),
+    "pandas with an index": lambda table: table.set_index(
+        pd.Index(range(len(table), 0, -1), name="day")
+    ),
     "mapping": lambda table: {name: table[name].to_numpy() for name in table},
 }
 
 
 @pytest.mark.parametrize("make", FORMATS.values(), ids=FORMATS)
-@pytest.mark.parametrize("labels", rest_slow([["dry", "mild", "wet"], [0, 1, 2]]), ids=["text", "integers"])
+@pytest.mark.parametrize(
+    "labels", rest_slow([["dry", "mild", "wet"], [0, 1, 2]]), ids=["text", "integers"]
+)
 def test_kinds_of_tables(make: Callable[[pd.DataFrame], Any], labels: list[Any]) -> None:
     table, context = simulated(3)
     table = table.assign(**{context: [labels[value] for value in table[context]]})
@@ -222,7 +247,9 @@ def test_compiled_for_the_first_time(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(Path(cc.__file__).parents[1]), "NUMBA_CACHE_DIR": str(cache)}
     words = ["discover", "table.parquet", "--context", context, "--json", "fresh.json"]
     command = [sys.executable, "-m", "causalcontext", *words]
-    subprocess.run(command, cwd=tmp_path, env=os.environ | environment, check=True, capture_output=True)
+    subprocess.run(
+        command, cwd=tmp_path, env=os.environ | environment, check=True, capture_output=True
+    )
     assert list(cache.rglob("*.nbi"))
     assert cc.load(tmp_path / "fresh.json") == cc.discover(table, context)
 
@@ -264,7 +291,9 @@ def random_case(seed: int, two: bool = False) -> tuple[pd.DataFrame, list[str], 
 
 
 def varied_first(count: int) -> list[Any]:
-    """Seeds: the first three have different methods and tests, with one context and with two; the others are slow."""
+    """Seeds: the first three have different methods and tests, with one context and with two; the
+    others are slow.
+    """
     first = (5, 7, 8)
     return rest_slow([*first, *(seed for seed in range(count) if seed not in first)], fast=3)
 

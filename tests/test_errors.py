@@ -26,8 +26,14 @@ def test_every_error_is_of_one_family():
 def test_messages_quote_at_most_eighty_characters():
     for quote in ("'", '"'):
         name = "x" * 500 + ("'" if quote == '"' else "")
-        shown = str(cc.DataError(f"the table's column {name!r} isn't the context's; did you mean {'R'!r}?"))
-        assert shown == f"the table's column {quote}{'x' * 79}…{quote} isn't the context's; did you mean 'R'?"
+        shown = str(
+            cc.DataError(f"the table's column {name!r} isn't the context's; did you mean {'R'!r}?")
+        )
+        assert (
+            shown
+            == f"the table's column {quote}{'x' * 79}…{quote} isn't the context's; did you mean"
+            " 'R'?"
+        )
     kept = f"the table's rows are {'many, ' * 30}so that it's the reader's turn; {'y' * 80!r}"
     assert str(cc.DataError(kept)) == kept
     with pytest.raises(cc.DataError) as raised:

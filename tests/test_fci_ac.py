@@ -1,4 +1,6 @@
-"""`discover(..., method="fci-ac")` on tables: options, knowledge, words, unions, changes, stability, files."""
+"""`discover(..., method="fci-ac")` on tables: options, knowledge, words, unions, changes,
+stability, files.
+"""
 
 import numpy as np
 import pandas as pd
@@ -56,18 +58,34 @@ def test_what_fertiliser_does_depends_on_water(farm, bold):
 
 
 def test_the_labeled_union_has_an_edge_for_every_mark_that_contradicts_another(bold):
-    found = {edge.mark: edge.contexts for edge in bold.labeled_union if {edge.source, edge.target} == PAIR}
+    found = {
+        edge.mark: edge.contexts
+        for edge in bold.labeled_union
+        if {edge.source, edge.target} == PAIR
+    }
     assert found == {"-->": ("irrigated",), "<->": ("rain-fed",)}
 
 
 def test_explain_says_what_ends_mean_and_where_they_come_from(farm, bold):
     irrigated, rain_fed = explained(bold, "yield", "fertiliser", apart=True)
     assert "Neither causes the other: a hidden cause acts on both, or a test erred" in rain_fed
-    assert "An arrow at yield by collider: uptake and fertiliser are separated where water = rain-fed" in rain_fed
-    assert "fertiliser causes yield, perhaps through others; a hidden cause of both is not excluded" in irrigated
-    assert "A tail at fertiliser by R4: a discriminating path between water and uptake shows it" in irrigated
+    assert (
+        "An arrow at yield by collider: uptake and fertiliser are separated where water = rain-fed"
+        in rain_fed
+    )
+    assert (
+        "fertiliser causes yield, perhaps through others; a hidden cause of both is not excluded"
+        in irrigated
+    )
+    assert (
+        "A tail at fertiliser by R4: a discriminating path between water and uptake shows it"
+        in irrigated
+    )
     contested = explained(farm, "fertiliser", "yield", apart=True)[1]
-    assert "A hidden common cause, or two separations that contradict each other. Contested at yield by" in contested
+    assert (
+        "A hidden common cause, or two separations that contradict each other. Contested at"
+        " yield by" in contested
+    )
     expected = "In this context neither a direct mechanism nor a hidden common cause links them."
     assert expected in farm.explain("price", "rain")
     assert "A tail at water by V" in farm.explain("water", "uptake")
@@ -84,7 +102,9 @@ def test_every_end_of_a_direction_has_its_reason(bold):
 def test_changes_lists_ends_that_differ(bold, farm):
     changes = bold.changes("rain-fed", "irrigated")
     endpoints = changes[changes["kind"] == "end"]
-    assert endpoints[["source", "target", "mark"]].to_numpy().tolist() == [["fertiliser", "yield", "<-> | -->"]]
+    assert endpoints[["source", "target", "mark"]].to_numpy().tolist() == [
+        ["fertiliser", "yield", "<-> | -->"]
+    ]
     edges = changes[changes["kind"] == "edge"]
     assert set(zip(edges["source"], edges["target"], strict=True)) >= {("fertiliser", "uptake")}
     assert "end" not in set(farm.changes("rain-fed", "irrigated")["kind"])
@@ -92,7 +112,10 @@ def test_changes_lists_ends_that_differ(bold, farm):
 
 def test_diagnose_does_not_call_an_edge_a_mechanism(farm):
     found = [finding.message for finding in farm.diagnose()]
-    assert any("not claimed as a change, since score-ac cannot be compared with a PAG" in message for message in found)
+    assert any(
+        "not claimed as a change, since score-ac cannot be compared with a PAG" in message
+        for message in found
+    )
     expected = "have a hidden common cause, or their separating sets contradict each other"
     assert any(expected in message for message in found)
     assert not any("so the mechanism differs" in message for message in found)
@@ -146,19 +169,28 @@ def test_a_pair_that_is_ruled_out_orients_nothing(table):
     apart = cc.Knowledge(forbidden=[("price", "yield"), ("yield", "price")])
     found = discover(table, knowledge=apart)
     assert not any(graph.mark("price", "yield") for graph in found.graphs.values())
-    assert not any({origin.via, (x, y)} >= {(found.position("price"),), (found.position("yield"),)}
-                   for (_, x, y), origin in found.origins.items() if origin.rule == "collider")  # fmt: skip
+    assert not any(
+        {origin.via, (x, y)} >= {(found.position("price"),), (found.position("yield"),)}
+        for (_, x, y), origin in found.origins.items()
+        if origin.rule == "collider"
+    )
 
 
 def test_an_unconfounded_context_has_directions(table):
-    assert discover(table, context_confounded=True).graphs["irrigated"].mark("rain", "water") == "o-o"
-    settled = discover(table, context_confounded=False, knowledge=cc.Knowledge(forbidden=[("water", "rain")]))
+    assert (
+        discover(table, context_confounded=True).graphs["irrigated"].mark("rain", "water") == "o-o"
+    )
+    settled = discover(
+        table, context_confounded=False, knowledge=cc.Knowledge(forbidden=[("water", "rain")])
+    )
     assert settled.graphs["irrigated"].mark("rain", "water") == "-->"
     assert "you say that nothing hidden causes" in settled.explain("rain", "water")
 
 
 def test_options_that_make_no_sense_are_refused(table):
-    with pytest.raises(cc.OptionError, match="contested is 'maybe', expected one of 'conflict', 'bidirected'"):
+    with pytest.raises(
+        cc.OptionError, match="contested is 'maybe', expected one of 'conflict', 'bidirected'"
+    ):
         discover(table, contested="maybe")
     with pytest.raises(cc.OptionError, match="context_confounded is 'no', expected True or False"):
         discover(table, context_confounded="no")
@@ -172,7 +204,9 @@ def test_columns_may_stand_in_any_order_and_threads_do_not_matter():
     found = cc.discover(rows, context="R", method="fci-ac", contested="bidirected")
     for seed in range(4):
         names = list(np.random.default_rng(seed).permutation(rows.columns))
-        other = cc.discover(rows[names], context="R", method="fci-ac", contested="bidirected", n_jobs=1 + seed % 2)
+        other = cc.discover(
+            rows[names], context="R", method="fci-ac", contested="bidirected", n_jobs=1 + seed % 2
+        )
         for value in found.contexts:
             for x in names:
                 for y in names:
@@ -180,13 +214,21 @@ def test_columns_may_stand_in_any_order_and_threads_do_not_matter():
 
 
 def test_without_noise_the_graphs_are_those_of_the_model():
-    """The whole way through `discover`, with an oracle as the test; larger sets find no more here."""
+    """The whole way through `discover`, with an oracle as the test; larger sets find no more
+    here.
+    """
     for seed in range(4):
         model = random_hidden_model(observed=6, hidden=2, seed=seed)
         rows = model.sample(60, seed=1)
         for options in ({}, {"possible_dsep": 6}, {"orientation": "within"}):
-            found = cc.discover(rows, context="R", method="fci-ac", test=model.oracle(), contested="bidirected",
-                                **options)  # fmt: skip
+            found = cc.discover(
+                rows,
+                context="R",
+                method="fci-ac",
+                test=model.oracle(),
+                contested="bidirected",
+                **options,
+            )
             endpoints = np.stack([graph.endpoints for graph in found.graphs.values()])
             assert np.array_equal(endpoints != 0, model.endpoints != 0)
             causes = model.causes.swapaxes(1, 2)
@@ -199,8 +241,13 @@ def test_missing_values_kinds_and_other_tests(table):
     some.loc[some.index[::40], "price"] = np.nan
     for missing in ("listwise", "testwise"):
         assert discover(some, missing=missing).union.kind is GraphKind.PAG
-    clinic = cc.discover(cc.examples.clinic(400, seed=1), context="status", method="fci-ac", max_given=1,
-                         kinds={"visits": "count"})  # fmt: skip
+    clinic = cc.discover(
+        cc.examples.clinic(400, seed=1),
+        context="status",
+        method="fci-ac",
+        max_given=1,
+        kinds={"visits": "count"},
+    )
     assert clinic.union.kind is GraphKind.PAG
 
 
@@ -216,7 +263,9 @@ def test_an_edge_that_could_not_be_tested_inside_a_context_says_nothing_about_th
     x, r = generator.normal(size=(2, 600))
     context = (r > 0).astype(int)
     z = np.where(context, 0.5, generator.normal(size=600))
-    found = cc.discover(pd.DataFrame({"x": x, "z": z, "R": context}), context="R", method="fci-ac", test="fisher-z")
+    found = cc.discover(
+        pd.DataFrame({"x": x, "z": z, "R": context}), context="R", method="fci-ac", test="fisher-z"
+    )
     assert not any(origin.rule in ("V", "V*") for origin in found.origins.values())
 
 
@@ -262,7 +311,11 @@ def test_results_of_several_contexts_answer_all_questions(two, tmp_path):
     assert ("X", "Y") in set(zip(changes["source"], changes["target"], strict=True))
     assert not changes["claimed"].any()
     assert set(two.effects("X", "Y").query("versus.isna()")["context"]) == set(two.contexts)
-    assert two.effects("A", "Y")["note"].str.contains("several contexts together with hidden variables").all()
+    assert (
+        two.effects("A", "Y")["note"]
+        .str.contains("several contexts together with hidden variables")
+        .all()
+    )
     assert two.diagnose().about("missing edge")
     assert set(two.stability(samples=2).endpoints(least=0.0)["context"]) == set(two.contexts)
     two.report(tmp_path / "two.html")
@@ -275,7 +328,9 @@ def test_results_of_several_contexts_answer_all_questions(two, tmp_path):
 def test_order_of_several_contexts_and_columns_does_not_matter(switched, two):
     for seed, contexts in enumerate((["B", "A"], ["A", "B"])):
         names = list(np.random.default_rng(seed).permutation(switched.columns))
-        other = cc.discover(switched[names], context=contexts, alpha=0.01, method="fci-ac", n_jobs=1 + seed)
+        other = cc.discover(
+            switched[names], context=contexts, alpha=0.01, method="fci-ac", n_jobs=1 + seed
+        )
         for (a, b), graph in two.graphs.items():
             twin = other.graphs[(b, a) if contexts == ["B", "A"] else (a, b)]
             assert all(graph.mark(x, y) == twin.mark(x, y) for x in names for y in names)
@@ -283,7 +338,13 @@ def test_order_of_several_contexts_and_columns_does_not_matter(switched, two):
 
 def test_a_second_context_that_does_nothing_changes_no_edge_between_others(switched, two):
     coin = np.random.default_rng(4).integers(2, size=len(switched))
-    more = cc.discover(switched.assign(C=coin), context=["A", "B", "C"], alpha=0.001, method="fci-ac")
+    more = cc.discover(
+        switched.assign(C=coin), context=["A", "B", "C"], alpha=0.001, method="fci-ac"
+    )
     less = cc.discover(switched, context=["A", "B"], alpha=0.001, method="fci-ac")
     for (a, b, _), graph in more.graphs.items():
-        assert all(bool(graph.mark(x, y)) == bool(less.graphs[a, b].mark(x, y)) for x in "XYZW" for y in "XYZW")
+        assert all(
+            bool(graph.mark(x, y)) == bool(less.graphs[a, b].mark(x, y))
+            for x in "XYZW"
+            for y in "XYZW"
+        )

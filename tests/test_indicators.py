@@ -111,15 +111,21 @@ def test_bins_of_large_numbers_have_names_of_their_own(tmp_path):
     result = cc.discover(table, context=cc.bins("T", quantiles=5))
     assert len(set(result.contexts)) == len(result.graphs) == 5
     assert result.data.rows == (120,) * 5
-    cuts = [float(name.removeprefix("<= ").split(", ")[-1].rstrip("]")) for name in result.contexts[:-1]]
-    assert np.bincount(np.searchsorted(cuts, stamps)).tolist() == [120] * 5  # the names say where the cuts are
+    cuts = [
+        float(name.removeprefix("<= ").split(", ")[-1].rstrip("]")) for name in result.contexts[:-1]
+    ]
+    assert (
+        np.bincount(np.searchsorted(cuts, stamps)).tolist() == [120] * 5
+    )  # the names say where the cuts are
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result
 
 
 def test_edges_are_any_numbers_in_order():
     edges = np.linspace(-1.0, 1.0, 3)
-    made = [cc.bins("X", edges=some) for some in (edges, list(edges), pd.Series(edges), tuple(edges))]
+    made = [
+        cc.bins("X", edges=some) for some in (edges, list(edges), pd.Series(edges), tuple(edges))
+    ]
     assert all(other == made[0] for other in made)
     assert made[0].cuts == (-1.0, 0.0, 1.0)
 
@@ -129,10 +135,15 @@ def test_the_suggested_call_cuts_where_the_data_do(offset):
     rng = np.random.default_rng(1)
     values = offset + 1e-3 * rng.standard_normal(400) * max(abs(offset) ** 0.3, 1.0)
     cut = np.sort(values)[150]
-    table = pd.DataFrame({"W": values, "X": rng.standard_normal(400), "R": np.where(values > cut, "b", "a")})
+    table = pd.DataFrame(
+        {"W": values, "X": rng.standard_normal(400), "R": np.where(values > cut, "b", "a")}
+    )
     (found,) = step_functions(read_table(table, "R"))
     declared = eval(found.call(), {"cc": cc})
-    assert np.array_equal(declared.applied(read_table(table.drop(columns="R"), None)).codes, (values > cut).astype(int))
+    assert np.array_equal(
+        declared.applied(read_table(table.drop(columns="R"), None)).codes,
+        (values > cut).astype(int),
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -142,11 +153,20 @@ def test_looking_at_some_rows_first_overlooks_no_step_function(seed):
     hidden = random.normal(size=rows)
     codes = np.digitize(hidden, [[0.1], [-0.4, 0.5], [-0.6, 0.0, 0.6]][seed % 3]) % 3
     columns = {f"n{j}": random.normal(size=rows) for j in range(6)}
-    columns |= {"same": hidden, "tenths": hidden.round(1), "gaps": np.where(random.random(rows) < 0.2, np.nan, hidden)}
-    columns |= {"whole": codes * 2, "nearly": np.where(np.arange(rows) == rows // 2, -hidden, hidden)}
+    columns |= {
+        "same": hidden,
+        "tenths": hidden.round(1),
+        "gaps": np.where(random.random(rows) < 0.2, np.nan, hidden),
+    }
+    columns |= {
+        "whole": codes * 2,
+        "nearly": np.where(np.arange(rows) == rows // 2, -hidden, hidden),
+    }
     data = read_table(pd.DataFrame(columns | {"R": codes}), "R")
     most = max(3, len(data.contexts.cells) - 1)
-    expected = [data.names[i] for i in data.system if _steps(data.columns[i], data.codes, most) is not None]
+    expected = [
+        data.names[i] for i in data.system if _steps(data.columns[i], data.codes, most) is not None
+    ]
     assert {"same", "gaps"} <= set(expected)
     assert [found.column for found in step_functions(data)] == expected
 
@@ -158,7 +178,11 @@ def test_results_are_explained_saved_and_compared(tmp_path):
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result
     (change,) = result.changes("<= 0.3", "> 0.3").itertuples()
-    assert (change.status, change.reason, change.q < 1e-6) == ("claimed", "", True)  # score-ac confirms it
+    assert (change.status, change.reason, change.q < 1e-6) == (
+        "claimed",
+        "",
+        True,
+    )  # score-ac confirms it
     assert cc.load(tmp_path / "r.json").changes("<= 0.3", "> 0.3").loc[0, "claimed"]
     assert not result.diagnose().about("deterministic context")
     assert [f.evidence["cause"] for f in result.diagnose().about("missing edge")] == ["mechanism"]
@@ -186,7 +210,9 @@ def test_advice_about_a_deterministic_context_can_be_typed_whatever_the_name():
 
 
 def endpoints_of(*graphs, nodes=5):
-    """Ends of graphs over W, X, Y, Z and C, a function of W, from lists of (first, second, mark)."""
+    """Ends of graphs over W, X, Y, Z and C, a function of W, from lists of (first, second,
+    mark).
+    """
     codes = np.zeros((len(graphs), nodes, nodes), dtype=np.int8)
     for graph, edges in zip(codes, graphs, strict=True):
         for i, j, mark in edges:
@@ -202,9 +228,13 @@ def links_of_indicator(found):
     """(effect of C, whether that is certain), as drawn alike in both graphs."""
     drawn, origins, _ = with_indicators(found, {}, Contexts((C,), ((0,), (1,)), (W,)))
     assert (drawn[0, C] == drawn[1, C]).all()
-    links = {v: (drawn[0, v, C], drawn[0, C, v]) for v in np.flatnonzero(drawn[0, C]).tolist() if v != W}
+    links = {
+        v: (drawn[0, v, C], drawn[0, C, v]) for v in np.flatnonzero(drawn[0, C]).tolist() if v != W
+    }
     assert set(links.values()) <= {endpoints_of_mark(ARROW), endpoints_of_mark(LINE)}
-    assert all(((0, C, v) in origins) == (ends == endpoints_of_mark(ARROW)) for v, ends in links.items())
+    assert all(
+        ((0, C, v) in origins) == (ends == endpoints_of_mark(ARROW)) for v, ends in links.items()
+    )
     return [(v, ends == endpoints_of_mark(ARROW)) for v, ends in links.items()]
 
 
@@ -244,8 +274,14 @@ def test_no_end_next_to_the_column_is_no_physical_change():
         (lambda: cc.bins("W", np.array([])), "ascending numbers"),
         (lambda: cc.discover(table(1), context=cc.threshold("V", 0)), "no column 'V'"),
         (lambda: cc.discover(table(1), context=cc.threshold("W", 99)), "1 level"),
-        (lambda: cc.discover(table(1), context=cc.threshold("W", 0, name="X")), "has a column 'X' already"),
-        (lambda: cc.discover(table(1), context=[cc.threshold("W", 0), cc.bins("W", [1])]), "made out of 'W'"),
+        (
+            lambda: cc.discover(table(1), context=cc.threshold("W", 0, name="X")),
+            "has a column 'X' already",
+        ),
+        (
+            lambda: cc.discover(table(1), context=[cc.threshold("W", 0), cc.bins("W", [1])]),
+            "made out of 'W'",
+        ),
     ],
 )
 def test_bad_declarations_get_one_sentence(make, words):
@@ -260,11 +296,15 @@ def test_no_number_no_step_function():
 
 
 def beside(seed: int, n: int = 4000) -> pd.DataFrame:
-    """X -> Y only where W > 0.3, Y -> V only where S = 1, an effect of X; something hidden causes Y and Z."""
+    """X -> Y only where W > 0.3, Y -> V only where S = 1, an effect of X; something hidden causes Y
+    and Z.
+    """
     w, x, y, z, v, hidden, e = np.random.default_rng(seed).standard_normal((7, n))
     s = (x + e > 0).astype(int)
     y = y + 0.8 * w + np.where(w > 0.3, 1.2 * x, 0.0) + hidden
-    return pd.DataFrame({"W": w, "X": x, "Y": y, "Z": z + hidden, "V": v + np.where(s == 1, y, 0.5), "S": s})
+    return pd.DataFrame(
+        {"W": w, "X": x, "Y": y, "Z": z + hidden, "V": v + np.where(s == 1, y, 0.5), "S": s}
+    )
 
 
 @pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-b", "fci-ac", "score-ac"])
@@ -292,11 +332,18 @@ def test_a_threshold_beside_another_context(method, tmp_path):
 
 
 def test_fci_ac_takes_a_threshold(tmp_path):
-    result = cc.discover(beside(2).drop(columns="S"), context=cc.threshold("W", 0.3), method="fci-ac", alpha=0.01)
+    result = cc.discover(
+        beside(2).drop(columns="S"), context=cc.threshold("W", 0.3), method="fci-ac", alpha=0.01
+    )
     low, high = (result.graphs[value] for value in result.contexts)
     assert [graph.mark("X", "Y") for graph in (low, high)] == ["", "o->"]
     for graph in (low, high):
-        assert graph.mark("W", "Y") == graph.mark("W > 0.3", "Y") == graph.mark("W", "W > 0.3") == "-->"
+        assert (
+            graph.mark("W", "Y")
+            == graph.mark("W > 0.3", "Y")
+            == graph.mark("W", "W > 0.3")
+            == "-->"
+        )
     assert "given W among the 2" in result.explain("X", "Y")
     acts = "W > 0.3 acts on Y, or on something that leads to it. A tail at W > 0.3 by indicator"
     assert acts in result.explain("Y", "W > 0.3")
@@ -308,7 +355,9 @@ def test_fci_ac_takes_a_threshold(tmp_path):
 
 
 def test_effects_in_pags_are_those_of_the_rows_that_the_threshold_chooses():
-    """V and U move X and nothing else, so X --> Y is visible; W acts on Y, and changes the slope of X there."""
+    """V and U move X and nothing else, so X --> Y is visible; W acts on Y, and changes the slope of
+    X there.
+    """
     w, v, x, y, u = np.random.default_rng(3).standard_normal((5, 6000))
     x = x + v + u
     y = y + 0.8 * w + np.where(w > 0.3, 1.5 * x, 0.7 * x)
@@ -348,7 +397,11 @@ def test_the_order_of_contexts_and_columns_does_not_matter():
     assert other.contexts == tuple((w, s) for w in ("<= 0.3", "> 0.3") for s in (0, 1))
     assert other.data.rows == tuple(found.data.rows[j] for j in (0, 2, 1, 3))
     for (s, w), graph in found.graphs.items():
-        assert all(graph.mark(x, y) == other.graphs[w, s].mark(x, y) for x in found.names for y in found.names)
+        assert all(
+            graph.mark(x, y) == other.graphs[w, s].mark(x, y)
+            for x in found.names
+            for y in found.names
+        )
 
 
 def test_methods_beside_pc_ac_search_the_rows_of_each_range_or_all_rows():
@@ -356,16 +409,24 @@ def test_methods_beside_pc_ac_search_the_rows_of_each_range_or_all_rows():
     random = np.random.default_rng(3)
     x = random.normal(size=800)
     y = np.where(x > 0.2, 1.5, 0.0) * x + random.normal(size=800)
-    table = pd.DataFrame({"X": x, "Y": y, "Z": y + random.normal(size=800), "W": x + random.normal(size=800)})
+    table = pd.DataFrame(
+        {"X": x, "Y": y, "Z": y + random.normal(size=800), "W": x + random.normal(size=800)}
+    )
     made = cc.threshold("X", 0.2)
-    masked, pooled, both = (cc.discover(table, made, method=name) for name in ("pc-m", "pc-p", "pc-b"))
+    masked, pooled, both = (
+        cc.discover(table, made, method=name) for name in ("pc-m", "pc-p", "pc-b")
+    )
     everywhere = cc.discover(table, method="pc-p").graphs["all"]
-    for value, rows in zip(masked.contexts, (table[table["X"] <= 0.2], table[table["X"] > 0.2]), strict=True):
+    for value, rows in zip(
+        masked.contexts, (table[table["X"] <= 0.2], table[table["X"] > 0.2]), strict=True
+    ):
         alone = cc.discover(rows, method="pc-p").graphs["all"]
         for a, b in combinations(table.columns, 2):
             assert masked.graphs[value].mark(a, b) == alone.mark(a, b)
             assert pooled.graphs[value].mark(a, b) == everywhere.mark(a, b)
-            assert bool(both.graphs[value].mark(a, b)) == bool(alone.mark(a, b) and everywhere.mark(a, b))
+            assert bool(both.graphs[value].mark(a, b)) == bool(
+                alone.mark(a, b) and everywhere.mark(a, b)
+            )
         for result in (masked, pooled, both):
             assert not result.graphs[value].adjacency[result.position("X > 0.2")].any()
     for result in (masked, pooled, both):

@@ -29,14 +29,18 @@ def interrupted(*words: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["robust-change", "auto on mixed columns", "score-ac"])
 def test_a_few_signals(family: str) -> None:
-    """Where a signal meets the search depends on the machine: nothing may be decided yet, but nothing may crash."""
+    """Where a signal meets the search depends on the machine: nothing may be decided yet, but
+    nothing may crash.
+    """
     interrupted("--family", family, "--signals", "3", "--longest", "1")
 
 
 @pytest.mark.parametrize("ask", ["stability", "diagnose"])
 def test_nobody_goes_on_with_half_a_search(ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search hands back what it has; what needs whole ones must not take that for a result."""
-    result = cc.discover(cc.examples.soil_moisture(200, seed=1), "soil", test="partial-correlation", method="pc-ac")
+    result = cc.discover(
+        cc.examples.soil_moisture(200, seed=1), "soil", test="partial-correlation", method="pc-ac"
+    )
 
     def interrupted_level(*_: object) -> None:
         raise KeyboardInterrupt
@@ -47,13 +51,22 @@ def test_nobody_goes_on_with_half_a_search(ask: str, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_ctrl_c_waits_until_a_library_is_imported_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of pandas was left, whose next import ended in another error, and the interrupt was lost."""
-    sent = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(10_000):\n    pass\nwhole = True\n"
+def test_ctrl_c_waits_until_a_library_is_imported_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of pandas was left, whose next import ended in another error, and the interrupt was
+    lost.
+    """
+    sent = (
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(10_000):\n   "
+        " pass\nwhole = True\n"
+    )
     (tmp_path / "library_that_takes_long.py").write_text(sent)
     monkeypatch.syspath_prepend(tmp_path)
     library = Later("library_that_takes_long")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs behind
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell ignores it for what runs behind
     try:
         with pytest.raises(KeyboardInterrupt):
             _ = library.whole

@@ -60,14 +60,19 @@ def test_context_neighbours_close_the_context():
     assert absent.absent[3, 2]
     assert absent.must[0, 3]
     assert absent.must[3, 1]
-    unknown = cc.Knowledge.context_neighbours("R", parents=["X"], children=["Y"], others="unknown").links(NAMES)
+    unknown = cc.Knowledge.context_neighbours(
+        "R", parents=["X"], children=["Y"], others="unknown"
+    ).links(NAMES)
     assert not unknown.absent[3, 2]
     with pytest.raises(cc.OptionError, match="others is 'maybe'"):
         cc.Knowledge.context_neighbours("R", others="maybe")
 
 
 def test_combination_keeps_both_orders():
-    first, second = cc.Knowledge(tiers=[["X"], ["Y"]]), cc.Knowledge(tiers=[["Y"], ["Z"]], roots=["X"])
+    first, second = (
+        cc.Knowledge(tiers=[["X"], ["Y"]]),
+        cc.Knowledge(tiers=[["Y"], ["Z"]], roots=["X"]),
+    )
     links = (first | second).links(NAMES)
     assert not links.may[1, 0]
     assert not links.may[2, 1]
@@ -135,7 +140,12 @@ def test_the_papers_link_assumptions(method):
     result = cc.discover(table, context="soil", method=method, knowledge=everything)
     for graph in result.graphs.values():
         assert graph.parents("soil") == ("precipitation", "radiation")
-        assert set(graph.neighbours("soil")) == {"precipitation", "radiation", "evapotranspiration", "runoff"}
+        assert set(graph.neighbours("soil")) == {
+            "precipitation",
+            "radiation",
+            "evapotranspiration",
+            "runoff",
+        }
     children = cc.Knowledge.context_children("soil", ["runoff"])
     result = cc.discover(table, context="soil", method=method, knowledge=children)
     assert all(graph.mark("soil", "runoff") == "-->" for graph in result.graphs.values())
@@ -157,7 +167,9 @@ def test_violations_are_found_where_there_are_some():
 
 def test_a_sink_is_never_conditioned_on():
     table = cc.examples.soil_moisture(400, seed=0)
-    result = cc.discover(table, context="soil", knowledge=cc.Knowledge(sinks=["humidity", "soil"]), method="pc-ac")
+    result = cc.discover(
+        table, context="soil", knowledge=cc.Knowledge(sinks=["humidity", "soil"]), method="pc-ac"
+    )
     log = result.tests()
     assert not any("humidity" in given for given in log["given"])
     assert set(log["rows"]) == {"pooled", ""}  # two sinks share no link, and no test

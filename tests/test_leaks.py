@@ -1,4 +1,6 @@
-"""Whatever is passed, and whatever a file holds: a result or an error of this library; nothing vanishes silently."""
+"""Whatever is passed, and whatever a file holds: a result or an error of this library; nothing
+vanishes silently.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,25 @@ from marks import rest_slow
 
 TABLE = cc.examples.soil_moisture(200, seed=0)
 STRANGE: list[Any] = [
-    np.array([1, 2]), 5, None, float("inf"), float("nan"), -1, "x", [], ["R"], {}, {"a": 1}, object(), True, 10**400,
-    (1, 2), b"x", 1.5, TABLE,
-]  # fmt: skip
+    np.array([1, 2]),
+    5,
+    None,
+    float("inf"),
+    float("nan"),
+    -1,
+    "x",
+    [],
+    ["R"],
+    {},
+    {"a": 1},
+    object(),
+    True,
+    10**400,
+    (1, 2),
+    b"x",
+    1.5,
+    TABLE,
+]
 
 
 @cache
@@ -87,7 +105,9 @@ def test_a_penalty_is_a_number(value: Any) -> None:
         Options(penalty=value)
 
 
-@pytest.mark.parametrize("arrow", [pa.Table.from_pandas, lambda t: pl.from_arrow(pa.Table.from_pandas(t))])
+@pytest.mark.parametrize(
+    "arrow", [pa.Table.from_pandas, lambda t: pl.from_arrow(pa.Table.from_pandas(t))]
+)
 def test_the_index_of_pandas_is_no_variable(arrow: Callable[[pd.DataFrame], Any]) -> None:
     table = arrow(TABLE[TABLE["soil"] != ""].iloc[::2])
     assert read_table(table, "soil").names == tuple(TABLE.columns)
@@ -116,7 +136,9 @@ def test_damaged_parquet_is_one_sentence(tmp_path: Path) -> None:
     whole, draw = (tmp_path / "t.parquet").read_bytes(), random.Random(0)
     for _ in range(150):
         place = draw.randrange(len(whole))
-        broken = draw.choice([whole[:place], whole[:place] + draw.randbytes(3) + whole[place + 3 :]])
+        broken = draw.choice(
+            [whole[:place], whole[:place] + draw.randbytes(3) + whole[place + 3 :]]
+        )
         (tmp_path / "d.parquet").write_bytes(broken)
         allowed(lambda: read_file(tmp_path / "d.parquet"))
 
@@ -126,9 +148,17 @@ def test_damaged_parquet_is_one_sentence(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_sentence(words: list[str]) -> None:
     environment = os.environ | {"PYTHONPATH": str(Path(cc.__file__).parents[1])}
     with open("/dev/full", "w") as full:
-        run = subprocess.run([sys.executable, "-m", "causalcontext", *words], stdout=full, stderr=subprocess.PIPE,
-                             env=environment, text=True)  # fmt: skip
-    assert (run.returncode, run.stderr) == (2, "error: cannot write to standard output: No space left on device\n")
+        run = subprocess.run(
+            [sys.executable, "-m", "causalcontext", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+    assert (run.returncode, run.stderr) == (
+        2,
+        "error: cannot write to standard output: No space left on device\n",
+    )
 
 
 def test_numbers_in_messages_are_the_numbers_of_the_table() -> None:

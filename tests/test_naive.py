@@ -1,4 +1,6 @@
-"""The naive twins against scipy, closed forms and brute force: a yardstick has to be right itself."""
+"""The naive twins against scipy, closed forms and brute force: a yardstick has to be right
+itself.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,12 @@ def graph_of(text: str) -> nx.DiGraph:
     return nx.DiGraph(list(arrows(text)))
 
 
-def separation_oracle(union: nx.DiGraph, contexts: dict[Any, nx.DiGraph], context: str) -> naive.Answer:
-    """d-separation as a test: all rows ask the union graph, one context's rows its graph given R."""
+def separation_oracle(
+    union: nx.DiGraph, contexts: dict[Any, nx.DiGraph], context: str
+) -> naive.Answer:
+    """d-separation as a test: all rows ask the union graph, one context's rows its graph given
+    R.
+    """
 
     def answer(x: str, y: str, given: tuple[str, ...], where: Any) -> float:
         graph = union if where is None else contexts[where]
@@ -69,7 +75,9 @@ def random_dag(seed: int, size: int, density: float) -> nx.DiGraph:
     order = [chr(ord("A") + int(i)) for i in generator.permutation(size)]
     graph = nx.DiGraph()
     graph.add_nodes_from(sorted(order))
-    graph.add_edges_from(pair for pair in itertools.combinations(order, 2) if generator.random() < density)
+    graph.add_edges_from(
+        pair for pair in itertools.combinations(order, 2) if generator.random() < density
+    )
     return graph
 
 
@@ -88,7 +96,9 @@ def test_partial_correlation_comes_from_the_inverse_covariance(given: tuple[int,
     data = correlated_rows(2)
     precision = np.linalg.inv(np.cov(data[:, [0, 1, *given]].T))
     r, _, df, _ = computed(naive.partial_correlation(data, 0, 1, given))
-    assert r == pytest.approx(-precision[0, 1] / math.sqrt(precision[0, 0] * precision[1, 1]), rel=1e-9)
+    assert r == pytest.approx(
+        -precision[0, 1] / math.sqrt(precision[0, 0] * precision[1, 1]), rel=1e-9
+    )
     assert df == 60 - len(given) - 2
 
 
@@ -103,9 +113,13 @@ def test_statistics_ignore_units_and_origins() -> None:
     data, context = correlated_rows(14), two_contexts(30, 30)
     moved = data * [1e-7, 1e9, 1e-11, 3.0] + [0.1, 1e14, 1e-6, -1e5]
     for given in [(), (2,), (2, 3)]:
-        correlations = [computed(naive.partial_correlation(rows, 0, 1, given)) for rows in (data, moved)]
+        correlations = [
+            computed(naive.partial_correlation(rows, 0, 1, given)) for rows in (data, moved)
+        ]
         assert correlations[1] == pytest.approx(correlations[0], rel=1e-6)
-        changes = [computed(naive.context_change(rows, context, 0, given)) for rows in (data, moved)]
+        changes = [
+            computed(naive.context_change(rows, context, 0, given)) for rows in (data, moved)
+        ]
         assert changes[1] == pytest.approx(changes[0], rel=1e-6)
 
 
@@ -146,7 +160,9 @@ def test_stratified_correlation_sums_over_contexts() -> None:
 def test_stratified_correlation_leaves_out_a_context_where_a_column_is_constant() -> None:
     data, context = correlated_rows(8), two_contexts(30, 30)
     data[context == 1, 0] = 3.3
-    statistic, df, _ = computed(naive.stratified_partial_correlation(data, context, 0, 1, (2,), "fisher-z"))
+    statistic, df, _ = computed(
+        naive.stratified_partial_correlation(data, context, 0, 1, (2,), "fisher-z")
+    )
     _, z, _ = computed(naive.fisher_z(data[context == 0], 0, 1, (2,)))
     assert (statistic, df) == pytest.approx((z**2, 1))
     data[:, 0] = 3.3
@@ -175,23 +191,34 @@ def test_context_change_without_conditions_compares_variances() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("first", "second", "given"), [(20, 20, (1, 2, 3)), (12, 40, (1,))])
-def test_context_change_has_the_mean_and_level_of_chi_squared(first: int, second: int, given: tuple[int, ...]) -> None:
+def test_context_change_has_the_mean_and_level_of_chi_squared(
+    first: int, second: int, given: tuple[int, ...]
+) -> None:
     context = two_contexts(first, second)
     found = [
-        computed(naive.context_change(correlated_rows(seed, first + second), context, 0, given)) for seed in range(1500)
+        computed(naive.context_change(correlated_rows(seed, first + second), context, 0, given))
+        for seed in range(1500)
     ]
     df = len(given) + 2
     assert {result[1] for result in found} == {df}
     standard_error = math.sqrt(2 * df / len(found))
     assert np.mean([result[0] for result in found]) == pytest.approx(df, abs=4 * standard_error)
     rejected = sum(result[2] < 0.05 for result in found)
-    assert stats.binom.ppf(1e-4, len(found), 0.045) <= rejected <= stats.binom.ppf(1 - 1e-4, len(found), 0.06)
+    assert (
+        stats.binom.ppf(1e-4, len(found), 0.045)
+        <= rejected
+        <= stats.binom.ppf(1 - 1e-4, len(found), 0.06)
+    )
 
 
 @pytest.mark.parametrize("change", ["mean", "slope", "variance"])
 def test_context_change_sees_mean_slope_and_variance(change: str) -> None:
     generator = np.random.default_rng(11)
-    z, noise, context = generator.normal(size=200), generator.normal(size=200), two_contexts(100, 100)
+    z, noise, context = (
+        generator.normal(size=200),
+        generator.normal(size=200),
+        two_contexts(100, 100),
+    )
     altered = {"mean": z + 1 + noise, "slope": 2 * z + noise, "variance": z + 2 * noise}[change]
     data = np.column_stack([np.where(context == 0, z + noise, altered), z])
     assert computed(naive.context_change(data, context, 0, (1,)))[2] < 1e-4
@@ -201,7 +228,9 @@ def test_context_change_leaves_out_small_contexts() -> None:
     data, context = correlated_rows(12), np.repeat([0, 1, 2], [30, 23, 7])
     inside = context < 2
     with_small = naive.context_change(data, context, 0, (1, 2))
-    assert with_small == pytest.approx(naive.context_change(data[inside], context[inside], 0, (1, 2)))
+    assert with_small == pytest.approx(
+        naive.context_change(data[inside], context[inside], 0, (1, 2))
+    )
     assert computed(naive.context_change(data, context, 0, (1,)))[1] == 2 * 3
     assert naive.context_change(data, np.where(context == 1, 0, context), 0, (1, 2)) is None
 
@@ -223,7 +252,8 @@ EXAMPLE = separation_oracle(EXAMPLE_UNION, {0: graph_of("XR TR RY"), 1: EXAMPLE_
 
 def test_example_one_by_each_rule() -> None:
     adaptive, masked, pooled = (
-        naive.pc_stable_contexts(EXAMPLE, "RTXY", "R", LEVELS, rule) for rule in ("adaptive", "masked", "pooled")
+        naive.pc_stable_contexts(EXAMPLE, "RTXY", "R", LEVELS, rule)
+        for rule in ("adaptive", "masked", "pooled")
     )
     assert adaptive[0].edges == pairs("RX RT RY")
     assert adaptive[1].edges == pairs("RX RT RY TY")
@@ -233,31 +263,45 @@ def test_example_one_by_each_rule() -> None:
     assert pooled[None].edges == pairs("RX RT RY TY")
 
 
-def test_separating_sets_are_all_of_the_removing_size_with_the_context_where_it_was_masked() -> None:
+def test_separating_sets_are_all_of_the_removing_size_with_the_context_where_it_was_masked() -> (
+    None
+):
     adaptive = naive.pc_stable_contexts(EXAMPLE, "RTXY", "R", LEVELS, "adaptive")
     assert adaptive[0].separations == {
         frozenset("TX"): [frozenset()],
         frozenset("TY"): [frozenset("R")],
         frozenset("XY"): [frozenset("R")],
     }
-    assert adaptive[1].separations == {frozenset("TX"): [frozenset()], frozenset("XY"): [frozenset("RT")]}
+    assert adaptive[1].separations == {
+        frozenset("TX"): [frozenset()],
+        frozenset("XY"): [frozenset("RT")],
+    }
     masked = naive.pc_stable_contexts(EXAMPLE, "RTXY", "R", LEVELS, "masked")
-    assert masked[0].separations == {frozenset("TY"): [frozenset("R")], frozenset("XY"): [frozenset("R")]}
+    assert masked[0].separations == {
+        frozenset("TY"): [frozenset("R")],
+        frozenset("XY"): [frozenset("R")],
+    }
     assert masked[1].separations == {frozenset("XY"): [frozenset("RT")]}
 
 
 def listed_separations(*known: tuple[str, str, Any]) -> Callable[..., float | None]:
     """A test that finds just these (pair, given, where) independent."""
     independent = {(frozenset(pair), frozenset(given), where) for pair, given, where in known}
-    return lambda x, y, given, where: float((frozenset((x, y)), frozenset(given), where) in independent)
+    return lambda x, y, given, where: float(
+        (frozenset((x, y)), frozenset(given), where) in independent
+    )
 
 
 def test_links_at_the_context_use_the_union_of_neighbours_and_are_shared() -> None:
-    answer = listed_separations(("AR", "", None), ("BR", "", None), ("AY", "", 0), ("RY", "AB", None))
+    answer = listed_separations(
+        ("AR", "", None), ("BR", "", None), ("AY", "", 0), ("RY", "AB", None)
+    )
     graphs = naive.pc_stable_contexts(answer, "ABRY", "R", LEVELS, "adaptive")
     assert graphs[0].edges == pairs("AB BY")
     assert graphs[1].edges == pairs("AB BY AY")
-    assert [graphs[level].separations[frozenset("RY")] for level in LEVELS] == [[frozenset("AB")]] * 2
+    assert [graphs[level].separations[frozenset("RY")] for level in LEVELS] == [
+        [frozenset("AB")]
+    ] * 2
 
 
 def test_removals_within_a_level_use_the_neighbours_from_before_it() -> None:
@@ -295,8 +339,14 @@ def test_search_on_random_dags_recovers_the_equivalence_class(seed: int) -> None
 
     found = set()
     for x, w, y in itertools.permutations(nodes, 3):
-        if x < y and pairs(f"{x}{w} {w}{y}") <= graph.edges and frozenset((x, y)) not in graph.edges:
-            separating, containing = naive.collider_votes(answer, graph.edges, (x, w, y), "pooled", "A", None)
+        if (
+            x < y
+            and pairs(f"{x}{w} {w}{y}") <= graph.edges
+            and frozenset((x, y)) not in graph.edges
+        ):
+            separating, containing = naive.collider_votes(
+                answer, graph.edges, (x, w, y), "pooled", "A", None
+            )
             assert separating > 0
             assert containing in (0, separating)
             found |= {(x, w), (y, w)} if containing == 0 else set()
@@ -348,7 +398,10 @@ def test_each_rule_of_meek(directed: str, undirected: str, implied: str) -> None
 )
 def test_meek_uses_no_ambiguous_triple(directed: str, undirected: str, triple: str) -> None:
     ambiguous = [(triple[0], triple[1], triple[2])]
-    assert naive.meek(arrows(directed), pairs(undirected), ambiguous) == (arrows(directed), pairs(undirected))
+    assert naive.meek(arrows(directed), pairs(undirected), ambiguous) == (
+        arrows(directed),
+        pairs(undirected),
+    )
 
 
 def test_meek_refuses_a_conflict() -> None:

@@ -1,5 +1,5 @@
-"""Whatever asks about a pair is told the same: all pairs of ten tables, by `explain`, `changes`, `labels`, `diagnose`
-and the report."""
+"""Whatever asks about a pair is told the same: all pairs of ten tables, by `explain`, `changes`,
+`labels`, `diagnose` and the report."""
 
 from __future__ import annotations
 
@@ -39,27 +39,54 @@ def simpson(rows: int = 900) -> pd.DataFrame:
 
 TABLES: dict[str, Callable[[], cc.ContextGraphs]] = {
     "soil": lambda: cc.discover(cc.examples.soil_moisture(1000, seed=1), "soil", method="pc-ac"),
-    "little soil": lambda: cc.discover(cc.examples.soil_moisture(120, seed=3), "soil",
-                                       test="partial-correlation", method="pc-ac"),
-    "proteins": lambda: cc.discover(small("log", 2000), "condition", alpha=0.01, test="partial-correlation",
-                                    method="pc-ac"),
-    "raw proteins": lambda: cc.discover(small("raw", 1500), "condition", alpha=0.01, test="partial-correlation",
-                                        method="pc-ac"),
-    "declared exogenous": lambda: cc.discover(small("log", 2000), "condition", alpha=0.01, knowledge=EXOGENOUS,
-                                              test="partial-correlation", method="pc-ac"),
-    "Simpson": lambda: cc.discover(simpson(), "R", test="partial-correlation", knowledge=cc.Knowledge(roots=["R"]),
-                                   method="pc-ac"),
-    "selection": lambda: cc.discover(cc.examples.example_i(1500, 1), "R", test="partial-correlation", method="pc-ac"),
-    "random": lambda: cc.discover(random_model(7, 0.5, seed=2, contexts=3).sample(900, 2), "R", method="pc-ac"),
-    "threshold": lambda: cc.discover(cc.examples.soil_moisture(800, seed=2).drop(columns="soil"),
-                                     cc.threshold("radiation", 0.3), method="pc-ac"),
-    "masked": lambda: cc.discover(random_model(7, 0.5, seed=4, contexts=2).sample(900, 2), "R", method="pc-m"),
-    "score-ac": lambda: cc.discover(cc.examples.soil_moisture(1000, seed=1), "soil", method="score-ac"),
-}  # fmt: skip
+    "little soil": lambda: cc.discover(
+        cc.examples.soil_moisture(120, seed=3), "soil", test="partial-correlation", method="pc-ac"
+    ),
+    "proteins": lambda: cc.discover(
+        small("log", 2000), "condition", alpha=0.01, test="partial-correlation", method="pc-ac"
+    ),
+    "raw proteins": lambda: cc.discover(
+        small("raw", 1500), "condition", alpha=0.01, test="partial-correlation", method="pc-ac"
+    ),
+    "declared exogenous": lambda: cc.discover(
+        small("log", 2000),
+        "condition",
+        alpha=0.01,
+        knowledge=EXOGENOUS,
+        test="partial-correlation",
+        method="pc-ac",
+    ),
+    "Simpson": lambda: cc.discover(
+        simpson(),
+        "R",
+        test="partial-correlation",
+        knowledge=cc.Knowledge(roots=["R"]),
+        method="pc-ac",
+    ),
+    "selection": lambda: cc.discover(
+        cc.examples.example_i(1500, 1), "R", test="partial-correlation", method="pc-ac"
+    ),
+    "random": lambda: cc.discover(
+        random_model(7, 0.5, seed=2, contexts=3).sample(900, 2), "R", method="pc-ac"
+    ),
+    "threshold": lambda: cc.discover(
+        cc.examples.soil_moisture(800, seed=2).drop(columns="soil"),
+        cc.threshold("radiation", 0.3),
+        method="pc-ac",
+    ),
+    "masked": lambda: cc.discover(
+        random_model(7, 0.5, seed=4, contexts=2).sample(900, 2), "R", method="pc-m"
+    ),
+    "score-ac": lambda: cc.discover(
+        cc.examples.soil_moisture(1000, seed=1), "soil", method="score-ac"
+    ),
+}
 
 
 FIRST = ("soil", "Simpson", "selection", "threshold", "masked", "score-ac")
-every_table = pytest.mark.parametrize("name", rest_slow([*FIRST, *sorted(TABLES.keys() - FIRST)], fast=len(FIRST)))
+every_table = pytest.mark.parametrize(
+    "name", rest_slow([*FIRST, *sorted(TABLES.keys() - FIRST)], fast=len(FIRST))
+)
 
 
 @cache
@@ -74,12 +101,16 @@ def test_explain_says_what_the_graphs_have(name: str) -> None:
         lines = explained(result, x, y, apart=True)
         for value, line in zip(result.contexts, lines, strict=True):
             mark = result.graphs[value].mark(x, y)
-            assert line.startswith(f"present in {value} ({x} {mark} {y})" if mark else f"absent in {value}")
+            assert line.startswith(
+                f"present in {value} ({x} {mark} {y})" if mark else f"absent in {value}"
+            )
 
 
 @every_table
 def test_explain_comments_on_what_sounds_otherwise(name: str) -> None:
-    """A p-value on other rows that points the other way comes with its reason, and the reason is that of diagnose."""
+    """A p-value on other rows that points the other way comes with its reason, and the reason is
+    that of diagnose.
+    """
     result, alpha = result_of(name), result_of(name).settings.alpha
     reason = why_inside_only(result)
     for x, y in itertools.combinations(result.names, 2):
@@ -90,14 +121,18 @@ def test_explain_comments_on_what_sounds_otherwise(name: str) -> None:
             otherwise = line.startswith("present") == (float(found["p"]) > alpha)
             assert bool(found["comma"]) == otherwise, line
             if otherwise and line.startswith("absent") and "; within" in line:
-                assert ("a common effect, can induce this" in line) == (reason is WithinContexts.SELECTION)
+                assert ("a common effect, can induce this" in line) == (
+                    reason is WithinContexts.SELECTION
+                )
 
 
 @every_table
 def test_labels_and_changes_follow_the_graphs(name: str) -> None:
     result = result_of(name)
     for row in result.labels().itertuples():
-        assert (row.label == "present") == bool(result.graphs[row.context].mark(row.source, row.target))
+        assert (row.label == "present") == bool(
+            result.graphs[row.context].mark(row.source, row.target)
+        )
     for a, b in itertools.combinations(result.contexts, 2):
         for row in result.changes(a, b).itertuples():
             if row.kind == "edge":
@@ -108,7 +143,9 @@ def test_labels_and_changes_follow_the_graphs(name: str) -> None:
 
 @every_table
 def test_diagnose_and_changes_agree(name: str) -> None:
-    """No mechanism differs for the one and not for the other; a claim that the support does not bear out is named."""
+    """No mechanism differs for the one and not for the other; a claim that the support does not
+    bear out is named.
+    """
     result = result_of(name)
     for finding in result.diagnose().about("missing edge"):
         if "present" not in finding.evidence:
@@ -118,8 +155,10 @@ def test_diagnose_and_changes_agree(name: str) -> None:
             assert result.graphs[found["present"]].mark(found["source"], found["target"])
             assert not result.graphs[absent].mark(found["source"], found["target"])
             changes = result.changes(found["present"], absent)
-            pair = changes[changes["source"].isin([found["source"], found["target"]])
-                           & changes["target"].isin([found["source"], found["target"]])]  # fmt: skip
+            pair = changes[
+                changes["source"].isin([found["source"], found["target"]])
+                & changes["target"].isin([found["source"], found["target"]])
+            ]
             claimed = bool(pair["claimed"].any())
             assert ("the mechanism differs" in finding.message) <= claimed
             assert ("not claimed as a change" in finding.message) <= (not claimed)

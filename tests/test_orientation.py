@@ -1,4 +1,6 @@
-"""Options of orientation and cycles in `discover`, the gate on real rows, and what is said about arrows."""
+"""Options of orientation and cycles in `discover`, the gate on real rows, and what is said about
+arrows.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +32,9 @@ def test_a_mechanism_out_of_support_orients_nothing():
 def test_scopes_only_remove_edges_and_pay_tests(scope):
     table = random_model(seed=5, edits=("add", "flip"), cycles="enforce").sample(500, seed=1)
     plain = cc.discover(table, context="R", orientation="within", method="pc-ac")
-    result = cc.discover(table, context="R", orientation="within", masked_scope=scope, method="pc-ac")
+    result = cc.discover(
+        table, context="R", orientation="within", masked_scope=scope, method="pc-ac"
+    )
     assert result.settings.masked_scope == scope
     assert sum(result.tests_run.values()) >= sum(plain.tests_run.values())
     for value, graph in result.graphs.items():
@@ -40,10 +44,17 @@ def test_scopes_only_remove_edges_and_pay_tests(scope):
 
 
 def test_separations_inside_a_context_hold_the_context():
-    """The set behind a masked separation counts as a set with R, else R would look like a collider."""
+    """The set behind a masked separation counts as a set with R, else R would look like a
+    collider.
+    """
     table = random_model(seed=5, edits=("add", "flip"), cycles="enforce").sample(500, seed=1)
     result = cc.discover(
-        table, context="R", masked_scope="always", collider_rule="first", orientation="within", method="pc-ac"
+        table,
+        context="R",
+        masked_scope="always",
+        collider_rule="first",
+        orientation="within",
+        method="pc-ac",
     )
     log = result.tests()
     masked = log[(log["rows"] != "pooled") & (log["decision"] == "absent")]
@@ -54,7 +65,11 @@ def test_separations_inside_a_context_hold_the_context():
             origin = result.origins.get(
                 (result.contexts.index(row.context), result.position(row.x), result.position("R"))
             )
-            assert origin is None or origin.rule != "collider" or origin.via != (result.position(row.y),)
+            assert (
+                origin is None
+                or origin.rule != "collider"
+                or origin.via != (result.position(row.y),)
+            )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -70,7 +85,10 @@ def test_across_adds_arrows_and_keeps_the_skeleton():
     more = 0
     for seed in range(12):
         table = random_model(seed=seed).sample(1000, seed=seed)
-        within, across = (cc.discover(table, context="R", orientation=o, method="pc-ac") for o in ("within", "across"))
+        within, across = (
+            cc.discover(table, context="R", orientation=o, method="pc-ac")
+            for o in ("within", "across")
+        )
         for value in within.contexts:
             assert np.array_equal(within.graphs[value].adjacency, across.graphs[value].adjacency)
             more += int(directed(across.graphs[value].endpoints).sum()) - int(
@@ -83,9 +101,13 @@ def test_every_arrow_is_explained():
     result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", method="pc-ac")
     for edge in result.union.edges:
         if edge.mark == "-->":
-            assert f"{edge.source} --> {edge.target} by " in result.explain(edge.source, edge.target)
+            assert f"{edge.source} --> {edge.target} by " in result.explain(
+                edge.source, edge.target
+            )
     known = cc.Knowledge(required=[("radiation", "temperature")])
-    told = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", knowledge=known, method="pc-ac")
+    told = cc.discover(
+        cc.examples.soil_moisture(2000, seed=1), context="soil", knowledge=known, method="pc-ac"
+    )
     assert "by knowledge" in told.explain("radiation", "temperature")
 
 

@@ -1,4 +1,6 @@
-"""A time limit is kept by every method, the result says what was cut, the time left is honest. The clock is ours."""
+"""A time limit is kept by every method, the result says what was cut, the time left is honest. The
+clock is ours.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Clock:
 
 
 class Slow:
-    """Partial correlations and changes as a test of one's own: every query takes a second of our clock."""
+    """Partial correlations and changes as a test of one's own: every query takes a second of our
+    clock.
+    """
 
     name = "slow"
 
@@ -98,7 +102,9 @@ def test_a_limit_that_is_not_met_changes_nothing() -> None:
 
 @pytest.mark.slow
 def test_the_time_left_is_honest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Within a factor of two at most moments of the second half, give or take a tenth of the whole."""
+    """Within a factor of two at most moments of the second half, give or take a tenth of the
+    whole.
+    """
     honest: list[bool] = []
     for seed, (nodes, density) in enumerate([(9, 0.6), (9, 0.4), (8, 0.7), (8, 0.3)] * 3):
         seen: list[tuple[float, float]] = []
@@ -114,7 +120,10 @@ def test_the_time_left_is_honest(monkeypatch: pytest.MonkeyPatch) -> None:
         cc.discover(table, "R", test=Slow(), method="pc-ac")
         whole = Clock.now
         late = [(now, left) for now, left in seen if 0.5 * whole < now < 0.95 * whole]
-        honest += [0.5 * (whole - now) - 0.1 * whole <= left <= 2.0 * (whole - now) + 0.1 * whole for now, left in late]
+        honest += [
+            0.5 * (whole - now) - 0.1 * whole <= left <= 2.0 * (whole - now) + 0.1 * whole
+            for now, left in late
+        ]
     assert len(honest) > 100
     assert np.mean(honest) > 0.8
 
@@ -143,11 +152,16 @@ def test_a_long_search_is_forecast_once() -> None:
 
 
 def test_outcomes_are_put_at_their_places() -> None:
-    found, outcomes = Outcomes(*np.full((3, 2), 2.0), np.full(2, 2), np.zeros(2, np.int8)), no_outcomes(4)
+    found, outcomes = (
+        Outcomes(*np.full((3, 2), 2.0), np.full(2, 2), np.zeros(2, np.int8)),
+        no_outcomes(4),
+    )
     put(outcomes, slice(1, 3), found)
     assert outcomes.p[1:3].tolist() == outcomes.n[1:3].tolist() == [2, 2]
     assert outcomes.reason.tolist() == [Reason.NO_TEST, 0, 0, Reason.NO_TEST]
-    labelled = Outcomes(*np.zeros((3, 1)), np.zeros(1, int), np.zeros(1, np.int8), np.ones(1, np.int8))
+    labelled = Outcomes(
+        *np.zeros((3, 1)), np.zeros(1, int), np.zeros(1, np.int8), np.ones(1, np.int8)
+    )
     put(outcomes, [3], labelled, first_label=2)
     assert outcomes.label is not None
     assert outcomes.label.tolist() == [0, 0, 0, 3]
@@ -163,7 +177,13 @@ def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, m
 
     monkeypatch.setattr(other_methods, "_run", never)
     with pytest.raises(cc.InterruptedSearch) as caught:
-        cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, progress=stop, method="pc-ac")
+        cc.discover(
+            cc.examples.soil_moisture(2000, seed=1),
+            context="soil",
+            alpha=0.01,
+            progress=stop,
+            method="pc-ac",
+        )
     caught.value.result.save(tmp_path / "r.json")
     assert not cc.load(tmp_path / "r.json").complete
     assert caught.value.result.second_opinion == "score-ac was not run: the search was interrupted"
@@ -172,7 +192,10 @@ def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, m
 def test_thousands_of_quick_answers_one_by_one() -> None:
     """The size of a part follows what was asked, and does not double without an end."""
     data = read_table(TABLE, "R")
-    prepared, watch = find_test("partial-correlation").prepare(data, gather_statistics(data)), Watch(nobody)
+    prepared, watch = (
+        find_test("partial-correlation").prepare(data, gather_statistics(data)),
+        Watch(nobody),
+    )
     answers, query = RememberedAnswers(prepared, watch=watch), CIQuery(0, 1, (), 0)
     answers.run([query])
     first = answers.of(query)
@@ -184,11 +207,15 @@ def test_thousands_of_quick_answers_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"])
-def test_a_search_that_a_limit_cut_is_not_complete_and_its_file_says_so(method, tmp_path, monkeypatch):
+def test_a_search_that_a_limit_cut_is_not_complete_and_its_file_says_so(
+    method, tmp_path, monkeypatch
+):
     monkeypatch.setattr(progress.time, "perf_counter", time.monotonic)
     generator = np.random.default_rng(0)
     values = generator.standard_normal((200, 30)) + generator.standard_normal((200, 1))
-    table = pd.DataFrame(values, columns=[f"V{j}" for j in range(30)]).assign(R=generator.integers(0, 3, 200))
+    table = pd.DataFrame(values, columns=[f"V{j}" for j in range(30)]).assign(
+        R=generator.integers(0, 3, 200)
+    )
     result = cc.discover(table, "R", method=method, time_limit=1e-6)
     assert not result.complete
     result.save(tmp_path / "r.json")
@@ -197,12 +224,18 @@ def test_a_search_that_a_limit_cut_is_not_complete_and_its_file_says_so(method, 
     assert again == result
     if result.final:
         assert "INCOMPLETE" not in str(result)
-        assert result.mechanisms().empty == (not result.union.edges)  # under load nothing may have been fitted
+        assert result.mechanisms().empty == (
+            not result.union.edges
+        )  # under load nothing may have been fitted
 
 
 @pytest.mark.parametrize(("overdue", "most"), [(False, 2 * 6), (True, 0)])
-def test_links_from_many_contexts_are_judged_by_what_was_found_when_the_time_is_up(overdue, most, monkeypatch):
-    """Every context apart is a fit of its own: with 20 levels and 20 contexts those took ten seconds."""
+def test_links_from_many_contexts_are_judged_by_what_was_found_when_the_time_is_up(
+    overdue, most, monkeypatch
+):
+    """Every context apart is a fit of its own: with 20 levels and 20 contexts those took ten
+    seconds.
+    """
     asked: list[int] = []
     fit = judgement.FitWorkspace.fit
 
@@ -218,7 +251,9 @@ def test_links_from_many_contexts_are_judged_by_what_was_found_when_the_time_is_
     monkeypatch.setattr(judgement.Clock, "is_overdue", overdue)
     generator = np.random.default_rng(0)
     table = pd.DataFrame(np.cumsum(generator.standard_normal((400, 6)), axis=1)).add_prefix("V")
-    result = cc.discover(table.assign(R=np.arange(400) % 10), "R", method="score-ac", time_limit=1e-9)
+    result = cc.discover(
+        table.assign(R=np.arange(400) % 10), "R", method="score-ac", time_limit=1e-9
+    )
     assert not result.complete
     assert sum(asked) <= most
     assert result.explain("V0", "R")
@@ -226,13 +261,18 @@ def test_links_from_many_contexts_are_judged_by_what_was_found_when_the_time_is_
 
 
 def test_graphs_that_take_long_to_orient_are_not_oriented_when_the_time_is_over(monkeypatch):
-    """150 variables in 25 contexts have millions of unshielded triples: a limit of 3 s took 12 s."""
+    """150 variables in 25 contexts have millions of unshielded triples: a limit of 3 s took 12
+    s.
+    """
     monkeypatch.setattr("causalcontext.search.algorithm.MOST_LATE", 0)
     whole = search()
     cut = search(time_limit=100)
     assert not cut.complete
     assert not cut.final
-    assert "the time limit ended the search; nothing is oriented; pass a larger time_limit" in cut.warnings
+    assert (
+        "the time limit ended the search; nothing is oriented; pass a larger time_limit"
+        in cut.warnings
+    )
     assert {edge.mark for edge in cut.union.edges} == {"o-o"}
     assert len(cut.union.edges) >= len(whole.union.edges)
 
@@ -241,6 +281,11 @@ def test_triples_are_counted():
     random = np.random.default_rng(0)
     graphs = np.triu(random.random((3, 7, 7)) < 0.5, 1)
     graphs |= graphs.swapaxes(1, 2)
-    triples = [(g, *ends, w) for g in range(3) for ends in itertools.combinations(range(7), 2) for w in range(7)]
+    triples = [
+        (g, *ends, w)
+        for g in range(3)
+        for ends in itertools.combinations(range(7), 2)
+        for w in range(7)
+    ]
     shielded = [graphs[g, x, y] for g, x, y, w in triples if graphs[g, x, w] and graphs[g, y, w]]
     assert triples_of(graphs) == (shielded.count(False), shielded.count(True))

@@ -15,7 +15,12 @@ nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed (ex
 
 
 def test_there_are_four():
-    assert [file.stem for file in NOTEBOOKS] == ["business-cycle", "el-nino", "flux-tower", "soil-moisture"]
+    assert [file.stem for file in NOTEBOOKS] == [
+        "business-cycle",
+        "el-nino",
+        "flux-tower",
+        "soil-moisture",
+    ]
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
@@ -29,12 +34,16 @@ def test_no_outputs_are_kept(file):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_every_cell_runs(file, monkeypatch, tmp_path):
-    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed (extra: tutorials)")
+    nbclient = pytest.importorskip(
+        "nbclient", reason="nbclient is not installed (extra: tutorials)"
+    )
     pytest.importorskip("ipykernel", reason="ipykernel is not installed (extra: tutorials)")
     pytest.importorskip("statsmodels", reason="statsmodels is not installed (extra: tutorials)")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")]))
     notebook = nbformat.read(file, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(
+        notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert any("text/html" in output.get("data", {}) for output in shown)
     assert any("image/png" in output.get("data", {}) for output in shown)

@@ -19,7 +19,15 @@ import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.data.tables import read_table
 from causalcontext.methods import ahead
-from causalcontext.methods.ahead import PARTS, SENTENCE, WHERE, WHOLE, call_part, compile_ahead, kinds_for
+from causalcontext.methods.ahead import (
+    PARTS,
+    SENTENCE,
+    WHERE,
+    WHOLE,
+    call_part,
+    compile_ahead,
+    kinds_for,
+)
 from marks import rest_slow
 
 
@@ -38,13 +46,19 @@ def new_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_kinds_of_searches(table: pd.DataFrame) -> None:
     signs = table.drop(columns="soil").gt(0.0).astype(str).assign(soil=table["soil"])
-    wide = table.assign(**{f"noise {j}": np.random.default_rng(j).normal(size=len(table)) for j in range(4)})
+    wide = table.assign(
+        **{f"noise {j}": np.random.default_rng(j).normal(size=len(table)) for j in range(4)}
+    )
     numbers, words, one = (
         read_table(table, "soil"),
         read_table(signs, "soil"),
         read_table(table.drop(columns="soil"), None),
     )
-    assert kinds_for("auto", "auto", numbers) == kinds_for("score-ac", "auto", numbers) == ("orders", "scores")
+    assert (
+        kinds_for("auto", "auto", numbers)
+        == kinds_for("score-ac", "auto", numbers)
+        == ("orders", "scores")
+    )
     assert kinds_for("auto", "auto", read_table(wide, "soil")) == ("climbs", "scores")
     assert kinds_for("pc-ac", "auto", numbers) == ("comparisons", "levels")
     assert kinds_for("pc-ac", "auto", words) == ("comparisons", "batches")
@@ -129,7 +143,9 @@ def test_a_process_that_compiles_for_others_starts_none(monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("parts")
-def test_processes_that_cannot_be_started_are_survived(new_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_that_cannot_be_started_are_survived(
+    new_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise OSError("too many processes")
 
@@ -170,8 +186,13 @@ with event.install_listener("numba:compile", Compiled()):
 
 def searched_in_a_new_process(call: str, folder: Path) -> tuple[list[str], str]:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
-    run = subprocess.run([sys.executable, "-c", COLD.format(call=call)], env=environment, capture_output=True,
-                         text=True, check=True)  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-c", COLD.format(call=call)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return run.stdout.splitlines(), run.stderr
 
 
@@ -183,7 +204,10 @@ def test_the_first_search_finds_what_later_ones_find(tmp_path: Path, table: pd.D
         union = str(cc.discover(table, "soil", method=method).labeled_union).splitlines()
         assert [line for line in lines if not line.startswith("compiled")] == union
         assert said.splitlines() == [SENTENCE]
-        assert searched_in_a_new_process(call, tmp_path) == (union, ""), "the second one compiles nothing"
+        assert searched_in_a_new_process(call, tmp_path) == (
+            union,
+            "",
+        ), "the second one compiles nothing"
 
 
 @pytest.mark.slow
@@ -193,8 +217,14 @@ def test_ctrl_c_while_others_compile_ends_them_all(tmp_path: Path) -> None:
     cc.examples.soil_moisture(200, seed=1).to_csv(tmp_path / "soil.csv", index=False)
     command = [sys.executable, "-m", "causalcontext", "discover", "soil.csv", "--context", "soil"]
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True,
-                          start_new_session=True) as search:  # fmt: skip
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as search:
         assert search.stderr is not None
         assert search.stderr.readline() == f"{SENTENCE}\n"
         time.sleep(3.0)
@@ -230,7 +260,12 @@ ALL = """
 @pytest.mark.slow
 def test_after_a_warm_up_no_search_compiles(tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-m", "causalcontext", "warmup"], env=environment, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "causalcontext", "warmup"],
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
     lines, said = searched_in_a_new_process(ALL.strip(), tmp_path)
     assert lines == []
     assert said == ""

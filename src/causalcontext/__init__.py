@@ -1,4 +1,5 @@
-"""Causal discovery when mechanisms change with a context that may itself be an effect of the system.
+"""Causal discovery when mechanisms change with a context that may itself be an effect of the
+system.
 
 >>> import causalcontext as cc
 >>> result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil")
@@ -8,7 +9,9 @@
 
 import sys
 
-if sys.argv[:1] == ["-m"]:  # `python -m causalcontext` imports this file before it can catch anything
+if sys.argv[:1] == [
+    "-m"
+]:  # `python -m causalcontext` imports this file before it can catch anything
     from causalcontext_command import leave_on_interrupt
 
     leave_on_interrupt()
@@ -40,8 +43,31 @@ from causalcontext.simulate import examples
 from causalcontext.version import __version__
 
 __all__ = [
-    "PCAC", "CausalContextError", "ContextGraphs", "DataError", "FileError", "Graph", "InterruptedSearch",
-    "Knowledge", "KnowledgeError", "LabeledUnion", "LaggedGraphs", "NotYetError", "OptionError", "Scan",
-    "__version__", "bins", "calibrate", "check", "cycle", "discover", "examples", "export", "find_contexts", "load",
-    "read_file", "scan", "threshold",
-]  # fmt: skip
+    "PCAC",
+    "CausalContextError",
+    "ContextGraphs",
+    "DataError",
+    "FileError",
+    "Graph",
+    "InterruptedSearch",
+    "Knowledge",
+    "KnowledgeError",
+    "LabeledUnion",
+    "LaggedGraphs",
+    "NotYetError",
+    "OptionError",
+    "Scan",
+    "__version__",
+    "bins",
+    "calibrate",
+    "check",
+    "cycle",
+    "discover",
+    "examples",
+    "export",
+    "find_contexts",
+    "load",
+    "read_file",
+    "scan",
+    "threshold",
+]

@@ -1,7 +1,7 @@
 """From a table to one causal graph per context: `discover`, and its steps.
 
-The table is read into memory, scanned in batches where it is not, or made into windows with lags; `methods` search it;
-the result keeps what was asked for, with what must be said about the table.
+The table is read into memory, scanned in batches where it is not, or made into windows with lags;
+`methods` search it; the result keeps what was asked for, with what must be said about the table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ from causalcontext.data.series_options import time_columns
 from causalcontext.data.streams import is_lazy, is_number, is_out_of_memory, open_stream
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.table_files import is_list_of_paths, read_file
-from causalcontext.data.tables import NAMES_OF_ARRAYS, columns_of_table, eager_frame, read_table, take_columns
+from causalcontext.data.tables import (
+    NAMES_OF_ARRAYS,
+    columns_of_table,
+    eager_frame,
+    read_table,
+    take_columns,
+)
 from causalcontext.diagnostics.best_cut import best_cuts, places_to_try
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import (
@@ -84,23 +90,37 @@ from causalcontext.screening.thin_levels import (
     thin_levels,
 )
 from causalcontext.search.indicator import links_without_functions
-from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
+from causalcontext.timeseries.windows import (
+    SeriesWindows,
+    check_complete,
+    read_windows,
+    windows_of_scan,
+)
 from causalcontext.version import __version__
 
 SHORTEST = 0.01
 """Seconds that a search has where a limit is over."""
-CERTAIN, FEWEST_FIRST_ROWS = (Why.DATE, Why.IDENTIFIER, Why.TEXT), 100
+CERTAIN = (Why.DATE, Why.IDENTIFIER, Why.TEXT)
+FEWEST_FIRST_ROWS = 100
 """What the first rows of files can show of a column, and how many rows that takes."""
 SCORE_METHODS = ("score-ac", "auto")
 """Those that search by scores, or may."""
-RANKS = ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are in "
-         "these units")  # fmt: skip
-TESTWISE = ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
-            "tests()); leaving rows out is itself a selection, which can create or hide edges if it depends on the "
-            "values")  # fmt: skip
-DRAWN = ("single missing cells were drawn {} from a model of their row and of the rows beside it, and "
-         "windows count for what is left of them; effects and their intervals are those of one draw")  # fmt: skip
-"""What must be said where columns were replaced, where tests left rows out, and where cells were drawn."""
+RANKS = (
+    "every continuous column was replaced by the normal scores of its ranks: slopes, effects and"
+    " changes are in these units"
+)
+TESTWISE = (
+    "every test uses the rows that are complete in its own columns, so tests rest on different rows"
+    " (see n in tests()); leaving rows out is itself a selection, which can create or hide edges if"
+    " it depends on the values"
+)
+DRAWN = (
+    "single missing cells were drawn {} from a model of their row and of the rows beside it, and "
+    "windows count for what is left of them; effects and their intervals are those of one draw"
+)
+"""What must be said where columns were replaced, where tests left rows out, and where cells were
+drawn.
+"""
 
 
 @takes(Options)
@@ -117,23 +137,26 @@ def discover(
     Parameters
     ----------
     table : pandas, polars or pyarrow table, 2-D array with `names`, path, or what `cc.scan` returns
-        One row per observation. A file of more than 256 MB, a folder, and a lazy table of numbers are read once in
-        batches (`cc.scan`); the result's `notes` say what rests on all rows, and what on a sample. Columns are
-        continuous, categorical, ordered or counts.
+        One row per observation. A file of more than 256 MB, a folder, and a lazy table of numbers
+        are read once in batches (`cc.scan`); the result's `notes` say what rests on all rows, and
+        what on a sample. Columns are continuous, categorical, ordered or counts.
     context : str, Indicator or sequence of them, optional
-        The column that names the context; it may itself be an effect of the system. Without one there is one graph,
-        under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
-        With several contexts there is one graph for every combination of their values, a tuple, that occurs.
+        The column that names the context; it may itself be an effect of the system. Without one
+        there is one graph, under the key "all". `cc.threshold` and `cc.bins` make a context out of
+        a column. With several contexts there is one graph for every combination of their values, a
+        tuple, that occurs.
     method : {"auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"}
-        "auto", the default, takes "score-ac" or "pc-ac": what suits the options that you name, then the table; the
-        first of the result's `notes` says which and why. "pc-ac" is the paper's method (adaptive);
-        "pc-m" looks at each context by itself (masked), "pc-p" at all rows (pooled), "pc-b" has what the two share;
-        "fci-ac" finds one partial ancestral graph per context, where variables may be missing from the table;
-        "score-ac" the best-scoring model of mechanisms that may differ between contexts.
+        "auto", the default, takes "score-ac" or "pc-ac": what suits the options that you name, then
+        the table; the first of the result's `notes` says which and why. "pc-ac" is the paper's
+        method (adaptive); "pc-m" looks at each context by itself (masked), "pc-p" at all rows
+        (pooled), "pc-b" has what the two share; "fci-ac" finds one partial ancestral graph per
+        context, where variables may be missing from the table; "score-ac" the best-scoring model of
+        mechanisms that may differ between contexts.
     test : str or IndependenceTest
-        "auto" picks by the kinds of the columns of every query: "partial-correlation" for two numbers, "robust-change"
-        for a context or another category and a number, and so on; a name of the registry ("partial-correlation",
-        "tsagris", "cmi-knn", ...) is used wherever it takes these kinds; or an object of your own.
+        "auto" picks by the kinds of the columns of every query: "partial-correlation" for two
+        numbers, "robust-change" for a context or another category and a number, and so on; a name
+        of the registry ("partial-correlation", "tsagris", "cmi-knn", ...) is used wherever it takes
+        these kinds; or an object of your own.
     alpha : float
         Two variables are called independent if the p-value is larger than this.
     knowledge : Knowledge, optional
@@ -143,86 +166,94 @@ def discover(
     collider_rule : {"majority", "conservative", "first"}
         How colliders are decided; around the context always conservatively.
     masked_scope : {"adaptive", "cycle", "always"}
-        For "pc-ac": stop where the paper does, or ask again inside the contexts about edges that a large union cycle
-        may hide, or about all edges.
+        For "pc-ac": stop where the paper does, or ask again inside the contexts about edges that a
+        large union cycle may hide, or about all edges.
     orientation : {"across", "within"}
-        For "pc-ac" and "fci-ac": whether the graphs of the contexts orient each other, or each is oriented by itself
-        (in "fci-ac" ends at the context are shared all the same).
+        For "pc-ac" and "fci-ac": whether the graphs of the contexts orient each other, or each is
+        oriented by itself (in "fci-ac" ends at the context are shared all the same).
     possible_dsep : int, optional
-        For "fci-ac": ask the edges that are left once more with sets up to this size, the context counted, of variables
-        that are no neighbours. By default neighbours are enough.
+        For "fci-ac": ask the edges that are left once more with sets up to this size, the context
+        counted, of variables that are no neighbours. By default neighbours are enough.
     contested : {"conflict", "bidirected"}
-        For "fci-ac": an edge with arrows by colliders from both sides is `x-x`, or `<->`, a hidden common cause; few
-        of these are right unless there are very many rows.
+        For "fci-ac": an edge with arrows by colliders from both sides is `x-x`, or `<->`, a hidden
+        common cause; few of these are right unless there are very many rows.
     context_confounded : bool
-        For "fci-ac": False declares that the context has no hidden common cause with another variable.
+        For "fci-ac": False declares that the context has no hidden common cause with another
+        variable.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
-        Overrides what the dtypes say. A context of three or more numbers may be in order for "score-ac" unless it is
-        declared "categorical".
+        Overrides what the dtypes say. A context of three or more numbers may be in order for
+        "score-ac" unless it is declared "categorical".
     missing : {"raise", "model", "listwise", "testwise", "windows", "interpolate"}
-        Stop at missing values, use every observed cell by a model of the columns, drop the rows that have some, or use
-        in every test the rows that are complete in its columns. With lags: draw single cells from a model, leave
-        out the windows that have some, or fill in single cells.
+        Stop at missing values, use every observed cell by a model of the columns, drop the rows
+        that have some, or use in every test the rows that are complete in its columns. With lags:
+        draw single cells from a model, leave out the windows that have some, or fill in single
+        cells.
     na_values : number, text or sequence of them, optional
         What means a missing value in the table, such as [-9999, "."].
     keep : sequence of str, optional
-        Columns that are searched although they would be left out: an id, a total beside its parts. The result's
-        `left_out` has all of them, with reasons.
+        Columns that are searched although they would be left out: an id, a total beside its parts.
+        The result's `left_out` has all of them, with reasons.
     strict : bool
         Stop where columns would be left out, in place of a warning.
     damaged : {"auto", "keep"}
-        Duplicates of rows and a row of totals are left out, codes for missing values, imputed means and values carried
-        forward are taken for missing, all of it beyond chance and with a warning; or they are kept. With `na_values`,
-        an empty list included, no other values are taken for codes.
+        Duplicates of rows and a row of totals are left out, codes for missing values, imputed means
+        and values carried forward are taken for missing, all of it beyond chance and with a
+        warning; or they are kept. With `na_values`, an empty list included, no other values are
+        taken for codes.
     decimal : {".", ","}
         What stands before the decimals of numbers that are text, such as "12,5".
     convert : bool
-        Read the numbers of text with one unit in all cells ("12 kg", "45 %") or with thousands separators ("1,234"),
-        and merge levels of text that differ only in case or spaces.
+        Read the numbers of text with one unit in all cells ("12 kg", "45 %") or with thousands
+        separators ("1,234"), and merge levels of text that differ only in case or spaces.
     names : sequence of str, optional
         Column names of an array.
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
     device : {"cpu", "cuda", "auto"}
-        Where "cmi-knn" counts neighbours: on the processor, on a CUDA card, or on a card if there is one; the result is
-        the same. Needs the extra `gpu`.
+        Where "cmi-knn" counts neighbours: on the processor, on a CUDA card, or on a card if there
+        is one; the result is the same. Needs the extra `gpu`.
     seed : int
         For tests that draw random numbers, and for the random starts of "score-ac".
     progress : bool or callable
         Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
     transform : {"auto", "none", "ranks"}
-        "ranks" replaces every continuous column by the normal scores of its ranks: outliers and monotone scales do no
-        harm then. "auto" asks the likelihood in "score-ac", and is "none" for methods that test.
+        "ranks" replaces every continuous column by the normal scores of its ranks: outliers and
+        monotone scales do no harm then. "auto" asks the likelihood in "score-ac", and is "none" for
+        methods that test.
     sample : int
-        Rows to keep of a table that this call reads in batches, for tests that look at rows, and for "score-ac".
+        Rows to keep of a table that this call reads in batches, for tests that look at rows, and
+        for "score-ac".
     time_limit : float, optional
-        Seconds after which the tests end. What is known then is oriented by the separating sets that were found, and
-        `notes` and `explain` say what was cut; "score-ac" returns the best model so far. Such a result depends on the
-        speed of the machine.
+        Seconds after which the tests end. What is known then is oriented by the separating sets
+        that were found, and `notes` and `explain` say what was cut; "score-ac" returns the best
+        model so far. Such a result depends on the speed of the machine.
     search, starts, curves, penalty
-        For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders, "auto"
-        takes the quicker one; `curves` may bend mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
+        For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts`
+        random orders, "auto" takes the quicker one; `curves` may bend mechanisms ("auto" asks the
+        likelihood); `penalty` 1 is the plain BIC.
     wrong_cells : {"auto", "keep"}
-        For "score-ac": cells that the rest of their row contradicts are replaced by what it leads to expect, and rows
-        that are wrong as a whole left out, if that shortens the description of the table; `flagged_cells()` has them.
-        "keep" leaves every cell as it is.
+        For "score-ac": cells that the rest of their row contradicts are replaced by what it leads
+        to expect, and rows that are wrong as a whole left out, if that shortens the description of
+        the table; `flagged_cells()` has them. "keep" leaves every cell as it is.
     lags : int, optional
-        Rows follow each other in time, and causes may be up to so many steps ago. The result is then over variables
-        such as `X(t-1)`, and has a `summary` over all lags; by all methods. Too many lags
-        cost little, too few invent links.
+        Rows follow each other in time, and causes may be up to so many steps ago. The result is
+        then over variables such as `X(t-1)`, and has a `summary` over all lags; by all methods. Too
+        many lags cost little, too few invent links.
     time, units, step
-        With lags: the column that orders the rows (dates, also such as 201401010030, numbers or decimal years; of
-        several columns, dates in parts: ["DATE", "TIME"]; gaps are respected), the column that names the series of a
-        panel, and the time between two rows, by default the most frequent difference.
+        With lags: the column that orders the rows (dates, also such as 201401010030, numbers or
+        decimal years; of several columns, dates in parts: ["DATE", "TIME"]; gaps are respected),
+        the column that names the series of a panel, and the time between two rows, by default the
+        most frequent difference.
     context_lags : sequence of int, optional
         With lags: which copies of each context a variable may read; by default R(t) and R(t-1).
     covariates : sequence of str or Cycle, optional
-        With lags: columns that may be causes of all others and are no effects; `cc.cycle("hour", "1D")` makes some.
+        With lags: columns that may be causes of all others and are no effects; `cc.cycle("hour",
+        "1D")` makes some.
     cycle : str, optional
         The same in text, `"hour:1D"`.
     unit_effects, time_effects : {"means", "none"}
-        With units: whether the mean of every unit is taken away from its rows, and whether what all units share at a
-        time is; the degrees of freedom of the latter are counted.
+        With units: whether the mean of every unit is taken away from its rows, and whether what all
+        units share at a time is; the degrees of freedom of the latter are counted.
 
     Returns
     -------
@@ -242,14 +273,16 @@ def discover(
     >>> result.contexts
     ('dry', 'wet')
     """
-    chosen, reason = made(Options, options, "discover"), tuple[str, ...]()
+    chosen = made(Options, options, "discover")
+    reason = tuple[str, ...]()
     if any(one.best for one in split_context(context)[1]):
         return _with_best_cut(table, context, names, progress, options)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     choice = choose_by_call(chosen.named_for_tests) if chosen.method == "auto" else None
     if choice is not None:
-        chosen, reason = replace(chosen, method=choice.method), (choice.reason,)
+        chosen = replace(chosen, method=choice.method)
+        reason = (choice.reason,)
     table, names, chosen = _as_meant(table, names, chosen)
     scanned = scanned_table(table, context, chosen, progress is True, names=names)
     context = scanned.context if context is None and scanned is not None else context
@@ -261,32 +294,55 @@ def discover(
     with watching(progress, chosen.time_limit) as advance:
         outcome = METHODS[chosen.method].on(task.data)(replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
-        unoriented = "the time limit ended the search; nothing is oriented; pass a larger time_limit"
+        unoriented = (
+            "the time limit ended the search; nothing is oriented; pass a larger time_limit"
+        )
         outcome = replace(outcome, warnings=(*outcome.warnings, unoriented))
-    read = "" if scanned is None else scanned.note(outcome.evidence is not None, chosen.lags is not None)
+    read = (
+        ""
+        if scanned is None
+        else scanned.note(outcome.evidence is not None, chosen.lags is not None)
+    )
     labels = "" if isinstance(table, np.ndarray) else _note_on_labels(task.data)
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
-    result = _result(task, outcome, scanned, tuple(note for note in (device_note, read, labels) if note))
+    result = _result(
+        task, outcome, scanned, tuple(note for note in (device_note, read, labels) if note)
+    )
     looks_at_once = result.evidence is not None or chosen.method == "auto"
     if not result.final and not advance.over:
         raise InterruptedSearch(result)
-    # The checks cost less than a tenth of a search by scores, but as much as one by tests, which then asks later.
+    # The checks cost less than a tenth of a search by scores, but as much as one by tests, which
+    # then asks later.
     return result.with_cautions() if looks_at_once else result
 
 
-def _as_meant(table: Any, names: Sequence[str] | None, options: Options
-              ) -> tuple[Any, Sequence[str] | None, Options]:  # fmt: skip
-    """The table with codes for missing values taken out, and with one time column in place of several."""
-    codes, times = as_written.parsed_codes(options.na_values), time_columns(options.time)
-    if (options.decimal != POINT or options.convert) and (isinstance(table, Scan) or is_out_of_memory(table)):
+def _as_meant(
+    table: Any, names: Sequence[str] | None, options: Options
+) -> tuple[Any, Sequence[str] | None, Options]:
+    """The table with codes for missing values taken out, and with one time column in place of
+    several.
+    """
+    codes = as_written.parsed_codes(options.na_values)
+    times = time_columns(options.time)
+    if (options.decimal != POINT or options.convert) and (
+        isinstance(table, Scan) or is_out_of_memory(table)
+    ):
         which = "convert" if options.convert else "decimal"
-        raise OptionError(f"{which} needs the table in memory; change the cells in the files, or read a part of them")
+        raise OptionError(
+            f"{which} needs the table in memory; change the cells in the files, or read a part of"
+            " them"
+        )
     if not codes and len(times) < 2:
         return table, names, options
     if isinstance(table, Scan) or is_out_of_memory(table):
         which = "na_values" if codes else "time by several columns"
-        raise OptionError(f"{which} needs the table in memory; replace the values in the files, or read a part of them")
-    frame = eager_frame(read_file(table) if isinstance(table, str | os.PathLike) else table, names).to_pandas()
+        raise OptionError(
+            f"{which} needs the table in memory; replace the values in the files, or read a part of"
+            " them"
+        )
+    frame = eager_frame(
+        read_file(table) if isinstance(table, str | os.PathLike) else table, names
+    ).to_pandas()
     frame = as_written.without_codes(frame, codes) if codes else frame
     if len(times) > 1:
         frame, name = as_written.joined_time(frame, times)
@@ -296,32 +352,48 @@ def _as_meant(table: Any, names: Sequence[str] | None, options: Options
 
 def _kinds_declared(data: Dataset) -> dict[str, str] | None:
     """The kinds of the columns whose kind was said when a table was scanned, None without any."""
-    kinds = {name: kind.value for name, kind in zip(data.names, data.kinds, strict=True) if name in data.declared}
+    kinds = {
+        name: kind.value
+        for name, kind in zip(data.names, data.kinds, strict=True)
+        if name in data.declared
+    }
     return kinds or None
 
 
-def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progress: bool | Advance, options: Keywords
-                   ) -> ContextGraphs:  # fmt: skip
-    """The search with the cut that mechanisms want; where there is none, one that does not tell rows apart by it."""
-    # Where mechanisms change is asked of a search by scores without that context. A search in which a mechanism may not
-    # change can direct links falsely, so a few cuts are searched as well, and of all these the best-scoring model says
-    # what may cause what.
+def _with_best_cut(
+    table: Any,
+    context: Any,
+    names: Sequence[str] | None,
+    progress: bool | Advance,
+    options: Keywords,
+) -> ContextGraphs:
+    """The search with the cut that mechanisms want; where there is none, one that does not tell
+    rows apart by it.
+    """
+    # Where mechanisms change is asked of a search by scores without that context. A search in which
+    # a mechanism may not change can direct links falsely, so a few cuts are searched as well, and
+    # of all these the best-scoring model says what may cause what.
     chosen: Options = made(Options, options, "discover")
     wanted, *more = (one for one in split_context(context)[1] if one.best)
     if more:
-        raise NotYetError(f"not yet: the cuts of {wanted.column!r} and of {more[0].column!r} at once; find one, and "
-                          f"pass its value: cc.threshold({wanted.column!r}, result.cut.value)")  # fmt: skip
+        raise NotYetError(
+            f"not yet: the cuts of {wanted.column!r} and of {more[0].column!r} at once; find one,"
+            f" and pass its value: cc.threshold({wanted.column!r}, result.cut.value)"
+        )
     rest = [one for one in contexts_of(context) if one is not wanted] or None
     table = scanned_table(table, rest, chosen, progress is True, names) or table
     unused = [name for name in SPECIAL if name not in METHODS["score-ac"].options]
     kept: Any = {name: value for name, value in options.items() if name not in (*unused, "alpha")}
     rows = {"missing": "listwise"} if chosen.missing == "testwise" else {}
     by_scores = kept | {"method": "score-ac"} | rows
-    limit, begin = chosen.time_limit, monotonic()
+    limit = chosen.time_limit
+    begin = monotonic()
 
     def search(asked: Any, given: Keywords) -> ContextGraphs:
         """A search in the time that is left."""
-        left: Any = {} if limit is None else {"time_limit": max(limit - (monotonic() - begin), SHORTEST)}
+        left: Any = (
+            {} if limit is None else {"time_limit": max(limit - (monotonic() - begin), SHORTEST)}
+        )
         return discover(table, asked, names=names, progress=progress, **(given | left))
 
     base = search(rest, by_scores)
@@ -330,9 +402,13 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
     for places in places_to_try(cuts):
         if limit is not None and monotonic() - begin > limit:
             break
-        with suppress(DataError):  # a cut that only this asks about; what was found is searched below
+        with suppress(
+            DataError
+        ):  # a cut that only this asks about; what was found is searched below
             tried.append(search(_in_place(context, wanted.at(places)), by_scores))
-    better = max((base, *tried), key=lambda one: one.evidence.score if one.evidence is not None else -np.inf)
+    better = max(
+        (base, *tried), key=lambda one: one.evidence.score if one.evidence is not None else -np.inf
+    )
     cuts = cuts if better is base else best_cuts(better, wanted)
     found = [cut.value for cut in cuts if cut.verdict == CUT]
     if found:
@@ -340,21 +416,35 @@ def _with_best_cut(table: Any, context: Any, names: Sequence[str] | None, progre
     else:
         same = chosen.method == "score-ac" and by_scores == options
         result = base if same else search(rest, options)
-    asked = result.settings.score if limit is None else {**result.settings.score, "time_limit": limit}
+    asked = (
+        result.settings.score if limit is None else {**result.settings.score, "time_limit": limit}
+    )
     settings = replace(result.settings, score=asked)
     return replace(result, settings=settings, cuts=cuts, notes=(*map(str, cuts), *result.notes))
 
 
 def _in_place(context: Any, found: Indicator) -> Any:
     """The contexts of a search, with a cut in place of the one that is to be found."""
-    asked = [found if isinstance(one, Indicator) and one.best else one for one in contexts_of(context)]
+    asked = [
+        found if isinstance(one, Indicator) and one.best else one for one in contexts_of(context)
+    ]
     return asked if len(asked) > 1 else asked[0]
 
 
-def _task(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest,
-          scanned: Scan | None) -> Task:  # fmt: skip
-    """What is to be searched: a table in memory, what a scan kept of one, or, with lags, its windows."""
-    settings, score, watch = _settings(options, test.name, context), _score(options), Watch(nobody)
+def _task(
+    table: Any,
+    context: Any,
+    options: Options,
+    names: Sequence[str] | None,
+    test: IndependenceTest,
+    scanned: Scan | None,
+) -> Task:
+    """What is to be searched: a table in memory, what a scan kept of one, or, with lags, its
+    windows.
+    """
+    settings = _settings(options, test.name, context)
+    score = _score(options)
+    watch = Watch(nobody)
     if scanned is None and isinstance(table, str | os.PathLike):
         table = read_file(table)
     if options.lags is not None:
@@ -362,7 +452,8 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         if scanned is None:
             windows, screening = read_with_lags(table, context, options, names, test)
         else:
-            windows, screening = _scanned_with_lags(scanned, context, options, test), Screening(scanned.left_out)
+            windows = _scanned_with_lags(scanned, context, options, test)
+            screening = Screening(scanned.left_out)
         screening, knowledge = _screened_knowledge(screening, options)
         settings = replace(settings, knowledge=knowledge)
         compile_ahead(kinds_for_windows(options.method, windows.data))
@@ -372,7 +463,8 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     screening, thin = NOTHING, None
     is_table = scanned is not None and scanned.is_table
     if scanned is not None and is_table:  # small enough for all that is asked of a table in memory
-        table, names = scanned.sample_as_table(), None
+        table = scanned.sample_as_table()
+        names = None
         options = replace(options, kinds=_kinds_declared(scanned.data))
     if scanned is None or is_table:
         rows = None
@@ -380,15 +472,21 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         thin = thin_levels(read, options.missing)
         if thin is not None:  # read once more, as if these rows had never been there
             gone = [name for name, _ in thin.untested]
-            kept = rows_searched(read, thin, screening.rows, len(columns_of_table(table, names)[0].series))
+            kept = rows_searched(
+                read, thin, screening.rows, len(columns_of_table(table, names)[0].series)
+            )
             rows = np.flatnonzero(kept)
             table = some_rows_of(table, names, kept, gone)
             names = names if isinstance(table, np.ndarray) else None
             context = context_without(context, thin)
             knowledge = (options.knowledge or Knowledge()).without(gone)
-            options = replace(options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone))
+            options = replace(
+                options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone)
+            )
             settings = _settings(options, test.name, context)
-            told = screening.told  # of all rows: which of them have no context, and how levels are spelled
+            told = (
+                screening.told
+            )  # of all rows: which of them have no context, and how levels are spelled
             read, screening = _read_and_screened(table, context, options, names)
             screening = replace(screening, told=told)
         compile_ahead(kinds_for(options.method, test.name, read))
@@ -398,7 +496,8 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
             screening = replace(screening, left_out=(*scanned.left_out, *screening.left_out))
         data = with_normal_scores(read) if _ranked(options) else read
     else:
-        data, screening = scanned.data, Screening(scanned.left_out)
+        data = scanned.data
+        screening = Screening(scanned.left_out)
     screening, knowledge = _screened_knowledge(screening, options)
     settings = replace(settings, knowledge=knowledge)
     links = links_without_functions(settings.knowledge.links(data.names), data.contexts)
@@ -409,16 +508,35 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     known = None if scanned is None or scanned.whole else scanned.statistics
     compile_ahead(kinds_for(options.method, test.name, data))
     tested = options.method != "score-ac"
-    data, statistics, prepared = prepare(data, test, options.missing, known, tested, int(options.seed))
-    return Task(prepared, data, statistics, links, settings, score, options.threads, watch,
-                Support(data, settings.alpha), screening=screening, thin=thin)  # fmt: skip
+    data, statistics, prepared = prepare(
+        data, test, options.missing, known, tested, int(options.seed)
+    )
+    return Task(
+        prepared,
+        data,
+        statistics,
+        links,
+        settings,
+        score,
+        options.threads,
+        watch,
+        Support(data, settings.alpha),
+        screening=screening,
+        thin=thin,
+    )
 
 
-def _read_and_screened(table: Any, context: Any, options: Options, names: Sequence[str] | None
-                       ) -> tuple[Dataset, Screening]:  # fmt: skip
-    """The columns of a table in memory that can be variables, with the contexts that are made out of them."""
+def _read_and_screened(
+    table: Any, context: Any, options: Options, names: Sequence[str] | None
+) -> tuple[Dataset, Screening]:
+    """The columns of a table in memory that can be variables, with the contexts that are made out
+    of them.
+    """
     table, names, screening = screened_table(table, _asked(context, options, names))
-    return indicators.read_with_functions(table, context, screening.kinds(options.kinds), names), screening
+    return (
+        indicators.read_with_functions(table, context, screening.kinds(options.kinds), names),
+        screening,
+    )
 
 
 def _asked(context: Any, options: Options, names: Sequence[str] | None) -> Asked:
@@ -447,25 +565,32 @@ def _screened_knowledge(screening: Screening, options: Options) -> tuple[Screeni
     return screening.with_knowledge(options.knowledge or Knowledge(), options.series)
 
 
-def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
-                   ) -> tuple[SeriesWindows, Screening]:  # fmt: skip
+def read_with_lags(
+    table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
+) -> tuple[SeriesWindows, Screening]:
     """The windows of a table whose rows follow each other in time, and what was left out of it."""
     series = options.series
     assert series is not None
     check_lags(context, options)
-    taken, measured = series.taken, split_context(context)[0]
+    taken = series.taken
+    measured = split_context(context)[0]
     if taken:
         check_are_columns(taken, [column.name for column in columns_of_table(table, names)])
     table, names, screening = screened_table(table, _asked(context, options, names))
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
-    data = read_table(rest, measured, kinds=screening.kinds(options.kinds), names=None if taken else names)
+    data = read_table(
+        rest, measured, kinds=screening.kinds(options.kinds), names=None if taken else names
+    )
     data = with_functions(with_cycles(data, series.cycles, columns), context)
     if series.units is not None and series.unit_effects == "means":
         constant = constant_in_units(data, numbered(columns[series.units])[0], series, options.kept)
         data = without_columns(data, [left.column for left in constant])
         screening = replace(screening, left_out=(*screening.left_out, *constant))
     data, screening = screened_data(data, screening, _asked(context, options, names))
-    return read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test), screening
+    return (
+        read_windows(with_normal_scores(data) if _ranked(options) else data, columns, series, test),
+        screening,
+    )
 
 
 def check_lags(context: Any, options: Options) -> None:
@@ -474,13 +599,20 @@ def check_lags(context: Any, options: Options) -> None:
     if series is None:
         return
     measured, made = split_context(context)
-    searched = [*(measured if isinstance(measured, list | tuple) else [measured]), *(one.column for one in made)]
+    searched = [
+        *(measured if isinstance(measured, list | tuple) else [measured]),
+        *(one.column for one in made),
+    ]
     for name in series.taken:
         if name in searched or name in series.covariates:
-            raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
+            raise OptionError(
+                f"column {name!r} cannot be time or units and take part in the search"
+            )
 
 
-def _scanned_with_lags(scanned: Scan, context: Any, options: Options, test: IndependenceTest) -> SeriesWindows:
+def _scanned_with_lags(
+    scanned: Scan, context: Any, options: Options, test: IndependenceTest
+) -> SeriesWindows:
     """The windows that a scan kept, if they may miss those with missing values."""
     assert options.series is not None
     assert scanned.windows is not None
@@ -488,17 +620,27 @@ def _scanned_with_lags(scanned: Scan, context: Any, options: Options, test: Inde
         check_complete(int(scanned.statistics.lost.sum()) + scanned.statistics.missing_context)
     if not scanned.windows.sample_only:
         return windows_of_scan(scanned, scanned.data, options.series, test)
-    cut = [one.with_cuts_of(scanned.data) if isinstance(one, Indicator) else one for one in contexts_of(context)]
+    cut = [
+        one.with_cuts_of(scanned.data) if isinstance(one, Indicator) else one
+        for one in contexts_of(context)
+    ]
     rows = with_functions(scanned.windows.rows_of_sample(), cut)
     return windows_of_scan(scanned, rows, options.series, test)
 
 
-def scanned_table(table: Any, context: Any, options: Options, progress: bool, names: Sequence[str] | None = None
-                  ) -> Scan | None:  # fmt: skip
-    """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
+def scanned_table(
+    table: Any, context: Any, options: Options, progress: bool, names: Sequence[str] | None = None
+) -> Scan | None:
+    """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer
+    is refused.
+    """
     if not isinstance(table, Scan) and not is_out_of_memory(table):
         # A lazy table is collected for what a scan answers on the sample, or not at all.
-        needs_rows = options.missing in ("testwise", "model") or _ranked(options) or bool(split_context(context)[1])
+        needs_rows = (
+            options.missing in ("testwise", "model")
+            or _ranked(options)
+            or bool(split_context(context)[1])
+        )
         if is_lazy(table) and names is None and options.lags is None and not needs_rows:
             with suppress(NotYetError, FileError):
                 return scanned_once(table, context, options, progress, only_numbers=True)
@@ -510,7 +652,8 @@ def scanned_table(table: Any, context: Any, options: Options, progress: bool, na
         _check_scan(table, context, options)
     found = table if isinstance(table, Scan) else scanned_once(table, context, options, progress)
     if found.is_table and options.lags is None:
-        return found  # it is searched like a table in memory, to which contexts and ranks are added later
+        # it is searched like a table in memory, to which contexts and ranks are added later
+        return found
     if options.lags is None:
         found = _without_functions(found, context, options)
     data = with_functions(found.data, context)
@@ -519,27 +662,43 @@ def scanned_table(table: Any, context: Any, options: Options, progress: bool, na
 
 
 def _without_functions(scanned: Scan, context: Any, options: Options) -> Scan:
-    """The scan of a large table without the columns that are functions of others in the rows of its sample."""
+    """The scan of a large table without the columns that are functions of others in the rows of its
+    sample.
+    """
     sources = [one.column for one in split_context(context)[1]]
     asked = _asked(context, options, None)
     left_out = functions_of_others(scanned.data, (*asked.kept, *sources), asked.named)
     if not left_out:
         return scanned
-    return replace(scanned.without([left.column for left in left_out]), left_out=(*scanned.left_out, *left_out))
+    return replace(
+        scanned.without([left.column for left in left_out]), left_out=(*scanned.left_out, *left_out)
+    )
 
 
 def check_scannable(context: Any, options: Options) -> None:
-    """Return if a search can do with what one pass over a table keeps, moments and a sample of its rows."""
+    """Return if a search can do with what one pass over a table keeps, moments and a sample of its
+    rows.
+    """
     check_lags(context, options)
     if options.lags is not None and _ranked(options):
         raise NotYetError('not yet: transform="ranks" needs the table in memory, with lags')
     if options.missing in ("testwise", "model"):
-        raise OptionError(f'missing="{options.missing}" needs the table in memory; use missing="listwise"')
+        raise OptionError(
+            f'missing="{options.missing}" needs the table in memory; use missing="listwise"'
+        )
 
 
-def scanned_once(table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None,
-                 only_numbers: bool = False) -> Scan:  # fmt: skip
-    """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused."""
+def scanned_once(
+    table: Any,
+    context: Any,
+    options: Options,
+    progress: bool,
+    columns: Sequence[str] | None = None,
+    only_numbers: bool = False,
+) -> Scan:
+    """The scan of a table, but for contexts that are made later; knowledge about what it has not is
+    refused.
+    """
     columns, screening = _columns_of_files(table, context, options, columns)
     _screened_knowledge(screening, options)
     # These are contexts whose cuts are not known and, with lags, all that are made out of a column.
@@ -552,54 +711,103 @@ def scanned_once(table: Any, context: Any, options: Options, progress: bool, col
         if only_numbers and read.levels:
             raise NotYetError(f"not yet: {read.levels[0].name!r} has levels")
 
-    found = scan_checked(table, now, check, columns=columns, kinds=screening.kinds(options.kinds),
-                         sample=int(options.sample), progress=progress, series=options.series)  # fmt: skip
+    found = scan_checked(
+        table,
+        now,
+        check,
+        columns=columns,
+        kinds=screening.kinds(options.kinds),
+        sample=int(options.sample),
+        progress=progress,
+        series=options.series,
+    )
     return replace(found, left_out=screening.left_out) if screening.left_out else found
 
 
-def _columns_of_files(source: Any, context: Any, options: Options, columns: Sequence[str] | None
-                      ) -> tuple[Sequence[str] | None, Screening]:  # fmt: skip
-    """The columns of files to read, and those that their first rows show to be dates, keys or free text."""
+def _columns_of_files(
+    source: Any, context: Any, options: Options, columns: Sequence[str] | None
+) -> tuple[Sequence[str] | None, Screening]:
+    """The columns of files to read, and those that their first rows show to be dates, keys or free
+    text.
+    """
     if not (isinstance(source, str | os.PathLike) or is_list_of_paths(source)):
         return columns, NOTHING
     series = options.series
     taken = () if series is None else series.taken
     stream = open_stream(source, taken)
-    names = [name for name in stream.schema.names if not is_index(name) and (columns is None or name in columns)]
+    names = [
+        name
+        for name in stream.schema.names
+        if not is_index(name) and (columns is None or name in columns)
+    ]
     names += [name for name in taken if name not in names]
     batch = next((batch for batch, _ in stream.batches(names)), None)
     if batch is None or len(set(names)) < len(names) or batch.num_rows < FEWEST_FIRST_ROWS:
         return columns, NOTHING
     asked = replace(_asked(context, options, None), missing="testwise")
     found = screened(pa.Table.from_batches([batch]), asked)[2]
-    certain = tuple(left for left in found.left_out if left.why in CERTAIN and shows_in_first_rows(left, batch))
+    certain = tuple(
+        left for left in found.left_out if left.why in CERTAIN and shows_in_first_rows(left, batch)
+    )
     out = {left.column for left in certain}
-    return ([name for name in names if name not in out], Screening(certain)) if out else (columns, NOTHING)
+    return (
+        ([name for name in names if name not in out], Screening(certain))
+        if out
+        else (columns, NOTHING)
+    )
 
 
 def shows_in_first_rows(left: LeftOut, batch: pa.RecordBatch) -> bool:
-    """Whether the first rows of files are enough to leave a column out: a number may go on otherwise."""
+    """Whether the first rows of files are enough to leave a column out: a number may go on
+    otherwise.
+    """
     number = is_number(batch.schema.field(left.column).type)
     return left.why is Why.DATE or not number or NAMES_OF_INDEX.fullmatch(left.column) is not None
 
 
 def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
-    """Return if context, lags and sample are those that a table was scanned with, or none are named."""
-    kept, series, windows = scanned.data.n_rows, options.series, scanned.windows
+    """Return if context, lags and sample are those that a table was scanned with, or none are
+    named.
+    """
+    kept = scanned.data.n_rows
+    series = options.series
+    windows = scanned.windows
     alike = windows is not None and series == windows.options
-    if series is not None and windows is not None and series.missing != "interpolate" != windows.options.missing:
-        alike = series == replace(windows.options, missing=series.missing)  # leaving some out is up to the search
+    if (
+        series is not None
+        and windows is not None
+        and series.missing != "interpolate" != windows.options.missing
+    ):
+        alike = series == replace(
+            windows.options, missing=series.missing
+        )  # leaving some out is up to the search
     if series is not None and not alike:
-        had = "without lags" if windows is None else "with other lags, or another way to make windows"
-        raise OptionError(f"lags is {series.lags}, but the table was scanned {had}; pass the same options to scan and "
-                          "discover, or the files themselves to discover")  # fmt: skip
+        had = (
+            "without lags" if windows is None else "with other lags, or another way to make windows"
+        )
+        raise OptionError(
+            f"lags is {series.lags}, but the table was scanned {had}; pass the same options to scan"
+            " and discover, or the files themselves to discover"
+        )
     if options.sample != SAMPLE and min(options.sample, scanned.rows) != kept:
-        raise OptionError(f"sample is {options.sample:,}, but {kept:,} rows were kept when the table was scanned; scan "
-                          "it again")  # fmt: skip
-    known, asked = contexts_of(scanned.context), contexts_of(context)
-    if context is not None and [one for one in asked if one in known or not isinstance(one, Indicator)] != known:
-        words = f"context={listed([getattr(one, 'name', one) for one in known])}" if known else "no context"
-        raise OptionError(f"context is {shortly(context)}, but the table was scanned with {words}; scan it again")
+        raise OptionError(
+            f"sample is {options.sample:,}, but {kept:,} rows were kept when the table was scanned;"
+            " scan it again"
+        )
+    known = contexts_of(scanned.context)
+    asked = contexts_of(context)
+    if (
+        context is not None
+        and [one for one in asked if one in known or not isinstance(one, Indicator)] != known
+    ):
+        words = (
+            f"context={listed([getattr(one, 'name', one) for one in known])}"
+            if known
+            else "no context"
+        )
+        raise OptionError(
+            f"context is {shortly(context)}, but the table was scanned with {words}; scan it again"
+        )
 
 
 def _settings(options: Options, test: str, context: object) -> Settings:
@@ -611,46 +819,78 @@ def _settings(options: Options, test: str, context: object) -> Settings:
         series |= {name: list(series[name]) for name in ("context_lags", "covariates", "cycles")}
         series["step"] = None if series["step"] is None else str(series["step"])
     return Settings(
-        options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
-        options.knowledge or Knowledge(), __version__,
-        "always" if options.method == "fci-ac" else options.masked_scope, options.orientation,
+        options.method,
+        test,
+        float(options.alpha),
+        options.collider_rule,
+        limit,
+        options.missing,
+        int(options.seed),
+        options.knowledge or Knowledge(),
+        __version__,
+        "always" if options.method == "fci-ac" else options.masked_scope,
+        options.orientation,
         made[0].column if len(made) == 1 and measured is None else None,
         score=asdict(_score(options)) if options.method in SCORE_METHODS else {},
         possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
-        contested=options.contested, context_confounded=bool(options.context_confounded),
+        contested=options.contested,
+        context_confounded=bool(options.context_confounded),
         series=series,
         transform="ranks" if _ranked(options) else "none",
-    )  # fmt: skip
+    )
 
 
 def _ranked(options: Options) -> bool:
-    """Whether a search sees normal scores instead of the columns; score-ac transforms the table itself."""
+    """Whether a search sees normal scores instead of the columns; score-ac transforms the table
+    itself.
+    """
     return options.transform == "ranks" and options.method != "score-ac"
 
 
 def _score(options: Options) -> ScoreOptions:
-    """How to search by scores; columns that are normal scores already are transformed no further."""
-    return replace(options.score, transform="none", wrong_cells="keep") if _ranked(options) else options.score
+    """How to search by scores; columns that are normal scores already are transformed no
+    further.
+    """
+    return (
+        replace(options.score, transform="none", wrong_cells="keep")
+        if _ranked(options)
+        else options.score
+    )
 
 
 def _note_on_labels(data: Dataset) -> str:
     """What must be said of contexts that hold two whole numbers as floats; empty without any."""
-    found = [data.names[place] for place, levels in zip(data.contexts.positions, data.levels, strict=True)
-             if data.dtypes[place].startswith("float") and all(isinstance(level, int) for level in levels)]  # fmt: skip
+    found = [
+        data.names[place]
+        for place, levels in zip(data.contexts.positions, data.levels, strict=True)
+        if data.dtypes[place].startswith("float")
+        and all(isinstance(level, int) for level in levels)
+    ]
     return f"the floats of {listed(found)} are whole numbers and taken for labels" if found else ""
 
 
-def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
+def _result(
+    task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]
+) -> ContextGraphs:
     """The outcome of a task, with graphs by name and all that is to be known about them."""
     task = _of_cleaned(task, outcome)
-    data, statistics, windows = task.data, task.statistics, task.windows
-    sampled, settings = scanned is not None and not scanned.whole, task.settings
+    data = task.data
+    statistics = task.statistics
+    windows = task.windows
+    sampled = scanned is not None and not scanned.whole
+    settings = task.settings
     outcome.endpoints.setflags(write=False)
-    names, cells = (data.names, data.contexts) if windows is None else (windows.nodes, windows.cells)
+    names, cells = (
+        (data.names, data.contexts) if windows is None else (windows.nodes, windows.cells)
+    )
     if outcome.method is not None:
         by_score = outcome.method == "score-ac"
-        settings = replace(settings, method=outcome.method, score=settings.score if by_score else {})
-    warnings = windows.unit_warnings() if windows is not None else _determinism_warning(data, sampled)
+        settings = replace(
+            settings, method=outcome.method, score=settings.score if by_score else {}
+        )
+    warnings = (
+        windows.unit_warnings() if windows is not None else _determinism_warning(data, sampled)
+    )
     if windows is None and settings.missing == "testwise" and statistics.missing.any():
         warnings = (TESTWISE, *warnings)
     if task.completed is not None:
@@ -665,53 +905,94 @@ def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str
     ends = zip(data.values, outcome.endpoints, strict=True)
     graphs = {value: Graph(names, endpoints, outcome.kind) for value, endpoints in ends}
     result = ContextGraphs(
-        names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
-        data=_summary(task, outcome), log=outcome.log, complete=outcome.complete and not was_cut(outcome.notes),
+        names=names,
+        cells=cells,
+        levels=data.levels,
+        contexts=data.values,
+        graphs=graphs,
+        settings=settings,
+        data=_summary(task, outcome),
+        log=outcome.log,
+        complete=outcome.complete and not was_cut(outcome.notes),
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
-        origins=dict(outcome.origins), doubts=outcome.doubts,
+        origins=dict(outcome.origins),
+        doubts=outcome.doubts,
         warnings=(*task.screening.warnings, *of_search, *outcome.warnings, *warnings),
-        notes=(*((RANKS,) if settings.transform != "none" else ()), *how_made, *task.screening.notes, *notes),
-        evidence=outcome.evidence, prepared=task.prepared, series=outcome.series, windowed=windows,
+        notes=(
+            *((RANKS,) if settings.transform != "none" else ()),
+            *how_made,
+            *task.screening.notes,
+            *notes,
+        ),
+        evidence=outcome.evidence,
+        prepared=task.prepared,
+        series=outcome.series,
+        windowed=windows,
         moments=statistics.of_columns(data) if windows is None else None,
         rows=None if sampled or windows is not None else data,
         scanned=scanned if sampled and windows is None else None,
-        wrong_cells=None if outcome.cleaned is None else outcome.cleaned.told().at_rows(task.screening.rows),
+        wrong_cells=(
+            None if outcome.cleaned is None else outcome.cleaned.told().at_rows(task.screening.rows)
+        ),
         left_out=task.screening.left_out,
         doubtful_scales=task.screening.doubtful,
-    )  # fmt: skip
+    )
     result = with_thin_levels(result, task.thin)
     told = (words_about_untested(result), "" if task.thin is None else task.thin.warning)
     return replace(result, warnings=(*(words for words in told if words), *result.warnings))
 
 
 def _of_cleaned(task: Task, outcome: Outcome) -> Task:
-    """The task with the table that was searched, where that is not the one that was given; its fingerprint stays."""
+    """The task with the table that was searched, where that is not the one that was given; its
+    fingerprint stays.
+    """
     cleaned = outcome.cleaned
     if cleaned is None:
         return task
     if cleaned.windows is not None:
         return replace(task, windows=cleaned.windows)
     given = task.statistics
-    found = replace(cleaned.statistics, lost=given.lost, missing=given.missing, fingerprint=given.fingerprint,
-                    emptied=given.emptied, missing_context=given.missing_context)  # fmt: skip
-    test = find_test(task.settings.test, task.settings.seed) if task.settings.test in ("auto", *TESTS) else None
+    found = replace(
+        cleaned.statistics,
+        lost=given.lost,
+        missing=given.missing,
+        fingerprint=given.fingerprint,
+        emptied=given.emptied,
+        missing_context=given.missing_context,
+    )
+    test = (
+        find_test(task.settings.test, task.settings.seed)
+        if task.settings.test in ("auto", *TESTS)
+        else None
+    )
     prepared = None if test is None else prepared_test(test, cleaned.rows, found)
     return replace(task, data=cleaned.rows, statistics=found, prepared=prepared)
 
 
 def _summary(task: Task, outcome: Outcome) -> DataSummary:
-    """What was analysed; of windows `WindowCounts` has what was lost, most of it not for missing values."""
-    data, statistics, windows = task.data, task.statistics, task.windows
+    """What was analysed; of windows `WindowCounts` has what was lost, most of it not for missing
+    values.
+    """
+    data = task.data
+    statistics = task.statistics
+    windows = task.windows
     if windows is None:
         used = statistics.moments.rows if task.completed is None else task.completed.rows
-        rows, lost, emptied = tuple(used.tolist()), tuple(statistics.lost.tolist()), statistics.emptied
+        rows = tuple(used.tolist())
+        lost = tuple(statistics.lost.tolist())
+        emptied = statistics.emptied
         kinds = tuple(str(kind.value) for kind in data.kinds)
         levels = tuple(data.categories.get(place, ()) for place in range(len(data.names)))
     else:
-        rows, kinds, emptied = windows.rows(tested=outcome.evidence is None), windows.kinds, ()
-        own, lost = {data.names[place]: levels for place, levels in data.categories.items()}, (0,) * len(rows)
+        rows = windows.rows(tested=outcome.evidence is None)
+        kinds = windows.kinds
+        emptied = ()
+        own = {data.names[place]: levels for place, levels in data.categories.items()}
+        lost = (0,) * len(rows)
         levels = tuple(own.get(split(node)[0], ()) for node in windows.nodes)
-    return DataSummary(rows, lost, statistics.missing_context, emptied, kinds, statistics.fingerprint, levels)
+    return DataSummary(
+        rows, lost, statistics.missing_context, emptied, kinds, statistics.fingerprint, levels
+    )
 
 
 def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
@@ -721,8 +1002,15 @@ def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
     for found in indicators.step_functions(data):
         way_out = f"declare it: {found.advice(len(data.contexts.positions) == 1)}"
         if sampled:
-            way_out = (f"its links cannot be tested given {found.column}: leave one of the two out, or, for a part of "
-                       f"the table that fits in memory, {way_out}")  # fmt: skip
-        notes.append(Note(f"{found.context} is a function of {found.column} {where}", About.FUNCTION,
-                          f"if it was made out of {found.column}, {way_out}"))  # fmt: skip
+            way_out = (
+                f"its links cannot be tested given {found.column}: leave one of the two out, or,"
+                f" for a part of the table that fits in memory, {way_out}"
+            )
+        notes.append(
+            Note(
+                f"{found.context} is a function of {found.column} {where}",
+                About.FUNCTION,
+                f"if it was made out of {found.column}, {way_out}",
+            )
+        )
     return tuple(notes)

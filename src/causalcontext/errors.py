@@ -8,7 +8,8 @@ CausalContextError
 ├── FileError            a file cannot be read or written
 └── InterruptedSearch    Ctrl-C during a search; carries what was done so far
 
-All but the last are also `ValueError`, so that code which never heard of this tree still catches them.
+All but the last are also `ValueError`, so that code which never heard of this tree still catches
+them.
 """
 
 from __future__ import annotations
@@ -24,12 +25,16 @@ LARGEST = 1e300
 """Larger numbers mean nothing, and overflow."""
 MOST_SHOWN = 80
 """Characters of a value in a message."""
-_LONG_QUOTE = re.compile(rf"""(?<!\w)(['"])((?:(?!\1|\\).|\\.){{{MOST_SHOWN - 1}}})(?:(?!\1|\\).|\\.){{2,}}\1(?!\w)""")
+_LONG_QUOTE = re.compile(
+    rf"""(?<!\w)(['"])((?:(?!\1|\\).|\\.){{{MOST_SHOWN - 1}}})(?:(?!\1|\\).|\\.){{2,}}\1(?!\w)"""
+)
 """Text in quotes that is too long to show; an apostrophe has a letter beside it."""
 
 
 class CausalContextError(Exception):
-    """The root of the tree; of what a message quotes, such as a name, the first 80 characters are shown."""
+    """The root of the tree; of what a message quotes, such as a name, the first 80 characters are
+    shown.
+    """
 
     def __init__(self, message: str = "") -> None:
         super().__init__(_LONG_QUOTE.sub(r"\1\2…\1", message))
@@ -67,12 +72,16 @@ class InterruptedSearch(CausalContextError, KeyboardInterrupt):
 
 
 def check_choice(what: str, value: object, allowed: Iterable[str]) -> None:
-    """Return if `value` is one of `allowed`, else say which were expected and which was probably meant."""
+    """Return if `value` is one of `allowed`, else say which were expected and which was probably
+    meant.
+    """
     options = list(allowed)
     if isinstance(value, str) and value in options:
         return
     expected = ", ".join(repr(option) for option in options)
-    raise OptionError(f"{what} is {shortly(value)}, expected one of {expected}{did_you_mean(value, options)}")
+    raise OptionError(
+        f"{what} is {shortly(value)}, expected one of {expected}{did_you_mean(value, options)}"
+    )
 
 
 def check_whole(what: str, value: object, least: int | None = None, rest: str = "") -> None:
@@ -103,7 +112,9 @@ def check_truth(what: str, value: object) -> None:
 
 def check_positive(what: str, value: object, rest: str = "") -> None:
     """Return if `value` is a finite number above 0."""
-    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+        value, bool
+    )
     if not plain or not 0 < value <= LARGEST:  # type: ignore[operator]
         raise OptionError(f"{what} is {shortly(value)}, expected a positive number{rest}")
 
@@ -117,7 +128,8 @@ def shortly(value: object) -> str:
 
 
 def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
-    """Some things in words: the first few, and how many more there are, one of which is called `what`.
+    """Some things in words: the first few, and how many more there are, one of which is called
+    `what`.
 
     >>> listed(["X", "Y", "Z"]), listed(["X"]), listed("ABCDEFG")
     ('X, Y and Z', 'X', 'A, B, C, D, E and 2 more')
@@ -125,7 +137,8 @@ def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
     ('2001, 2002 and 1 more year', 'A and 2 more columns')
     """
     found = list(items)
-    words, more = [str(item) for item in found[: max(most, 0)]], len(found) - most
+    words = [str(item) for item in found[: max(most, 0)]]
+    more = len(found) - most
     if more > 0:
         named = f" {what}{'s' if more > 1 else ''}" if what else ""
         words.append(f"{more} more{named}")

@@ -1,8 +1,9 @@
 """What an expert knows about links, by name, used in both phases of a search.
 
-A required link is never tested, and oriented. A link that is ruled out in both directions is absent by assumption: it
-is never tested, has no separating set, and so orients nothing. A link that is ruled out in one direction is tested,
-and oriented the other way if it is there; the variable that cannot be a cause is not conditioned on for its sake.
+A required link is never tested, and oriented. A link that is ruled out in both directions is absent
+by assumption: it is never tested, has no separating set, and so orients nothing. A link that is
+ruled out in one direction is tested, and oriented the other way if it is there; the variable that
+cannot be a cause is not conditioned on for its sake.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Links:
-    """Knowledge by number: directed links that `may` exist and that `must`, shape (N, N), from row to column."""
+    """Knowledge by number: directed links that `may` exist and that `must`, shape (N, N), from row
+    to column.
+    """
 
     may: Bools
     must: Bools
@@ -57,8 +60,8 @@ class Knowledge:
     Parameters
     ----------
     required, forbidden : sequences of (cause, effect)
-        Links that exist in every context; directed links that exist in none. A pair that is forbidden both ways has
-        no link at all.
+        Links that exist in every context; directed links that exist in none. A pair that is
+        forbidden both ways has no link at all.
     tiers : sequence of sequences of names
         Nothing in a later tier causes anything in an earlier one. Variables in no tier are free.
     roots, sinks : sequences of names
@@ -84,12 +87,23 @@ class Knowledge:
     sinks: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
 
-    def __init__(self, required: Pairs = (), forbidden: Pairs = (), tiers: Sequence[Sequence[str]] = (),
-                 roots: Sequence[str] = (), sinks: Sequence[str] = (), closed: Sequence[str] = ()) -> None:  # fmt: skip
+    def __init__(
+        self,
+        required: Pairs = (),
+        forbidden: Pairs = (),
+        tiers: Sequence[Sequence[str]] = (),
+        roots: Sequence[str] = (),
+        sinks: Sequence[str] = (),
+        closed: Sequence[str] = (),
+    ) -> None:
         put = object.__setattr__
         for what, pairs in (("required", required), ("forbidden", forbidden)):
             put(self, what, _links(what, pairs))
-        put(self, "tiers", tuple(_names(f"tier {i + 1}", tier) for i, tier in enumerate(_listed("tiers", tiers))))
+        put(
+            self,
+            "tiers",
+            tuple(_names(f"tier {i + 1}", tier) for i, tier in enumerate(_listed("tiers", tiers))),
+        )
         for what, names in (("roots", roots), ("sinks", sinks), ("closed", closed)):
             put(self, what, _names(what, names))
         self._check()
@@ -106,9 +120,15 @@ class Knowledge:
         return cls(required=[(context, child) for child in _names("children", children)])
 
     @classmethod
-    def context_neighbours(cls, context: str, parents: Sequence[str] = (), children: Sequence[str] = (),
-                           others: Literal["absent", "unknown"] = "absent") -> Knowledge:  # fmt: skip
-        """The paper's "adj. R-all": these are the links at the context; `others` are absent, or left open.
+    def context_neighbours(
+        cls,
+        context: str,
+        parents: Sequence[str] = (),
+        children: Sequence[str] = (),
+        others: Literal["absent", "unknown"] = "absent",
+    ) -> Knowledge:
+        """The paper's "adj. R-all": these are the links at the context; `others` are absent, or
+        left open.
 
         Examples
         --------
@@ -132,14 +152,20 @@ class Knowledge:
         for key in content:
             if key not in known:
                 expected = ", ".join(known)
-                raise KnowledgeError(f"unknown key {key!r} in knowledge, expected {expected}{did_you_mean(key, known)}")
+                raise KnowledgeError(
+                    f"unknown key {key!r} in knowledge, expected"
+                    f" {expected}{did_you_mean(key, known)}"
+                )
         return cls(**content)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """The same knowledge as lists, without empty entries."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {key: [list(item) if isinstance(item, tuple) else item for item in value]
-                for key, value in values.items() if value}  # fmt: skip
+        return {
+            key: [list(item) if isinstance(item, tuple) else item for item in value]
+            for key, value in values.items()
+            if value
+        }
 
     def to_toml(self) -> str:
         """The same knowledge as the text of a TOML file, which `from_toml` reads.
@@ -150,8 +176,12 @@ class Knowledge:
         required = [["R", "Y"]]
         roots = ["R"]
         """
-        # Lists of text in JSON are lists of text in TOML, but for one letter that must be spelled there.
-        lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in self.to_dict().items())
+        # Lists of text in JSON are lists of text in TOML, but for one letter that must be spelled
+        # there.
+        lines = (
+            f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
+            for key, value in self.to_dict().items()
+        )
         return "".join(lines).replace("\x7f", "\\u007f")
 
     @property
@@ -163,7 +193,9 @@ class Knowledge:
 
     @property
     def linked(self) -> tuple[str, ...]:
-        """Every variable of a link that is required or forbidden, and every closed one, in order of first mention."""
+        """Every variable of a link that is required or forbidden, and every closed one, in order of
+        first mention.
+        """
         return Knowledge(self.required, self.forbidden, closed=self.closed).names
 
     def without(self, names: Collection[str]) -> Knowledge:
@@ -179,17 +211,25 @@ class Knowledge:
         def others(variables: Sequence[str]) -> list[str]:
             return [name for name in variables if name not in left_out]
 
-        required, forbidden = ([pair for pair in pairs if left_out.isdisjoint(pair)]
-                               for pairs in (self.required, self.forbidden))  # fmt: skip
+        required, forbidden = (
+            [pair for pair in pairs if left_out.isdisjoint(pair)]
+            for pairs in (self.required, self.forbidden)
+        )
         tiers = [rest for tier in self.tiers if (rest := others(tier))]
-        return Knowledge(required, forbidden, tiers, others(self.roots), others(self.sinks), others(self.closed))
+        return Knowledge(
+            required, forbidden, tiers, others(self.roots), others(self.sinks), others(self.closed)
+        )
 
     def links(self, names: Sequence[str]) -> Links:
-        """The same knowledge over the variables of a table; names that are not there are an error."""
+        """The same knowledge over the variables of a table; names that are not there are an
+        error.
+        """
         index = {name: position for position, name in enumerate(names)}
         for name in self.names:
             if name not in index:
-                raise KnowledgeError(f"knowledge names {name!r}, which is not a column{did_you_mean(name, names)}")
+                raise KnowledgeError(
+                    f"knowledge names {name!r}, which is not a column{did_you_mean(name, names)}"
+                )
         must = self._required_links(index)
         may = ~np.eye(len(index), dtype=bool)
         if self.required:
@@ -220,8 +260,13 @@ class Knowledge:
 
     def _against_tiers(self) -> tuple[tuple[str, str], ...]:
         """The directed links that the tiers rule out."""
-        return tuple((late, early) for position, tier in enumerate(self.tiers) for late in tier
-                     for before in self.tiers[:position] for early in before)  # fmt: skip
+        return tuple(
+            (late, early)
+            for position, tier in enumerate(self.tiers)
+            for late in tier
+            for before in self.tiers[:position]
+            for early in before
+        )
 
     def _required_links(self, index: Mapping[str, int]) -> Bools:
         must = np.zeros((len(index), len(index)), dtype=bool)
@@ -235,13 +280,16 @@ class Knowledge:
         for name in tiered:
             if tiered.count(name) > 1:
                 raise KnowledgeError(f"{name!r} is in more than one tier")
-        forbidden, against = set(self.forbidden), set(self._against_tiers())
+        forbidden = set(self.forbidden)
+        against = set(self._against_tiers())
         for cause, effect in self.required:
             link = f"the link {cause} --> {effect} is"
             if (cause, effect) in forbidden:
                 raise KnowledgeError(f"{link} both required and forbidden")
             if (cause, effect) in against:
-                raise KnowledgeError(f"{link} required, but {effect!r} is in an earlier tier than {cause!r}")
+                raise KnowledgeError(
+                    f"{link} required, but {effect!r} is in an earlier tier than {cause!r}"
+                )
             if effect in self.roots:
                 raise KnowledgeError(f"{link} required, but {effect!r} is a root: it has no causes")
             if cause in self.sinks:
@@ -250,10 +298,14 @@ class Knowledge:
         leads = reach(self._required_links(index))
         circular = [name for name in index if leads[index[name], index[name]]]
         if circular:
-            raise KnowledgeError(f"the required links form a cycle through {', '.join(map(repr, circular))}")
+            raise KnowledgeError(
+                f"the required links form a cycle through {', '.join(map(repr, circular))}"
+            )
         for cause, effect in self._against_tiers():
             if leads[index[cause], index[effect]]:
-                raise KnowledgeError(f"required links lead from {cause!r} to {effect!r}, which is in an earlier tier")
+                raise KnowledgeError(
+                    f"required links lead from {cause!r} to {effect!r}, which is in an earlier tier"
+                )
 
 
 def _merged(*parts: Iterable[Any]) -> list[Any]:
@@ -279,7 +331,9 @@ def _links(what: str, value: Any) -> tuple[tuple[str, str], ...]:
     for pair in _listed(what, value):
         names = _listed(f"an entry of {what}", pair)
         if len(names) != 2 or not all(isinstance(name, str) for name in names):
-            raise KnowledgeError(f"{what} holds {pair!r}, expected a pair (cause, effect) of column names")
+            raise KnowledgeError(
+                f"{what} holds {pair!r}, expected a pair (cause, effect) of column names"
+            )
         if names[0] == names[1]:
             raise KnowledgeError(f"{what} holds a link from {names[0]!r} to itself")
         pairs.append((names[0], names[1]))

@@ -15,11 +15,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
 Advance = Callable[[int, int, int], None]
-"""Called as `advance(size of the conditioning sets, pairs done, pairs in all)`; other phases have negative sizes."""
-STARTS, COLLIDERS = -1, -2
-"""What the size says where there are no sets of one size: random starts of a search; votes on colliders."""
+"""Called as `advance(size of the conditioning sets, pairs done, pairs in all)`; other phases have
+negative sizes.
+"""
+STARTS = -1
+COLLIDERS = -2
+"""What the size says where there are no sets of one size: random starts of a search; votes on
+colliders.
+"""
 GUESS = 0.3
-"""The share of the later queries that is still there a level later, before anything is known about it."""
+"""The share of the later queries that is still there a level later, before anything is known about
+it.
+"""
 VOTES = 0.58
 """The share of the sets that vote which were not asked about before."""
 SETTLED = 0.15
@@ -35,14 +42,17 @@ logger = logging.getLogger("causalcontext")
 
 
 class OutOfTime(KeyboardInterrupt):
-    """The time limit is over. To the parts of a search it is what Ctrl-C is: they hand back what they have."""
+    """The time limit is over. To the parts of a search it is what Ctrl-C is: they hand back what
+    they have.
+    """
 
 
 class ArrayEnumType(EnumType):
     """The type of enums whose members meet arrays, without losing Ctrl-C.
 
-    numpy asks a member for attributes that it does not have, and takes any exception for a no. In Python 3.11 an enum
-    answers by Python code, in which Ctrl-C may be raised, and would be lost; here it answers without any.
+    numpy asks a member for attributes that it does not have, and takes any exception for a no. In
+    Python 3.11 an enum answers by Python code, in which Ctrl-C may be raised, and would be lost;
+    here it answers without any.
     """
 
     __getattr__ = type.__getattribute__
@@ -51,17 +61,28 @@ class ArrayEnumType(EnumType):
 class Watch:
     """Keeps the time limit of a search, estimates the time left, and reports progress.
 
-    After `limit` seconds the search is stopped by `OutOfTime`. `show` is called with the phase, the share of the work
-    that is done and the seconds left (None: not known yet), `say` once with a forecast, if the search will take long.
+    After `limit` seconds the search is stopped by `OutOfTime`. `show` is called with the phase, the
+    share of the work that is done and the seconds left (None: not known yet), `say` once with a
+    forecast, if the search will take long.
     """
 
-    def __init__(self, tell: Advance, limit: float | None = None,
-                 show: Callable[[int, float, float | None], None] | None = None,
-                 say: Callable[[str], None] | None = None) -> None:  # fmt: skip
-        self.limit, self.over, self.queries = limit, False, 0
-        self._tell, self._show, self._say = tell, show, say
+    def __init__(
+        self,
+        tell: Advance,
+        limit: float | None = None,
+        show: Callable[[int, float, float | None], None] | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        self.limit = limit
+        self.over = False
+        self.queries = 0
+        self._tell = tell
+        self._show = show
+        self._say = say
         self._begin = self._phase_begin = time.perf_counter()
-        self._phase, self._done, self._seconds = 0, 0.0, 0.0
+        self._phase = 0
+        self._done = 0.0
+        self._seconds = 0.0
         self._expected: dict[int, float] = {}
         self._kept = GUESS
         self._forecast = False
@@ -88,10 +109,13 @@ class Watch:
         if phase > 0 and self._expected.get(phase):
             self._kept = min(queries.get(phase, 0.0) / self._expected[phase], 1.0)
         self._expected = dict(queries)
-        seconds, sizes = self._seconds_per_query(), [size for size in self._expected if size >= 0]
+        seconds = self._seconds_per_query()
+        sizes = [size for size in self._expected if size >= 0]
         if self._forecast or seconds is None or self._phase < 2 or not sizes:
             return
-        if text := forecast(self.likely(), seconds):  # one line, as soon as it is known that the search takes long
+        if text := forecast(
+            self.likely(), seconds
+        ):  # one line, as soon as it is known that the search takes long
             self._forecast = True
             logger.info(text)
             if self._say is not None:
@@ -118,21 +142,28 @@ class Watch:
         return seconds * (here + sum(likely.values()))
 
     def likely(self) -> dict[int, float]:
-        """The queries that are expected, less those that will not be there any more when it comes to them."""
-        # What is counted for later levels supposes that no more edges are removed. The share that the last level left
-        # over says how far that is from the truth; the other numbers were read off random models of 8 to 12 variables.
+        """The queries that are expected, less those that will not be there any more when it comes
+        to them.
+        """
+        # What is counted for later levels supposes that no more edges are removed. The share that
+        # the last level left over says how far that is from the truth; the other numbers were read
+        # off random models of 8 to 12 variables.
         found = dict(self._expected)
         for size in [size for size in found if size > self._phase >= 0]:
             found[size] *= self._kept ** (3 * (size - self._phase))
         if COLLIDERS in found:
-            settled = self._phase == COLLIDERS or found.get(self._phase, 0.0) < SETTLED * found[COLLIDERS]
+            settled = (
+                self._phase == COLLIDERS or found.get(self._phase, 0.0) < SETTLED * found[COLLIDERS]
+            )
             found[COLLIDERS] *= VOTES * (1.0 if settled else self._kept)
         return found
 
     def _enter(self, phase: int) -> None:
         """A new phase begins; what a query took in the last one is kept."""
         self._seconds = self._seconds_per_query() or 0.0
-        self._phase, self._phase_begin, self._done = phase, time.perf_counter(), 0.0
+        self._phase = phase
+        self._phase_begin = time.perf_counter()
+        self._done = 0.0
 
     def _seconds_per_query(self) -> float | None:
         """In this phase, once there are some; before that in the last one."""
@@ -142,15 +173,22 @@ class Watch:
         return self._seconds or None
 
     def _look(self, share: float = 0.0) -> None:
-        """Show where the search is (the share of its time, else of the pairs), and stop it where its time is over."""
+        """Show where the search is (the share of its time, else of the pairs), and stop it where
+        its time is over.
+        """
         if self._show is not None:
             left = self.left()
-            self._show(self._phase, share if left is None else self.elapsed / max(self.elapsed + left, 1e-9), left)
+            self._show(
+                self._phase,
+                share if left is None else self.elapsed / max(self.elapsed + left, 1e-9),
+                left,
+            )
         self.check()
 
 
 def forecast(queries: Mapping[int, float], seconds: float) -> str:
-    """What is to come, in words, by the queries of every phase and what one takes; nothing where it takes no time.
+    """What is to come, in words, by the queries of every phase and what one takes; nothing where it
+    takes no time.
 
     >>> forecast({2: 2000, 3: 8000, 4: 30000}, 0.01)
     'about 40,000 tests, some 7 minutes; with max_given=2 some 20 s'
@@ -164,7 +202,9 @@ def forecast(queries: Mapping[int, float], seconds: float) -> str:
     sizes = sorted(size for size in queries if size >= 0)
     upto = {size: seconds * sum(queries[s] for s in sizes if s <= size) for size in sizes[:-1]}
     quick = [size for size, needed in upto.items() if needed < min(SHORT, seconds * total / 2)]
-    return text + (f"; with max_given={quick[-1]} some {duration(upto[quick[-1]])}" if quick else "")
+    return text + (
+        f"; with max_given={quick[-1]} some {duration(upto[quick[-1]])}" if quick else ""
+    )
 
 
 def duration(seconds: float) -> str:
@@ -180,15 +220,19 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[Watch]:
-    """A watch that tells the caller's own function, shows a bar on the terminal, or does neither."""
-    # One bar is for the whole search: the phase, the share that is done, the time left. The caller may also hand over a
-    # watch.
+    """A watch that tells the caller's own function, shows a bar on the terminal, or does
+    neither.
+    """
+    # One bar is for the whole search: the phase, the share that is done, the time left. The caller
+    # may also hand over a watch.
     if isinstance(progress, Watch):
         progress.limit = limit
         yield progress
         return
     if not callable(progress) and not isinstance(progress, bool):
-        raise OptionError(f"progress is {shortly(progress)}, expected True, False or a function of three numbers")
+        raise OptionError(
+            f"progress is {shortly(progress)}, expected True, False or a function of three numbers"
+        )
     if progress is not True:
         yield Watch(progress if callable(progress) else nobody, limit)
         return
@@ -201,7 +245,12 @@ def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[W
 
         def tell(size: int, done: int, total: int) -> None:
             if size == STARTS:
-                shown.update(task, description=described(size), completed=done / max(total, 1), left=f"{done}/{total}")
+                shown.update(
+                    task,
+                    description=described(size),
+                    completed=done / max(total, 1),
+                    left=f"{done}/{total}",
+                )
 
         yield Watch(tell, limit, show, lambda text: shown.console.print(text, highlight=False))
 
@@ -212,7 +261,9 @@ def nobody(size: int, done: int, total: int) -> None:
 
 @contextmanager
 def counting_bar(what: str, progress: bool | Count) -> Iterator[Count]:
-    """A function to report a count to: the caller's own, a bar on the terminal, or one that does nothing."""
+    """A function to report a count to: the caller's own, a bar on the terminal, or one that does
+    nothing.
+    """
     if callable(progress) or not progress:
         yield progress if callable(progress) else lambda done, total: None
         return
@@ -228,7 +279,9 @@ def bar(*columns: str | ProgressColumn) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress
 
-    return Progress("{task.description}", BarColumn(), *columns, console=Console(stderr=True), transient=True)
+    return Progress(
+        "{task.description}", BarColumn(), *columns, console=Console(stderr=True), transient=True
+    )
 
 
 def described(phase: int) -> str:

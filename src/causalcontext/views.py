@@ -1,9 +1,10 @@
 """Which rows answer an independence question: the one idea of the paper.
 
-Every constraint-based search asks questions. Context-specific discovery only changes which rows answer them, so the
-methods of the paper differ in one small function each: `adaptive` (PC-AC, Algorithm 1, line 8), `masked` (PC-M) and
-`pooled` (PC-P). Rows come in *views*: all of them, those with R = wet, those with R = wet and S = 2. `Contexts` numbers
-the views of a table once, and everything after speaks of their numbers.
+Every constraint-based search asks questions. Context-specific discovery only changes which rows
+answer them, so the methods of the paper differ in one small function each: `adaptive` (PC-AC,
+Algorithm 1, line 8), `masked` (PC-M) and `pooled` (PC-P). Rows come in *views*: all of them, those
+with R = wet, those with R = wet and S = 2. `Contexts` numbers the views of a table once, and
+everything after speaks of their numbers.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ ViewRule = Callable[[View, Collection[int]], View]
 
 
 def adaptive(cell: View, named: Collection[int]) -> View:
-    """The paper's line 8: a context variable among the conditions is fixed at the cell's value, no other is."""
+    """The paper's line 8: a context variable among the conditions is fixed at the cell's value, no
+    other is.
+    """
     return tuple(fixed for fixed in cell if fixed[0] in named)
 
 
@@ -56,14 +59,17 @@ def pooled(cell: View, named: Collection[int]) -> View:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The context variables of a table, and the combinations of their levels that occur: its cells."""
+    """The context variables of a table, and the combinations of their levels that occur: its
+    cells.
+    """
 
     positions: tuple[int, ...] = ()  # the columns that are context variables; none, one or several
-    # the level of every context variable in every cell; without context variables there is one cell, of all rows
+    # the level of every context variable in every cell; without context variables there is one
+    # cell, of all rows
     cells: tuple[tuple[int, ...], ...] = ((),)
-    # for every context variable the column of which it is a step function (`cc.threshold`, `cc.bins`), None for one
-    # that is measured; empty where all are. It is the column, not the context, that conditions name, and it stays among
-    # them
+    # for every context variable the column of which it is a step function (`cc.threshold`,
+    # `cc.bins`), None for one that is measured; empty where all are. It is the column, not the
+    # context, that conditions name, and it stays among them
     sources: tuple[int | None, ...] = ()
 
     @property
@@ -72,7 +78,9 @@ class Contexts:
         return self.sources[0] if len(self.sources) == 1 else None
 
     def source_of(self, position: int) -> int | None:
-        """The column of which a context variable is a step function; None for one that is measured."""
+        """The column of which a context variable is a step function; None for one that is
+        measured.
+        """
         return self.sources[self.positions.index(position)] if self.sources else None
 
     @property
@@ -83,16 +91,21 @@ class Contexts:
 
     def alike(self, position: int) -> tuple[tuple[int, ...], ...]:
         """The cells in groups that differ in one context variable alone."""
-        place, found = self.positions.index(position), dict[tuple[int, ...], list[int]]()
+        place = self.positions.index(position)
+        found = dict[tuple[int, ...], list[int]]()
         for c, cell in enumerate(self.cells):
             found.setdefault((*cell[:place], *cell[place + 1 :]), []).append(c)
         return tuple(tuple(group) for group in found.values())
 
     @cached_property
     def views(self) -> tuple[View, ...]:
-        """Every set of rows that may answer: all rows first, then by the number of context variables that are fixed."""
+        """Every set of rows that may answer: all rows first, then by the number of context
+        variables that are fixed.
+        """
         places = range(len(self.positions))
-        chosen = [some for size in range(len(self.positions) + 1) for some in combinations(places, size)]
+        chosen = [
+            some for size in range(len(self.positions) + 1) for some in combinations(places, size)
+        ]
         return tuple(
             tuple((self.positions[j], level) for j, level in zip(some, levels, strict=True))
             for some in chosen
@@ -134,7 +147,9 @@ class Contexts:
         return tuple(position for position, _ in self.views[number])
 
     def steps(self) -> Iterator[tuple[int, int, int]]:
-        """(c, d, position): the pairs of cells, both ways, between which just one context variable differs."""
+        """(c, d, position): the pairs of cells, both ways, between which just one context variable
+        differs.
+        """
         for position in self.positions:
             for alike in self.alike(position):
                 yield from ((c, d, position) for c, d in permutations(alike, 2))
@@ -145,15 +160,20 @@ class Contexts:
         return tuple(position for position, a, b in levels if a != b)
 
 
-def described(contexts: Contexts, number: int, names: Sequence[str], levels: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def described(
+    contexts: Contexts, number: int, names: Sequence[str], levels: Sequence[Sequence[Any]]
+) -> dict[str, Any]:
     """The context variables that a view fixes, by name, with their values."""
     return {
-        names[position]: levels[contexts.positions.index(position)][level] for position, level in contexts.views[number]
+        names[position]: levels[contexts.positions.index(position)][level]
+        for position, level in contexts.views[number]
     }
 
 
 class Reason(IntEnum, metaclass=ArrayEnumType):
-    """Why a query has no p-value. An untestable pair keeps its edge: it is never called independent."""
+    """Why a query has no p-value. An untestable pair keeps its edge: it is never called
+    independent.
+    """
 
     TESTABLE = 0
     FEW_ROWS = 1
@@ -181,4 +201,6 @@ class Outcomes:
     p: Floats
     n: Ints  # rows used
     reason: NDArray[np.int8]  # a `Reason` for every query; 0 means that it was testable
-    label: NDArray[np.int8] | None = None  # which of the `labels` of the prepared test answered, of several
+    label: NDArray[np.int8] | None = (
+        None  # which of the `labels` of the prepared test answered, of several
+    )

@@ -1,9 +1,11 @@
-"""Ordinary accidents, in families: each is a small function from a case to a case, with a sentence of what happened.
+"""Ordinary accidents, in families: each is a small function from a case to a case, with a sentence
+of what happened.
 
-What an accident may do to the answer about the other columns stands in its entry: nothing (`SAME`), or true things may
-get lost where a warning says so (`TOLD`), or the table may be refused by a sentence that names the column (`REFUSED`).
-Nothing false may be said after any of these. Where cells of a column in the middle are lost for good, its causes may
-seem to act on its effects by themselves: there a warning has to name the column (`WARNED`).
+What an accident may do to the answer about the other columns stands in its entry: nothing (`SAME`),
+or true things may get lost where a warning says so (`TOLD`), or the table may be refused by a
+sentence that names the column (`REFUSED`). Nothing false may be said after any of these. Where
+cells of a column in the middle are lost for good, its causes may seem to act on its effects by
+themselves: there a warning has to name the column (`WARNED`).
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ SAME, TOLD, REFUSED, WARNED = Allowed
 
 @dataclass(frozen=True, eq=False)
 class Accident:
-    """An accident: what happened, what it may do, and how it is done; None where it cannot happen to a table."""
+    """An accident: what happened, what it may do, and how it is done; None where it cannot happen
+    to a table.
+    """
 
     name: str
     family: str
@@ -89,7 +93,8 @@ def rounded(cells: pd.Series, step: float) -> pd.Series:
     return (cells / width).round() * width
 
 
-# ------------------------------------------------------------------------------------------------------------ order
+# ------------------------------------------------------------------------------------------------------------
+# order
 
 _family = "order"
 
@@ -123,9 +128,17 @@ def _sorted_by(role: str, down: bool) -> Change:
     return change
 
 
-for _role, _words in (("cause", "a cause"), ("middle", "a column in the middle"), ("sink", "an effect")):
-    accident(f"the rows are sorted by {_words}", name=f"sorted_by_{_role}")(_sorted_by(_role, False))
-    accident(f"the rows are sorted down by {_words}", name=f"sorted_down_{_role}")(_sorted_by(_role, True))
+for _role, _words in (
+    ("cause", "a cause"),
+    ("middle", "a column in the middle"),
+    ("sink", "an effect"),
+):
+    accident(f"the rows are sorted by {_words}", name=f"sorted_by_{_role}")(
+        _sorted_by(_role, False)
+    )
+    accident(f"the rows are sorted down by {_words}", name=f"sorted_down_{_role}")(
+        _sorted_by(_role, True)
+    )
 
 
 @accident("the rows are sorted by the context")
@@ -158,7 +171,8 @@ def columns_reversed(case: Case, rng: np.random.Generator) -> Case:
     return case.with_table(case.table.iloc[:, ::-1])
 
 
-# ------------------------------------------------------------------------------------------- identifiers and clocks
+# -------------------------------------------------------------------------------------------
+# identifiers and clocks
 
 _family = "identifiers and clocks"
 
@@ -175,13 +189,25 @@ def _identifiers(rows: int, rng: np.random.Generator) -> dict[str, tuple[str, An
         "Unnamed: 0": ("the index that pandas wrote into the file", np.arange(rows)),
         "float_no": ("row numbers 1.0, 2.0, 3.0, ...", np.arange(1.0, rows + 1.0)),
         "shuffled_no": ("row numbers of an earlier order", shuffled + 1),
-        "account": ("unique whole numbers of nine digits", rng.choice(9 * 10**8, rows, replace=False) + 10**8),
-        "barcode": ("unique whole numbers of six digits", rng.choice(9 * 10**5, rows, replace=False) + 10**5),
+        "account": (
+            "unique whole numbers of nine digits",
+            rng.choice(9 * 10**8, rows, replace=False) + 10**8,
+        ),
+        "barcode": (
+            "unique whole numbers of six digits",
+            rng.choice(9 * 10**5, rows, replace=False) + 10**5,
+        ),
         "sample_key": ("keys such as K-00017", [f"K-{place:05d}" for place in shuffled]),
         "hash": ("hexadecimal keys", [f"{value:08x}" for value in rng.integers(0, 2**32, rows)]),
         "uuid": ("UUIDs", [str(uuid.UUID(bytes=rng.bytes(16))) for _ in range(rows)]),
-        "mail": ("addresses, different in every row", [f"user{place}@example.org" for place in shuffled]),
-        "remark": ("free text, different in every row", [f"checked at {x:.6f}, looks fine" for x in rng.random(rows)]),
+        "mail": (
+            "addresses, different in every row",
+            [f"user{place}@example.org" for place in shuffled],
+        ),
+        "remark": (
+            "free text, different in every row",
+            [f"checked at {x:.6f}, looks fine" for x in rng.random(rows)],
+        ),
         "date": ("dates, increasing", hours.normalize()),
         "stamp": ("times, increasing", hours),
         "stamp_shuffled": ("times in random order", hours[shuffled]),
@@ -205,7 +231,9 @@ def _with_identifier(column: str) -> Change:
 
 
 for _column, (_words, _) in _identifiers(10, np.random.default_rng(0)).items():
-    accident(f"beside: {_words}", name=_column.replace(": ", "_").lower())(_with_identifier(_column))
+    accident(f"beside: {_words}", name=_column.replace(": ", "_").lower())(
+        _with_identifier(_column)
+    )
 
 
 @accident("the rows are sorted by a cause and then numbered: the number is its rank")
@@ -220,7 +248,8 @@ def keys_of_groups(case: Case, rng: np.random.Generator) -> Case:
     return case.beside(visit_key=[f"V{group:04d}" for group in groups])
 
 
-# ----------------------------------------------------------------------------------------------- numbers as text
+# -----------------------------------------------------------------------------------------------
+# numbers as text
 
 _family = "numbers as text"
 
@@ -245,11 +274,13 @@ _WAYS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("with_spaces", "spaces around the numbers", lambda x: f"  {x:.2f} "),
     ("scientific", "numbers such as '1.23E+01'", lambda x: f"{x:.3E}"),
     ("in_quotes", "numbers in quotes", lambda x: f"'{x:.2f}'"),
-)  # fmt: skip
+)
 for _name, _words, _write in _WAYS:
     accident(_words, REFUSED, name=f"text_{_name}")(_written(_write))
 for _name, _words, _write in _WAYS[1:2] + _WAYS[5:6]:
-    accident(f"{_words}, of few different values", REFUSED, name=f"text_{_name}_few")(_written(_write, few=True))
+    accident(f"{_words}, of few different values", REFUSED, name=f"text_{_name}_few")(
+        _written(_write, few=True)
+    )
 
 
 def _some_words(word: str, share: float) -> Change:
@@ -268,17 +299,22 @@ for _name, _word, _share in (
     ("unknown", "unknown", 0.01),
     ("some_units", "12 kg", 0.01),
 ):
-    accident(f"'{_word}' among the numbers of a column", REFUSED, name=f"text_{_name}")(_some_words(_word, _share))
+    accident(f"'{_word}' among the numbers of a column", REFUSED, name=f"text_{_name}")(
+        _some_words(_word, _share)
+    )
 
 
-# ------------------------------------------------------------------------------------- functions of other columns
+# ------------------------------------------------------------------------------------- functions of
+# other columns
 
 _family = "functions of columns"
 
 
 def _of_middle(how: Callable[[pd.Series, np.random.Generator], Any]) -> Change:
     def change(case: Case, rng: np.random.Generator) -> Case:
-        return case.beside(of=(case.middle,), derived=np.asarray(how(case.column(case.middle), rng)))
+        return case.beside(
+            of=(case.middle,), derived=np.asarray(how(case.column(case.middle), rng))
+        )
 
     return change
 
@@ -286,33 +322,67 @@ def _of_middle(how: Callable[[pd.Series, np.random.Generator], Any]) -> Change:
 _FUNCTIONS: tuple[tuple[str, str, Callable[[pd.Series, np.random.Generator], Any]], ...] = (
     ("copy", "a column twice", lambda x, rng: x),
     ("other_unit", "a column in another unit", lambda x, rng: 2.54 * x + 11.0),
-    ("other_unit_rounded", "a column in another unit, rounded", lambda x, rng: rounded(2.54 * x, 0.1)),
+    (
+        "other_unit_rounded",
+        "a column in another unit, rounded",
+        lambda x, rng: rounded(2.54 * x, 0.1),
+    ),
     ("opposite", "a column with the opposite sign", lambda x, rng: -x),
-    ("coarse", "a column rounded to a third of a standard deviation", lambda x, rng: rounded(x, 0.33)),
+    (
+        "coarse",
+        "a column rounded to a third of a standard deviation",
+        lambda x, rng: rounded(x, 0.33),
+    ),
     ("trace_of_noise", "a column with noise of 0.001 sd", lambda x, rng: with_noise(x, 0.001, rng)),
     ("measured_twice", "a column with noise of 0.02 sd", lambda x, rng: with_noise(x, 0.02, rng)),
     ("logarithm", "its logarithm", lambda x, rng: np.log(in_units(x) + 6.0)),
-    ("logarithm_rounded", "its logarithm, rounded", lambda x, rng: np.log(in_units(x) + 6.0).round(2)),
+    (
+        "logarithm_rounded",
+        "its logarithm, rounded",
+        lambda x, rng: np.log(in_units(x) + 6.0).round(2),
+    ),
     ("square", "its square", lambda x, rng: in_units(x) ** 2),
-    ("square_all_positive", "its square, of positive numbers", lambda x, rng: (in_units(x) + 6.0) ** 2),
+    (
+        "square_all_positive",
+        "its square, of positive numbers",
+        lambda x, rng: (in_units(x) + 6.0) ** 2,
+    ),
     ("root", "its square root", lambda x, rng: np.sqrt(in_units(x) + 6.0)),
     ("exponential", "its exponential", lambda x, rng: np.exp(in_units(x))),
     ("reciprocal", "one over it", lambda x, rng: 1.0 / (in_units(x) + 6.0)),
     ("rank", "its rank", lambda x, rng: x.rank()),
-    ("percentile", "its percentile as a whole number", lambda x, rng: np.ceil(100 * x.rank(pct=True)).astype(int)),
+    (
+        "percentile",
+        "its percentile as a whole number",
+        lambda x, rng: np.ceil(100 * x.rank(pct=True)).astype(int),
+    ),
     ("standard_units", "it in standard units", lambda x, rng: in_units(x)),
-    ("above_mean", "whether it is above its mean, as 0/1", lambda x, rng: (x > x.mean()).astype(int)),
-    ("above_limit", "whether it is above a limit, as True/False", lambda x, rng: x > x.quantile(0.7)),
-    ("thirds", "its third, in words", lambda x, rng: pd.qcut(x, 3, labels=["low", "middle", "high"]).astype(str)),
+    (
+        "above_mean",
+        "whether it is above its mean, as 0/1",
+        lambda x, rng: (x > x.mean()).astype(int),
+    ),
+    (
+        "above_limit",
+        "whether it is above a limit, as True/False",
+        lambda x, rng: x > x.quantile(0.7),
+    ),
+    (
+        "thirds",
+        "its third, in words",
+        lambda x, rng: pd.qcut(x, 3, labels=["low", "middle", "high"]).astype(str),
+    ),
     ("deciles", "its decile, 1 to 10", lambda x, rng: pd.qcut(x, 10, labels=False) + 1),
     ("as_text", "it as text with a digit", lambda x, rng: [f"{value:.1f}" for value in x]),
-)  # fmt: skip
+)
 for _name, _words, _how in _FUNCTIONS:
     accident(f"beside a column: {_words}", name=f"derived_{_name}")(_of_middle(_how))
 
 
 def _of_two(how: Callable[[pd.Series, pd.Series, np.random.Generator], Any]) -> Change:
-    """A function of two columns in positive units, so that ratios are those of lengths and weights."""
+    """A function of two columns in positive units, so that ratios are those of lengths and
+    weights.
+    """
 
     def change(case: Case, rng: np.random.Generator) -> Case:
         x, y = in_units(case.column(case.middle)) + 6.0, in_units(case.column(case.sink)) + 6.0
@@ -346,7 +416,10 @@ def total_noisy(case: Case, rng: np.random.Generator) -> Case:
 
 @accident("the difference of two columns beside them")
 def difference(case: Case, rng: np.random.Generator) -> Case:
-    return case.beside(of=(case.cause, case.sink), gap=(case.column(case.cause) - case.column(case.sink)).to_numpy())
+    return case.beside(
+        of=(case.cause, case.sink),
+        gap=(case.column(case.cause) - case.column(case.sink)).to_numpy(),
+    )
 
 
 @accident("the mean of three columns beside them")
@@ -363,7 +436,7 @@ for _name, _words, _combine in (
     ("mass_index", "x / y^2, as the body mass index", lambda x, y, rng: x / y**2),
     ("mass_index_rounded", "x / y^2, rounded", lambda x, y, rng: (100 * x / y**2).round(1)),
     ("share", "the share x / (x + y) in percent", lambda x, y, rng: 100 * x / (x + y)),
-):  # fmt: skip
+):
     accident(f"beside two columns: {_words}", name=f"combined_{_name}")(_of_two(_combine))
 
 
@@ -390,7 +463,9 @@ def _category(case: Case, rng: np.random.Generator) -> tuple[Case, np.ndarray]:
 @accident("0/1 columns for every level of a category beside it")
 def dummies(case: Case, rng: np.random.Generator) -> Case:
     with_category, cells = _category(case, rng)
-    return with_category.beside(**{f"tree_{level}": (cells == level).astype(int) for level in ("ash", "oak", "pine")})
+    return with_category.beside(
+        **{f"tree_{level}": (cells == level).astype(int) for level in ("ash", "oak", "pine")}
+    )
 
 
 @accident("True/False columns for all levels of a category but one")
@@ -402,12 +477,16 @@ def dummies_but_one(case: Case, rng: np.random.Generator) -> Case:
 @accident("the code 1, 2, 3 of a category beside it")
 def code_of_category(case: Case, rng: np.random.Generator) -> Case:
     with_category, cells = _category(case, rng)
-    return with_category.beside(tree_code=pd.Series(cells).map({"ash": 1, "oak": 2, "pine": 3}).to_numpy())
+    return with_category.beside(
+        tree_code=pd.Series(cells).map({"ash": 1, "oak": 2, "pine": 3}).to_numpy()
+    )
 
 
 def _regression(case: Case) -> tuple[pd.Series, np.ndarray]:
     target = case.column(case.sink)
-    others = [in_units(case.column(name)).to_numpy() for name in case.numbers() if name != case.sink]
+    others = [
+        in_units(case.column(name)).to_numpy() for name in case.numbers() if name != case.sink
+    ]
     design = np.column_stack([np.ones(len(target)), *others])
     return target, design @ np.linalg.lstsq(design, target.to_numpy(), rcond=None)[0]
 
@@ -423,7 +502,8 @@ def residuals(case: Case, rng: np.random.Generator) -> Case:
     return case.beside(of=(case.sink,), residual=target.to_numpy() - predicted)
 
 
-# ---------------------------------------------------------------------------------------------- the context itself
+# ---------------------------------------------------------------------------------------------- the
+# context itself
 
 _family = "the context"
 
@@ -433,14 +513,21 @@ def _recoded(codes: Callable[[np.ndarray], Any]) -> Change:
 
     def change(case: Case, rng: np.random.Generator) -> Case | None:
         truth = case.base.truth
-        if truth.context is None or truth.values is None or case.column(truth.context).nunique() > 2:
+        if (
+            truth.context is None
+            or truth.values is None
+            or case.column(truth.context).nunique() > 2
+        ):
             return None
         second = case.is_second
         cells = codes(second)
         table = case.table.copy()
         table[case.now(truth.context)] = cells
         kept = list(np.asarray(cells, dtype=object))
-        values = {truth.values[0]: kept[int(np.argmin(second))], truth.values[1]: kept[int(np.argmax(second))]}
+        values = {
+            truth.values[0]: kept[int(np.argmin(second))],
+            truth.values[1]: kept[int(np.argmax(second))],
+        }
         return replace(case, table=table, values=values)
 
     return change
@@ -452,7 +539,7 @@ for _name, _words, _codes in (
     ("as_floats", "0.0 and 1.0", lambda second: second.astype(float)),
     ("as_bool", "True and False", lambda second: second),
     ("as_letters", "other words", lambda second: np.where(second, "B", "A")),
-):  # fmt: skip
+):
     accident(f"the context is written as {_words}", name=f"context_{_name}")(_recoded(_codes))
 
 
@@ -479,13 +566,24 @@ for _name, _words, _twin in (
     ("copy", "the context a second time", lambda case, rng: case.column(case.base.truth.context)),
     ("code", "a 0/1 code of the context", lambda case, rng: case.is_second.astype(int)),
     ("code_bool", "a True/False code of the context", lambda case, rng: case.is_second),
-    ("nearly", "a code of the context with 1 % errors",
-     lambda case, rng: (case.is_second ^ (rng.random(len(case.table)) < 0.01)).astype(int)),
-    ("other_words", "the context in capital letters",
-     lambda case, rng: case.column(case.base.truth.context).str.upper()),
-    ("finer", "a finer column, of which the context is a function",
-     lambda case, rng: case.column(case.base.truth.context) + rng.choice(["-1", "-2", "-3"], len(case.table))),
-):  # fmt: skip
+    (
+        "nearly",
+        "a code of the context with 1 % errors",
+        lambda case, rng: (case.is_second ^ (rng.random(len(case.table)) < 0.01)).astype(int),
+    ),
+    (
+        "other_words",
+        "the context in capital letters",
+        lambda case, rng: case.column(case.base.truth.context).str.upper(),
+    ),
+    (
+        "finer",
+        "a finer column, of which the context is a function",
+        lambda case, rng: (
+            case.column(case.base.truth.context) + rng.choice(["-1", "-2", "-3"], len(case.table))
+        ),
+    ),
+):
     accident(f"beside: {_words}", name=f"context_beside_{_name}")(_beside_context(_twin))
 
 
@@ -508,8 +606,12 @@ def _odd_values(odd: Callable[[str], Any], share: float) -> Change:
     return change
 
 
-accident("some cells of the context in capital letters", TOLD, name="context_capitals")(_odd_values(str.upper, 0.06))
-accident("a space behind some values of the context", TOLD, name="context_space")(_odd_values(lambda x: x + " ", 0.06))
+accident("some cells of the context in capital letters", TOLD, name="context_capitals")(
+    _odd_values(str.upper, 0.06)
+)
+accident("a space behind some values of the context", TOLD, name="context_space")(
+    _odd_values(lambda x: x + " ", 0.06)
+)
 accident("some values of the context with a typing error", TOLD, name="context_typo")(
     _odd_values(lambda x: x + "s", 0.03)
 )
@@ -526,8 +628,12 @@ def _context_missing(share: float) -> Change:
     return change
 
 
-accident("2 % of the context are missing", REFUSED, name="context_missing_2")(_context_missing(0.02))
-accident("12 % of the context are missing", REFUSED, name="context_missing_12")(_context_missing(0.12))
+accident("2 % of the context are missing", REFUSED, name="context_missing_2")(
+    _context_missing(0.02)
+)
+accident("12 % of the context are missing", REFUSED, name="context_missing_12")(
+    _context_missing(0.12)
+)
 
 
 def _rare_context(rows: int) -> Change:
@@ -556,7 +662,9 @@ def _idle_context(rows: int) -> Change:
         found = case.beside("special", batch=cells)
         assert case.base.truth.values is not None
         values = dict.fromkeys(case.base.truth.values, "plain")
-        return replace(found, context="batch", values=values, everywhere=True, alike=(("plain", "special"),))
+        return replace(
+            found, context="batch", values=values, everywhere=True, alike=(("plain", "special"),)
+        )
 
     return change
 
@@ -566,8 +674,11 @@ for _rows in (3, 6, 12):
         _rare_context(_rows)
     )
 for _rows in (4, 9, 20):
-    accident(f"the context is another one, which does nothing, with a value of {_rows} rows", TOLD,
-             name=f"context_idle_{_rows}")(_idle_context(_rows))  # fmt: skip
+    accident(
+        f"the context is another one, which does nothing, with a value of {_rows} rows",
+        TOLD,
+        name=f"context_idle_{_rows}",
+    )(_idle_context(_rows))
 accident("the context is a coin; the real one is a column", name="context_idle")(_idle_context(0))
 
 
@@ -577,12 +688,16 @@ def context_second(case: Case, rng: np.random.Generator) -> Case | None:
         return None
     found = case.beside(coin=np.where(rng.random(len(case.table)) < 0.5, "heads", "tails"))
     levels = {value: case.values.get(value, value) for value in case.base.truth.values or ()}
-    return replace(found, context=[case.now(case.base.truth.context), "coin"],
-                   values={value: (level, "heads") for value, level in levels.items()},
-                   alike=tuple(((level, "heads"), (level, "tails")) for level in levels.values()))  # fmt: skip
+    return replace(
+        found,
+        context=[case.now(case.base.truth.context), "coin"],
+        values={value: (level, "heads") for value, level in levels.items()},
+        alike=tuple(((level, "heads"), (level, "tails")) for level in levels.values()),
+    )
 
 
-# -------------------------------------------------------------------------------------- constants and rare levels
+# -------------------------------------------------------------------------------------- constants
+# and rare levels
 
 _family = "constants and rare levels"
 
@@ -610,37 +725,108 @@ def _in_second(case: Case, rng: np.random.Generator, elsewhere: float) -> np.nda
 for _name, _words, _allowed, _how in (
     ("constant", "a constant number", SAME, lambda case, rng: np.full(len(case.table), 3.0)),
     ("constant_text", "a constant word", SAME, lambda case, rng: np.full(len(case.table), "v1.2")),
-    ("constant_bool", "a column of False", SAME, lambda case, rng: np.zeros(len(case.table), dtype=bool)),
+    (
+        "constant_bool",
+        "a column of False",
+        SAME,
+        lambda case, rng: np.zeros(len(case.table), dtype=bool),
+    ),
     ("empty", "a column without a value", SAME, lambda case, rng: np.full(len(case.table), np.nan)),
     ("empty_text", "a column of empty text", SAME, lambda case, rng: np.full(len(case.table), "")),
-    ("constant_or_missing", "a constant with missing cells", SAME,
-     lambda case, rng: np.where(rng.random(len(case.table)) < 0.1, np.nan, 1.0)),
-    ("one_other_cell", "a number with one other cell", SAME, lambda case, rng: _with_ones(case, rng, 1, 0.0, 1.0)),
-    ("three_ones", "a flag with three ones", SAME, lambda case, rng: _with_ones(case, rng, 3, 0, 1)),
-    ("rare_flag", "a flag that is rare", SAME, lambda case, rng: (rng.random(len(case.table)) < 0.015).astype(int)),
-    ("rare_amount", "an amount that is nearly always 0", SAME,
-     lambda case, rng: np.where(rng.random(len(case.table)) < 0.02, rng.gamma(2.0, 30.0, len(case.table)), 0.0)),
-    ("many_zeros", "an amount of which half is 0", SAME,
-     lambda case, rng: np.where(rng.random(len(case.table)) < 0.5, rng.gamma(2.0, 30.0, len(case.table)), 0.0)),
-    ("constant_in_context", "a number that is 0 in one context", SAME, lambda case, rng: _in_second(case, rng, 0.0)),
-    ("missing_in_context", "a number that is missing in one context", REFUSED,
-     lambda case, rng: _in_second(case, rng, np.nan)),
-    ("levels_18", "a text column of 18 levels", SAME,
-     lambda case, rng: [f"town {place}" for place in rng.integers(0, 18, len(case.table))]),
-    ("levels_35", "a text column of 35 levels", SAME,
-     lambda case, rng: [f"town {place}" for place in rng.integers(0, 35, len(case.table))]),
-    ("levels_300", "a text column of some 300 levels", SAME,
-     lambda case, rng: [f"name {place}" for place in rng.integers(0, 330, len(case.table))]),
-    ("uneven_levels", "a text column of many levels, most of them rare", SAME,
-     lambda case, rng: [f"type {int(place)}" for place in np.minimum(rng.geometric(0.3, len(case.table)), 30)]),
-    ("level_of_two_rows", "a category with a level of two rows", SAME,
-     lambda case, rng: np.where(_with_ones(case, rng, 2, 0, 1) == 1, "rare",
-                                np.where(rng.random(len(case.table)) < 0.5, "left", "right"))),
-):  # fmt: skip
+    (
+        "constant_or_missing",
+        "a constant with missing cells",
+        SAME,
+        lambda case, rng: np.where(rng.random(len(case.table)) < 0.1, np.nan, 1.0),
+    ),
+    (
+        "one_other_cell",
+        "a number with one other cell",
+        SAME,
+        lambda case, rng: _with_ones(case, rng, 1, 0.0, 1.0),
+    ),
+    (
+        "three_ones",
+        "a flag with three ones",
+        SAME,
+        lambda case, rng: _with_ones(case, rng, 3, 0, 1),
+    ),
+    (
+        "rare_flag",
+        "a flag that is rare",
+        SAME,
+        lambda case, rng: (rng.random(len(case.table)) < 0.015).astype(int),
+    ),
+    (
+        "rare_amount",
+        "an amount that is nearly always 0",
+        SAME,
+        lambda case, rng: np.where(
+            rng.random(len(case.table)) < 0.02, rng.gamma(2.0, 30.0, len(case.table)), 0.0
+        ),
+    ),
+    (
+        "many_zeros",
+        "an amount of which half is 0",
+        SAME,
+        lambda case, rng: np.where(
+            rng.random(len(case.table)) < 0.5, rng.gamma(2.0, 30.0, len(case.table)), 0.0
+        ),
+    ),
+    (
+        "constant_in_context",
+        "a number that is 0 in one context",
+        SAME,
+        lambda case, rng: _in_second(case, rng, 0.0),
+    ),
+    (
+        "missing_in_context",
+        "a number that is missing in one context",
+        REFUSED,
+        lambda case, rng: _in_second(case, rng, np.nan),
+    ),
+    (
+        "levels_18",
+        "a text column of 18 levels",
+        SAME,
+        lambda case, rng: [f"town {place}" for place in rng.integers(0, 18, len(case.table))],
+    ),
+    (
+        "levels_35",
+        "a text column of 35 levels",
+        SAME,
+        lambda case, rng: [f"town {place}" for place in rng.integers(0, 35, len(case.table))],
+    ),
+    (
+        "levels_300",
+        "a text column of some 300 levels",
+        SAME,
+        lambda case, rng: [f"name {place}" for place in rng.integers(0, 330, len(case.table))],
+    ),
+    (
+        "uneven_levels",
+        "a text column of many levels, most of them rare",
+        SAME,
+        lambda case, rng: [
+            f"type {int(place)}" for place in np.minimum(rng.geometric(0.3, len(case.table)), 30)
+        ],
+    ),
+    (
+        "level_of_two_rows",
+        "a category with a level of two rows",
+        SAME,
+        lambda case, rng: np.where(
+            _with_ones(case, rng, 2, 0, 1) == 1,
+            "rare",
+            np.where(rng.random(len(case.table)) < 0.5, "left", "right"),
+        ),
+    ),
+):
     accident(f"beside: {_words}", _allowed, name=f"extra_{_name}")(_unrelated(_how))
 
 
-# ----------------------------------------------------------------------------------------------------------- damage
+# -----------------------------------------------------------------------------------------------------------
+# damage
 
 _family = "damage"
 
@@ -660,13 +846,17 @@ for _name, _share, _value, _allowed in (
     ("999", 0.03, 999.0, WARNED),
     ("99999", 0.02, 99999.0, TOLD),
 ):
-    accident(f"{_value:g} in {_share:.0%} of a column", _allowed, name=f"code_{_name}")(_spoilt(_share, _value))
+    accident(f"{_value:g} in {_share:.0%} of a column", _allowed, name=f"code_{_name}")(
+        _spoilt(_share, _value)
+    )
 
 
 @accident("-9999 in 2 % of all numbers", TOLD)
 def codes_everywhere(case: Case, rng: np.random.Generator) -> Case:
     about = [str(case.now(name)) for name in case.numbers()]
-    return case.with_numbers(lambda cells: cells.mask(rng.random(len(cells)) < 0.02, -9999.0), *about)
+    return case.with_numbers(
+        lambda cells: cells.mask(rng.random(len(cells)) < 0.02, -9999.0), *about
+    )
 
 
 @accident("a decimal point at the wrong place in one cell", TOLD)
@@ -697,7 +887,9 @@ _TWICE = ("duplicate", "duplicates", "twice", "copies", "equal", "repeated", "sa
 @accident("4 % of the rows twice", TOLD)
 def some_rows_twice(case: Case, rng: np.random.Generator) -> Case:
     rows = len(case.table)
-    return case.with_rows(np.concatenate([np.arange(rows), rng.choice(rows, rows // 25, replace=False)]), *_TWICE)
+    return case.with_rows(
+        np.concatenate([np.arange(rows), rng.choice(rows, rows // 25, replace=False)]), *_TWICE
+    )
 
 
 @accident("all rows three times, one after the other", TOLD)
@@ -751,12 +943,16 @@ def one_rounded(case: Case, rng: np.random.Generator) -> Case:
 
 @accident("all numbers are rounded to a standard deviation", WARNED)
 def all_rounded(case: Case, rng: np.random.Generator) -> Case:
-    return case.with_numbers(lambda cells: rounded(cells, 1.0), "few", "rounded", "coarse", "values")
+    return case.with_numbers(
+        lambda cells: rounded(cells, 1.0), "few", "rounded", "coarse", "values"
+    )
 
 
 @accident("all numbers are rounded to a third of a standard deviation", WARNED)
 def all_rounded_finely(case: Case, rng: np.random.Generator) -> Case:
-    return case.with_numbers(lambda cells: rounded(cells, 0.33), "few", "rounded", "coarse", "values")
+    return case.with_numbers(
+        lambda cells: rounded(cells, 0.33), "few", "rounded", "coarse", "values"
+    )
 
 
 @accident("an infinite cell", REFUSED)
@@ -785,7 +981,8 @@ def families(case: Case, rng: np.random.Generator) -> Case | None:
     return case.with_table(case.base.draw(noise), "depend", "rows", "families", "groups")
 
 
-# ------------------------------------------------------------------------------------------------ scales and kinds
+# ------------------------------------------------------------------------------------------------
+# scales and kinds
 
 _family = "scales and kinds"
 
@@ -803,9 +1000,12 @@ def _scaled(factor: float, offset: float, every: bool) -> Change:
 
 
 for _name, _words, _factor, _offset in (
-    ("tiny", "times 1e-9", 1e-9, 0.0), ("huge", "times 1e12", 1e12, 0.0), ("offset_6", "plus a million", 1.0, 1e6),
-    ("offset_8", "plus a hundred million", 1.0, 1e8), ("negative", "times -1", -1.0, 0.0),
-):  # fmt: skip
+    ("tiny", "times 1e-9", 1e-9, 0.0),
+    ("huge", "times 1e12", 1e12, 0.0),
+    ("offset_6", "plus a million", 1.0, 1e6),
+    ("offset_8", "plus a hundred million", 1.0, 1e8),
+    ("negative", "times -1", -1.0, 0.0),
+):
     accident(f"one column {_words}", name=f"one_{_name}")(_scaled(_factor, _offset, False))
     accident(f"all numbers {_words}", name=f"all_{_name}")(_scaled(_factor, _offset, True))
 
@@ -818,7 +1018,9 @@ def all_standardised(case: Case, rng: np.random.Generator) -> Case:
 
 @accident("all numbers as whole numbers, in steps of a twentieth of a standard deviation")
 def all_whole(case: Case, rng: np.random.Generator) -> Case:
-    scale = {name: case.scale.get(name, 1.0) * 20.0 / case.column(name).std() for name in case.numbers()}
+    scale = {
+        name: case.scale.get(name, 1.0) * 20.0 / case.column(name).std() for name in case.numbers()
+    }
     changed = case.with_numbers(lambda cells: (20.0 * (in_units(cells) + 6.0)).round().astype(int))
     return replace(changed, scale={**case.scale, **scale})
 
@@ -839,12 +1041,16 @@ def other_dtypes(case: Case, rng: np.random.Generator) -> Case:
 
 @accident("text as pandas categories")
 def text_as_categories(case: Case, rng: np.random.Generator) -> Case:
-    names = [name for name in case.table if pd.api.types.is_string_dtype(case.table[name])
-             or case.table[name].dtype == object]  # fmt: skip
+    names = [
+        name
+        for name in case.table
+        if pd.api.types.is_string_dtype(case.table[name]) or case.table[name].dtype == object
+    ]
     return case.with_table(case.table.astype(dict.fromkeys(names, "category")))
 
 
-# -------------------------------------------------------------------------------------------- names, files, frames
+# --------------------------------------------------------------------------------------------
+# names, files, frames
 
 _family = "names, files and frames"
 
@@ -854,11 +1060,19 @@ def _renamed(write: Callable[[int, str], Any]) -> Change:
         if case.names:
             return None
         own = {name: write(place, name) for place, name in enumerate(case.base.table)}
-        context = [own.get(name, name) for name in case.context] if isinstance(case.context, list) else own.get(
-            case.context, case.context)  # fmt: skip
+        context = (
+            [own.get(name, name) for name in case.context]
+            if isinstance(case.context, list)
+            else own.get(case.context, case.context)
+        )
         about = tuple(str(own.get(word, word)) for word in case.about)
-        return replace(case, table=case.table.rename(columns=own), names=own, context=context,
-                       about=(*case.about, *about))  # fmt: skip
+        return replace(
+            case,
+            table=case.table.rename(columns=own),
+            names=own,
+            context=context,
+            about=(*case.about, *about),
+        )
 
     return change
 
@@ -873,9 +1087,14 @@ for _name, _words, _write in (
     ("lags", "such as X(t-1)", lambda place, name: f"{name}(t-{place + 1})"),
     ("arrows", "such as a --> b", lambda place, name: f"{name} --> {place}"),
     ("numbers", "0, 1, 2", lambda place, name: place),
-    ("case", "that differ in capitals alone", lambda place, name: "".join(
-        letter.upper() if place >> bit & 1 else letter for bit, letter in enumerate("abcd"))),
-):  # fmt: skip
+    (
+        "case",
+        "that differ in capitals alone",
+        lambda place, name: "".join(
+            letter.upper() if place >> bit & 1 else letter for bit, letter in enumerate("abcd")
+        ),
+    ),
+):
     accident(f"columns have names {_words}", name=f"names_{_name}")(_renamed(_write))
 
 
@@ -923,7 +1142,7 @@ for _name, _words, _search in (
     ("saved_and_loaded", "the result is saved and loaded again", _saved),
     ("polars_table", "the table is one of polars", _as_polars),
     ("arrow_table", "the table is one of pyarrow", _as_arrow),
-):  # fmt: skip
+):
     accident(_words, name=_name)(_handed(_search))
 
 
@@ -939,7 +1158,9 @@ def index_repeated(case: Case, rng: np.random.Generator) -> Case:
 
 @accident("the index of the table is made of dates")
 def index_of_dates(case: Case, rng: np.random.Generator) -> Case:
-    return case.with_table(case.table.set_axis(pd.date_range("2020-01-01", periods=len(case.table))))
+    return case.with_table(
+        case.table.set_axis(pd.date_range("2020-01-01", periods=len(case.table)))
+    )
 
 
 @accident("another seed is passed")
@@ -947,7 +1168,8 @@ def another_seed(case: Case, rng: np.random.Generator) -> Case:
     return case.asking(seed=11)
 
 
-# ----------------------------------------------------------------------------------------------- unrelated columns
+# -----------------------------------------------------------------------------------------------
+# unrelated columns
 
 _family = "unrelated columns"
 
@@ -985,23 +1207,50 @@ _UNRELATED: Sequence[tuple[str, str, Columns]] = (
     ("lognormal", "a lognormal column", lambda n, rng: {"u": np.exp(1.3 * rng.standard_normal(n))}),
     ("uniform", "a uniform column", lambda n, rng: {"u": rng.random(n)}),
     ("heavy_tails", "a column with heavy tails", lambda n, rng: {"u": rng.standard_t(2.2, n)}),
-    ("two_heaps", "a column with two heaps",
-     lambda n, rng: {"u": rng.standard_normal(n) + 5.0 * rng.integers(0, 2, n)}),
+    (
+        "two_heaps",
+        "a column with two heaps",
+        lambda n, rng: {"u": rng.standard_normal(n) + 5.0 * rng.integers(0, 2, n)},
+    ),
     ("counts", "a column of counts", lambda n, rng: {"u": rng.poisson(4.0, n)}),
     ("ratings", "ratings from 1 to 5", lambda n, rng: {"u": rng.integers(1, 6, n)}),
-    ("words", "a text column of two levels", lambda n, rng: {"u": rng.choice(["train", "test"], n)}),
+    (
+        "words",
+        "a text column of two levels",
+        lambda n, rng: {"u": rng.choice(["train", "test"], n)},
+    ),
     ("weights", "survey weights", lambda n, rng: {"u": rng.gamma(4.0, 0.25, n)}),
-    ("five", "five columns of noise", lambda n, rng: {f"u{k}": rng.standard_normal(n) for k in range(5)}),
-    ("thirty", "thirty columns of noise", lambda n, rng: {f"u{k}": rng.standard_normal(n) for k in range(30)}),
+    (
+        "five",
+        "five columns of noise",
+        lambda n, rng: {f"u{k}": rng.standard_normal(n) for k in range(5)},
+    ),
+    (
+        "thirty",
+        "thirty columns of noise",
+        lambda n, rng: {f"u{k}": rng.standard_normal(n) for k in range(30)},
+    ),
     ("line", "two columns, a line with each other", _pair(lambda u, e: u + 0.7 * e)),
-    ("curve", "two columns, a wave with each other", _pair(lambda u, e: 2.0 * np.cos(2.0 * u) + 0.5 * e)),
+    (
+        "curve",
+        "two columns, a wave with each other",
+        _pair(lambda u, e: 2.0 * np.cos(2.0 * u) + 0.5 * e),
+    ),
     ("uneven", "two columns, uneven noise", _pair(lambda u, e: u + np.exp(0.8 * u) * e)),
-    ("spread", "two columns, of which one scatters the other", _pair(lambda u, e: np.exp(0.8 * u) * e)),
+    (
+        "spread",
+        "two columns, of which one scatters the other",
+        _pair(lambda u, e: np.exp(0.8 * u) * e),
+    ),
     ("product", "three columns, a product", _product),
     ("hidden", "two columns with a hidden common cause", _hidden),
     ("walk", "a random walk", lambda n, rng: {"u": rng.standard_normal(n).cumsum()}),
-    ("waves", "a wave over the rows", lambda n, rng: {"u": np.sin(np.arange(n) / 20.0) + 0.3 * rng.standard_normal(n)}),
-)  # fmt: skip
+    (
+        "waves",
+        "a wave over the rows",
+        lambda n, rng: {"u": np.sin(np.arange(n) / 20.0) + 0.3 * rng.standard_normal(n)},
+    ),
+)
 for _name, _words, _make in _UNRELATED:
     accident(f"beside, unrelated: {_words}", name=f"unrelated_{_name}")(_columns(_make))
 
@@ -1011,7 +1260,8 @@ def row_before(case: Case, rng: np.random.Generator) -> Case:
     return case.beside(before=np.roll(case.column(case.middle).to_numpy(), 1))
 
 
-# --------------------------------------------------------------------------------------------------- missing cells
+# ---------------------------------------------------------------------------------------------------
+# missing cells
 
 _family = "missing cells"
 
@@ -1021,7 +1271,10 @@ def _missing(name: str, share: float, **options: Any) -> Change:
         cells = case.column(getattr(case, name))
         found = case.with_cells(getattr(case, name), cells.mask(rng.random(len(cells)) < share))
         return replace(
-            found, affected=case.affected, options={**case.options, **options}, about=(*found.about, "missing")
+            found,
+            affected=case.affected,
+            options={**case.options, **options},
+            about=(*found.about, "missing"),
         )
 
     return change
@@ -1033,9 +1286,13 @@ for _name, _role, _share, _options in (
     ("listwise_sink", "sink", 0.15, {"missing": "listwise"}),
     ("model", "middle", 0.08, {"missing": "model"}),
     ("model_sink", "sink", 0.15, {"missing": "model"}),
-):  # fmt: skip
-    accident(f"{_share:.0%} of a column are missing{', ' + repr(_options['missing']) if _options else ''}", REFUSED if
-             not _options else TOLD, name=f"missing_{_name}")(_missing(_role, _share, **_options))  # fmt: skip
+):
+    accident(
+        f"{_share:.0%} of a column are"
+        f" missing{', ' + repr(_options['missing']) if _options else ''}",
+        REFUSED if not _options else TOLD,
+        name=f"missing_{_name}",
+    )(_missing(_role, _share, **_options))
 
 
 @accident("an unrelated column with missing cells, rows dropped", TOLD)

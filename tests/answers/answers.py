@@ -1,4 +1,6 @@
-"""What the library answers to a table, beside the truth and beside its answer to the clean table."""
+"""What the library answers to a table, beside the truth and beside its answer to the clean
+table.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Marked = tuple[str, str, str]
 
 @dataclass
 class Answer:
-    """The graph of every clean context, claims, one effect, and the warnings, in the names of the clean table."""
+    """The graph of every clean context, claims, one effect, and the warnings, in the names of the
+    clean table.
+    """
 
     error: str = ""
     graphs: dict[str | None, dict[frozenset[str], Marked]] = field(default_factory=dict)
@@ -41,7 +45,9 @@ def answer_to(case: Case) -> Answer:
         values = {value: case.values.get(value, value) for value in truth.values}
     options = dict(case.options)
     if truth.tiers:
-        options["knowledge"] = cc.Knowledge(tiers=[[str(case.now(name)) for name in tier] for tier in truth.tiers])
+        options["knowledge"] = cc.Knowledge(
+            tiers=[[str(case.now(name)) for name in tier] for tier in truth.tiers]
+        )
     kinds = {case.now(name): kind for name, kind in case.kinds.items()}
     begin = perf_counter()
     try:
@@ -51,13 +57,18 @@ def answer_to(case: Case) -> Answer:
         return answer
     answer.warnings = result.warnings
     for value, here in values.items():
-        edges = [(back.get(edge.source, edge.source), back.get(edge.target, edge.target), edge.mark)
-                 for edge in result.graphs[here].edges]  # fmt: skip
+        edges = [
+            (back.get(edge.source, edge.source), back.get(edge.target, edge.target), edge.mark)
+            for edge in result.graphs[here].edges
+        ]
         answer.graphs[value] = {frozenset(edge[:2]): edge for edge in edges}
     if len(set(values.values())) > 1:
         changes = result.changes(*values.values())
-        answer.claims = {(back.get(row.source, row.source), back.get(row.target, row.target), row.kind)
-                         for row in changes.itertuples() if row.claimed}  # fmt: skip
+        answer.claims = {
+            (back.get(row.source, row.source), back.get(row.target, row.target), row.kind)
+            for row in changes.itertuples()
+            if row.claimed
+        }
         answer.refused = any("the model is wrong" in str(reason) for reason in changes["reason"])
     for pair in case.alike:
         answer.claims_of_alike += int(result.changes(*pair)["claimed"].sum())
@@ -67,7 +78,9 @@ def answer_to(case: Case) -> Answer:
     return answer
 
 
-def _interval(case: Case, result: cc.ContextGraphs, values: dict[str | None, Any]) -> tuple[float, float] | None:
+def _interval(
+    case: Case, result: cc.ContextGraphs, values: dict[str | None, Any]
+) -> tuple[float, float] | None:
     """The interval of the effect that is asked, in the units of the clean table."""
     cause, effect, _ = case.base.truth.asked
     where = values[case.base.truth.values[1]] if case.base.truth.values else "all"
@@ -87,8 +100,8 @@ def _interval(case: Case, result: cc.ContextGraphs, values: dict[str | None, Any
 
 
 SLACK = 0.5
-"""Widths of an interval by which it may miss the true effect: of clean tables one in twenty misses it by less, and one
-in ten thousand by more."""
+"""Widths of an interval by which it may miss the true effect: of clean tables one in twenty misses
+it by less, and one in ten thousand by more."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +114,9 @@ class Figures:
     claims: float = 0.0
     false_claims: float = 0.0
     covered: float = 0.0
-    """1 where the interval has the true effect or nearly so, 0 where it has not; not a number where there is none."""
+    """1 where the interval has the true effect or nearly so, 0 where it has not; not a number where
+    there is none.
+    """
     told: float = 0.0
     """Whether a warning that the clean table does not get tells of the accident."""
     refused: float = 0.0
@@ -110,7 +125,9 @@ class Figures:
 
 
 def figures_of(case: Case, answer: Answer, clean: Answer) -> Figures:
-    """The figures of an answer; the columns that an accident affects are left out of links and claims."""
+    """The figures of an answer; the columns that an accident affects are left out of links and
+    claims.
+    """
     if answer.error:
         return Figures(refused=1.0, named=float(_tells(case, answer.error)))
     told = any(_tells(case, warning) for warning in _new(answer.warnings, clean.warnings))
@@ -125,7 +142,9 @@ def figures_of(case: Case, answer: Answer, clean: Answer) -> Figures:
 
 
 def _links(case: Case, answer: Answer) -> tuple[float, float, float]:
-    """True links, false links and arrows that point the wrong way, among columns that the accident does not affect."""
+    """True links, false links and arrows that point the wrong way, among columns that the accident
+    does not affect.
+    """
     truth = case.base.truth
     own = {str(name) for name in case.base.table} - case.affected
     true, false, wrong = 0, 0, 0
@@ -136,8 +155,13 @@ def _links(case: Case, answer: Answer) -> tuple[float, float, float]:
                 continue
             false += pair not in linked
             wrong += mark == "-->" and (target, source) in truth.arrows
-        stood = {frozenset((x, y)) for pair in graph for x in _stands_for(case, min(pair))
-                 for y in _stands_for(case, max(pair)) if x != y}  # fmt: skip
+        stood = {
+            frozenset((x, y))
+            for pair in graph
+            for x in _stands_for(case, min(pair))
+            for y in _stands_for(case, max(pair))
+            if x != y
+        }
         true += len(linked & stood)
     count = max(len(answer.graphs), 1)
     return true / count, false / count, wrong / count
@@ -171,7 +195,10 @@ def _new(warnings: Sequence[str], clean: Sequence[str]) -> list[str]:
 
 
 def _tells(case: Case, sentence: str) -> bool:
-    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence, re.IGNORECASE) for word in case.about)
+    return any(
+        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence, re.IGNORECASE)
+        for word in case.about
+    )
 
 
 class Verdict(StrEnum):
@@ -187,14 +214,16 @@ class Verdict(StrEnum):
     FALSE = "false"
     """Something false is said, though a warning tells of the matter."""
     SILENT = "silent"
-    """Something false is said, and no warning tells of it; or a table is refused by a sentence that names nothing."""
+    """Something false is said, and no warning tells of it; or a table is refused by a sentence that
+    names nothing.
+    """
 
 
 FALSE_LINKS, WRONG_ARROWS, FALSE_CLAIMS, UNCOVERED = 0.3, 0.34, 0.3, 0.3
 LOST_LINKS, LOST_CLAIMS = 0.5, 0.34
-"""How much a mean over tables may differ from that of the clean tables: a link that one context of one table in two has
-by chance, or lacks, is no harm; half would cry at accidents that add a column of noise, double would miss a link in
-every second table."""
+"""How much a mean over tables may differ from that of the clean tables: a link that one context of
+one table in two has by chance, or lacks, is no harm; half would cry at accidents that add a column
+of noise, double would miss a link in every second table."""
 
 
 def verdict_on(after: Sequence[Figures], before: Sequence[Figures]) -> Verdict:
@@ -205,11 +234,20 @@ def verdict_on(after: Sequence[Figures], before: Sequence[Figures]) -> Verdict:
     if 2 * len(refused) > len(after):
         return Verdict.REFUSED
     answered = [pair for pair in zip(after, before, strict=True) if not pair[0].refused]
-    mean, clean = ({entry.name: _mean([getattr(pair[which], entry.name) for pair in answered])
-                    for entry in fields(Figures)} for which in (0, 1))  # fmt: skip
+    mean, clean = (
+        {
+            entry.name: _mean([getattr(pair[which], entry.name) for pair in answered])
+            for entry in fields(Figures)
+        }
+        for which in (0, 1)
+    )
     worse = {name: mean[name] - clean[name] for name in mean}
-    false = (worse["false_links"] >= FALSE_LINKS or worse["wrong_arrows"] >= WRONG_ARROWS
-             or worse["false_claims"] >= FALSE_CLAIMS or worse["covered"] <= -UNCOVERED)  # fmt: skip
+    false = (
+        worse["false_links"] >= FALSE_LINKS
+        or worse["wrong_arrows"] >= WRONG_ARROWS
+        or worse["false_claims"] >= FALSE_CLAIMS
+        or worse["covered"] <= -UNCOVERED
+    )
     lost = worse["links"] <= -LOST_LINKS or worse["claims"] <= -LOST_CLAIMS
     told = mean["told"] > 0.5
     if false:

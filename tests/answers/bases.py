@@ -1,7 +1,8 @@
-"""Clean tables with a known truth, from a river, a factory, a shop, a greenhouse, a hospital and a lake.
+"""Clean tables with a known truth, from a river, a factory, a shop, a greenhouse, a hospital and a
+lake.
 
-Mechanisms are strong enough for a search to find nearly all of them in so many rows, so that what an accident does to
-an answer can be told from chance.
+Mechanisms are strong enough for a search to find nearly all of them in so many rows, so that what
+an accident does to an answer can be told from chance.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ class Base:
     def links(self, value: str | None, everywhere: bool) -> set[frozenset[str]]:
         """The linked pairs in a context; `everywhere` asks for those of any context."""
         truth = self.truth
-        lacking = truth.absent if truth.values and value == truth.values[0] and not everywhere else ()
+        lacking = (
+            truth.absent if truth.values and value == truth.values[0] and not everywhere else ()
+        )
         return {frozenset(pair) for pair in truth.arrows if pair not in lacking}
 
 
@@ -93,18 +96,27 @@ def happens(probability: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def river(noise: Noise) -> pd.DataFrame:
-    """Lines. Rain and melt water make a flood, in which flow carries sediment and heat takes oxygen."""
+    """Lines. Rain and melt water make a flood, in which flow carries sediment and heat takes
+    oxygen.
+    """
     rain, melt, heat = noise("rain"), noise("melt"), noise("heat")
     flood = happens(sigmoid(2.8 * rain + 2.8 * melt - 0.2), noise("stage"))
     flow = 0.8 * rain + 0.9 * flood + 0.7 * noise("flow")
     sediment = 0.8 * melt + flood * flow + 0.9 * noise("sediment")
     oxygen = -(0.2 + 0.9 * flood) * heat - 0.6 * flood + 0.8 * noise("oxygen")
     algae = 0.7 * sediment - 0.7 * oxygen + 0.9 * noise("algae")
-    return pd.DataFrame({
-        "rain": 30 + 8 * rain, "flow": 120 + 25 * flow, "stage": np.where(flood, "flood", "calm"),
-        "melt": 12 + 3 * melt, "sediment": 60 + 15 * sediment, "heat": 14 + 4 * heat, "oxygen": 9 + 1.5 * oxygen,
-        "algae": 40 + 6 * algae,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "rain": 30 + 8 * rain,
+            "flow": 120 + 25 * flow,
+            "stage": np.where(flood, "flood", "calm"),
+            "melt": 12 + 3 * melt,
+            "sediment": 60 + 15 * sediment,
+            "heat": 14 + 4 * heat,
+            "oxygen": 9 + 1.5 * oxygen,
+            "algae": 40 + 6 * algae,
+        }
+    )
 
 
 def factory(noise: Noise) -> pd.DataFrame:
@@ -115,14 +127,23 @@ def factory(noise: Noise) -> pd.DataFrame:
     warmth = 1.4 * np.sin(1.3 * damp) + 0.6 * noise("warmth")
     strength = 1.5 * night * np.tanh(1.2 * pressure) + 1.1 * warmth + 0.7 * noise("strength")
     waste = 0.5 * strength**2 + 0.8 * warmth + 0.7 * noise("waste")
-    return pd.DataFrame({
-        "damp": 45 + 9 * damp, "shift": np.where(night, "night", "day"), "pressure": 8 + 1.5 * pressure,
-        "strength": 250 + 30 * strength, "speed": 90 + 12 * speed, "waste": 20 + 4 * waste, "warmth": 60 + 7 * warmth,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "damp": 45 + 9 * damp,
+            "shift": np.where(night, "night", "day"),
+            "pressure": 8 + 1.5 * pressure,
+            "strength": 250 + 30 * strength,
+            "speed": 90 + 12 * speed,
+            "waste": 20 + 4 * waste,
+            "warmth": 60 + 7 * warmth,
+        }
+    )
 
 
 def shop(noise: Noise) -> pd.DataFrame:
-    """Mixed kinds. Age and an offer make a member, who spends what the budget allows and comes more often."""
+    """Mixed kinds. Age and an offer make a member, who spends what the budget allows and comes more
+    often.
+    """
     age, offer_noise, town_noise = noise("age"), noise("offer"), noise("town")
     offer = offer_noise > 0.3
     town = np.select([town_noise > 0.5, town_noise < -0.6], ["port", "hill"], "lake")
@@ -133,10 +154,18 @@ def shop(noise: Noise) -> pd.DataFrame:
     visits = np.floor(rate * -np.log(1.0 - uniform) * 0.5 + np.sqrt(rate)).astype(int)
     spent = 0.4 * (visits - 3.0) + member * budget + 0.8 * noise("spent")
     praise = 0.7 * spent - (0.2 + 0.9 * member) * age + 0.8 * noise("praise")
-    return pd.DataFrame({
-        "town": town, "age": 44 + 11 * age, "budget": 300 + 60 * budget, "offer": offer.astype(int),
-        "card": np.where(member, "gold", "none"), "visits": visits, "spent": 80 + 20 * spent, "praise": 6 + praise,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "town": town,
+            "age": 44 + 11 * age,
+            "budget": 300 + 60 * budget,
+            "offer": offer.astype(int),
+            "card": np.where(member, "gold", "none"),
+            "visits": visits,
+            "spent": 80 + 20 * spent,
+            "praise": 6 + praise,
+        }
+    )
 
 
 def greenhouse(noise: Noise) -> pd.DataFrame:
@@ -147,10 +176,17 @@ def greenhouse(noise: Noise) -> pd.DataFrame:
     growth = 1.4 * np.sin(1.3 * light) + 1.6 * opened * np.tanh(humidity) + 0.6 * noise("growth")
     aroma = (0.4 + 1.4 * opened) * np.tanh(1.5 * air) + 0.6 * noise("aroma")
     harvest = 0.9 * growth + 0.5 * aroma**2 + 0.6 * noise("harvest")
-    return pd.DataFrame({
-        "harvest": 70 + 12 * harvest, "light": 400 + 90 * light, "roof": np.where(opened, "open", "shut"),
-        "growth": 25 + 5 * growth, "air": 22 + 4 * air, "humidity": 60 + 8 * humidity, "aroma": 5 + aroma,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "harvest": 70 + 12 * harvest,
+            "light": 400 + 90 * light,
+            "roof": np.where(opened, "open", "shut"),
+            "growth": 25 + 5 * growth,
+            "air": 22 + 4 * air,
+            "humidity": 60 + 8 * humidity,
+            "aroma": 5 + aroma,
+        }
+    )
 
 
 def hospital(noise: Noise) -> pd.DataFrame:
@@ -162,10 +198,16 @@ def hospital(noise: Noise) -> pd.DataFrame:
     pulse = 0.8 * age + east * drug + 0.8 * noise("pulse")
     fever = (0.2 + 0.9 * east) * age + 0.7 * east + 0.8 * noise("fever")
     nights = 0.7 * pulse + 0.7 * fever + 0.9 * noise("nights")
-    return pd.DataFrame({
-        "ward": ward, "age": 60 + 12 * age, "drug": 15 + 3 * drug, "pulse": 80 + 9 * pulse, "fever": 38 + 0.6 * fever,
-        "nights": 9 + 2 * nights,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "ward": ward,
+            "age": 60 + 12 * age,
+            "drug": 15 + 3 * drug,
+            "pulse": 80 + 9 * pulse,
+            "fever": 38 + 0.6 * fever,
+            "nights": 9 + 2 * nights,
+        }
+    )
 
 
 def lake(noise: Noise) -> pd.DataFrame:
@@ -175,53 +217,181 @@ def lake(noise: Noise) -> pd.DataFrame:
     warm = 0.8 * sun - 0.6 * mixing + 0.7 * noise("warm")
     plankton = 0.8 * warm + 0.7 * noise("plankton")
     fish = 0.8 * plankton + 0.5 * mixing + 0.8 * noise("fish")
-    return pd.DataFrame({
-        "wind": 6 + 2 * wind, "sun": 180 + 40 * sun, "mixing": 5 + mixing, "warm": 16 + 3 * warm,
-        "plankton": 20 + 4 * plankton, "fish": 100 + 18 * fish,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "wind": 6 + 2 * wind,
+            "sun": 180 + 40 * sun,
+            "mixing": 5 + mixing,
+            "warm": 16 + 3 * warm,
+            "plankton": 20 + 4 * plankton,
+            "fish": 100 + 18 * fish,
+        }
+    )
 
 
 BASES: dict[str, tuple[Callable[[Noise], pd.DataFrame], int, Truth]] = {
-    "river": (river, 1000, Truth(
-        arrows=(("rain", "stage"), ("melt", "stage"), ("rain", "flow"), ("stage", "flow"), ("melt", "sediment"),
-                ("flow", "sediment"), ("stage", "sediment"), ("heat", "oxygen"), ("stage", "oxygen"),
-                ("sediment", "algae"), ("oxygen", "algae")),
-        context="stage", values=("calm", "flood"), absent=(("flow", "sediment"),),
-        changed=(("flow", "sediment"), ("heat", "oxygen")), moved=("flow", "sediment", "oxygen"),
-        cause="rain", middle="flow", sink="algae", asked=("flow", "sediment", 15 / 25))),
-    "factory": (factory, 800, Truth(
-        arrows=(("speed", "pressure"), ("shift", "pressure"), ("damp", "warmth"), ("pressure", "strength"),
-                ("shift", "strength"), ("warmth", "strength"), ("strength", "waste"), ("warmth", "waste")),
-        context="shift", values=("day", "night"), absent=(("pressure", "strength"),),
-        changed=(("pressure", "strength"),), moved=("pressure", "strength"),
-        cause="speed", middle="pressure", sink="waste", asked=("warmth", "strength", 1.1 * 30 / 7))),
-    "shop": (shop, 1000, Truth(
-        arrows=(("town", "budget"), ("age", "card"), ("offer", "card"), ("offer", "visits"), ("card", "visits"),
-                ("visits", "spent"), ("budget", "spent"), ("card", "spent"), ("spent", "praise"), ("age", "praise"),
-                ("card", "praise")),
-        context="card", values=("none", "gold"), absent=(("budget", "spent"),),
-        changed=(("budget", "spent"), ("age", "praise")), moved=("visits", "spent", "praise"),
-        cause="age", middle="spent", sink="praise", asked=("budget", "spent", 20 / 60),
-        kinds={"visits": "count", "offer": "categorical"},
-        tiers=(("town", "age", "offer"), ("budget",), ("card",), ("visits",), ("spent",), ("praise",)))),
-    "greenhouse": (greenhouse, 1000, Truth(
-        arrows=(("light", "roof"), ("air", "roof"), ("air", "humidity"), ("roof", "humidity"), ("light", "growth"),
-                ("humidity", "growth"), ("roof", "growth"), ("air", "aroma"), ("roof", "aroma"), ("growth", "harvest"),
-                ("aroma", "harvest")),
-        context="roof", values=("shut", "open"), absent=(("humidity", "growth"),),
-        changed=(("humidity", "growth"), ("air", "aroma")), moved=("humidity", "growth", "aroma"),
-        cause="light", middle="humidity", sink="harvest", asked=("growth", "harvest", 0.9 * 12 / 5))),
-    "hospital": (hospital, 900, Truth(
-        arrows=(("age", "pulse"), ("drug", "pulse"), ("ward", "pulse"), ("age", "fever"), ("ward", "fever"),
-                ("pulse", "nights"), ("fever", "nights")),
-        context="ward", values=("north", "east"), absent=(("drug", "pulse"),),
-        changed=(("drug", "pulse"), ("age", "fever")), moved=("pulse", "fever"), alike=(("north", "west"),),
-        cause="drug", middle="pulse", sink="nights", asked=("drug", "pulse", 9 / 3))),
-    "lake": (lake, 600, Truth(
-        arrows=(("wind", "mixing"), ("sun", "warm"), ("mixing", "warm"), ("warm", "plankton"), ("plankton", "fish"),
-                ("mixing", "fish")),
-        cause="sun", middle="warm", sink="fish", asked=("warm", "plankton", 0.8 * 4 / 3))),
-}  # fmt: skip
+    "river": (
+        river,
+        1000,
+        Truth(
+            arrows=(
+                ("rain", "stage"),
+                ("melt", "stage"),
+                ("rain", "flow"),
+                ("stage", "flow"),
+                ("melt", "sediment"),
+                ("flow", "sediment"),
+                ("stage", "sediment"),
+                ("heat", "oxygen"),
+                ("stage", "oxygen"),
+                ("sediment", "algae"),
+                ("oxygen", "algae"),
+            ),
+            context="stage",
+            values=("calm", "flood"),
+            absent=(("flow", "sediment"),),
+            changed=(("flow", "sediment"), ("heat", "oxygen")),
+            moved=("flow", "sediment", "oxygen"),
+            cause="rain",
+            middle="flow",
+            sink="algae",
+            asked=("flow", "sediment", 15 / 25),
+        ),
+    ),
+    "factory": (
+        factory,
+        800,
+        Truth(
+            arrows=(
+                ("speed", "pressure"),
+                ("shift", "pressure"),
+                ("damp", "warmth"),
+                ("pressure", "strength"),
+                ("shift", "strength"),
+                ("warmth", "strength"),
+                ("strength", "waste"),
+                ("warmth", "waste"),
+            ),
+            context="shift",
+            values=("day", "night"),
+            absent=(("pressure", "strength"),),
+            changed=(("pressure", "strength"),),
+            moved=("pressure", "strength"),
+            cause="speed",
+            middle="pressure",
+            sink="waste",
+            asked=("warmth", "strength", 1.1 * 30 / 7),
+        ),
+    ),
+    "shop": (
+        shop,
+        1000,
+        Truth(
+            arrows=(
+                ("town", "budget"),
+                ("age", "card"),
+                ("offer", "card"),
+                ("offer", "visits"),
+                ("card", "visits"),
+                ("visits", "spent"),
+                ("budget", "spent"),
+                ("card", "spent"),
+                ("spent", "praise"),
+                ("age", "praise"),
+                ("card", "praise"),
+            ),
+            context="card",
+            values=("none", "gold"),
+            absent=(("budget", "spent"),),
+            changed=(("budget", "spent"), ("age", "praise")),
+            moved=("visits", "spent", "praise"),
+            cause="age",
+            middle="spent",
+            sink="praise",
+            asked=("budget", "spent", 20 / 60),
+            kinds={"visits": "count", "offer": "categorical"},
+            tiers=(
+                ("town", "age", "offer"),
+                ("budget",),
+                ("card",),
+                ("visits",),
+                ("spent",),
+                ("praise",),
+            ),
+        ),
+    ),
+    "greenhouse": (
+        greenhouse,
+        1000,
+        Truth(
+            arrows=(
+                ("light", "roof"),
+                ("air", "roof"),
+                ("air", "humidity"),
+                ("roof", "humidity"),
+                ("light", "growth"),
+                ("humidity", "growth"),
+                ("roof", "growth"),
+                ("air", "aroma"),
+                ("roof", "aroma"),
+                ("growth", "harvest"),
+                ("aroma", "harvest"),
+            ),
+            context="roof",
+            values=("shut", "open"),
+            absent=(("humidity", "growth"),),
+            changed=(("humidity", "growth"), ("air", "aroma")),
+            moved=("humidity", "growth", "aroma"),
+            cause="light",
+            middle="humidity",
+            sink="harvest",
+            asked=("growth", "harvest", 0.9 * 12 / 5),
+        ),
+    ),
+    "hospital": (
+        hospital,
+        900,
+        Truth(
+            arrows=(
+                ("age", "pulse"),
+                ("drug", "pulse"),
+                ("ward", "pulse"),
+                ("age", "fever"),
+                ("ward", "fever"),
+                ("pulse", "nights"),
+                ("fever", "nights"),
+            ),
+            context="ward",
+            values=("north", "east"),
+            absent=(("drug", "pulse"),),
+            changed=(("drug", "pulse"), ("age", "fever")),
+            moved=("pulse", "fever"),
+            alike=(("north", "west"),),
+            cause="drug",
+            middle="pulse",
+            sink="nights",
+            asked=("drug", "pulse", 9 / 3),
+        ),
+    ),
+    "lake": (
+        lake,
+        600,
+        Truth(
+            arrows=(
+                ("wind", "mixing"),
+                ("sun", "warm"),
+                ("mixing", "warm"),
+                ("warm", "plankton"),
+                ("plankton", "fish"),
+                ("mixing", "fish"),
+            ),
+            cause="sun",
+            middle="warm",
+            sink="fish",
+            asked=("warm", "plankton", 0.8 * 4 / 3),
+        ),
+    ),
+}
 """For every base its mechanisms, the rows of a table, and the truth."""
 
 

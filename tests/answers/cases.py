@@ -1,7 +1,8 @@
-"""A table after accidents: what is passed to `discover`, and how to read the answer in the names of the clean table.
+"""A table after accidents: what is passed to `discover`, and how to read the answer in the names of
+the clean table.
 
-Every accident is a function from a case to a case, so that two of them can follow each other. A table stays in pandas
-until it is handed over.
+Every accident is a function from a case to a case, so that two of them can follow each other. A
+table stays in pandas until it is handed over.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ class Case:
     values : mapping
         The new contexts, by the values of the clean context.
     stands_for : mapping
-        For columns that were added, those of the clean table that they stand for: a link at a total is one at a part.
+        For columns that were added, those of the clean table that they stand for: a link at a total
+        is one at a part.
     affected : frozenset
         Columns of the clean table whose own links and claims may change.
     about : tuple of str
-        A warning that has one of these words tells of the accidents; names of columns are added by themselves.
+        A warning that has one of these words tells of the accidents; names of columns are added by
+        themselves.
     everywhere : bool
         Another context is asked: in all its values the links of any clean context are true.
     hand_over : callable
@@ -90,11 +93,15 @@ class Case:
         truth = self.base.truth
         assert truth.context is not None
         assert truth.values is not None
-        return (self.column(truth.context) == self.values.get(truth.values[1], truth.values[1])).to_numpy()
+        return (
+            self.column(truth.context) == self.values.get(truth.values[1], truth.values[1])
+        ).to_numpy()
 
     def numbers(self) -> list[str]:
         """The columns of measurements that still are numbers, by their names in the clean table."""
-        return [name for name in self.base.numbers if pd.api.types.is_float_dtype(self.column(name))]
+        return [
+            name for name in self.base.numbers if pd.api.types.is_float_dtype(self.column(name))
+        ]
 
     def with_table(self, table: pd.DataFrame, *about: str) -> Case:
         """The case with other rows, or with columns in another order."""
@@ -108,7 +115,12 @@ class Case:
         """The case with other cells in a column of the clean table, whose own links may change."""
         table, now = self.table.copy(), self.now(name)
         table[now] = cells.to_numpy() if isinstance(cells, pd.Series) else np.asarray(cells)
-        return replace(self, table=table, affected=self.affected | {name}, about=(*self.about, str(now), *about))
+        return replace(
+            self,
+            table=table,
+            affected=self.affected | {name},
+            about=(*self.about, str(now), *about),
+        )
 
     def with_numbers(self, change: Callable[[pd.Series], Any], *about: str) -> Case:
         """The case with all measurements changed."""
@@ -118,12 +130,19 @@ class Case:
         return replace(self, table=table, about=(*self.about, *about))
 
     def beside(self, *about: str, of: tuple[str, ...] = (), **columns: Any) -> Case:
-        """The case with more columns, from the second place on; `of` are the columns that they stand for."""
+        """The case with more columns, from the second place on; `of` are the columns that they
+        stand for.
+        """
         table = self.table.copy()
         for place, (name, cells) in enumerate(columns.items()):
             table.insert(min(1 + place, table.shape[1]), name, cells)
         more = dict.fromkeys(columns, of) if of else {}
-        return replace(self, table=table, stands_for={**self.stands_for, **more}, about=(*self.about, *columns, *about))
+        return replace(
+            self,
+            table=table,
+            stands_for={**self.stands_for, **more},
+            about=(*self.about, *columns, *about),
+        )
 
     def asking(self, **options: Any) -> Case:
         """The case with more options."""
@@ -132,4 +151,6 @@ class Case:
 
 def untouched(base: Base) -> Case:
     """The clean table itself."""
-    return Case(base, base.table, base.truth.context, dict(base.truth.kinds), alike=base.truth.alike)
+    return Case(
+        base, base.table, base.truth.context, dict(base.truth.kinds), alike=base.truth.alike
+    )

@@ -1,7 +1,9 @@
-"""An ordinary accident changes no answer: tables with a known truth are searched before and after something happened.
+"""An ordinary accident changes no answer: tables with a known truth are searched before and after
+something happened.
 
-The fast checks look at some accidents of every family, on one table each; the slow ones at all accidents on all bases,
-and at pairs of accidents. `python benchmarks/accidents.py` prints a table of all of them.
+The fast checks look at some accidents of every family, on one table each; the slow ones at all
+accidents on all bases, and at pairs of accidents. `python benchmarks/accidents.py` prints a table
+of all of them.
 """
 
 from __future__ import annotations
@@ -32,19 +34,49 @@ WITHOUT_A_WORD = ("order", "scales and kinds", "names, files and frames")
 """Families of accidents that nobody needs to be warned of."""
 SEEDS = (1, 2)
 FAST = {
-    "rows_shuffled": "shop", "sorted_by_middle": "river", "sorted_by_context": "factory", "columns_reversed": "lake",
-    "case_no": "river", "uuid": "lake", "date_text": "factory", "numbered_after_sorting": "lake", "weekday": "shop",
-    "text_with_unit": "lake", "text_na": "hospital", "text_decimal_comma": "factory",
-    "derived_copy": "river", "derived_other_unit_rounded": "lake", "total": "hospital", "total_rounded": "river",
-    "percentages": "factory", "dummies": "hospital", "derived_above_mean": "river",
-    "context_as_0_1": "river", "context_beside_code": "factory", "context_rare_3": "river", "context_idle_4": "shop",
-    "context_space": "hospital", "extra_constant": "lake", "extra_levels_35": "river",
-    "extra_constant_in_context": "factory", "code_minus_9999": "river",
-    "one_rounded": "hospital", "rows_thrice": "hospital", "row_of_sums": "lake",
-    "one_offset_6": "river", "all_tiny": "shop", "all_float32": "factory", "names_lags": "hospital", "csv_file": "shop",
-    "saved_and_loaded": "lake", "unrelated_curve": "river", "unrelated_hidden": "factory", "row_before": "hospital",
-    "missing_stops": "lake", "missing_listwise": "river",
-}  # fmt: skip
+    "rows_shuffled": "shop",
+    "sorted_by_middle": "river",
+    "sorted_by_context": "factory",
+    "columns_reversed": "lake",
+    "case_no": "river",
+    "uuid": "lake",
+    "date_text": "factory",
+    "numbered_after_sorting": "lake",
+    "weekday": "shop",
+    "text_with_unit": "lake",
+    "text_na": "hospital",
+    "text_decimal_comma": "factory",
+    "derived_copy": "river",
+    "derived_other_unit_rounded": "lake",
+    "total": "hospital",
+    "total_rounded": "river",
+    "percentages": "factory",
+    "dummies": "hospital",
+    "derived_above_mean": "river",
+    "context_as_0_1": "river",
+    "context_beside_code": "factory",
+    "context_rare_3": "river",
+    "context_idle_4": "shop",
+    "context_space": "hospital",
+    "extra_constant": "lake",
+    "extra_levels_35": "river",
+    "extra_constant_in_context": "factory",
+    "code_minus_9999": "river",
+    "one_rounded": "hospital",
+    "rows_thrice": "hospital",
+    "row_of_sums": "lake",
+    "one_offset_6": "river",
+    "all_tiny": "shop",
+    "all_float32": "factory",
+    "names_lags": "hospital",
+    "csv_file": "shop",
+    "saved_and_loaded": "lake",
+    "unrelated_curve": "river",
+    "unrelated_hidden": "factory",
+    "row_before": "hospital",
+    "missing_stops": "lake",
+    "missing_listwise": "river",
+}
 """Accidents that are looked at in every run, and the base that each happens to."""
 
 
@@ -53,14 +85,27 @@ def told(outcomes: list[Outcome]) -> str:
     lines = []
     for one in outcomes:
         answer = one.answer.error or "; ".join(one.answer.warnings) or "no warning"
-        lines.append(f"{one.base}, seed {one.seed}\n  before {one.before}\n  after {one.after}\n  {answer}")
+        lines.append(
+            f"{one.base}, seed {one.seed}\n  before {one.before}\n  after {one.after}\n  {answer}"
+        )
     return "\n".join(lines)
 
 
-SHIFTED = "a ratio of shifted columns, rounded or a share: forms of three terms are not searched for"
-OTHER_CONTEXT = "the context that acts is an ordinary column then, and its products cost a false link on one table"
-TWO_MEASUREMENTS = "two measurements of one thing (noise of 0.02 sd) are no functions of each other, and share a claim"
-ONE_CLASS = "one curve or product makes all columns be searched for curves, which costs a false link on one table"
+SHIFTED = (
+    "a ratio of shifted columns, rounded or a share: forms of three terms are not searched for"
+)
+OTHER_CONTEXT = (
+    "the context that acts is an ordinary column then, and its products cost a false link on one"
+    " table"
+)
+TWO_MEASUREMENTS = (
+    "two measurements of one thing (noise of 0.02 sd) are no functions of each other, and share a"
+    " claim"
+)
+ONE_CLASS = (
+    "one curve or product makes all columns be searched for curves, which costs a false link on one"
+    " table"
+)
 NOT_REACHED = {
     ("codes_everywhere", "greenhouse"): "a tenth of the rows is left out, and a link is missed",
     ("combined_mass_index_rounded", "factory"): SHIFTED,
@@ -83,8 +128,14 @@ NOT_REACHED = {
     ("mean_imputed", "hospital"): "in a column of few values an imputed mean is one of them",
     ("missing_listwise", "factory"): "a claim near its threshold is lost with a tenth of the rows",
     ("missing_model", "greenhouse"): "a link near its threshold",
-    ("typos", "factory"): "some levels of a category are others by mistake, as by an error of measurement",
-    ("typos", "greenhouse"): "some levels of a category are others by mistake, as by an error of measurement",
+    (
+        "typos",
+        "factory",
+    ): "some levels of a category are others by mistake, as by an error of measurement",
+    (
+        "typos",
+        "greenhouse",
+    ): "some levels of a category are others by mistake, as by an error of measurement",
     ("unrelated_curve", "river"): ONE_CLASS,
     ("unrelated_product", "river"): ONE_CLASS,
 }
@@ -99,13 +150,19 @@ def check(names: tuple[str, ...], base: str, seeds: tuple[int, ...]) -> None:
     verdict, outcomes = found
     allowed = max((ACCIDENTS[name].allowed for name in names), key=list(Allowed).index)
     if seeds == SEEDS and len(names) == 1 and (names[0], base) in NOT_REACHED:
-        assert verdict not in ALLOWED[allowed], f"{names[0]} on {base} is reached: take it out of NOT_REACHED"
+        assert verdict not in ALLOWED[allowed], (
+            f"{names[0]} on {base} is reached: take it out of NOT_REACHED"
+        )
         return
     assert verdict in ALLOWED[allowed], f"{' and '.join(names)}: {verdict}\n{told(outcomes)}"
     for one in outcomes:
-        assert one.answer.warnings or not one.answer.refused, "claims are refused, and no warning says so"
+        assert one.answer.warnings or not one.answer.refused, (
+            "claims are refused, and no warning says so"
+        )
         if all(ACCIDENTS[name].family in WITHOUT_A_WORD for name in names):
-            assert not one.answer.warnings, f"{' and '.join(names)}: a false alarm\n{told(outcomes)}"
+            assert not one.answer.warnings, (
+                f"{' and '.join(names)}: a false alarm\n{told(outcomes)}"
+            )
 
 
 @pytest.mark.parametrize(("name", "base"), FAST.items())
@@ -121,9 +178,16 @@ def test_all_accidents_on_all_bases(name: str) -> None:
 
 
 pairs = st.lists(st.sampled_from(sorted(ACCIDENTS)), min_size=2, max_size=2, unique=True).map(tuple)
-quick_pairs = st.lists(st.sampled_from(sorted(FAST)), min_size=2, max_size=2, unique=True).map(tuple)
-reproducible = {"derandomize": True, "database": None, "deadline": None,
-                "suppress_health_check": list(HealthCheck), "phases": [Phase.generate]}  # fmt: skip
+quick_pairs = st.lists(st.sampled_from(sorted(FAST)), min_size=2, max_size=2, unique=True).map(
+    tuple
+)
+reproducible = {
+    "derandomize": True,
+    "database": None,
+    "deadline": None,
+    "suppress_health_check": list(HealthCheck),
+    "phases": [Phase.generate],
+}
 
 
 @settings(max_examples=3, **reproducible)

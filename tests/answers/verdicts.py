@@ -35,11 +35,15 @@ def clean(base: str, seed: int) -> tuple[Base, Answer]:
 
 
 def case_of(accidents: Sequence[str], base: Base, seed: int) -> Case | None:
-    """The table after some accidents, one after the other; None where one of them cannot happen to it."""
+    """The table after some accidents, one after the other; None where one of them cannot happen to
+    it.
+    """
     case: Case | None = untouched(base)
     for name in accidents:
         assert case is not None
-        case = ACCIDENTS[name].change(case, np.random.default_rng([seed, zlib.crc32(name.encode())]))
+        case = ACCIDENTS[name].change(
+            case, np.random.default_rng([seed, zlib.crc32(name.encode())])
+        )
         if case is None:
             return None
     return case
@@ -55,11 +59,22 @@ def outcome_of(accidents: Sequence[str], base: str, seed: int) -> Outcome | None
     as_it_was = figures_of(replace(untouched(known), affected=case.affected), before, before)
     if case.everywhere:  # nothing that the other context changes can be claimed, nor asked
         as_it_was = replace(as_it_was, claims=0.0, covered=float("nan"))
-    return Outcome(base, seed, as_it_was, figures_of(case, answer, before), answer, (before.seconds, answer.seconds))
+    return Outcome(
+        base,
+        seed,
+        as_it_was,
+        figures_of(case, answer, before),
+        answer,
+        (before.seconds, answer.seconds),
+    )
 
 
-def judged(accidents: Sequence[str], base: str, seeds: Iterable[int]) -> tuple[Verdict, list[Outcome]] | None:
-    """The verdict on some tables of a base, and what happened to each; None where the accidents cannot happen."""
+def judged(
+    accidents: Sequence[str], base: str, seeds: Iterable[int]
+) -> tuple[Verdict, list[Outcome]] | None:
+    """The verdict on some tables of a base, and what happened to each; None where the accidents
+    cannot happen.
+    """
     outcomes = [found for seed in seeds if (found := outcome_of(accidents, base, seed)) is not None]
     if not outcomes:
         return None

@@ -17,16 +17,40 @@ QUESTIONS = {
     "plain": {},
     "by soil": {"context": ["soil"], "options": {"method": "pc-ac", "alpha": 0.01}},
     "a threshold": {"context": [{"column": "radiation", "cuts": [0.25]}], "drop": ["soil"]},
-    "two contexts": {"context": ["soil", {"column": "radiation", "quantiles": 2}],
-                     "options": {"method": "pc-ac", "max_given": 2, "test": "partial-correlation"}},
-    "knowledge": {"context": ["soil"], "drop": ["humidity"],
-                  "knowledge": {"required": [["precipitation", NASTY]], "forbidden": [["radiation", "soil"]],
-                                "tiers": [["precipitation"], [NASTY]], "roots": ["radiation"]}},
-    "kinds": {"context": ["soil"], "kinds": {"level": "ordered"}, "options": {"method": "pc-ac", "seed": 3}},
-    "hidden": {"context": ["soil"], "options": {"method": "fci-ac", "context_confounded": False}, "drop": ["level"]},
-    "bins": {"context": [{"column": "radiation", "cuts": [-0.5, 0.5]}], "options": {"method": "pc-p"}},
-    "lags": {"context": ["soil"], "options": {"lags": 1, "time": "day", "method": "pc-ac"}, "drop": ["level"]},
-}  # fmt: skip
+    "two contexts": {
+        "context": ["soil", {"column": "radiation", "quantiles": 2}],
+        "options": {"method": "pc-ac", "max_given": 2, "test": "partial-correlation"},
+    },
+    "knowledge": {
+        "context": ["soil"],
+        "drop": ["humidity"],
+        "knowledge": {
+            "required": [["precipitation", NASTY]],
+            "forbidden": [["radiation", "soil"]],
+            "tiers": [["precipitation"], [NASTY]],
+            "roots": ["radiation"],
+        },
+    },
+    "kinds": {
+        "context": ["soil"],
+        "kinds": {"level": "ordered"},
+        "options": {"method": "pc-ac", "seed": 3},
+    },
+    "hidden": {
+        "context": ["soil"],
+        "options": {"method": "fci-ac", "context_confounded": False},
+        "drop": ["level"],
+    },
+    "bins": {
+        "context": [{"column": "radiation", "cuts": [-0.5, 0.5]}],
+        "options": {"method": "pc-p"},
+    },
+    "lags": {
+        "context": ["soil"],
+        "options": {"lags": 1, "time": "day", "method": "pc-ac"},
+        "drop": ["level"],
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +69,9 @@ def folder(tmp_path_factory):
 
 def asked(name: str) -> Question:
     content = QUESTIONS[name]
-    return Question.from_dict(content if "lags" in name else content | {"drop": [*content.get("drop", []), "day"]})
+    return Question.from_dict(
+        content if "lags" in name else content | {"drop": [*content.get("drop", []), "day"]}
+    )
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -55,22 +81,37 @@ def test_a_question_comes_back_and_a_script_repeats_its_search(folder, name, mon
     assert Question.from_dict(question.to_dict()) == question
     table = cc.read_file(folder / "the table.csv")
     question.check(list(table.columns))
-    expected = cc.discover(question.of_frame(table), question.asked_context(), **question.arguments())
+    expected = cc.discover(
+        question.of_frame(table), question.asked_context(), **question.arguments()
+    )
     monkeypatch.chdir(folder)
     exec(question.as_python("the table.csv", "python.json"), {})
     assert cc.load("python.json") == expected
 
 
-@pytest.mark.parametrize("name", ["knowledge", pytest.param("two contexts", marks=pytest.mark.slow),
-                                  *(pytest.param(name, marks=pytest.mark.slow) for name in QUESTIONS
-                                    if name not in ("knowledge", "two contexts"))])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "knowledge",
+        pytest.param("two contexts", marks=pytest.mark.slow),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in QUESTIONS
+            if name not in ("knowledge", "two contexts")
+        ),
+    ],
+)
 def test_a_command_repeats_the_search(folder, name):
     question = asked(name)
     table = cc.read_file(folder / "the table.csv")
-    expected = cc.discover(question.of_frame(table), question.asked_context(), **question.arguments())
+    expected = cc.discover(
+        question.of_frame(table), question.asked_context(), **question.arguments()
+    )
     script = question.as_command("the table.csv", "command.json")
     surroundings = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
-    subprocess.run(["sh", "-e", "-c", script], cwd=folder, env=surroundings, check=True, capture_output=True)
+    subprocess.run(
+        ["sh", "-e", "-c", script], cwd=folder, env=surroundings, check=True, capture_output=True
+    )
     found = cc.load(folder / "command.json")
     assert dict(found.graphs) == dict(expected.graphs)
     assert found.settings.knowledge == expected.settings.knowledge
@@ -79,9 +120,12 @@ def test_a_command_repeats_the_search(folder, name):
 
 def test_a_run_has_a_short_title():
     titles = [run_title(asked(name)) for name in ("plain", "by soil", "a threshold", "knowledge")]
-    assert titles == ["one graph; without day", "by soil; pc-ac; alpha 0.01; without day",
-                      "by radiation > 0.25; without soil and day",
-                      "by soil; 5 statements known; without humidity and day"]  # fmt: skip
+    assert titles == [
+        "one graph; without day",
+        "by soil; pc-ac; alpha 0.01; without day",
+        "by radiation > 0.25; without soil and day",
+        "by soil; 5 statements known; without humidity and day",
+    ]
     both = {"forbidden": [["a", "b"], ["b", "a"], ["a", "c"]], "sinks": ["c"]}
     assert run_title(Question.from_dict({"knowledge": both})) == "one graph; 3 statements known"
 
@@ -92,8 +136,13 @@ def test_every_plain_option_can_be_asked():
 
 
 def test_knowledge_as_toml_comes_back(tmp_path):
-    known = cc.Knowledge(required=[("a\x7f\n\"'", "b\\")], forbidden=[("é😀", "b\\")], tiers=[["x"], [], ["y\t"]],
-                         sinks=["z\u2028"], closed=["q"])  # fmt: skip
+    known = cc.Knowledge(
+        required=[("a\x7f\n\"'", "b\\")],
+        forbidden=[("é😀", "b\\")],
+        tiers=[["x"], [], ["y\t"]],
+        sinks=["z\u2028"],
+        closed=["q"],
+    )
     (tmp_path / "known.toml").write_text(known.to_toml(), encoding="utf-8")
     assert cc.Knowledge.from_toml(tmp_path / "known.toml") == known
     assert cc.Knowledge().to_toml() == ""
@@ -117,15 +166,25 @@ def test_two_runs_are_compared_edge_by_edge():
         assert len(panel["vanished"]) == len(before - after)
         assert len(panel["appeared"]) == len(after - before)
         assert panel["same"] + len(panel["turned"]) == len(before & after)
-    assert compared(first, first)["panels"][0] == {"title": "soil = dry", "appeared": [], "vanished": [], "turned": [],
-                                                  "same": len(first.graphs["dry"].edges)}  # fmt: skip
+    assert compared(first, first)["panels"][0] == {
+        "title": "soil = dry",
+        "appeared": [],
+        "vanished": [],
+        "turned": [],
+        "same": len(first.graphs["dry"].edges),
+    }
 
 
 def test_a_threshold_that_moved_is_compared_in_order_and_other_contexts_by_their_unions():
     table = cc.examples.soil_moisture(600, seed=1)
-    low, high = (search(table.drop(columns="soil"), cc.threshold("radiation", cut)) for cut in (0.0, 0.5))
+    low, high = (
+        search(table.drop(columns="soil"), cc.threshold("radiation", cut)) for cut in (0.0, 0.5)
+    )
     titles = [panel["title"] for panel in compared(low, high)["panels"]]
-    assert titles == ["radiation <= 0, then radiation <= 0.5", "radiation > 0, then radiation > 0.5"]
+    assert titles == [
+        "radiation <= 0, then radiation <= 0.5",
+        "radiation > 0, then radiation > 0.5",
+    ]
     assert compared(low, high)["notes"] == []
     found = compared(search(table), search(table, None))
     assert [panel["title"] for panel in found["panels"]] == ["union of all contexts"]

@@ -9,8 +9,16 @@ import hostile
 from causalcontext.app import server
 from causalcontext.app.server import PAGE_POLICY
 
-ADDRESSES = ["/", "/page/app.js", "/api/state", "/api/columns", "/api/runs", "/runs/1/report", "/project",
-             "/runs/1/download/json"]  # fmt: skip
+ADDRESSES = [
+    "/",
+    "/page/app.js",
+    "/api/state",
+    "/api/columns",
+    "/api/runs",
+    "/runs/1/report",
+    "/project",
+    "/runs/1/download/json",
+]
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -41,18 +49,27 @@ def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(guard, stranger)
     assert "samesite=strict" in cookie
 
 
-@pytest.mark.parametrize("host", ["evil.example:8765", "127.0.0.1", "127.0.0.1:80", "[::1]:8765", "127.0.0.1:8765.evil",
-                                  ""])  # fmt: skip
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example:8765", "127.0.0.1", "127.0.0.1:80", "[::1]:8765", "127.0.0.1:8765.evil", ""],
+)
 def test_other_names_of_this_host_are_refused(client, guard, host):
     """A name that an attacker points to this machine (DNS rebinding) is not this server."""
     assert client.get("/api/state", headers={"host": host}).status_code == 421
     assert client.get("/api/state", headers={"host": "localhost:8765"}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "https://127.0.0.1:8765", "null", ""])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://127.0.0.1:1", "https://127.0.0.1:8765", "null", ""]
+)
 def test_other_pages_change_nothing(client, session, origin):
-    for method, address in (("PUT", "/api/question"), ("POST", "/api/runs"), ("POST", "/api/upload?name=a.csv"),
-                            ("POST", "/api/example"), ("DELETE", "/api/runs/1")):  # fmt: skip
+    for method, address in (
+        ("PUT", "/api/question"),
+        ("POST", "/api/runs"),
+        ("POST", "/api/upload?name=a.csv"),
+        ("POST", "/api/example"),
+        ("DELETE", "/api/runs/1"),
+    ):
         assert client.request(method, address, headers={"origin": origin}).status_code == 403
     del client.headers["origin"]
     assert client.post("/api/runs", json={}).status_code == 403
@@ -70,16 +87,27 @@ def test_every_answer_has_the_strict_headers(client, stranger):
     assert "http" not in PAGE_POLICY
 
 
-@pytest.mark.parametrize("path", ["/page/../session.py", "/page/%2e%2e/session.py", "/page/..%2f..%2f..%2fetc/passwd",
-                                  "/page//etc/passwd", "/runs/1/download/../../soil.csv", "/runs/..%2f1/report",
-                                  "/runs/1/download/%2fetc%2fpasswd"])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/../session.py",
+        "/page/%2e%2e/session.py",
+        "/page/..%2f..%2f..%2fetc/passwd",
+        "/page//etc/passwd",
+        "/runs/1/download/../../soil.csv",
+        "/runs/..%2f1/report",
+        "/runs/1/download/%2fetc%2fpasswd",
+    ],
+)
 def test_no_address_leads_to_a_file(client, path):
     answer = client.get(path)
     assert answer.status_code in (400, 404)
     assert "root:" not in answer.text
 
 
-@pytest.mark.parametrize("name", ["../../escape.csv", "/etc/cron.d/a.csv", "..\\..\\a.csv", "a\x00.csv", "a/b/c.csv"])
+@pytest.mark.parametrize(
+    "name", ["../../escape.csv", "/etc/cron.d/a.csv", "..\\..\\a.csv", "a\x00.csv", "a/b/c.csv"]
+)
 def test_the_name_of_an_upload_is_for_people_alone(client, session, tmp_path, name):
     before = sorted(tmp_path.rglob("*"))
     answer = client.post("/api/upload", params={"name": name}, content=b"A,B\n1,2\n3,4\n5,6\n")
@@ -111,11 +139,23 @@ def test_questions_are_bounded(client, monkeypatch):
     assert (answer.status_code, answer.json()) == (400, {"error": "the request is too long"})
 
 
-@pytest.mark.parametrize("content", [b"{", b"[" * 5000, b"\xff\xfe", b'{"drop": 5}', b'{"other": 1}', b"null",
-                                     b'{"context": [{}]}', b'{"options": {"progress": true}}',
-                                     b'{"options": {"method": ["pc-ac"]}}',
-                                     b'{"context": [{"column": "soil", "cuts": []}]}', b'{"knowledge": {"tiers": 3}}',
-                                     b'{"options": {"time": "/etc/passwd", "lags": 1}}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b"[" * 5000,
+        b"\xff\xfe",
+        b'{"drop": 5}',
+        b'{"other": 1}',
+        b"null",
+        b'{"context": [{}]}',
+        b'{"options": {"progress": true}}',
+        b'{"options": {"method": ["pc-ac"]}}',
+        b'{"context": [{"column": "soil", "cuts": []}]}',
+        b'{"knowledge": {"tiers": 3}}',
+        b'{"options": {"time": "/etc/passwd", "lags": 1}}',
+    ],
+)
 def test_a_bad_question_is_one_sentence(client, session, content):
     before = session.project.question
     answer = client.put("/api/question", content=content)
@@ -124,9 +164,15 @@ def test_a_bad_question_is_one_sentence(client, session, content):
     assert session.project.question == before
 
 
-BAD_FILES = {"other.txt": b"A,B\n1,2\n", "empty.csv": b"", "utf16.csv": "A,B\n1,2\n".encode("utf-16"),
-             "wide.csv": b"A,B\n1,2,3\n",
-             "no.parquet": b"PAR1", "twice.csv": b"A,A\n1,2\n", "": b"A,B\n"}  # fmt: skip
+BAD_FILES = {
+    "other.txt": b"A,B\n1,2\n",
+    "empty.csv": b"",
+    "utf16.csv": "A,B\n1,2\n".encode("utf-16"),
+    "wide.csv": b"A,B\n1,2,3\n",
+    "no.parquet": b"PAR1",
+    "twice.csv": b"A,A\n1,2\n",
+    "": b"A,B\n",
+}
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
@@ -140,12 +186,24 @@ def test_a_bad_file_is_one_sentence_without_a_path_of_this_machine(client, sessi
 
 def test_names_with_markup_are_data(client, session):
     text = hostile.table().to_csv(index=False)
-    assert client.post("/api/upload", params={"name": "<b>x</b>.csv"}, content=text.encode()).status_code == 200
+    assert (
+        client.post(
+            "/api/upload", params={"name": "<b>x</b>.csv"}, content=text.encode()
+        ).status_code
+        == 200
+    )
     columns = client.get("/api/columns")
     assert columns.headers["content-type"] == "application/json"
     assert hostile.NAMES[0] in [column["name"] for column in columns.json()]
     for name in server.PARTS:
         if name.endswith(".js"):
             source = client.get(f"/page/{name}").text
-            for risky in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+            for risky in (
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+                "new Function",
+            ):
                 assert risky not in source

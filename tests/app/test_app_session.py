@@ -29,9 +29,17 @@ def run(session: Session, question: dict) -> dict:
 
 def test_every_column_is_described():
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"x": rng.standard_normal(100), "n": rng.integers(5, size=100),
-                          "w": [*("ab" * 49), None, "NA"], "day": pd.date_range("2020-01-01", periods=100),
-                          "inf": [np.inf] * 100, "empty": [None] * 100, "same": 1.0})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "x": rng.standard_normal(100),
+            "n": rng.integers(5, size=100),
+            "w": [*("ab" * 49), None, "NA"],
+            "day": pd.date_range("2020-01-01", periods=100),
+            "inf": [np.inf] * 100,
+            "empty": [None] * 100,
+            "same": 1.0,
+        }
+    )
     found = {column["name"]: column for column in described_columns(table)}
     assert sum(found["x"]["histogram"]["counts"]) == 100
     assert found["x"]["histogram"]["low"] == table["x"].min()
@@ -67,12 +75,24 @@ def test_the_loop(client, session, soil):
     assert "<title>soil.csv, run 1</title>" in page.text
     assert "script-src 'sha256-" in page.headers["content-security-policy"]
     assert page.headers["content-security-policy"].endswith("frame-ancestors 'self'")
-    known = BY_SOIL | {"knowledge": {"forbidden": [["precipitation", "soil"], ["soil", "precipitation"]]}}
+    known = BY_SOIL | {
+        "knowledge": {"forbidden": [["precipitation", "soil"], ["soil", "precipitation"]]}
+    }
     assert run(session, known)["state"] == "complete"
     panels = client.get("/api/compare/1/2").json()["panels"]
-    assert "precipitation --> soil" in panels[0]["vanished"] or "precipitation o-o soil" in panels[0]["vanished"]
-    for what, start in {"json": b"{", "html": b"<!DOCTYPE html>", "svg": b"<?xml", "png": b"\x89PNG", "python": b"#",
-                        "command": b"cat", "toml": b"forbidden"}.items():  # fmt: skip
+    assert (
+        "precipitation --> soil" in panels[0]["vanished"]
+        or "precipitation o-o soil" in panels[0]["vanished"]
+    )
+    for what, start in {
+        "json": b"{",
+        "html": b"<!DOCTYPE html>",
+        "svg": b"<?xml",
+        "png": b"\x89PNG",
+        "python": b"#",
+        "command": b"cat",
+        "toml": b"forbidden",
+    }.items():
         answer = client.get(f"/runs/2/download/{what}")
         assert answer.content.startswith(start)
         assert answer.headers["content-disposition"].startswith('attachment; filename="run-2')
@@ -103,7 +123,9 @@ def test_a_cancelled_search_keeps_what_is_known(session, tmp_path):
     path = tmp_path / "slow.csv"
     cc.examples.soil_moisture(1500, seed=1).to_csv(path, index=False)
     slow = Session(path)
-    number = slow.start({"context": ["soil"], "options": {"method": "pc-ac", "test": "cmi-knn"}})["number"]
+    number = slow.start({"context": ["soil"], "options": {"method": "pc-ac", "test": "cmi-knn"}})[
+        "number"
+    ]
     deadline = time.monotonic() + 200
     while "pairs given" not in slow.runs()[0]["progress"]["words"] and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -168,13 +190,19 @@ def test_missing_cells_are_said_and_dropped_on_demand(client, session):
     found = client.post("/api/check", json={"context": ["soil"]}).json()
     assert found["holes"]
     assert "or missing: listwise to drop 15 of 300 rows" in found["problems"][0]
-    found = client.post("/api/check", json={"context": ["soil"], "options": {"missing": "listwise"}}).json()
+    found = client.post(
+        "/api/check", json={"context": ["soil"], "options": {"missing": "listwise"}}
+    ).json()
     assert found["problems"] == []
 
 
 def test_dates_are_left_out_until_they_order_the_rows(client, session):
-    table = cc.examples.soil_moisture(120, seed=1).assign(day=pd.date_range("2020-01-01", periods=120))
-    state = client.post("/api/upload?name=days.csv", content=table.to_csv(index=False).encode()).json()
+    table = cc.examples.soil_moisture(120, seed=1).assign(
+        day=pd.date_range("2020-01-01", periods=120)
+    )
+    state = client.post(
+        "/api/upload?name=days.csv", content=table.to_csv(index=False).encode()
+    ).json()
     assert state["question"]["drop"] == []
     assert "day" not in state["variables"]
     lagged = {"context": ["soil"], "options": {"lags": 1, "time": "day", "method": "pc-ac"}}
@@ -189,12 +217,20 @@ def test_a_project_file_is_read_whole_or_refused(session, soil, tmp_path):
     assert session.kept == kept
     content = json.loads(kept.read_text())
     assert content["table"]["path"] == "soil.csv"
-    for damaged, words in (("{", "is not valid JSON"), ("[]", "is not a project"), ("{}", "is not a project"),
-                           (json.dumps(content | {"format_version": 99}), "has format version 99"),
-                           (json.dumps(content | {"runs": [{"number": "../1"}]}), "is damaged"),
-                           (json.dumps(content | {"question": {"drop": 1}}), "is damaged"),
-                           (json.dumps(content | {"results": 0, "runs": [{"number": 1, "title": "", "question": {}}]}),
-                            "is damaged")):  # fmt: skip
+    for damaged, words in (
+        ("{", "is not valid JSON"),
+        ("[]", "is not a project"),
+        ("{}", "is not a project"),
+        (json.dumps(content | {"format_version": 99}), "has format version 99"),
+        (json.dumps(content | {"runs": [{"number": "../1"}]}), "is damaged"),
+        (json.dumps(content | {"question": {"drop": 1}}), "is damaged"),
+        (
+            json.dumps(
+                content | {"results": 0, "runs": [{"number": 1, "title": "", "question": {}}]}
+            ),
+            "is damaged",
+        ),
+    ):
         (tmp_path / "damaged.json").write_text(damaged)
         with pytest.raises(FileError, match=words):
             open_project(tmp_path / "damaged.json", session.folder)
@@ -203,7 +239,9 @@ def test_a_project_file_is_read_whole_or_refused(session, soil, tmp_path):
         Session(tmp_path / "other.csv", kept)
 
 
-def test_a_project_is_opened_beside_its_table_and_no_upload_takes_its_place(client, session, soil, tmp_path):
+def test_a_project_is_opened_beside_its_table_and_no_upload_takes_its_place(
+    client, session, soil, tmp_path
+):
     session.ask(BY_SOIL)
     before = file_for(soil).read_text()
     client.post("/api/upload?name=days.csv", content=b"A,B\n1,2\n3,5\n2,2\n")
@@ -213,8 +251,11 @@ def test_a_project_is_opened_beside_its_table_and_no_upload_takes_its_place(clie
     assert taken.json()["table"]["path"] == "days.csv"
     (tmp_path / "days.csv").write_text("A,B\n1,2\n3,5\n2,2\n")
     (tmp_path / "taken.json").write_text(taken.text)
-    for arguments in ((tmp_path / "taken.json",), (None, tmp_path / "taken.json"),
-                      (tmp_path / "days.csv", tmp_path / "taken.json")):  # fmt: skip
+    for arguments in (
+        (tmp_path / "taken.json",),
+        (None, tmp_path / "taken.json"),
+        (tmp_path / "days.csv", tmp_path / "taken.json"),
+    ):
         again = Session(*arguments)
         assert again.project.question.options == {"method": "pc-ac"}
         assert again.kept == tmp_path / "taken.json"
@@ -236,7 +277,9 @@ def test_without_a_table_there_is_a_page_to_open_one(guard):
     from causalcontext.app.server import application
 
     app = application(empty, 8765)
-    client = TestClient(app, base_url="http://127.0.0.1:8765", headers={"origin": "http://127.0.0.1:8765"})
+    client = TestClient(
+        app, base_url="http://127.0.0.1:8765", headers={"origin": "http://127.0.0.1:8765"}
+    )
     client.get(f"/?token={app.token}")
     assert client.get("/api/state").json()["table"] is None
     assert client.post("/api/runs", json={}).json() == {"error": "no table is open; open one first"}
@@ -244,7 +287,9 @@ def test_without_a_table_there_is_a_page_to_open_one(guard):
     state = client.post("/api/example", json="soil-moisture").json()
     assert (state["table"]["name"], state["table"]["kept"]) == ("soil-moisture.csv", None)
     assert client.get("/project").json()["format"] == "causalcontext-project"
-    assert client.post("/api/example", json="other").json() == {"error": "there is no example 'other'"}
+    assert client.post("/api/example", json="other").json() == {
+        "error": "there is no example 'other'"
+    }
     empty.close()
 
 

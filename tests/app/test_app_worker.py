@@ -15,8 +15,13 @@ from causalcontext.progress import Watch
 
 @pytest.fixture
 def task(soil, tmp_path):
-    return {"table": str(soil), "question": {"context": ["soil"], "options": {"method": "pc-ac"}}, "title": "a title",
-            "result": str(tmp_path / "run.json"), "report": str(tmp_path / "run.html")}  # fmt: skip
+    return {
+        "table": str(soil),
+        "question": {"context": ["soil"], "options": {"method": "pc-ac"}},
+        "title": "a title",
+        "result": str(tmp_path / "run.json"),
+        "report": str(tmp_path / "run.html"),
+    }
 
 
 def said(task, **changed):
@@ -96,5 +101,9 @@ def test_lines_on_progress_are_few_and_say_how_much_is_left(monkeypatch):
 def test_what_the_library_logs_is_progress():
     stream = io.StringIO()
     handler = worker.LinesOfLog(worker.Lines(stream))
-    handler.handle(logging.makeLogRecord({"msg": "compiling for this machine, once", "levelno": logging.WARNING}))
+    handler.handle(
+        logging.makeLogRecord(
+            {"msg": "compiling for this machine, once", "levelno": logging.WARNING}
+        )
+    )
     assert json.loads(stream.getvalue())["words"] == "compiling for this machine, once"

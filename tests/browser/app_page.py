@@ -1,4 +1,6 @@
-"""The app as a user has it: a server of its own, and a page in Chromium that is clicked and typed into."""
+"""The app as a user has it: a server of its own, and a page in Chromium that is clicked and typed
+into.
+"""
 
 import re
 import signal
@@ -8,7 +10,10 @@ import time
 from contextlib import contextmanager
 
 PATIENCE = 240
-FOCUSED = "return (document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()"
+FOCUSED = (
+    "return (document.activeElement.getAttribute('aria-label') ??"
+    " document.activeElement.textContent).trim()"
+)
 
 
 @contextmanager
@@ -40,7 +45,10 @@ class AppPage:
         driver.get("about:blank")
         driver.get_log("browser")
         driver.get(address)
-        self.wait("return !document.getElementById('panel-open').hidden || !document.getElementById('tabs').hidden")
+        self.wait(
+            "return !document.getElementById('panel-open').hidden ||"
+            " !document.getElementById('tabs').hidden"
+        )
 
     def resize(self, width, height=900):
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -62,11 +70,17 @@ class AppPage:
         return self.driver.find_element("css selector", selector)
 
     def text(self, selector):
-        return self.run("return (document.querySelector(arguments[0]) ?? {textContent: ''}).textContent", selector)
+        return self.run(
+            "return (document.querySelector(arguments[0]) ?? {textContent: ''}).textContent",
+            selector,
+        )
 
     def says(self, selector, words):
         """Wait until an element says something."""
-        script = "return (document.querySelector(arguments[0]) ?? {textContent: ''}).textContent.includes(arguments[1])"
+        script = (
+            "return (document.querySelector(arguments[0]) ?? {textContent:"
+            " ''}).textContent.includes(arguments[1])"
+        )
         self.wait(script, selector, words)
 
     def tab(self, name):
@@ -82,9 +96,13 @@ class AppPage:
 
     def choose(self, selector, words):
         """Choose from a menu, and wait until the page is drawn anew."""
-        self.run("""const menu = document.querySelector(arguments[0]);
+        self.run(
+            """const menu = document.querySelector(arguments[0]);
             menu.value = [...menu.options].find((one) => one.text === arguments[1]).value;
-            menu.dispatchEvent(new Event("change"))""", selector, words)  # fmt: skip
+            menu.dispatchEvent(new Event("change"))""",
+            selector,
+            words,
+        )
 
     def search(self, number):
         """Press Run, and wait for the report of this run."""
@@ -101,17 +119,24 @@ class AppPage:
 
     def report(self, selector):
         """What an element of the report says."""
-        return self.run("""return document.querySelector("iframe").contentDocument.querySelector(arguments[0])
-            .textContent""", selector)  # fmt: skip
+        return self.run(
+            """return document.querySelector("iframe").contentDocument.querySelector(arguments[0])
+            .textContent""",
+            selector,
+        )
 
     def pick(self, first, second):
         """Choose two variables in the report."""
-        self.run("""const inner = document.querySelector("iframe").contentDocument;
+        self.run(
+            """const inner = document.querySelector("iframe").contentDocument;
             for (const [id, name] of [["first", arguments[0]], ["second", arguments[1]]]) {
               const menu = inner.getElementById(id);
               menu.value = [...menu.options].find((one) => one.text === name).value;
               menu.dispatchEvent(new Event("change"));
-            }""", first, second)  # fmt: skip
+            }""",
+            first,
+            second,
+        )
         self.wait("return document.getElementById('pair') !== null")
 
     def key(self, *keys):
@@ -134,20 +159,24 @@ class AppPage:
     def cut_off(self):
         """Whether the page is wider than the window, and what sticks out of it."""
         wide = self.run("return document.documentElement.scrollWidth > window.innerWidth")
-        return wide, self.run("""
+        return wide, self.run(
+            """
             const scrolls = (e) => e && (getComputedStyle(e).overflowX === 'auto' || scrolls(e.parentElement));
             return [...document.body.querySelectorAll('*')].filter(e => e.getClientRects().length)
               .filter(e => !scrolls(e.parentElement))
               .filter(e => !e.closest('.skip, .out-of-sight') && e.getBoundingClientRect().right > innerWidth + 1)
-              .map(e => e.outerHTML.slice(0, 80))""")  # fmt: skip
+              .map(e => e.outerHTML.slice(0, 80))"""
+        )
 
     def unlabelled(self):
         """Controls that a screen reader has no name for."""
-        return self.run("""return [...document.querySelectorAll('button, input, select, a, iframe, summary, progress')]
+        return self.run(
+            """return [...document.querySelectorAll('button, input, select, a, iframe, summary, progress')]
             .filter((one) => one.getClientRects().length)
             .filter((one) => !(one.getAttribute('aria-label') || one.title || one.textContent.trim() ||
                                [...(one.labels ?? [])].some((label) => label.textContent.trim())))
-            .map((one) => one.outerHTML.slice(0, 100))""")  # fmt: skip
+            .map((one) => one.outerHTML.slice(0, 100))"""
+        )
 
     def complaints(self):
         return [entry["message"] for entry in self.driver.get_log("browser")]

@@ -1,4 +1,6 @@
-"""The picture of the app in its page: `python tests/browser/app_picture.py docs/app.png`, with Chromium."""
+"""The picture of the app in its page: `python tests/browser/app_picture.py docs/app.png`, with
+Chromium.
+"""
 
 import sys
 import tempfile
@@ -13,7 +15,9 @@ from conftest import chromium
 
 
 def main(path: Path) -> None:
-    """The file shows the answer to a search of the soil moisture example, and what can be said about a pair."""
+    """The file shows the answer to a search of the soil moisture example, and what can be said
+    about a pair.
+    """
     with tempfile.TemporaryDirectory() as folder, chromium() as driver:
         cc.examples.soil_moisture(2000, seed=1).to_csv(Path(folder) / "soil.csv", index=False)
         with serving("soil.csv", folder=folder) as (address, _):
@@ -28,7 +32,9 @@ def main(path: Path) -> None:
             page.driver.save_screenshot(str(path))
     # Fewer shades make the file half as large.
     picture = image.imread(path)[:, :, :3]
-    image.imsave(path, (picture * 20).round() / 20, pil_kwargs={"optimize": True, "compress_level": 9})
+    image.imsave(
+        path, (picture * 20).round() / 20, pil_kwargs={"optimize": True, "compress_level": 9}
+    )
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 

@@ -1,4 +1,6 @@
-"""The browser tests run with `--browser` (`make test-browser`), and then must run: nothing is skipped."""
+"""The browser tests run with `--browser` (`make test-browser`), and then must run: nothing is
+skipped.
+"""
 
 import shutil
 from contextlib import contextmanager
@@ -34,7 +36,12 @@ def chromium():
     assert helper, "chromedriver is not installed: apt-get install chromium-driver"
     options = webdriver.ChromeOptions()
     options.binary_location = browser
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--force-prefers-no-reduced-motion"):
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--force-prefers-no-reduced-motion",
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     chrome = webdriver.Chrome(options=options, service=Service(helper))

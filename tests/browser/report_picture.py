@@ -1,4 +1,6 @@
-"""The picture of the report in README: `python tests/browser/report_picture.py docs/report.png`, with Chromium."""
+"""The picture of the report in README: `python tests/browser/report_picture.py docs/report.png`,
+with Chromium.
+"""
 
 import sys
 import tempfile
@@ -14,7 +16,13 @@ WIDTH, HEIGHT, COLOURS = 1200, 980, 64
 
 def main(path: Path) -> None:
     """The file shows the top of the report on the wages that ship with the library."""
-    earlier = [["education", "experience", "black"], ["small_child"], ["union"], ["hours"], ["log_wage"]]
+    earlier = [
+        ["education", "experience", "black"],
+        ["small_child"],
+        ["union"],
+        ["hours"],
+        ["log_wage"],
+    ]
     wages = cc.examples.path("wages")
     result = cc.discover(wages, context="union", knowledge=cc.Knowledge(tiers=earlier))
     with tempfile.TemporaryDirectory() as folder, chromium() as driver:

@@ -1,4 +1,6 @@
-"""The whole loop of the app in Chromium: by pointer, by keys alone, wide and narrow, light and dark."""
+"""The whole loop of the app in Chromium: by pointer, by keys alone, wide and narrow, light and
+dark.
+"""
 
 import json
 import signal
@@ -21,7 +23,9 @@ def soil(tmp_path):
 
 
 def test_the_loop_on_the_soil_table(driver, soil):
-    """Open, ask, run, forbid an arrow in the picture, run again, compare, take away; then the server is killed."""
+    """Open, ask, run, forbid an arrow in the picture, run again, compare, take away; then the
+    server is killed.
+    """
     with serving(soil, folder=soil.parent) as (address, server):
         page = AppPage(driver, address)
         page.says("#panel-table", "Ready: a search takes this table.")
@@ -45,7 +49,10 @@ def test_the_loop_on_the_soil_table(driver, soil):
         page.press("Check stability", "#runs")
         page.says("#runs", "Stability is in the report")
         page.answered(2)
-        page.wait("return document.querySelector('iframe').contentDocument.body.textContent.includes('bootstrap')")
+        page.wait(
+            "return"
+            " document.querySelector('iframe').contentDocument.body.textContent.includes('bootstrap')"
+        )
         page.run("document.querySelector('.take-away').open = true")
         page.press("Show as Python")
         page.says("#script", "cc.discover(")
@@ -81,7 +88,9 @@ def test_a_mixed_table_with_missing_cells(driver, tmp_path):
         page.press("Drop rows with missing values", "#panel-table")
         page.says("#panel-table", "Ready: a search takes this table.")
         page.choose("[aria-label='kind of level']", "ordered")
-        page.wait("return document.querySelector(\"[aria-label='kind of level']\").value === 'ordered'")
+        page.wait(
+            "return document.querySelector(\"[aria-label='kind of level']\").value === 'ordered'"
+        )
         page.tab("question")
         page.choose("#add-context", "soil")
         page.says("#panel-question", "Rows by context")
@@ -122,7 +131,9 @@ def test_a_series_with_lags(driver, tmp_path):
 
 
 def test_keys_alone(driver, soil):
-    """Tab, arrows, Space and Enter: choose a context and a threshold, order variables, run, and read."""
+    """Tab, arrows, Space and Enter: choose a context and a threshold, order variables, run, and
+    read.
+    """
     with serving(soil, folder=soil.parent) as (address, _):
         page = AppPage(driver, address)
         page.says("#panel-table", "Ready")
@@ -136,10 +147,14 @@ def test_keys_alone(driver, soil):
         page.wait("return document.querySelector('.cut-slider') !== null")
         page.walk_to("Remove the context radiation")
         page.walk_to("threshold of radiation")
-        before = float(page.run("return document.querySelector('.cut-slider input[type=number]').value"))
+        before = float(
+            page.run("return document.querySelector('.cut-slider input[type=number]').value")
+        )
         page.key("\ue014", "\ue014")
         page.wait(
-            "return Number(document.querySelector('.cut-slider input[type=number]').value) > arguments[0]", before
+            "return Number(document.querySelector('.cut-slider input[type=number]').value) >"
+            " arguments[0]",
+            before,
         )
         assert page.focused() == "threshold of radiation"
         page.run("document.querySelector('#tab-question').focus()")
@@ -168,10 +183,12 @@ def test_contradictions_are_said_at_once(driver, soil):
         assert "does not cause" not in page.text("#panel-knowledge .said")
         page.press("Undo: precipitation causes radiation")
         page.says("#panel-knowledge", "Nothing yet")
-        page.driver.execute_script("""const data = new DataTransfer(), at = (type, one) => one.dispatchEvent(
+        page.driver.execute_script(
+            """const data = new DataTransfer(), at = (type, one) => one.dispatchEvent(
             new DragEvent(type, {bubbles: true, cancelable: true, dataTransfer: data}));
             at("dragstart", document.querySelector('[data-variable="soil"]'));
-            at("drop", document.querySelector('[data-tier="1"]'))""")
+            at("drop", document.querySelector('[data-tier="1"]'))"""
+        )
         page.says("#panel-knowledge .said", "soil is in tier 2")
 
 
@@ -179,7 +196,9 @@ def test_contradictions_are_said_at_once(driver, soil):
 def test_nothing_is_cut_off_and_everything_has_a_name(driver, soil, width, dark):
     with serving(soil, folder=soil.parent) as (address, _):
         page = AppPage(driver, address, width, dark=dark)
-        assert page.run("return document.documentElement.dataset.theme") == ("dark" if dark else "light")
+        assert page.run("return document.documentElement.dataset.theme") == (
+            "dark" if dark else "light"
+        )
         page.says("#panel-table", "Ready")
         page.tab("question")
         page.choose("#add-context", "radiation")
@@ -193,7 +212,9 @@ def test_nothing_is_cut_off_and_everything_has_a_name(driver, soil, width, dark)
         page.pick("precipitation", "soil")
         assert page.cut_off() == (False, [])
         assert page.unlabelled() == []
-        theme = "return document.querySelector('iframe').contentDocument.documentElement.dataset.theme"
+        theme = (
+            "return document.querySelector('iframe').contentDocument.documentElement.dataset.theme"
+        )
         assert page.run(theme) == ("dark" if dark else "light")
         assert page.complaints() == []
 
@@ -206,7 +227,10 @@ def test_names_are_shown_as_themselves(driver, tmp_path):
         for tab in ("table", "question", "knowledge"):
             page.tab(tab)
             assert page.run("return window.hacked") is None
-            assert page.run("return document.querySelectorAll('main script, main b, main img').length") == 0
+            assert (
+                page.run("return document.querySelectorAll('main script, main b, main img').length")
+                == 0
+            )
         page.choose("#panel-knowledge #known-first", hostile.NAMES[0])
         assert page.complaints() == []
 

@@ -1,4 +1,6 @@
-"""What `auto` picks for which kinds, that it never breaks, and that it finds the graphs of a mixed system."""
+"""What `auto` picks for which kinds, that it never breaks, and that it finds the graphs of a mixed
+system.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,31 @@ from causalcontext.views import CIQuery, Reason
 from marks import rest_slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "tests.md"
-KINDS = {"x": "continuous", "w": "continuous", "sex": "categorical", "town": "categorical", "grade": "ordered",
-         "visits": "count", "R": "categorical"}  # fmt: skip
+KINDS = {
+    "x": "continuous",
+    "w": "continuous",
+    "sex": "categorical",
+    "town": "categorical",
+    "grade": "ordered",
+    "visits": "count",
+    "R": "categorical",
+}
 
 
 def mixed_table(n: int = 240, seed: int = 0) -> pd.DataFrame:
     generator = np.random.default_rng(seed)
     x, w = generator.standard_normal((2, n))
-    return pd.DataFrame({
-        "x": x, "w": w - x, "sex": generator.integers(2, size=n), "town": generator.integers(4, size=n),
-        "grade": np.digitize(x + generator.standard_normal(n), (-1, 0, 1)),
-        "visits": generator.poisson(np.exp(0.3 * w)), "R": generator.integers(3, size=n),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": x,
+            "w": w - x,
+            "sex": generator.integers(2, size=n),
+            "town": generator.integers(4, size=n),
+            "grade": np.digitize(x + generator.standard_normal(n), (-1, 0, 1)),
+            "visits": generator.poisson(np.exp(0.3 * w)),
+            "R": generator.integers(3, size=n),
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +68,9 @@ def test_the_kinds_decide(x: str, y: str, given: tuple[str, ...], expected: str)
     data = read_table(mixed_table(), "R", kinds=KINDS)
     prepared = find_test("auto").prepare(data, gather_statistics(data))
     for first, second in ((x, y), (y, x)):
-        query = CIQuery(data.position(first), data.position(second), tuple(data.position(z) for z in given))
+        query = CIQuery(
+            data.position(first), data.position(second), tuple(data.position(z) for z in given)
+        )
         found = prepared.answer([query])
         assert prepared.labels[found.label[0]].name == expected
         assert found.reason[0] == Reason.TESTABLE
@@ -68,7 +85,9 @@ def test_every_test_is_on_the_page() -> None:
     "test", ["tsagris", "g-squared", "sandwich", "energy", "conditional-gaussian", "context-change"]
 )
 def test_a_test_by_name_answers_what_it_takes(test: str) -> None:
-    result = cc.discover(mixed_table(160), context="R", kinds=KINDS, test=test, max_given=1, method="pc-ac")
+    result = cc.discover(
+        mixed_table(160), context="R", kinds=KINDS, test=test, max_given=1, method="pc-ac"
+    )
     used = set(result.tests()["test"]) - {""}
     assert test in used
     assert not (result.tests()["decision"] == "untestable").any()
@@ -77,13 +96,19 @@ def test_a_test_by_name_answers_what_it_takes(test: str) -> None:
 @pytest.mark.parametrize("seed", rest_slow([1, 2, 3]))
 def test_the_clinic_is_found(seed: int) -> None:
     result = cc.discover(
-        cc.examples.clinic(1500, seed=seed), context="status", kinds={"visits": "count"}, method="pc-ac"
+        cc.examples.clinic(1500, seed=seed),
+        context="status",
+        kinds={"visits": "count"},
+        method="pc-ac",
     )
     truth = clinic_model().truth()
     for value, graph in result.graphs.items():
         names = graph.names
-        wrong = [(a, b) for a, b in combinations(names, 2)
-                 if bool(graph.mark(a, b)) != bool(truth.descriptive[value].mark(a, b))]  # fmt: skip
+        wrong = [
+            (a, b)
+            for a, b in combinations(names, 2)
+            if bool(graph.mark(a, b)) != bool(truth.descriptive[value].mark(a, b))
+        ]
         assert len(wrong) <= 1, wrong
 
 
@@ -125,8 +150,18 @@ def ugly(case: str, seed: int = 0) -> pd.DataFrame:
     }[case]
 
 
-CASES = ("separated", "separated by a category", "empty cells", "one-level strata", "collinear dummies", "many levels",
-         "three rows", "a rare level", "a copy", "constant in a context")  # fmt: skip
+CASES = (
+    "separated",
+    "separated by a category",
+    "empty cells",
+    "one-level strata",
+    "collinear dummies",
+    "many levels",
+    "three rows",
+    "a rare level",
+    "a copy",
+    "constant in a context",
+)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -136,8 +171,11 @@ def test_trouble_gets_a_verdict(case: str, test: str) -> None:
     data = read_table(table, "R", kinds={"town": "categorical", "sex": "categorical"})
     prepared = find_test(test).prepare(data, gather_statistics(data))
     places = range(len(data.names))
-    queries = [CIQuery(a, b, given) for a, b in combinations(places, 2)
-              for given in ((), *((c,) for c in places if c not in (a, b)))]  # fmt: skip
+    queries = [
+        CIQuery(a, b, given)
+        for a, b in combinations(places, 2)
+        for given in ((), *((c,) for c in places if c not in (a, b)))
+    ]
     queries += [CIQuery(0, 1, (2,), 1 + level) for level in (0, 1)]
     found = prepared.answer(queries)
     for p, reason in zip(found.p, found.reason, strict=True):
@@ -148,6 +186,11 @@ def test_trouble_gets_a_verdict(case: str, test: str) -> None:
 def test_separation_is_the_strongest_dependence(test: str) -> None:
     table = ugly("separated")
     result = cc.discover(
-        table, "R", kinds={"town": "categorical", "sex": "categorical"}, keep=["sex"], test=test, method="pc-ac"
+        table,
+        "R",
+        kinds={"town": "categorical", "sex": "categorical"},
+        keep=["sex"],
+        test=test,
+        method="pc-ac",
     )
     assert all(graph.mark("x", "sex") for graph in result.graphs.values())

@@ -1,4 +1,6 @@
-"""`basis`: against its twin on rows, the level where mechanisms are curved, the power for curves, and in a search."""
+"""`basis`: against its twin on rows, the level where mechanisms are curved, the power for curves,
+and in a search.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,32 +17,56 @@ from naive_basis import basis_test
 
 
 def drawn(seed: int, n: int = 300) -> pd.DataFrame:
-    """Curved and straight links, means far from zero, negative correlations, a constant and two values."""
+    """Curved and straight links, means far from zero, negative correlations, a constant and two
+    values.
+    """
     g = np.random.default_rng(seed)
     a, b = g.normal(size=(2, n))
     c = -0.8 * a + g.normal(size=n)
     d = a**2 + np.sin(2 * b) + g.normal(size=n)
     e = -np.abs(b) + 0.3 * c + g.exponential(size=n)
-    return pd.DataFrame({"a": 1e4 - 3 * a, "b": b, "c": c * 1e-3 + 5, "d": d, "e": -e, "flat": np.full(n, 7.0),
-                         "two": (b + g.normal(size=n) > 0).astype(float)})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "a": 1e4 - 3 * a,
+            "b": b,
+            "c": c * 1e-3 + 5,
+            "d": d,
+            "e": -e,
+            "flat": np.full(n, 7.0),
+            "two": (b + g.normal(size=n) > 0).astype(float),
+        }
+    )
 
 
-QUERIES = [("a", "c", ""), ("d", "e", ""), ("d", "e", "b"), ("c", "d", "a"), ("c", "e", "abd"), ("b", "d", "ace"),
-          ("e", "two", "b"), ("two", "d", "abc"), ("a", "b", "cde")]  # fmt: skip
+QUERIES = [
+    ("a", "c", ""),
+    ("d", "e", ""),
+    ("d", "e", "b"),
+    ("c", "d", "a"),
+    ("c", "e", "abd"),
+    ("b", "d", "ace"),
+    ("e", "two", "b"),
+    ("two", "d", "abc"),
+    ("a", "b", "cde"),
+]
 
 
 def answers(table: pd.DataFrame, queries: list[tuple[str, str, tuple[str, ...]]]):
     data = read_table(table, None, kinds=dict.fromkeys(table.columns, "continuous"))
     place = list(table.columns).index
     prepared = find_test("basis").prepare(data, gather_statistics(data))
-    return prepared.answer([CIQuery(place(x), place(y), tuple(place(z) for z in given)) for x, y, given in queries])
+    return prepared.answer(
+        [CIQuery(place(x), place(y), tuple(place(z) for z in given)) for x, y, given in queries]
+    )
 
 
 @pytest.mark.parametrize("seed", rest_slow(range(3)))
 def test_it_equals_its_twin(seed: int) -> None:
     table = drawn(seed)
-    twins = [basis_test(table[x].to_numpy(), table[y].to_numpy(), [table[z].to_numpy() for z in given])
-             for x, y, given in QUERIES]  # fmt: skip
+    twins = [
+        basis_test(table[x].to_numpy(), table[y].to_numpy(), [table[z].to_numpy() for z in given])
+        for x, y, given in QUERIES
+    ]
     queries = [(x, y, tuple(given)) for x, y, given in QUERIES]
     found = answers(table, queries)
     np.testing.assert_allclose(found.p, twins, rtol=1e-5, atol=1e-12)
@@ -53,8 +79,16 @@ def test_it_equals_its_twin(seed: int) -> None:
 
 def test_constants_and_copies_are_no_evidence() -> None:
     table = drawn(5).assign(copy=lambda t: 2 * t.a - 1)
-    found = answers(table, [("flat", "a", ()), ("copy", "b", ("a",)), ("c", "d", ("a",)), ("c", "d", ("a", "flat")),
-                            ("c", "d", ("a", "copy"))])  # fmt: skip
+    found = answers(
+        table,
+        [
+            ("flat", "a", ()),
+            ("copy", "b", ("a",)),
+            ("c", "d", ("a",)),
+            ("c", "d", ("a", "flat")),
+            ("c", "d", ("a", "copy")),
+        ],
+    )
     assert found.reason[:2].tolist() == [Reason.CONSTANT, Reason.COLLINEAR]
     assert np.isnan(found.p[:2]).all()
     assert found.p[3] == found.p[2]
@@ -69,7 +103,9 @@ def test_with_nothing_given_a_line_costs_half_as_much_again() -> None:
     found = answers(pd.DataFrame({"x": x, "y": y}), [("x", "y", ())])
     assert found.p[0] == pytest.approx(1.5 * stats.pearsonr(x, y).pvalue, rel=1e-2)
     assert found.df[0] == 1
-    assert found.statistic[0] == pytest.approx(-400 * np.log1p(-(stats.pearsonr(x, y).statistic ** 2)))
+    assert found.statistic[0] == pytest.approx(
+        -400 * np.log1p(-(stats.pearsonr(x, y).statistic ** 2))
+    )
 
 
 def rejected(make, sets: int = 200) -> tuple[float, float]:
@@ -79,8 +115,10 @@ def rejected(make, sets: int = 200) -> tuple[float, float]:
         table = make(np.random.default_rng(seed))
         data = read_table(table, None)
         query = CIQuery(0, 1, tuple(range(2, table.shape[1])))
-        counts += [find_test(test).prepare(data, gather_statistics(data)).answer([query]).p[0] < 0.05
-                   for test in ("basis", "partial-correlation")]  # fmt: skip
+        counts += [
+            find_test(test).prepare(data, gather_statistics(data)).answer([query]).p[0] < 0.05
+            for test in ("basis", "partial-correlation")
+        ]
     return tuple(counts / sets)
 
 
@@ -94,8 +132,14 @@ def curved_causes(g: np.random.Generator) -> pd.DataFrame:
 
 def straight_causes(g: np.random.Generator) -> pd.DataFrame:
     z = g.normal(size=(2, 100))
-    return pd.DataFrame({"x": z.sum(axis=0) + g.normal(size=100), "y": z[0] - z[1] + g.normal(size=100),
-                         "z": z[0], "u": z[1]})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": z.sum(axis=0) + g.normal(size=100),
+            "y": z[0] - z[1] + g.normal(size=100),
+            "z": z[0],
+            "u": z[1],
+        }
+    )
 
 
 def a_curve(g: np.random.Generator) -> pd.DataFrame:
@@ -134,7 +178,9 @@ def test_a_search_by_name_finds_curves_and_its_guards_do_not_speak_of_them() -> 
     g = np.random.default_rng(3)
     x, coin = g.normal(size=600), g.integers(0, 2, 600)
     y = x**2 + 0.5 * g.normal(size=600)
-    table = pd.DataFrame({"X": x, "Y": y, "Z": np.tanh(2 * y) + 0.5 * g.normal(size=600), "R": coin})
+    table = pd.DataFrame(
+        {"X": x, "Y": y, "Z": np.tanh(2 * y) + 0.5 * g.normal(size=600), "R": coin}
+    )
     found = cc.discover(table, "R", test="basis", method="pc-ac")
     assert {"basis", "robust-change"} <= set(found.tests()["test"])
     assert all(set(graph.neighbours("Y")) == {"X", "Z"} for graph in found.graphs.values())

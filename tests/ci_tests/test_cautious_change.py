@@ -1,4 +1,6 @@
-"""`cautious-change`: never below the logit, right in size where the usual gate stays shut, and its power."""
+"""`cautious-change`: never below the logit, right in size where the usual gate stays shut, and its
+power.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,9 @@ RANDOM = np.random.default_rng(0)
 
 def p_value(test: RobustChange, context: np.ndarray, y: np.ndarray, z: np.ndarray) -> float:
     codes = Variable(context.astype(float), Kind.CATEGORICAL, int(context.max()) + 1)
-    return test.compare(codes, Variable(y, Kind.CONTINUOUS), [Variable(z, Kind.CONTINUOUS)], RANDOM).p
+    return test.compare(
+        codes, Variable(y, Kind.CONTINUOUS), [Variable(z, Kind.CONTINUOUS)], RANDOM
+    ).p
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -24,9 +28,14 @@ def test_p_is_the_larger_one_of_both_routes(seed: int) -> None:
     context = g.integers(0, 3, 200)
     z = 5.0 - 2.0 * g.normal(size=200)
     y = -3.0 * z + 0.25 * context + g.normal(size=200)
-    open_gate, logit = p_value(RobustChange(gate=0.0), context, y, z), naive_change.logit(z[:, None], y, context)
+    open_gate, logit = (
+        p_value(RobustChange(gate=0.0), context, y, z),
+        naive_change.logit(z[:, None], y, context),
+    )
     if open_gate < 0.2 and logit > 1e-5:
-        assert p_value(CautiousChange(), context, y, z) == pytest.approx(max(open_gate, logit), rel=2e-2, abs=1e-6)
+        assert p_value(CautiousChange(), context, y, z) == pytest.approx(
+            max(open_gate, logit), rel=2e-2, abs=1e-6
+        )
     assert p_value(CautiousChange(), context, y, z) >= open_gate
 
 
@@ -65,5 +74,7 @@ def test_a_coin_costs_little_power() -> None:
 
 def test_discover_takes_it_by_name() -> None:
     context, y, z = coin(np.random.default_rng(1))
-    result = cc.discover(pd.DataFrame({"Y": y, "Z": z, "R": context}), "R", test="cautious-change", method="pc-ac")
+    result = cc.discover(
+        pd.DataFrame({"Y": y, "Z": z, "R": context}), "R", test="cautious-change", method="pc-ac"
+    )
     assert "cautious-change" in set(result.tests()["test"])

@@ -1,4 +1,6 @@
-"""`robust-change` from moments and shared fits: bounds that hold, and the decisions and logs of the test on rows."""
+"""`robust-change` from moments and shared fits: bounds that hold, and the decisions and logs of the
+test on rows.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,14 @@ def drawn(seed: int, rows: int, contexts: int) -> pd.DataFrame:
     columns: dict[str, np.ndarray] = {}
     for j in range(5):
         value = generator.normal(0.0, (0.1, 1.0, 2.0, 0.3, 1.0)[j], contexts)[context]
-        value = value + (generator.exponential(size=rows) if seed % 2 else generator.normal(size=rows))
+        value = value + (
+            generator.exponential(size=rows) if seed % 2 else generator.normal(size=rows)
+        )
         for cause in columns.values():
             if generator.random() < 0.4:
-                value = value + generator.uniform(-1.0, 1.0) * (cause if seed % 3 else np.tanh(cause))
+                value = value + generator.uniform(-1.0, 1.0) * (
+                    cause if seed % 3 else np.tanh(cause)
+                )
         columns[f"v{j}"] = 10.0 * value - 300.0
     return pd.DataFrame(columns).assign(constant=1.0, R=context)
 
@@ -46,23 +52,34 @@ def test_a_residual_in_place_of_its_column_never_costs_more_than_it_may(seed: in
     rest = column - weights @ design[:3]
     turned = np.vstack([design[:3], rest / rest.std()])
     slopes, other = np.zeros((2, 4)), np.zeros((2, 4))
-    before, after = (fit_glm(LOGIT, lines, codes, 3, where.reshape(-1), ridge, 1e-10)
-                     for lines, where in ((design, slopes), (turned, other)))  # fmt: skip
+    before, after = (
+        fit_glm(LOGIT, lines, codes, 3, where.reshape(-1), ridge, 1e-10)
+        for lines, where in ((design, slopes), (turned, other))
+    )
     bound = most_lost(slopes, 3, np.array([0.0, *weights[1:], 0.0]), rest.std(), ridge)
     assert before - after <= bound + 1e-6
 
 
-@pytest.mark.parametrize(("seed", "rows", "contexts"), [(0, 200, 2), (1, 400, 3), (2, 900, 4), (3, 900, 3)])
+@pytest.mark.parametrize(
+    ("seed", "rows", "contexts"), [(0, 200, 2), (1, 400, 3), (2, 900, 4), (3, 900, 3)]
+)
 def test_a_bound_is_an_upper_bound_and_all_else_is_exact(
     seed: int, rows: int, contexts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change, "SAMPLE_ROWS", (300, 500))
     data = read_table(drawn(seed, rows, contexts), "R")
     test = RobustChange()
-    quick, slow = test.prepare(data, gather_statistics(data)), PreparedRows(test, thinned(data, test.most_rows, 0))
+    quick, slow = (
+        test.prepare(data, gather_statistics(data)),
+        PreparedRows(test, thinned(data, test.most_rows, 0)),
+    )
     context = data.names.index("R")
     sets = [(), (1,), (1, 2), (1, 2, 3), (0, 1, 2, 3, 4), (2, 4), (1, 5)]
-    queries = [CIQuery(x, context, tuple(z for z in given if z != x), 0) for given in sets for x in range(6)]
+    queries = [
+        CIQuery(x, context, tuple(z for z in given if z != x), 0)
+        for given in sets
+        for x in range(6)
+    ]
     found, exact = quick.answer(queries), slow.answer(queries)
     assert np.array_equal(found.reason, exact.reason)
     clear = (found.p != exact.p) & (exact.reason == 0)
@@ -74,13 +91,20 @@ def test_a_bound_is_an_upper_bound_and_all_else_is_exact(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_marks_and_log_are_those_of_the_test_on_rows(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_and_log_are_those_of_the_test_on_rows(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = drawn(seed, 300, 3).drop(columns="constant")
     quick = cc.discover(table, context="R", method="pc-ac")
     turned = cc.discover(table[table.columns[::-1]], context="R", n_jobs=2, method="pc-ac")
-    monkeypatch.setattr(RobustChange, "prepare", lambda self, data, statistics: PreparedRows(self, data))
+    monkeypatch.setattr(
+        RobustChange, "prepare", lambda self, data, statistics: PreparedRows(self, data)
+    )
     slow = cc.discover(table, context="R", method="pc-ac")
-    assert all(np.array_equal(quick.graphs[value].endpoints, slow.graphs[value].endpoints) for value in slow.contexts)
+    assert all(
+        np.array_equal(quick.graphs[value].endpoints, slow.graphs[value].endpoints)
+        for value in slow.contexts
+    )
     assert all(
         np.array_equal(quick.graphs[value].endpoints, turned.graphs[value].endpoints[::-1, ::-1])
         for value in slow.contexts

@@ -18,7 +18,9 @@ SYSTEM = ("A", "B", "C", "D", "E")
 
 
 def ugly_table(seed: int, sizes=(60, 90, 50)) -> tuple[np.ndarray, np.ndarray]:
-    """Five related columns with shifted means, other scales, negative correlations, changing with the context."""
+    """Five related columns with shifted means, other scales, negative correlations, changing with
+    the context.
+    """
     rng = np.random.default_rng(seed)
     context = np.repeat(np.arange(len(sizes)), sizes)
     rng.shuffle(context)
@@ -32,11 +34,17 @@ def ugly_table(seed: int, sizes=(60, 90, 50)) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack([a, b, c, d, e]), context
 
 
-def prepare(system: np.ndarray, context: np.ndarray, test: str = "partial-correlation", place: int = 2):
+def prepare(
+    system: np.ndarray, context: np.ndarray, test: str = "partial-correlation", place: int = 2
+):
     table = pd.DataFrame(system, columns=list(SYSTEM))
     table.insert(place, "R", context)
     data = read_table(table, "R")
-    return find_test(test).prepare(data, gather_statistics(data)), [data.names.index(name) for name in SYSTEM], place
+    return (
+        find_test(test).prepare(data, gather_statistics(data)),
+        [data.names.index(name) for name in SYSTEM],
+        place,
+    )
 
 
 def subsets(without, sizes=(0, 1, 2, 3)):
@@ -54,7 +62,9 @@ def test_partial_correlation_in_every_view(seed, place):
             for level in (None, 0, 1, 2):
                 rows = system if level is None else system[context == level]
                 where = 0 if level is None else 1 + level
-                outcome = prepared.answer([CIQuery(at[x], at[y], tuple(at[z] for z in given), where)])
+                outcome = prepared.answer(
+                    [CIQuery(at[x], at[y], tuple(at[z] for z in given), where)]
+                )
                 correlation, _, df, p = naive.partial_correlation(rows, x, y, given)
                 assert outcome.statistic[0] == pytest.approx(correlation, rel=1e-6, abs=1e-9)
                 assert outcome.df[0] == df
@@ -108,11 +118,13 @@ def test_collinear_conditions_lower_the_rank_as_in_the_twin():
     system, context = ugly_table(7)
     system[:, 4] = 2 * system[:, 0] - system[:, 1]
     prepared, at, r = prepare(system, context)
-    outcome = prepared.answer([
-        CIQuery(at[2], at[3], (at[0], at[1], at[4])),
-        CIQuery(at[2], at[3], (r, at[0], at[1], at[4])),
-        CIQuery(r, at[2], (at[0], at[1], at[4])),
-    ])  # fmt: skip
+    outcome = prepared.answer(
+        [
+            CIQuery(at[2], at[3], (at[0], at[1], at[4])),
+            CIQuery(at[2], at[3], (r, at[0], at[1], at[4])),
+            CIQuery(r, at[2], (at[0], at[1], at[4])),
+        ]
+    )
     _, _, df, p = naive.partial_correlation(system, 2, 3, (0, 1, 4))
     assert (outcome.df[0], outcome.p[0]) == (df, pytest.approx(p, rel=1e-4))
     _, df, p = naive.stratified_partial_correlation(system, context, 2, 3, (0, 1, 4))
@@ -126,18 +138,29 @@ def test_reasons_are_told_apart():
     system[:, 4] = 2 * system[:, 0] - system[:, 1]
     system[context == 1, 2] = 5.0
     prepared, at, r = prepare(system, context)
-    outcome = prepared.answer([
-        CIQuery(at[0], at[1], (), 2),  # six rows: four residual degrees of freedom
-        CIQuery(at[0], at[2], (), 1),
-        CIQuery(at[2], at[3], ()),
-        CIQuery(at[4], at[3], (at[0], at[1])),
-        CIQuery(r, at[0], ()),
-        CIQuery(r, at[0], (at[1],)),
-        CIQuery(r, at[2], ()),
-        CIQuery(r, at[2], (), 1),
-    ])  # fmt: skip
+    outcome = prepared.answer(
+        [
+            CIQuery(at[0], at[1], (), 2),  # six rows: four residual degrees of freedom
+            CIQuery(at[0], at[2], (), 1),
+            CIQuery(at[2], at[3], ()),
+            CIQuery(at[4], at[3], (at[0], at[1])),
+            CIQuery(r, at[0], ()),
+            CIQuery(r, at[0], (at[1],)),
+            CIQuery(r, at[2], ()),
+            CIQuery(r, at[2], (), 1),
+        ]
+    )
     few, fine = Reason.FEW_ROWS, Reason.TESTABLE
-    expected = [few, fine, fine, Reason.COLLINEAR, fine, Reason.FEW_CONTEXTS, Reason.CONSTANT, Reason.CONSTANT]
+    expected = [
+        few,
+        fine,
+        fine,
+        Reason.COLLINEAR,
+        fine,
+        Reason.FEW_CONTEXTS,
+        Reason.CONSTANT,
+        Reason.CONSTANT,
+    ]
     assert outcome.reason.tolist() == expected
     assert np.isnan(outcome.p[outcome.reason != 0]).all()
     assert np.isfinite(outcome.p[outcome.reason == 0]).all()
@@ -160,7 +183,9 @@ def test_every_registered_test_tells_its_name(name):
 
 @pytest.mark.slow
 def test_level_and_power_of_context_change():
-    """Size near .05 also when R is a threshold of Z; power for changes of mean, slope and variance."""
+    """Size near .05 also when R is a threshold of Z; power for changes of mean, slope and
+    variance.
+    """
     repeats, rng = 400, np.random.default_rng(11)
     rejected = {"null": 0, "threshold": 0, "mean": 0, "slope": 0, "spread": 0}
     for _ in range(repeats):
@@ -204,13 +229,17 @@ def test_level_and_power_of_partial_correlation():
 
 
 def test_threads_that_ask_about_other_rows_do_not_disturb_each_other():
-    """With several context variables the cross products of views are added up when somebody asks for them."""
+    """With several context variables the cross products of views are added up when somebody asks
+    for them.
+    """
     rng = np.random.default_rng(3)
     table = pd.DataFrame(rng.standard_normal((600, 60)), columns=[f"X{j}" for j in range(60)])
     table = table.assign(R=rng.integers(0, 4, 600), S=rng.integers(0, 4, 600))
     data = read_table(table, ["R", "S"])
     queries = [CIQuery(0, 1, (2,), view) for view in range(len(data.contexts.views))]
-    expected = find_test("partial-correlation").prepare(data, gather_statistics(data)).answer(queries)
+    expected = (
+        find_test("partial-correlation").prepare(data, gather_statistics(data)).answer(queries)
+    )
     for _ in range(5):
         prepared = find_test("partial-correlation").prepare(data, gather_statistics(data))
         found = list(in_threads(lambda query, test=prepared: test.answer([query]), queries, 8))

@@ -1,4 +1,6 @@
-"""The tests for columns of any kinds: against twins, statsmodels and scipy; level and power; what breaks others."""
+"""The tests for columns of any kinds: against twins, statsmodels and scipy; level and power; what
+breaks others.
+"""
 
 import itertools
 import math
@@ -21,7 +23,12 @@ from causalcontext.data.tables import read_table
 from causalcontext.views import CIQuery, Reason
 from marks import rest_slow
 
-KINDS = {"number": Kind.CONTINUOUS, "category": Kind.CATEGORICAL, "ordered": Kind.ORDERED, "count": Kind.COUNT}
+KINDS = {
+    "number": Kind.CONTINUOUS,
+    "category": Kind.CATEGORICAL,
+    "ordered": Kind.ORDERED,
+    "count": Kind.COUNT,
+}
 ROW_TESTS = ("tsagris", "conditional-gaussian", "g-squared", "sandwich", "gaussian-ranks")
 WANTED = ["number", "binary", "category", "ordered", "count"]
 
@@ -35,9 +42,13 @@ def draw(kind, effect, rng):
         return "category", (effect + rng.logistic(size=n) > 0.2).astype(float)
     if kind == "category":
         slopes = np.array([-1.0, 0.5, 0.0, 1.0])
-        return "category", (effect[:, None] * slopes + rng.gumbel(size=(n, 4))).argmax(axis=1).astype(float)
+        return "category", (effect[:, None] * slopes + rng.gumbel(size=(n, 4))).argmax(
+            axis=1
+        ).astype(float)
     if kind == "ordered":
-        return "ordered", np.digitize(-effect + rng.logistic(size=n), [-1.5, 0.0, 1.0]).astype(float)
+        return "ordered", np.digitize(-effect + rng.logistic(size=n), [-1.5, 0.0, 1.0]).astype(
+            float
+        )
     return "count", rng.poisson(np.exp(0.7 + 0.4 * np.clip(effect, -3, 3))).astype(float)
 
 
@@ -48,7 +59,9 @@ def variable(column):
 
 
 def ask(name, x, y, given=(), seed=0):
-    return TESTS[name].compare(variable(x), variable(y), [variable(z) for z in given], np.random.default_rng(seed))
+    return TESTS[name].compare(
+        variable(x), variable(y), [variable(z) for z in given], np.random.default_rng(seed)
+    )
 
 
 def scaled(column):
@@ -73,13 +86,17 @@ def test_every_regression_is_its_twin(x, y, given):
     found = regression(variable(response), base, added_to(base, columns_of(variable(other))), rng)
     statistic, df, p = naive_mixed.regression_p(response, other, conditions)
     if x == "number" and y in ("number", "count"):
-        assert found.statistic**2 / (1 - found.statistic**2) * found.df == pytest.approx(statistic, rel=1e-6)
+        assert found.statistic**2 / (1 - found.statistic**2) * found.df == pytest.approx(
+            statistic, rel=1e-6
+        )
     else:
         assert (found.statistic, found.df) == (pytest.approx(statistic, rel=1e-4, abs=1e-5), df)
     assert found.p == pytest.approx(p, rel=1e-3, abs=1e-9)
 
 
-@pytest.mark.parametrize(("x", "y"), [("binary", "number"), ("count", "category"), ("ordered", "binary")])
+@pytest.mark.parametrize(
+    ("x", "y"), [("binary", "number"), ("count", "category"), ("ordered", "binary")]
+)
 def test_tsagris_is_its_twin(x, y):
     first, second, conditions = small_world(np.random.default_rng(5), 500, x, y, ("number",), 0.1)
     assert ask("tsagris", first, second, conditions).p == pytest.approx(
@@ -93,25 +110,39 @@ def test_likelihoods_agree_with_statsmodels():
     ordinal = pytest.importorskip("statsmodels.miscmodels.ordinal_model")
     rng = np.random.default_rng(8)
     z, w = rng.standard_normal((2, 300))
-    category, ordered, count = (draw(kind, z - 0.5 * w, rng) for kind in ("category", "ordered", "count"))
+    category, ordered, count = (
+        draw(kind, z - 0.5 * w, rng) for kind in ("category", "ordered", "count")
+    )
     base = base_of([variable(("number", z))], 300)
     added = added_to(base, columns_of(variable(("number", w))))
     full, small = np.column_stack([np.ones(300), z, w]), np.column_stack([np.ones(300), z])
 
     found = compare_fits(response_of(variable(category)), base, added)
     large, less = (api.MNLogit(category[1], design).fit(disp=0) for design in (full, small))
-    assert (found.large.likelihood, found.small.likelihood) == pytest.approx((large.llf, less.llf), abs=1e-6)
+    assert (found.large.likelihood, found.small.likelihood) == pytest.approx(
+        (large.llf, less.llf), abs=1e-6
+    )
     assert found.df == 3
 
     found = compare_fits(response_of(variable(ordered)), base, added)
-    large, less = (ordinal.OrderedModel(ordered[1], design[:, 1:], distr="logit").fit(disp=0, method="bfgs", gtol=1e-8)
-                   for design in (full, small))  # fmt: skip
-    assert (found.large.likelihood, found.small.likelihood) == pytest.approx((large.llf, less.llf), abs=1e-5)
+    large, less = (
+        ordinal.OrderedModel(ordered[1], design[:, 1:], distr="logit").fit(
+            disp=0, method="bfgs", gtol=1e-8
+        )
+        for design in (full, small)
+    )
+    assert (found.large.likelihood, found.small.likelihood) == pytest.approx(
+        (large.llf, less.llf), abs=1e-5
+    )
     assert found.df == 1
 
     answer = regression(variable(count), base, added, rng)
-    large, less = (api.GLM(count[1], design, family=api.families.Poisson()).fit() for design in (full, small))
-    assert answer.statistic == pytest.approx((less.deviance - large.deviance) / (large.pearson_chi2 / 297), rel=1e-6)
+    large, less = (
+        api.GLM(count[1], design, family=api.families.Poisson()).fit() for design in (full, small)
+    )
+    assert answer.statistic == pytest.approx(
+        (less.deviance - large.deviance) / (large.pearson_chi2 / 297), rel=1e-6
+    )
 
 
 def test_g_squared_agrees_with_scipy_and_the_twin():
@@ -122,18 +153,27 @@ def test_g_squared_agrees_with_scipy_and_the_twin():
     table = pd.crosstab(x, y).to_numpy()
     plain = ask("g-squared", ("category", x), ("ordered", y))
     expected = stats.chi2_contingency(table, lambda_="log-likelihood", correction=False)
-    assert (plain.statistic, plain.df, plain.p) == pytest.approx((expected.statistic, expected.dof, expected.pvalue))
+    assert (plain.statistic, plain.df, plain.p) == pytest.approx(
+        (expected.statistic, expected.dof, expected.pvalue)
+    )
     given = ask("g-squared", ("category", x), ("ordered", y), [("category", z) for z in strata])
     assert (given.statistic, given.df) == pytest.approx(naive_mixed.g_squared(x, y, strata))
 
 
-@pytest.mark.parametrize("values", [[3.0, 0, 3, 7], [0.5, 2, 0.5], [-1.0, 4, 4], [1e300, 0, 1e300], [2, 2, 900]])
+@pytest.mark.parametrize(
+    "values", [[3.0, 0, 3, 7], [0.5, 2, 0.5], [-1.0, 4, 4], [1e300, 0, 1e300], [2, 2, 900]]
+)
 def test_levels_are_numbered_in_their_order(values):
-    assert level_numbers(np.array(values)).tolist() == np.unique(values, return_inverse=True)[1].tolist()
+    assert (
+        level_numbers(np.array(values)).tolist()
+        == np.unique(values, return_inverse=True)[1].tolist()
+    )
 
 
 def test_permutations_of_g_squared_are_those_of_fisher():
-    """For a 2 x 2 table the tables with G² at least as large are those that an exact test sums up."""
+    """For a 2 x 2 table the tables with G² at least as large are those that an exact test sums
+    up.
+    """
     x, y = np.array([0.0] * 8 + [1.0] * 9), np.array([0.0] * 6 + [1.0] * 2 + [0.0] * 2 + [1.0] * 7)
     found = [ask("g-squared", ("category", x), ("category", y), seed=seed).p for seed in range(40)]
     exact = 0.0
@@ -151,7 +191,12 @@ def test_conditional_gaussian_in_strata_is_its_twin():
     r, s = rng.integers(0, 3, n).astype(float), rng.integers(0, 2, n).astype(float)
     z = rng.standard_normal(n) + 50
     x, y = z * (r - 1) - 3 * s + rng.standard_normal(n), -z + 0.2 * z * r + rng.standard_normal(n)
-    found = ask("conditional-gaussian", ("number", x), ("number", y), [("category", r), ("number", z), ("ordered", s)])
+    found = ask(
+        "conditional-gaussian",
+        ("number", x),
+        ("number", y),
+        [("category", r), ("number", z), ("ordered", s)],
+    )
     statistic, df, inside = naive_mixed.stratified(x, y, [z], [r, s])
     assert inside == n
     assert (found.statistic, found.df) == (pytest.approx(statistic), df)
@@ -162,7 +207,9 @@ def test_thin_strata_give_way_to_indicators():
     rng = np.random.default_rng(6)
     r, s = rng.integers(0, 8, 60).astype(float), rng.integers(0, 4, 60).astype(float)
     x, y = rng.standard_normal((2, 60))
-    found = ask("conditional-gaussian", ("number", x), ("number", y), [("category", r), ("category", s)])
+    found = ask(
+        "conditional-gaussian", ("number", x), ("number", y), [("category", r), ("category", s)]
+    )
     assert naive_mixed.stratified(x, y, [], [r, s])[2] < 0.8 * 60
     data = np.column_stack([x, y, naive_mixed.dummies(r), naive_mixed.dummies(s)])
     correlation, _, df, p = naive.partial_correlation(data, 0, 1, range(2, data.shape[1]))
@@ -218,7 +265,9 @@ def test_symmetric_questions_have_symmetric_answers(name):
     rng = np.random.default_rng(12)
     wanted = ["binary", "category", "ordered"] if name == "g-squared" else WANTED
     for x, y in itertools.combinations_with_replacement(wanted, 2):
-        first, second, given = small_world(rng, 700, x, y, ("binary",) if name == "g-squared" else ("number", "binary"))
+        first, second, given = small_world(
+            rng, 700, x, y, ("binary",) if name == "g-squared" else ("number", "binary")
+        )
         shuffled = rng.permutation(700)
         renamed = [(kind, 2 - v if kind == "category" else v) for kind, v in (first, second)]
         plain = ask(name, first, second, given)
@@ -246,7 +295,10 @@ LEVELS = [  # one of every test first
     ("g-squared", "binary", "category", ("binary", "ordered"), 60),
     ("sandwich", "number", "number", ("number", "number", "number"), 30),
     ("gaussian-ranks", "number", "number", ("number", "binary"), 40),
-    *(("tsagris", x, y, ("number",), 120) for x, y in itertools.combinations_with_replacement(WANTED, 2)),
+    *(
+        ("tsagris", x, y, ("number",), 120)
+        for x, y in itertools.combinations_with_replacement(WANTED, 2)
+    ),
     ("tsagris", "category", "ordered", (), 40),
     ("tsagris", "binary", "category", ("count",), 40),
     ("conditional-gaussian", "category", "number", ("number", "binary"), 80),
@@ -256,7 +308,9 @@ LEVELS = [  # one of every test first
 
 @pytest.mark.parametrize(("name", "x", "y", "given", "n"), rest_slow(LEVELS, fast=5))
 def test_level(name, x, y, given, n):
-    """Within the bounds of 80 draws at .05 (1 in 2,000 by chance), which small permutation tests may undercut."""
+    """Within the bounds of 80 draws at .05 (1 in 2,000 by chance), which small permutation tests
+    may undercut.
+    """
     share = rejections(name, x, y, given, n, 0.0, 80)
     assert share <= stats.binom.ppf(1 - 5e-4, 80, 0.05) / 80
 
@@ -276,7 +330,10 @@ def test_level_with_many_draws(name, x, y, given, n):
             ("g-squared", "binary", "category", ("binary",)),
             ("sandwich", "number", "number", ("number",)),
             ("gaussian-ranks", "number", "number", ("number",)),
-            *(("tsagris", x, y, ("number",)) for x, y in itertools.combinations_with_replacement(WANTED, 2)),
+            *(
+                ("tsagris", x, y, ("number",))
+                for x, y in itertools.combinations_with_replacement(WANTED, 2)
+            ),
         ],
         fast=7,
     ),
@@ -300,7 +357,9 @@ def test_the_sandwich_keeps_its_level_where_variances_move_together():
     for _ in range(300):
         spread = np.exp(rng.standard_normal(100))
         x, y = rng.standard_normal((2, 100)) * spread
-        counts += [ask(name, ("number", x), ("number", y)).p < 0.05 for name in ("sandwich", "tsagris")]
+        counts += [
+            ask(name, ("number", x), ("number", y)).p < 0.05 for name in ("sandwich", "tsagris")
+        ]
     assert counts[0] <= stats.binom.ppf(1 - 5e-4, 300, 0.05)
     assert counts[1] > 45  # the plain test rejects far too often
 
@@ -328,33 +387,43 @@ def test_a_class_that_the_conditions_decide_leaves_only_the_other_side(kind):
     side = regression(variable(classes), base, added_to(base, columns_of(variable(other))), rng)
     assert side.reason is Reason.COLLINEAR
     both = ask("tsagris", classes, other, [("number", z)])
-    assert both.p == regression(variable(other), base, added_to(base, columns_of(variable(classes))), rng).p
+    assert (
+        both.p
+        == regression(variable(other), base, added_to(base, columns_of(variable(classes))), rng).p
+    )
     decided = ("category", (z > 0.1).astype(float))
     neither = ask("tsagris", classes, decided, [("number", z)])
     assert neither.reason is Reason.COLLINEAR
 
 
 def test_a_level_that_is_decided_costs_no_degree_of_freedom():
-    """Where z = 1 all rows have class 0; only the other half of the rows speaks, as if z were not there."""
+    """Where z = 1 all rows have class 0; only the other half of the rows speaks, as if z were not
+    there.
+    """
     rng = np.random.default_rng(17)
     z, y = np.repeat([0.0, 1.0], 200), rng.standard_normal(400)
     y[200:] = rng.permutation(np.repeat([0.0, 5.0], 100))
     x = np.where(z == 1, 0.0, rng.integers(0, 3, 400))
     base = base_of([variable(("category", z))], 400)
     found = compare_fits(
-        response_of(variable(("category", x))), base, added_to(base, columns_of(variable(("number", y))))
+        response_of(variable(("category", x))),
+        base,
+        added_to(base, columns_of(variable(("number", y)))),
     )
     assert found.df == 2
     inside = compare_fits(
-        response_of(variable(("category", x[:200]))), np.ones((200, 1)),
+        response_of(variable(("category", x[:200]))),
+        np.ones((200, 1)),
         added_to(np.ones((200, 1)), columns_of(variable(("number", y[:200])))),
-    )  # fmt: skip
+    )
     assert found.small.likelihood == pytest.approx(inside.small.likelihood, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ROW_TESTS)
 def test_what_breaks_others_has_a_verdict(name):
-    """One-level strata, empty cells, collinear and repeated conditions, many levels, few rows: no crash."""
+    """One-level strata, empty cells, collinear and repeated conditions, many levels, few rows: no
+    crash.
+    """
     rng = np.random.default_rng(18)
     n = 75
     many = ("category", rng.permutation(np.arange(n) % 25).astype(float))
@@ -381,18 +450,30 @@ def test_what_breaks_others_has_a_verdict(name):
 def test_a_condition_that_is_repeated_changes_nothing():
     rng = np.random.default_rng(19)
     for name in ROW_TESTS:
-        kinds = ("binary", "category", "ordered") if name == "g-squared" else ("number", "binary", "category")
+        kinds = (
+            ("binary", "category", "ordered")
+            if name == "g-squared"
+            else ("number", "binary", "category")
+        )
         first, second, (given,) = small_world(rng, 600, kinds[0], kinds[1], (kinds[2],))
         again = (given[0], -given[1] if given[0] == "number" else given[1].max() - given[1])
-        plain, twice = ask(name, first, second, [given]), ask(name, first, second, [given, given, again])
+        plain, twice = (
+            ask(name, first, second, [given]),
+            ask(name, first, second, [given, given, again]),
+        )
         assert (plain.df, plain.p) == pytest.approx((twice.df, twice.p), rel=1e-6)
 
 
 def test_identical_values_in_a_table_are_no_evidence():
-    """With all values different a permutation changes nothing: a constant statistic is untestable, not p = 1."""
+    """With all values different a permutation changes nothing: a constant statistic is untestable,
+    not p = 1.
+    """
     x, y = ("category", np.arange(40.0)), ("category", np.repeat([0.0, 1.0], 20))
     assert ask("g-squared", x, y).reason is Reason.FEW_ROWS
-    strata, halves = ("category", np.repeat(np.arange(20.0), 2)), ("category", np.tile([0.0, 1.0], 20))
+    strata, halves = (
+        ("category", np.repeat(np.arange(20.0), 2)),
+        ("category", np.tile([0.0, 1.0], 20)),
+    )
     assert ask("g-squared", halves, y, [strata]).reason is Reason.FEW_ROWS
     assert ask("g-squared", halves, halves, [strata]).reason is Reason.FEW_ROWS
 
@@ -400,7 +481,9 @@ def test_identical_values_in_a_table_are_no_evidence():
 def test_a_count_that_is_no_count_is_a_number():
     rng = np.random.default_rng(20)
     values = rng.standard_normal(80)
-    as_count, as_number = (ask("tsagris", (kind, values), ("category", values > 0.3)) for kind in ("count", "number"))
+    as_count, as_number = (
+        ask("tsagris", (kind, values), ("category", values > 0.3)) for kind in ("count", "number")
+    )
     assert as_count.p == pytest.approx(as_number.p)
 
 
@@ -408,8 +491,15 @@ def test_one_side_alone_answers_where_the_other_cannot():
     from causalcontext.ci_tests.rows import Comparison, untestable
 
     found = Comparison(3.0, 1.0, 0.2)
-    assert combined(found, untestable(Reason.FEW_ROWS)) == combined(untestable(Reason.COLLINEAR), found) == found
-    assert combined(untestable(Reason.FEW_ROWS), untestable(Reason.COLLINEAR)).reason is not Reason.TESTABLE
+    assert (
+        combined(found, untestable(Reason.FEW_ROWS))
+        == combined(untestable(Reason.COLLINEAR), found)
+        == found
+    )
+    assert (
+        combined(untestable(Reason.FEW_ROWS), untestable(Reason.COLLINEAR)).reason
+        is not Reason.TESTABLE
+    )
     assert combined(found, Comparison(4.0, 2.0, 0.05)) == Comparison(4.0, 2.0, 0.1)
     assert combined(found, Comparison(4.0, 2.0, 0.15)) == Comparison(4.0, 2.0, 0.2)
 
@@ -420,9 +510,11 @@ def test_many_levels_on_both_sides_are_answered_in_time():
     n = 20_000
     x, y, z = (rng.integers(0, 40, n).astype(float) for _ in range(3))
     start = time.monotonic()
-    answers = [ask("tsagris", ("category", x), ("category", y), [("number", rng.standard_normal(n))]),
-               ask("g-squared", ("category", x), ("category", y), [("category", z % 4)]),
-               ask("tsagris", ("category", x), ("number", y + rng.standard_normal(n)), [("category", z)])]  # fmt: skip
+    answers = [
+        ask("tsagris", ("category", x), ("category", y), [("number", rng.standard_normal(n))]),
+        ask("g-squared", ("category", x), ("category", y), [("category", z % 4)]),
+        ask("tsagris", ("category", x), ("number", y + rng.standard_normal(n)), [("category", z)]),
+    ]
     assert time.monotonic() - start < 60
     assert answers[0].reason is Reason.FEW_ROWS
     assert all(answer.p > 1e-3 for answer in answers[1:])
@@ -430,19 +522,27 @@ def test_many_levels_on_both_sides_are_answered_in_time():
 
 @pytest.mark.parametrize("name", ROW_TESTS)
 def test_on_a_table_with_a_context(name):
-    """Through the door of the search: answers depend neither on the order of columns nor on that of queries."""
+    """Through the door of the search: answers depend neither on the order of columns nor on that of
+    queries.
+    """
     rng = np.random.default_rng(22)
     n = 90
     r = rng.integers(0, 2, n)
-    table = pd.DataFrame({"R": r, "A": rng.standard_normal(n) + r, "B": rng.standard_normal(n), "C": r * 1.5})
+    table = pd.DataFrame(
+        {"R": r, "A": rng.standard_normal(n) + r, "B": rng.standard_normal(n), "C": r * 1.5}
+    )
     answers = []
     for columns in (["R", "A", "B", "C"], ["B", "C", "R", "A"]):
         data = read_table(table[columns], "R")
         at = {column: data.names.index(column) for column in columns}
         prepared = TESTS[name].prepare(data, gather_statistics(data))
         inside = 2
-        queries = [CIQuery(at["A"], at["B"], (at["R"],)), CIQuery(at["R"], at["A"], (at["B"],)),
-                  CIQuery(at["A"], at["B"], (), inside), CIQuery(at["C"], at["A"], (), inside)]  # fmt: skip
+        queries = [
+            CIQuery(at["A"], at["B"], (at["R"],)),
+            CIQuery(at["R"], at["A"], (at["B"],)),
+            CIQuery(at["A"], at["B"], (), inside),
+            CIQuery(at["C"], at["A"], (), inside),
+        ]
         answers.append(prepared.answer(queries))
     np.testing.assert_allclose(answers[0].p, answers[1].p, rtol=1e-9)
     assert answers[0].reason[3] == Reason.CONSTANT

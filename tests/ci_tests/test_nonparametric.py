@@ -1,4 +1,6 @@
-"""CMIknn, RCoT, the energy test and the permutation engine: twins, symmetries, level and power, rough columns."""
+"""CMIknn, RCoT, the energy test and the permutation engine: twins, symmetries, level and power,
+rough columns.
+"""
 
 import itertools
 
@@ -11,7 +13,12 @@ import causalcontext as cc
 import naive_knn
 from causalcontext.ci_tests.cmi_knn import CmiKnn, exchange_of, rank_space
 from causalcontext.ci_tests.energy import EnergyDistance
-from causalcontext.ci_tests.rcot import Rcot, features_of_conditions, fourier_features, weighted_chi2_upper
+from causalcontext.ci_tests.rcot import (
+    Rcot,
+    features_of_conditions,
+    fourier_features,
+    weighted_chi2_upper,
+)
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.ci_tests.rows import Variable, as_variable, permutation_p
 from causalcontext.data.columns import Kind
@@ -35,7 +42,9 @@ def stream(seed=0) -> np.random.Generator:
 
 
 def ugly_rows(seed: int, n: int = 120):
-    """Four numbers with shifted means, other scales and negative correlations, and two columns of codes."""
+    """Four numbers with shifted means, other scales and negative correlations, and two columns of
+    codes.
+    """
     random = stream(seed)
     z, w = random.standard_normal(n) * 1e5, random.standard_normal(n) - 1e4
     x = -2e-5 * z + random.standard_normal(n) + 1e3
@@ -57,7 +66,9 @@ def variable(columns, name) -> Variable:
 def test_batches_give_the_p_value_of_one_by_one(enough, chance):
     for seed in range(20):
         statistics = (stream(seed).random(100) < chance).astype(float)
-        p = permutation_p(1.0, lambda first, count, all_=statistics: all_[first : first + count], 100, enough)
+        p = permutation_p(
+            1.0, lambda first, count, all_=statistics: all_[first : first + count], 100, enough
+        )
         assert p == pytest.approx(naive_knn.sequential_p(1.0, statistics, 100, enough))
 
 
@@ -83,7 +94,9 @@ def test_a_test_that_stops_early_decides_as_one_that_does_not(test):
     for seed in range(40):
         x, y, given = common_cause(stream(seed), "mean" if seed % 4 == 0 else "none", 60)
         given = given if test is CmiKnn else []
-        stopped, full = (one.compare(x, y, given, stream(seed)) for one in (test(), test(enough=None)))
+        stopped, full = (
+            one.compare(x, y, given, stream(seed)) for one in (test(), test(enough=None))
+        )
         assert (stopped.p <= 0.05) == (full.p <= 0.05)
         assert stopped.p == full.p or min(stopped.p, full.p) > 0.05
 
@@ -99,9 +112,12 @@ def test_an_infinite_statistic_has_a_p_value():
 @pytest.mark.parametrize("neighbours", [0.2, 0.05, 3])
 def test_numbers_are_counted_as_frenzel_and_pompe_do(given, neighbours):
     columns = ugly_rows(1)
-    found = CmiKnn(neighbours=neighbours).statistic(*(variable(columns, c) for c in "xy"),
-                                                    [variable(columns, c) for c in given])  # fmt: skip
-    expected = naive_knn.frenzel_pompe(columns["x"], columns["y"], [columns[c] for c in given], neighbours)
+    found = CmiKnn(neighbours=neighbours).statistic(
+        *(variable(columns, c) for c in "xy"), [variable(columns, c) for c in given]
+    )
+    expected = naive_knn.frenzel_pompe(
+        columns["x"], columns["y"], [columns[c] for c in given], neighbours
+    )
     assert found == pytest.approx(expected, abs=1e-10)
 
 
@@ -113,21 +129,30 @@ def test_codes_are_counted_as_mesner_and_shalizi_do(ends, given, neighbours):
     given = tuple(name for name in given if name not in ends)
     if not set("rs") & {*ends, *given}:
         return
-    found = CmiKnn(neighbours=neighbours).statistic(*(variable(columns, c) for c in ends),
-                                                    [variable(columns, c) for c in given])  # fmt: skip
+    found = CmiKnn(neighbours=neighbours).statistic(
+        *(variable(columns, c) for c in ends), [variable(columns, c) for c in given]
+    )
     sides = [(columns[name], name in "rs") for name in (*ends, *given)]
-    assert found == pytest.approx(naive_knn.mesner_shalizi(sides[0], sides[1], sides[2:], neighbours), abs=1e-10)
+    assert found == pytest.approx(
+        naive_knn.mesner_shalizi(sides[0], sides[1], sides[2:], neighbours), abs=1e-10
+    )
 
 
 def test_ties_of_numbers_are_counted_as_mesner_and_shalizi_do():
-    columns = {name: np.round(values, -4 if name == "z" else 0) for name, values in ugly_rows(3).items()}
+    columns = {
+        name: np.round(values, -4 if name == "z" else 0) for name, values in ugly_rows(3).items()
+    }
     found = CmiKnn().statistic(number(columns["x"]), number(columns["y"]), [number(columns["z"])])
     sides = [(columns[name], False) for name in "xyz"]
-    assert found == pytest.approx(naive_knn.mesner_shalizi(sides[0], sides[1], sides[2:], 0.2), abs=1e-10)
+    assert found == pytest.approx(
+        naive_knn.mesner_shalizi(sides[0], sides[1], sides[2:], 0.2), abs=1e-10
+    )
 
 
 def test_the_estimate_is_near_known_information():
-    """Codes 0 ... m - 1, and a number uniform from the code to two above it: log m - (m - 1) log 2 / m nats."""
+    """Codes 0 ... m - 1, and a number uniform from the code to two above it: log m - (m - 1) log 2
+    / m nats.
+    """
     random, m = stream(4), 5
     x = random.integers(0, m, 1500)
     y = x + 2 * random.random(1500)
@@ -135,7 +160,9 @@ def test_the_estimate_is_near_known_information():
     assert CmiKnn(neighbours=5).statistic(code(x), number(y), []) == pytest.approx(truth, abs=0.06)
     # two Gaussians that are correlated at .6, and are independent given a copy of their codes
     a, b = random.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 1500).T
-    assert CmiKnn(neighbours=8).statistic(number(a), number(b), []) == pytest.approx(-0.5 * np.log(0.64), abs=0.06)
+    assert CmiKnn(neighbours=8).statistic(number(a), number(b), []) == pytest.approx(
+        -0.5 * np.log(0.64), abs=0.06
+    )
     both = CmiKnn(neighbours=8).statistic(code(x), code(np.minimum(x, 2)), [])
     cells = np.bincount(np.minimum(x, 2)) / 1500
     assert both == pytest.approx(-(cells * np.log(cells)).sum(), abs=0.01)
@@ -146,7 +173,11 @@ def test_the_estimate_is_near_known_information():
 
 def test_permutations_stay_among_the_nearest_rows_and_hardly_repeat():
     columns = ugly_rows(5, 300)
-    space = rank_space(variable(columns, "x"), variable(columns, "y"), [variable(columns, "z"), variable(columns, "r")])
+    space = rank_space(
+        variable(columns, "x"),
+        variable(columns, "y"),
+        [variable(columns, "z"), variable(columns, "r")],
+    )
     exchange = exchange_of(space, 5, np.uint64(1))
     sources = exchange.sources(0, 20, np.uint64(2))
     assert np.array_equal(exchange.sources(7, 5, np.uint64(2)), sources[7:12])
@@ -154,7 +185,9 @@ def test_permutations_stay_among_the_nearest_rows_and_hardly_repeat():
     for row in sources:
         assert np.array_equal(columns["r"][row], columns["r"])
         assert np.unique(row).size > 0.85 * row.size
-    nearest = [np.sort(np.abs(ranks - ranks[i])[columns["r"] == columns["r"][i]])[4] for i in range(300)]
+    nearest = [
+        np.sort(np.abs(ranks - ranks[i])[columns["r"] == columns["r"][i]])[4] for i in range(300)
+    ]
     assert np.all(np.abs(ranks[sources] - ranks) <= nearest)
     assert np.mean(sources != np.arange(300)) > 0.6
 
@@ -162,7 +195,11 @@ def test_permutations_stay_among_the_nearest_rows_and_hardly_repeat():
 def test_rows_with_equal_conditions_are_permuted_among_themselves():
     columns = ugly_rows(6)
     for given, strata in (((), 1), (("r",), 3), (("r", "s"), 12)):
-        space = rank_space(variable(columns, "x"), variable(columns, "y"), [variable(columns, name) for name in given])
+        space = rank_space(
+            variable(columns, "x"),
+            variable(columns, "y"),
+            [variable(columns, name) for name in given],
+        )
         exchange = exchange_of(space, 5, np.uint64(1))
         cells = np.zeros(120) + sum(columns[name] * 4.0**power for power, name in enumerate(given))
         for row in exchange.sources(0, 10, np.uint64(2)):
@@ -176,7 +213,14 @@ def test_rows_with_equal_conditions_are_permuted_among_themselves():
 NONPARAMETRIC = [CmiKnn(), Rcot()]
 
 
-QUESTIONS = [("x", "y", ""), ("y", "x", ""), ("y", "x", "wz"), ("x", "y", "zw"), ("r", "x", "z"), ("x", "y", "zr")]
+QUESTIONS = [
+    ("x", "y", ""),
+    ("y", "x", ""),
+    ("y", "x", "wz"),
+    ("x", "y", "zw"),
+    ("r", "x", "z"),
+    ("x", "y", "zr"),
+]
 
 
 def answers(test, table: pd.DataFrame, questions) -> dict:
@@ -189,7 +233,9 @@ def answers(test, table: pd.DataFrame, questions) -> dict:
 @pytest.mark.parametrize("test", NONPARAMETRIC, ids=lambda test: test.name)
 def test_neither_order_of_columns_nor_order_of_trials_changes_a_p_value(test):
     columns = ugly_rows(7, 150)
-    table = pd.DataFrame({**columns, "r": np.array(["b", "c", "a"])[columns["r"]]}).drop(columns=["s"])
+    table = pd.DataFrame({**columns, "r": np.array(["b", "c", "a"])[columns["r"]]}).drop(
+        columns=["s"]
+    )
     expected = answers(test, table, QUESTIONS)
     assert answers(test, table[["w", "r", "y", "z", "x"]], QUESTIONS[::-1]) == expected
     for one, other in ((0, 1), (2, 3)):
@@ -200,7 +246,9 @@ def test_a_search_by_neighbours_finds_the_change():
     random = stream(20)
     x = random.standard_normal(300)
     r = x + 0.5 * random.standard_normal(300) > 0
-    table = pd.DataFrame({"X": x, "Y": 2 * r * np.abs(x) + 0.5 * random.standard_normal(300), "R": r})
+    table = pd.DataFrame(
+        {"X": x, "Y": 2 * r * np.abs(x) + 0.5 * random.standard_normal(300), "R": r}
+    )
     graphs = cc.discover(table, "R", test="cmi-knn", method="pc-ac").graphs
     x, y = (graphs[True].names.index(name) for name in "XY")
     assert [bool(graphs[level].adjacency[x, y]) for level in (False, True)] == [False, True]
@@ -211,9 +259,13 @@ def test_a_search_by_neighbours_finds_the_change():
 def test_new_labels_and_the_order_of_conditions_change_nothing(test, ends):
     columns = ugly_rows(8)
     rest = [name for name in "zs" if name not in ends]
-    first = test.compare(*(variable(columns, c) for c in ends), [variable(columns, c) for c in rest], stream())
+    first = test.compare(
+        *(variable(columns, c) for c in ends), [variable(columns, c) for c in rest], stream()
+    )
     columns["r"], columns["s"] = 2 - columns["r"], np.array([2, 0, 3, 1])[columns["s"]]
-    second = test.compare(*(variable(columns, c) for c in ends), [variable(columns, c) for c in rest[::-1]], stream())
+    second = test.compare(
+        *(variable(columns, c) for c in ends), [variable(columns, c) for c in rest[::-1]], stream()
+    )
     assert second.p == pytest.approx(first.p, rel=1e-6)
     assert second.statistic == pytest.approx(first.statistic, rel=1e-6, abs=1e-12)
 
@@ -224,7 +276,12 @@ def test_the_statistic_ignores_sides_order_of_rows_and_monotone_changes():
     expected = CmiKnn().statistic(sides[0], sides[1], sides[2:])
     order = stream().permutation(120)
     moved = [variable({name: columns[name][order]}, name) for name in "xyzr"]
-    bent = [number(-np.exp(0.1 * (columns["x"] - 1e3))), number(np.log(columns["y"])), sides[3], sides[2]]
+    bent = [
+        number(-np.exp(0.1 * (columns["x"] - 1e3))),
+        number(np.log(columns["y"])),
+        sides[3],
+        sides[2],
+    ]
     assert CmiKnn().statistic(sides[1], sides[0], sides[2:]) == pytest.approx(expected, abs=1e-12)
     assert CmiKnn().statistic(moved[0], moved[1], moved[2:]) == pytest.approx(expected, abs=1e-12)
     assert CmiKnn().statistic(bent[0], bent[1], bent[2:]) == pytest.approx(expected, abs=1e-12)
@@ -267,7 +324,9 @@ def test_rcot_is_the_covariance_of_residuals(given, ends):
             centred *= np.sign((centred**3).sum())
             blocks.append(fourier_features((centred / centred.std())[:, np.newaxis], 5, random))
         else:
-            blocks.append(np.column_stack([side.codes == level for level in range(side.levels)]).astype(float))
+            blocks.append(
+                np.column_stack([side.codes == level for level in range(side.levels)]).astype(float)
+            )
     answer = Rcot().compare(x, y, given, stream(5))
     statistic, p = naive_knn.residual_covariance(blocks[0], blocks[1], design)
     assert answer.statistic == pytest.approx(statistic, rel=1e-5)
@@ -321,11 +380,19 @@ def rejections(test, design, repeats: int) -> int:
 
 
 def common_cause(random, effect="none", n=150, codes=True):
-    """A number y and a binary or continuous x with the same cause z; x may change y's mean, variance or slope."""
+    """A number y and a binary or continuous x with the same cause z; x may change y's mean,
+    variance or slope.
+    """
     z, noise = random.standard_normal(n), random.standard_normal(n)
     source = 0.8 * z + random.standard_normal(n)
     x = (source > 0).astype(float) if codes else source
-    change = {"none": 0.0, "mean": x, "variance": x * noise, "slope": -1.5 * x * z, "square": 0.5 * x**2}[effect]
+    change = {
+        "none": 0.0,
+        "mean": x,
+        "variance": x * noise,
+        "slope": -1.5 * x * z,
+        "square": 0.5 * x**2,
+    }[effect]
     return (code(x) if codes else number(x)), number(z + noise + change), [number(z)]
 
 
@@ -356,23 +423,36 @@ def test_level(test, design, codes):
 def test_level_of_the_energy_test():
     low, high = bounds(400)
     assert (
-        low <= rejections(EnergyDistance(permutations=199, enough=20), lambda random: apart(random, n=60), 400) <= high
+        low
+        <= rejections(
+            EnergyDistance(permutations=199, enough=20), lambda random: apart(random, n=60), 400
+        )
+        <= high
     )
 
 
 @pytest.mark.parametrize(
     ("effect", "codes", "least"),
-    rest_slow([("slope", True, 0.8), ("mean", True, 0.8), ("variance", True, 0.5), ("square", False, 0.8)]),
+    rest_slow(
+        [("slope", True, 0.8), ("mean", True, 0.8), ("variance", True, 0.5), ("square", False, 0.8)]
+    ),
 )
 def test_power_of_cmi_knn(effect, codes, least):
-    assert rejections(CmiKnn(), lambda random: common_cause(random, effect, 250, codes), 40) >= least * 40
+    assert (
+        rejections(CmiKnn(), lambda random: common_cause(random, effect, 250, codes), 40)
+        >= least * 40
+    )
 
 
 @pytest.mark.parametrize(
-    ("effect", "codes", "least"), rest_slow([("variance", True, 0.5), ("mean", True, 0.8), ("square", False, 0.8)])
+    ("effect", "codes", "least"),
+    rest_slow([("variance", True, 0.5), ("mean", True, 0.8), ("square", False, 0.8)]),
 )
 def test_power_of_rcot(effect, codes, least):
-    assert rejections(Rcot(), lambda random: common_cause(random, effect, 250, codes), 40) >= least * 40
+    assert (
+        rejections(Rcot(), lambda random: common_cause(random, effect, 250, codes), 40)
+        >= least * 40
+    )
 
 
 @pytest.mark.parametrize("test", [CmiKnn(), Rcot()], ids=lambda test: test.name)
@@ -386,7 +466,10 @@ def test_power_where_correlation_is_zero(test):
 
 @pytest.mark.parametrize("effect", ["mean", "variance"])
 def test_power_of_the_energy_test(effect):
-    assert rejections(EnergyDistance(permutations=199), lambda random: apart(random, effect, 250), 40) >= 30
+    assert (
+        rejections(EnergyDistance(permutations=199), lambda random: apart(random, effect, 250), 40)
+        >= 30
+    )
 
 
 @pytest.mark.slow
@@ -400,9 +483,17 @@ def test_level_by_levels_and_conditions(test, levels, conditions, n):
         common = z.sum(axis=0) / np.sqrt(max(conditions, 1))
         source = 0.7 * common + random.standard_normal(n)
         x = np.digitize(source, np.quantile(source, np.arange(1, levels) / levels))
-        return code(x), number(np.sin(2 * common) + common + random.standard_normal(n)), [number(row) for row in z]
+        return (
+            code(x),
+            number(np.sin(2 * common) + common + random.standard_normal(n)),
+            [number(row) for row in z],
+        )
 
-    assert stats.binom.ppf(1e-4, 300, 0.03) <= rejections(test, design, 300) <= stats.binom.ppf(1 - 1e-4, 300, 0.08)
+    assert (
+        stats.binom.ppf(1e-4, 300, 0.03)
+        <= rejections(test, design, 300)
+        <= stats.binom.ppf(1 - 1e-4, 300, 0.08)
+    )
 
 
 # rough columns: a verdict, or the reason why there is none
@@ -426,7 +517,9 @@ def test_a_column_that_is_constant_in_every_stratum_is_untestable(test):
 
 def test_strata_of_one_row_are_too_few_rows():
     columns = ugly_rows(13, 60)
-    answer = CmiKnn().compare(number(columns["x"]), number(columns["y"]), [code(np.arange(60))], stream())
+    answer = CmiKnn().compare(
+        number(columns["x"]), number(columns["y"]), [code(np.arange(60))], stream()
+    )
     assert answer.reason == Reason.FEW_ROWS
 
 
@@ -436,10 +529,22 @@ def test_many_levels_ties_and_duplicates_have_a_verdict(test):
     x, y, z = random.standard_normal((3, 240))
     thirty, eight = code(np.arange(240) % 30), code(np.arange(240) // 30)
     nearly_constant = number(np.arange(240) < 3)
-    rough = [number(np.round(y)), thirty, eight, nearly_constant, code(np.arange(240) < 1), number(np.round(x) > 0)]
+    rough = [
+        number(np.round(y)),
+        thirty,
+        eight,
+        nearly_constant,
+        code(np.arange(240) < 1),
+        number(np.round(x) > 0),
+    ]
     twice = [number(np.repeat(column[:120], 2)) for column in (x, y, z)]
     for one, other in itertools.permutations([number(x), *rough], 2):
-        for given in ([], [number(z)], [number(np.round(z))], [code(np.round(z) - np.round(z).min())]):
+        for given in (
+            [],
+            [number(z)],
+            [number(np.round(z))],
+            [code(np.round(z) - np.round(z).min())],
+        ):
             answer = test.compare(one, other, given, stream())
             assert answer.reason != Reason.TESTABLE or 0 < answer.p <= 1
     assert 0 < test.compare(twice[0], twice[1], [twice[2]], stream()).p <= 1
@@ -451,12 +556,19 @@ def test_thirty_levels_and_perfect_separation_are_dependence(test):
     y = number(levels + 0.1 * stream().random(300))
     assert test.compare(code(levels), y, [], stream()).p <= 0.01
     assert test.compare(code(levels), code(levels % 10), [], stream()).p <= 0.01
-    assert test.compare(code(levels % 2), number(levels % 2 + 0.01 * stream(1).random(300)), [], stream()).p <= 0.01
+    assert (
+        test.compare(
+            code(levels % 2), number(levels % 2 + 0.01 * stream(1).random(300)), [], stream()
+        ).p
+        <= 0.01
+    )
 
 
 def test_perfect_separation_has_the_smallest_p_value_of_the_energy_test():
     groups = np.repeat([0, 1], 20)
-    assert EnergyDistance().compare(code(groups), number(groups * 2.0), [], stream()).p == pytest.approx(0.001)
+    assert EnergyDistance().compare(
+        code(groups), number(groups * 2.0), [], stream()
+    ).p == pytest.approx(0.001)
 
 
 def test_an_ordered_column_keeps_its_order():
@@ -465,7 +577,9 @@ def test_an_ordered_column_keeps_its_order():
     y = number(x + 2 * random.standard_normal(300))
     ordered = CmiKnn().statistic(code(x, Kind.ORDERED), y, [])
     sides = [(x, False), (y.values, False)]
-    assert ordered == pytest.approx(naive_knn.mesner_shalizi(sides[0], sides[1], [], 0.2), abs=1e-10)
+    assert ordered == pytest.approx(
+        naive_knn.mesner_shalizi(sides[0], sides[1], [], 0.2), abs=1e-10
+    )
 
 
 def test_a_large_table_is_thinned_by_the_seed():
@@ -479,8 +593,16 @@ def test_a_large_table_is_thinned_by_the_seed():
     assert thin.compare(rare, sides[1], [], stream()).reason in (Reason.CONSTANT, Reason.TESTABLE)
 
 
-@pytest.mark.parametrize("options", [{"neighbours": 0}, {"permutations": 0}, {"enough": 0}, {"shuffle_neighbours": 1},
-                                     {"most_rows": 100_000}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"neighbours": 0},
+        {"permutations": 0},
+        {"enough": 0},
+        {"shuffle_neighbours": 1},
+        {"most_rows": 100_000},
+    ],
+)
 def test_options_are_checked(options):
     with pytest.raises(OptionError, match=next(iter(options))):
         CmiKnn(**options)

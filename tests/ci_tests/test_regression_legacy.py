@@ -15,7 +15,9 @@ from causalcontext.views import CIQuery, Reason
 
 @pytest.fixture(scope="module", params=[2, 3], ids=["2 contexts", "3 contexts"])
 def prepared(request):
-    """A prepared test, its system columns at their own positions, the context's codes and position."""
+    """A prepared test, its system columns at their own positions, the context's codes and
+    position.
+    """
     table = random_model(nodes=6, contexts=request.param, seed=3).sample(400, seed=4)
     table = table * 1.0 + np.where(table.columns == "R", 0.0, -7.0)
     table["R"] = table["R"].astype(int)
@@ -73,13 +75,18 @@ def test_a_variable_explained_by_the_conditions_is_untestable():
     table = random_model(nodes=5, seed=1).sample(200, seed=1)
     names = [name for name in table.columns if name != "R"]
     table[names[1]] = table[names[0]]
-    result = cc.discover(table, context="R", test="regression-legacy", method="pc-ac", keep=names[:2])
+    result = cc.discover(
+        table, context="R", test="regression-legacy", method="pc-ac", keep=names[:2]
+    )
     assert result.graphs[0].mark(names[0], names[1]) != ""
 
 
 def test_discover_takes_it_by_name():
     result = cc.discover(
-        random_model(seed=2).sample(500, seed=2), context="R", test="regression-legacy", method="pc-ac"
+        random_model(seed=2).sample(500, seed=2),
+        context="R",
+        test="regression-legacy",
+        method="pc-ac",
     )
     assert result.settings.test == "regression-legacy"
 

@@ -1,4 +1,6 @@
-"""The tests for a change between contexts: twins on awkward data, other libraries, level, power, edge cases."""
+"""The tests for a change between contexts: twins on awkward data, other libraries, level, power,
+edge cases.
+"""
 
 import math
 
@@ -35,14 +37,22 @@ def answer(test, context, y, *given):
 
 
 def awkward(seed, contexts=3, conditions=2, n=180, *, curved=False, noise="normal"):
-    """Far from the origin, negative correlations, uneven contexts that depend on the first condition."""
+    """Far from the origin, negative correlations, uneven contexts that depend on the first
+    condition.
+    """
     generator = np.random.default_rng(seed)
     mixing = generator.normal(size=(max(conditions, 1), max(conditions, 1)))
     z = generator.normal(size=(n, max(conditions, 1))) @ mixing
-    context = np.digitize(z[:, 0] / z[:, 0].std() + generator.normal(size=n), np.linspace(-1, 1, contexts - 1))
+    context = np.digitize(
+        z[:, 0] / z[:, 0].std() + generator.normal(size=n), np.linspace(-1, 1, contexts - 1)
+    )
     weights = generator.uniform(-2, 2, size=z.shape[1])
     errors = getattr(generator, noise)(size=n)
-    y = -3.0 * (z @ weights if conditions else 0) + errors * (1 + 0.3 * context) + (z[:, 0] ** 2 if curved else 0)
+    y = (
+        -3.0 * (z @ weights if conditions else 0)
+        + errors * (1 + 0.3 * context)
+        + (z[:, 0] ** 2 if curved else 0)
+    )
     return 50.0 + 10.0 * z[:, :conditions], 1000.0 + 0.01 * y, context
 
 
@@ -66,10 +76,14 @@ def test_every_part_is_that_of_whole_design_matrices(contexts, conditions):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_gate_that_opens_asks_the_logit_of_the_twin(seed):
     z, y, context = awkward(seed, 3, 2, curved=True, noise="exponential")
-    found = change_parts(category(context), number(y), [number(column) for column in z.T], gate=0.05)
+    found = change_parts(
+        category(context), number(y), [number(column) for column in z.T], gate=0.05
+    )
     rows = naive_change.large_contexts(z, context)
     assert min(found.curvature, found.uneven_spread) < 0.05
-    assert found.logit == pytest.approx(naive_change.logit(z[rows], y[rows], context[rows]), rel=1e-3)
+    assert found.logit == pytest.approx(
+        naive_change.logit(z[rows], y[rows], context[rows]), rel=1e-3
+    )
     assert found.p == pytest.approx(naive_change.robust_change(z, y, context), rel=1e-3)
 
 
@@ -99,8 +113,14 @@ def test_statistic_and_df_are_those_of_the_part_that_decides():
 def test_lr_on_rows_is_lr_on_moments(conditions):
     z, y, context = awkward(5, 4, conditions)
     found = answer(ContextChange(), context, y, *(number(column) for column in z.T))
-    statistic, df, p = naive.context_change(np.column_stack([y, z]), context, 0, range(1, conditions + 1))
-    assert (found.statistic, found.df, found.p) == (pytest.approx(statistic), df, pytest.approx(p, rel=1e-6))
+    statistic, df, p = naive.context_change(
+        np.column_stack([y, z]), context, 0, range(1, conditions + 1)
+    )
+    assert (found.statistic, found.df, found.p) == (
+        pytest.approx(statistic),
+        df,
+        pytest.approx(p, rel=1e-6),
+    )
 
 
 def test_a_category_among_the_conditions_is_its_dummies():
@@ -110,7 +130,11 @@ def test_a_category_among_the_conditions_is_its_dummies():
     given = [*(number(column) for column in z.T), category(kind)]
     statistic, df, p = naive.context_change(np.column_stack([y, dummies]), context, 0, range(1, 5))
     found = answer(ContextChange(), context, y, *given)
-    assert (found.statistic, found.df, found.p) == (pytest.approx(statistic), df, pytest.approx(p, rel=1e-6))
+    assert (found.statistic, found.df, found.p) == (
+        pytest.approx(statistic),
+        df,
+        pytest.approx(p, rel=1e-6),
+    )
     parts = change_parts(category(context), number(y), given)
     assert parts.mean == pytest.approx(naive_change.mean_part(dummies, y, context)[2], rel=1e-6)
     assert parts.slope == pytest.approx(naive_change.slope_part(dummies, y, context)[2], rel=1e-6)
@@ -152,8 +176,11 @@ def test_scipy_has_the_same_parts_without_conditions():
 
 def test_scipy_has_the_same_brown_forsythe_on_residuals():
     z, y, context = awkward(12)
-    residuals = y - np.column_stack([np.ones(len(y)), z]) @ np.linalg.lstsq(
-        np.column_stack([np.ones(len(y)), z]), y, rcond=None)[0]  # fmt: skip
+    residuals = (
+        y
+        - np.column_stack([np.ones(len(y)), z])
+        @ np.linalg.lstsq(np.column_stack([np.ones(len(y)), z]), y, rcond=None)[0]
+    )
     groups = [residuals[context == level] for level in range(3)]
     found = change_parts(category(context), number(y), [number(column) for column in z.T])
     assert found.variance == pytest.approx(stats.levene(*groups, center="median").pvalue, rel=1e-6)
@@ -180,7 +207,9 @@ def share_rejected(draw, repeats, seed, test=None):
     """How often a test rejects at .05 on tables (context, y, conditions) drawn anew."""
     generator = np.random.default_rng(seed)
     tables = (draw(generator) for _ in range(repeats))
-    answers = [answer(test or RobustChange(), context, y, *map(number, z)) for context, y, *z in tables]
+    answers = [
+        answer(test or RobustChange(), context, y, *map(number, z)) for context, y, *z in tables
+    ]
     return np.mean([found.p < 0.05 for found in answers])
 
 
@@ -207,11 +236,17 @@ NOISES = {
 def test_level_for_tails_of_all_kinds(noise, contexts):
     """LR* has sizes up to .2 and more here."""
     rejected = share_rejected(of_linear_null(NOISES[noise], contexts), 600, 1)
-    assert stats.binom.ppf(0.0005, 600, 0.05) / 600 <= rejected <= stats.binom.ppf(0.9995, 600, 0.055) / 600
+    assert (
+        stats.binom.ppf(0.0005, 600, 0.05) / 600
+        <= rejected
+        <= stats.binom.ppf(0.9995, 600, 0.055) / 600
+    )
 
 
 def test_level_where_y_causes_a_condition_that_makes_the_context():
-    """W -> P -> R with exponential noise: W given P is neither linear nor even, so that only the gate is right."""
+    """W -> P -> R with exponential noise: W given P is neither linear nor even, so that only the
+    gate is right.
+    """
 
     def draw(generator):
         y = generator.exponential(size=200)
@@ -240,7 +275,11 @@ def test_parts_say_what_has_changed():
     generator = np.random.default_rng(14)
     context = np.repeat([0, 1], 150)
     z, e = generator.normal(size=(2, 300))
-    changes = {"mean": z + e + context, "slope": z * (1 - 1.5 * context) + e, "variance": z + e * (1 + 2 * context)}
+    changes = {
+        "mean": z + e + context,
+        "slope": z * (1 - 1.5 * context) + e,
+        "variance": z + e * (1 + 2 * context),
+    }
     for name, y in changes.items():
         parts = change_parts(category(context), number(y), [number(z)])._asdict()
         assert min(("mean", "slope", "variance"), key=parts.__getitem__) == name
@@ -264,9 +303,13 @@ def test_reasons_are_told_apart():
         assert answer(test, np.arange(40) % 25, y).reason == Reason.FEW_CONTEXTS
         assert answer(test, halves, 3 - 2 * z, number(z)).reason == Reason.COLLINEAR
         assert answer(test, halves, y, category(np.arange(40) // 10)).reason == Reason.COLLINEAR
-        assert answer(test, np.repeat([0, 1], [34, 6]), np.where(np.arange(40) < 39, 1.0, 2.0)).reason in (0, 3)
+        assert answer(
+            test, np.repeat([0, 1], [34, 6]), np.where(np.arange(40) < 39, 1.0, 2.0)
+        ).reason in (0, 3)
         only_in_few = np.where(three == 1, 1.0, 2.0)
-        assert answer(test, np.repeat([0, 1, 2], [18, 19, 3]), only_in_few).reason == Reason.CONSTANT
+        assert (
+            answer(test, np.repeat([0, 1, 2], [18, 19, 3]), only_in_few).reason == Reason.CONSTANT
+        )
 
 
 def test_without_any_noise_a_change_is_certain_and_no_change_is_untestable():
@@ -287,10 +330,14 @@ def test_many_contexts():
 
 
 def test_conditions_that_tell_the_contexts_apart_leave_the_gate_nothing_to_gain():
-    """A sharp threshold: the logit of the context on Z is perfect, so that y given Z must be linear to be judged."""
+    """A sharp threshold: the logit of the context on Z is perfect, so that y given Z must be linear
+    to be judged.
+    """
     generator = np.random.default_rng(18)
     z = generator.normal(size=400)
-    parts = change_parts(category((z > 0).astype(int)), number(z**2 + generator.normal(size=400)), [number(z)])
+    parts = change_parts(
+        category((z > 0).astype(int)), number(z**2 + generator.normal(size=400)), [number(z)]
+    )
     assert min(parts.mean, parts.slope) < 1e-6
     assert parts.curvature < GATE_LEVEL
     assert parts.p > 0.5
@@ -315,10 +362,14 @@ def test_only_a_number_and_a_category():
 
 @pytest.mark.parametrize("seed", range(30, 36))
 def test_moments_alone_bound_the_p_value_from_below(seed):
-    """Mean, slope and Bartlett's test need no rows: where they do not reject together, the whole test does not."""
+    """Mean, slope and Bartlett's test need no rows: where they do not reject together, the whole
+    test does not.
+    """
     z, y, context = awkward(seed, 3, 2, curved=seed % 2 == 0, noise="exponential")
     parts = change_parts(category(context), number(y), [number(column) for column in z.T])
-    assert parts.p >= naive_change.combine(parts.mean, parts.slope, parts.gaussian_variance) * (1 - 1e-9)
+    assert parts.p >= naive_change.combine(parts.mean, parts.slope, parts.gaussian_variance) * (
+        1 - 1e-9
+    )
 
 
 def test_without_a_gate_the_parts_decide():
@@ -328,14 +379,18 @@ def test_without_a_gate_the_parts_decide():
     parts = change_parts(category(context), number(y), given)
     spread = max(parts.variance, parts.gaussian_variance)
     trusting = answer(RobustChange(gate=0.0), context, y, *given)
-    assert trusting.p == pytest.approx(naive_change.combine(parts.mean, parts.slope, spread), abs=1e-12)
+    assert trusting.p == pytest.approx(
+        naive_change.combine(parts.mean, parts.slope, spread), abs=1e-12
+    )
     assert trusting.p < 1e-6 < answer(RobustChange(), context, y, *given).p
 
 
 def test_long_tables_are_thinned_and_small_contexts_kept():
     generator = np.random.default_rng(3)
     n = 30_000
-    table = pd.DataFrame({"x": generator.standard_normal(n), "R": (np.arange(n) % 1000 == 0).astype(int)})
+    table = pd.DataFrame(
+        {"x": generator.standard_normal(n), "R": (np.arange(n) % 1000 == 0).astype(int)}
+    )
     table["y"] = table["x"] + generator.standard_normal(n) + table["R"]
     data = read_table(table, "R")
     queries = [CIQuery(data.position("R"), data.position("y"), (data.position("x"),))]
@@ -345,5 +400,7 @@ def test_long_tables_are_thinned_and_small_contexts_kept():
     assert max(some.p[0], every.p[0]) < 0.01
     again = RobustChange(most_rows=1000).prepare(data, gather_statistics(data)).answer(queries)
     assert again.p[0] == some.p[0]
-    other = RobustChange(most_rows=1000, seed=1).prepare(data, gather_statistics(data)).answer(queries)
+    other = (
+        RobustChange(most_rows=1000, seed=1).prepare(data, gather_statistics(data)).answer(queries)
+    )
     assert other.p[0] != some.p[0]

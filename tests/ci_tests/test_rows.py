@@ -26,14 +26,18 @@ from causalcontext.views import CIQuery, Reason
 
 @dataclass(frozen=True)
 class RankCorrelation(RowTest):
-    """Spearman's correlation of two numbers with nothing given; what else there is, is answered by `auto`."""
+    """Spearman's correlation of two numbers with nothing given; what else there is, is answered by
+    `auto`.
+    """
 
     name: str = "spearman"
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         return x.is_number and y.is_number and not given
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         found = stats.spearmanr(x.values, y.values)
         return Comparison(float(found.statistic), np.nan, float(found.pvalue))
 
@@ -45,7 +49,9 @@ class Drawn(RowTest):
     name: str = "drawn"
     seed: int = 0
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         return Comparison(0.0, np.nan, float(random.random()))
 
 
@@ -60,7 +66,11 @@ def test_a_test_of_ones_own_answers_what_it_takes_and_auto_the_rest() -> None:
     assert len(plain)
     assert all(len(given) == 0 for given in plain["given"])
     row = plain.iloc[0]
-    columns = soil()[soil()["soil"] == row["rows"].removeprefix("soil=")] if "=" in row["rows"] else soil()
+    columns = (
+        soil()[soil()["soil"] == row["rows"].removeprefix("soil=")]
+        if "=" in row["rows"]
+        else soil()
+    )
     assert row["p"] == pytest.approx(stats.spearmanr(columns[row["x"]], columns[row["y"]]).pvalue)
     assert set(tests["test"]) > {"spearman", "partial-correlation"}
 
@@ -83,7 +93,10 @@ def test_random_numbers_follow_the_names_and_not_the_order() -> None:
     assert np.array_equal(answers[0], answers[1])
     assert answers[0][0] == answers[0][1] != answers[0][2]
     other = PreparedRows(Drawn(seed=2), read_table(table, "soil")).answer([CIQuery(0, 1, ())]).p
-    assert other != PreparedRows(Drawn(seed=1), read_table(table, "soil")).answer([CIQuery(0, 1, ())]).p
+    assert (
+        other
+        != PreparedRows(Drawn(seed=1), read_table(table, "soil")).answer([CIQuery(0, 1, ())]).p
+    )
 
 
 def test_the_seed_of_discover_reaches_the_test() -> None:
@@ -96,17 +109,28 @@ def test_the_seed_of_discover_reaches_the_test() -> None:
 
 
 def test_threads_do_not_change_the_answers() -> None:
-    logs = [cc.discover(soil(60), context="soil", test=Drawn(), n_jobs=jobs, method="pc-ac").tests() for jobs in (1, 3)]
+    logs = [
+        cc.discover(soil(60), context="soil", test=Drawn(), n_jobs=jobs, method="pc-ac").tests()
+        for jobs in (1, 3)
+    ]
     pd.testing.assert_frame_equal(*logs)
 
 
 def test_constant_columns_are_untestable_and_constant_conditions_harmless() -> None:
-    table = pd.DataFrame({"x": np.arange(40.0), "y": np.arange(40.0) % 7, "z": [1.0] * 20 + [2.0, 3.0] * 10,
-                          "R": ["a"] * 20 + ["b"] * 20})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "x": np.arange(40.0),
+            "y": np.arange(40.0) % 7,
+            "z": [1.0] * 20 + [2.0, 3.0] * 10,
+            "R": ["a"] * 20 + ["b"] * 20,
+        }
+    )
     data = read_table(table, "R")
     prepared = PreparedRows(RankCorrelation(), data)
     inside = 1
-    found = prepared.answer([CIQuery(0, 2, (), inside), CIQuery(0, 1, (2,), inside), CIQuery(0, 1, (), inside)])
+    found = prepared.answer(
+        [CIQuery(0, 2, (), inside), CIQuery(0, 1, (2,), inside), CIQuery(0, 1, (), inside)]
+    )
     assert found.reason.tolist() == [Reason.CONSTANT, Reason.TESTABLE, Reason.TESTABLE]
     assert found.p[1] == found.p[2]
     assert found.n.tolist() == [20, 20, 20]
@@ -131,9 +155,17 @@ def test_a_split_search_finds_what_the_compiled_one_finds(seed: int) -> None:
 
     data = read_table(soil(300, seed), "soil")
     prepared = find_test("partial-correlation").prepare(data, gather_statistics(data))
-    plan = Plan(len(data.names), data.contexts, adaptive, (0, 1), Knowledge().links(data.names), 0.05, 9)
-    searches = [SplitSearch(Choosing(prepared)), SplitSearch(prepared), BatchedSearch(prepared, n_jobs=2)]
-    found = [algorithm_1(search, plan, jobs, lambda *_: None) for jobs, search in enumerate(searches, 1)]
+    plan = Plan(
+        len(data.names), data.contexts, adaptive, (0, 1), Knowledge().links(data.names), 0.05, 9
+    )
+    searches = [
+        SplitSearch(Choosing(prepared)),
+        SplitSearch(prepared),
+        BatchedSearch(prepared, n_jobs=2),
+    ]
+    found = [
+        algorithm_1(search, plan, jobs, lambda *_: None) for jobs, search in enumerate(searches, 1)
+    ]
     logs = [CITestLog.from_sepsets(plan, each.sepsets, 2, prepared.labels) for each in found]
     for other, log in zip(found[1:], logs[1:], strict=True):
         assert np.array_equal(found[0].endpoints, other.endpoints)
@@ -152,7 +184,9 @@ def holey(seed: int = 0) -> pd.DataFrame:
 
 def test_testwise_uses_the_rows_that_are_complete_in_the_columns_of_the_trial() -> None:
     table = holey()
-    data, _, prepared = prepare(read_table(table, "soil"), find_test("partial-correlation"), "testwise")
+    data, _, prepared = prepare(
+        read_table(table, "soil"), find_test("partial-correlation"), "testwise"
+    )
     system = list(data.system)
     values = table[[data.names[i] for i in system]].to_numpy(dtype=float)
     for x, y, given in ((0, 1, ()), (0, 2, (1,)), (2, 3, ()), (2, 3, (0,))):
@@ -167,7 +201,9 @@ def test_testwise_uses_the_rows_that_are_complete_in_the_columns_of_the_trial() 
 
 def test_testwise_at_the_context_and_inside_it() -> None:
     table = holey(1)
-    data, _, prepared = prepare(read_table(table, "soil"), find_test("partial-correlation"), "testwise")
+    data, _, prepared = prepare(
+        read_table(table, "soil"), find_test("partial-correlation"), "testwise"
+    )
     system = list(data.system)
     values = table[[data.names[i] for i in system]].to_numpy(dtype=float)
     complete = np.isfinite(values[:, [0, 3]]).all(axis=1)
@@ -193,8 +229,10 @@ def test_testwise_says_what_it_did() -> None:
 
 def test_testwise_does_not_depend_on_the_order_of_columns() -> None:
     table = holey(4)
-    graphs = [cc.discover(table[order], context="soil", missing="testwise", method="pc-ac").union
-              for order in (list(table), list(table)[::-1])]  # fmt: skip
+    graphs = [
+        cc.discover(table[order], context="soil", missing="testwise", method="pc-ac").union
+        for order in (list(table), list(table)[::-1])
+    ]
     names = list(table)
     assert all(graphs[0].mark(a, b) == graphs[1].mark(a, b) for a in names for b in names if a != b)
 

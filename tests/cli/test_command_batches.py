@@ -1,4 +1,6 @@
-"""Commands on tables that are read in batches: folders, patterns, several files, and what is refused before that."""
+"""Commands on tables that are read in batches: folders, patterns, several files, and what is
+refused before that.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,15 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(app, list(words))
 
 
-@pytest.mark.parametrize("data", [
-    ("parts",), ("parts/*.parquet",), ("parts/a.parquet", "parts/b.parquet"), ("parts/b.parquet", "parts/a.parquet"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        ("parts",),
+        ("parts/*.parquet",),
+        ("parts/a.parquet", "parts/b.parquet"),
+        ("parts/b.parquet", "parts/a.parquet"),
+    ],
+)
 def test_a_folder_a_pattern_and_several_files(table: pd.DataFrame, data: tuple[str, ...]) -> None:
     answer = run("discover", *data, *TEST, "--json", "out.json")
     assert answer.exit_code == 0, answer.output
@@ -51,9 +59,24 @@ def test_a_folder_a_pattern_and_several_files(table: pd.DataFrame, data: tuple[s
 
 
 def test_lags_and_columns_of_a_folder(table: pd.DataFrame) -> None:
-    answer = run("discover", "parts", *TEST, "--lags", "1", "--drop", "C", "--sample", "300", "--json", "out.json")
+    answer = run(
+        "discover",
+        "parts",
+        *TEST,
+        "--lags",
+        "1",
+        "--drop",
+        "C",
+        "--sample",
+        "300",
+        "--json",
+        "out.json",
+    )
     assert answer.exit_code == 0, answer.output
-    inside, result = cc.discover(table.drop(columns="C"), "R", lags=1, test="partial-correlation"), cc.load("out.json")
+    inside, result = (
+        cc.discover(table.drop(columns="C"), "R", lags=1, test="partial-correlation"),
+        cc.load("out.json"),
+    )
     assert dict(result.graphs) == dict(inside.graphs)
     assert result.data == inside.data
     answer = run("stability", "parts", *TEST, "--lags", "1", "--samples", "2", "--sample", "300")
@@ -69,19 +92,39 @@ def test_stability_of_a_folder_and_of_several_files() -> None:
 
 
 def test_stability_that_blocks_of_rows_cannot_answer_draws_from_the_sample() -> None:
-    answer = run("stability", "parts", "--context", "R", "--method", "pc-ac", "--sample", "300", "--samples", "2")
+    answer = run(
+        "stability",
+        "parts",
+        "--context",
+        "R",
+        "--method",
+        "pc-ac",
+        "--sample",
+        "300",
+        "--samples",
+        "2",
+    )
     assert answer.exit_code == 0, answer.output
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    (("--missing", "testwise"), "--missing testwise needs the table in memory; use --missing listwise"),
-    (("--lags", "2", "--transform", "ranks", "--method", "pc-ac"), "not yet: --transform ranks needs the table"),
-    (("--knowledge", "known.toml"), "knowledge names 'Q', which is not a column"),
-    (("--columns", "A,Q"), "no column 'Q'"),
-    (("--drop", "Q"), "no column 'Q'"),
-    (("--json", "parts/a.parquet"), "is an input of the same command"),
-    (("--alpha", "2"), "alpha is 2"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ("--missing", "testwise"),
+            "--missing testwise needs the table in memory; use --missing listwise",
+        ),
+        (
+            ("--lags", "2", "--transform", "ranks", "--method", "pc-ac"),
+            "not yet: --transform ranks needs the table",
+        ),
+        (("--knowledge", "known.toml"), "knowledge names 'Q', which is not a column"),
+        (("--columns", "A,Q"), "no column 'Q'"),
+        (("--drop", "Q"), "no column 'Q'"),
+        (("--json", "parts/a.parquet"), "is an input of the same command"),
+        (("--alpha", "2"), "alpha is 2"),
+    ],
+)
 def test_what_a_scan_cannot_answer_is_refused_before_it(
     options: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +145,10 @@ def test_a_context_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [("--context", "A bins 2", "--columns", "A,B"), ("--context", "R", "--transform", "ranks", "--method", "pc-ac")],
+    [
+        ("--context", "A bins 2", "--columns", "A,B"),
+        ("--context", "R", "--transform", "ranks", "--method", "pc-ac"),
+    ],
 )
 def test_what_moments_do_not_know_rests_on_the_sample(options: tuple[str, ...]) -> None:
     answer = run("discover", "parts", *options, "--sample", "300")

@@ -1,4 +1,6 @@
-"""`causalcontext calibrate`: a table on the terminal, whole files, one sentence for what is refused."""
+"""`causalcontext calibrate`: a table on the terminal, whole files, one sentence for what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -27,22 +29,48 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 
 
 def run(*words: str) -> Result:
-    return CliRunner().invoke(app, ["calibrate", "data.csv", "--context", "R", "--repeats", "8", *words])
+    return CliRunner().invoke(
+        app, ["calibrate", "data.csv", "--context", "R", "--repeats", "8", *words]
+    )
 
 
 def test_a_table_and_files(table: pd.DataFrame) -> None:
-    answer = run("--json", "out.json", "--plot", "out.png", "--largest-given", "1", "--alternative", "variance")
+    answer = run(
+        "--json",
+        "out.json",
+        "--plot",
+        "out.png",
+        "--largest-given",
+        "1",
+        "--alternative",
+        "variance",
+    )
     assert answer.exit_code == 0
     assert "auto: 8 repeats of a permutation null" in " ".join(answer.stdout.split())
     assert "right" in answer.stdout
     assert answer.stderr == "saved to out.json\nsaved to out.png\n"
     assert Path("out.png").stat().st_size > 1000
-    expected = cc.calibrate(table, "R", repeats=8, largest_given=1, alternative="variance").to_dict()
+    expected = cc.calibrate(
+        table, "R", repeats=8, largest_given=1, alternative="variance"
+    ).to_dict()
     assert json.loads(Path("out.json").read_text()) == expected
 
 
 def test_one_pair_by_name() -> None:
-    answer = run("--x", "a", "--y", "R", "--given", "b", "--given", "c", "--json", "out.json", "--null", "bootstrap")
+    answer = run(
+        "--x",
+        "a",
+        "--y",
+        "R",
+        "--given",
+        "b",
+        "--given",
+        "c",
+        "--json",
+        "out.json",
+        "--null",
+        "bootstrap",
+    )
     assert answer.exit_code == 0
     found = json.loads(Path("out.json").read_text())
     assert [row["pair"] for row in found["table"]] == ["a against R"]
@@ -65,8 +93,14 @@ def test_kinds_are_declared() -> None:
         (["--alternative", "mea"], "error: alternative is 'mea'"),
         (["--test", "fisher"], "error: test is 'fisher'"),
         (["--plot", "out.gif"], "error: cannot save a picture as 'out.gif'"),
-        (["--json", "data.csv"], "error: cannot write data.csv: it is an input of the same command"),
-        (["--json", "a.svg", "--plot", "a.svg"], "error: cannot write a.svg: it is asked for twice"),
+        (
+            ["--json", "data.csv"],
+            "error: cannot write data.csv: it is an input of the same command",
+        ),
+        (
+            ["--json", "a.svg", "--plot", "a.svg"],
+            "error: cannot write a.svg: it is asked for twice",
+        ),
         (["--json", "no/out.json"], "error: cannot write no/out.json: there is no folder no"),
     ],
 )
@@ -99,4 +133,7 @@ def test_ctrl_c_keeps_what_is_done(words: list[str], monkeypatch: pytest.MonkeyP
         assert answer.stderr == "interrupted: what was done so far is in out.json and out.svg\n"
         assert not json.loads(Path("out.json").read_text())["complete"]
     else:
-        assert answer.stderr == "interrupted: nothing is saved; --json FILE keeps what was done so far\n"
+        assert (
+            answer.stderr
+            == "interrupted: nothing is saved; --json FILE keeps what was done so far\n"
+        )

@@ -19,7 +19,13 @@ from causalcontext.ci_tests.registry import find_test
 from causalcontext.cli.app import app
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.check import Dependence, inspect, largest_context_set, largest_set, linear_dependences
+from causalcontext.diagnostics.check import (
+    Dependence,
+    inspect,
+    largest_context_set,
+    largest_set,
+    linear_dependences,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +73,10 @@ def test_all_problems_are_found_at_once() -> None:
     text = "\n".join(found["problems"])
     assert len(found["problems"]) == 2
     assert [left["column"] for left in found["left_out"]] == ["name", "when", "fixed"]
-    assert "4 missing values in X; pass missing='model', which uses every observed cell, or missing='listwise'" in text
+    assert (
+        "4 missing values in X; pass missing='model', which uses every observed cell, or"
+        " missing='listwise'" in text
+    )
     assert "2 infinite values in Y" in text
     kept = findings(table, "--context", "R", "--keep", "name,when,fixed")
     assert kept["left_out"] == []
@@ -79,9 +88,18 @@ def test_counts_by_context() -> None:
     table.loc[:3, "X"] = np.nan  # rows dry, wet, wet, dry
     table.loc[5, "Y"] = np.inf
     columns = {column["name"]: column for column in findings(table, "--context", "R")["columns"]}
-    assert columns["X"]["missing"] == [{"context": "dry", "count": 2}, {"context": "wet", "count": 2}]
+    assert columns["X"]["missing"] == [
+        {"context": "dry", "count": 2},
+        {"context": "wet", "count": 2},
+    ]
     assert columns["Y"]["infinite"] == [{"context": "wet", "count": 1}]
-    assert columns["R"] == {"name": "R", "dtype": "string", "kind": "categorical", "role": "context", "missing": []}
+    assert columns["R"] == {
+        "name": "R",
+        "dtype": "string",
+        "kind": "categorical",
+        "role": "context",
+        "missing": [],
+    }
     assert "4 (dry 2 and wet 2)" in run(table, "--context", "R").stdout
 
 
@@ -103,8 +121,12 @@ def test_missing_values_are_no_problem_if_their_rows_are_dropped() -> None:
 
 
 def test_a_problem_of_the_context_does_not_hide_others() -> None:
-    found = findings(good_table().assign(R="dry", Z=[f"row {i}" for i in range(60)]), "--context", "R")
-    assert [problem.partition(";")[0] for problem in found["problems"]] == ["context 'R' has 1 level ('dry')"]
+    found = findings(
+        good_table().assign(R="dry", Z=[f"row {i}" for i in range(60)]), "--context", "R"
+    )
+    assert [problem.partition(";")[0] for problem in found["problems"]] == [
+        "context 'R' has 1 level ('dry')"
+    ]
     assert [left["column"] for left in found["left_out"]] == ["Z"]
     assert found["contexts"] == [{"value": "all", "rows": 60, "complete": 60, "largest_set": 53}]
 
@@ -132,7 +154,9 @@ def test_names_are_never_markup() -> None:
 
 def test_long_tables_are_cut() -> None:
     generator = np.random.default_rng(0)
-    table = pd.DataFrame(generator.standard_normal((90, 60)), columns=[f"V{place}" for place in range(60)])
+    table = pd.DataFrame(
+        generator.standard_normal((90, 60)), columns=[f"V{place}" for place in range(60)]
+    )
     assert "... and 20 more columns" in run(table).stdout
 
 
@@ -141,16 +165,22 @@ def test_limits_are_those_of_the_tests(n: int) -> None:
     """A test with the largest set can be run, one with a larger set cannot."""
     generator = np.random.default_rng(n)
     names = [f"V{place}" for place in range(12)]
-    table = pd.DataFrame(generator.standard_normal((n + 50, 12)), columns=names).assign(R=[0] * n + [1] * 50)
+    table = pd.DataFrame(generator.standard_normal((n + 50, 12)), columns=names).assign(
+        R=[0] * n + [1] * 50
+    )
     data = read_table(table, "R")
-    prepared = prepare(data, find_test("auto", 0), "raise")[2]  # a search would leave so few rows out
+    prepared = prepare(data, find_test("auto", 0), "raise")[
+        2
+    ]  # a search would leave so few rows out
 
     def testable(x: int, y: int, size: int, level: int | None) -> bool:
         from causalcontext.views import CIQuery
 
         where = 0 if level is None else 1 + level
         outcome = prepared.answer([CIQuery(x, y, tuple(range(2, 2 + size)), where)])
-        return bool(np.isfinite(outcome.p[0])) and (level is not None or int(outcome.n[0]) == data.n_rows)
+        return bool(np.isfinite(outcome.p[0])) and (
+            level is not None or int(outcome.n[0]) == data.n_rows
+        )
 
     inside, across = largest_set(n), largest_context_set(n)
     assert inside < 0 or testable(0, 1, inside, 0)
@@ -187,7 +217,9 @@ def test_constant_columns_are_not_collinear() -> None:
 
 def test_fewer_rows_than_columns_are_not_collinear() -> None:
     generator = np.random.default_rng(0)
-    table = pd.DataFrame(generator.standard_normal((10, 20)), columns=[f"V{place}" for place in range(20)])
+    table = pd.DataFrame(
+        generator.standard_normal((10, 20)), columns=[f"V{place}" for place in range(20)]
+    )
     assert dependences(table, None) == ()
     assert inspect(table, None).notes == (
         "the table has 10 complete rows: tests inside it can condition on 3 variables at most",
@@ -196,7 +228,11 @@ def test_fewer_rows_than_columns_are_not_collinear() -> None:
 
 def test_two_numbers_may_be_labels() -> None:
     table = good_table().assign(arm=[0, 1] * 30)
-    assert [note for note in findings(table, "--context", "R")["notes"] if "arm (two values) as a category" in note]
+    assert [
+        note
+        for note in findings(table, "--context", "R")["notes"]
+        if "arm (two values) as a category" in note
+    ]
     declared = findings(table, "--context", "R", "--kind", "arm=categorical")
     assert not [note for note in declared["notes"] if "arm (two values)" in note]
 
@@ -204,7 +240,9 @@ def test_two_numbers_may_be_labels() -> None:
 def test_check_in_the_library_says_what_would_mislead_a_search():
     rng = np.random.default_rng(0)
     walk = np.cumsum(rng.standard_normal(600))
-    table = pd.DataFrame({"walk": walk, "tails": rng.standard_t(2, 600), "x": rng.standard_normal(600)})
+    table = pd.DataFrame(
+        {"walk": walk, "tails": rng.standard_t(2, 600), "x": rng.standard_normal(600)}
+    )
     table["R"] = (table["x"] > 0.3).map({True: "high", False: "low"})
     found = cc.check(table, context="R")
     text = str(found)
@@ -212,20 +250,29 @@ def test_check_in_the_library_says_what_would_mislead_a_search():
     assert 'cc.threshold("x", 0.3' in text or "cc.threshold" in text
     assert "rows of walk depend on the rows before them" in text
     assert any("tails" in note for note in found.notes)
-    assert found.advice[0] == "all columns are numbers: method='auto', the default, tries score-ac first"
+    assert (
+        found.advice[0]
+        == "all columns are numbers: method='auto', the default, tries score-ac first"
+    )
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars", "pyarrow"])
 def test_check_takes_any_library(form):
     table = cc.examples.soil_moisture(300, seed=1)
-    given = {"pandas": table, "polars": pl.from_pandas(table), "pyarrow": pa.Table.from_pandas(table)}[form]
+    given = {
+        "pandas": table,
+        "polars": pl.from_pandas(table),
+        "pyarrow": pa.Table.from_pandas(table),
+    }[form]
     assert cc.check(given, "soil").notes == cc.check(table, "soil").notes
 
 
 def test_check_of_what_discover_refuses():
     table = cc.examples.soil_moisture(50, seed=1).assign(runoff=1.0)
     assert cc.check(table, "soil").usable
-    assert [str(left) for left in cc.check(table, "soil").left_out] == ["runoff is constant, 1 in every row"]
+    assert [str(left) for left in cc.check(table, "soil").left_out] == [
+        "runoff is constant, 1 in every row"
+    ]
     assert "strict is True" in cc.check(table, "soil", strict=True).problems[0]
     found = cc.check(table, "soil", keep=["runoff"])
     assert not found.usable
@@ -256,21 +303,31 @@ CHOICES = [
 @pytest.mark.parametrize(("context", "words"), CHOICES)
 def test_contexts_are_read_as_discover_reads_them(context: Any, words: tuple[str, ...]) -> None:
     table = two_contexts() if isinstance(context, list) else two_contexts().drop(columns=["R", "S"])
-    result, found = cc.discover(table, context, test="partial-correlation"), cc.check(table, context)
+    result, found = (
+        cc.discover(table, context, test="partial-correlation"),
+        cc.check(table, context),
+    )
     assert found.usable, found.problems
     assert found.context.name == result.context
     assert found.context.levels == result.contexts
     assert found.rows == result.data.rows
-    assert [reading.name for reading in found.system] == [n for n in result.names if n in ("X", "Y", "Z")]
+    assert [reading.name for reading in found.system] == [
+        n for n in result.names if n in ("X", "Y", "Z")
+    ]
     told = findings(table, *words)
-    assert [json.loads(json.dumps(value)) for value in result.contexts] == [row["value"] for row in told["contexts"]]
+    assert [json.loads(json.dumps(value)) for value in result.contexts] == [
+        row["value"] for row in told["contexts"]
+    ]
     assert [row["rows"] for row in told["contexts"]] == list(result.data.rows)
     assert run(table, *words).exit_code == 0
 
 
 def test_every_context_column_is_listed() -> None:
     told = findings(two_contexts(), "--context", "R", "--context", "S")
-    assert [column["name"] for column in told["columns"] if column["role"] == "context"] == ["R", "S"]
+    assert [column["name"] for column in told["columns"] if column["role"] == "context"] == [
+        "R",
+        "S",
+    ]
     text = run(two_contexts(), "--context", "R", "--context", "S").stdout
     assert "rows by value of R, S" in text
     assert "(dry, north)" in text
@@ -280,7 +337,10 @@ def test_notes_name_combinations_of_contexts() -> None:
     table = two_contexts()
     alone = (table["R"] == "dry") & (table["S"] == "north")
     table.loc[alone, "X"] = 1.0
-    assert "X is constant where R, S = (dry, north): it cannot be tested there" in cc.check(table, ["R", "S"]).notes
+    assert (
+        "X is constant where R, S = (dry, north): it cannot be tested there"
+        in cc.check(table, ["R", "S"]).notes
+    )
 
 
 def test_one_of_several_contexts_is_refused() -> None:
@@ -294,10 +354,15 @@ def test_a_made_context_is_no_surprise() -> None:
     """That it is a function of its column is known, and no note."""
     found = cc.check(good_table(240).drop(columns="R"), cc.threshold("X", 0.0))
     assert not [note for note in found.notes if "X" in note]
-    assert found.advice == ("all columns are numbers: method='auto', the default, tries score-ac first",)
+    assert found.advice == (
+        "all columns are numbers: method='auto', the default, tries score-ac first",
+    )
     beyond = cc.check(good_table().drop(columns="R"), cc.threshold("X", 99.0))
     assert beyond.problems == (
-        "context 'X > 99' has 1 level; at least 2 are needed: all values of 'X' lie on one side of the cuts",
+        (
+            "context 'X > 99' has 1 level; at least 2 are needed: all values of 'X' lie on one side"
+            " of the cuts"
+        ),
     )
     holes = good_table().drop(columns="R")
     holes.loc[:2, "X"] = np.nan
@@ -319,7 +384,9 @@ def test_columns_are_chosen_as_for_discover() -> None:
 
 @pytest.mark.parametrize("context", ["status", ["smoker", "status"], cc.threshold("age", 50)])
 def test_no_advice_is_a_method_that_refuses_the_context(context: Any) -> None:
-    table = cc.examples.clinic(600, seed=0).assign(wait=np.random.default_rng(0).exponential(size=600) ** 2)
+    table = cc.examples.clinic(600, seed=0).assign(
+        wait=np.random.default_rng(0).exponential(size=600) ** 2
+    )
     found = cc.check(table, context)
     told = [note for note in found.notes if "wait" in note]
     assert told
@@ -331,4 +398,7 @@ def test_no_advice_is_a_method_that_refuses_the_context(context: Any) -> None:
     ]
     assert result.suits_score
     if any("score-ac" in text for text in advised):  # it takes all of these contexts
-        assert cc.discover(table, context, method="score-ac", curves="never").settings.method == "score-ac"
+        assert (
+            cc.discover(table, context, method="score-ac", curves="never").settings.method
+            == "score-ac"
+        )

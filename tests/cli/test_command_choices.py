@@ -25,17 +25,39 @@ def run(*words: object) -> tuple[int, str]:
 
 
 def test_a_threshold_is_a_context(soil: Path, tmp_path: Path) -> None:
-    code, text = run("discover", soil, "--drop", "soil", "--context", "radiation > 0.3", "--json", tmp_path / "r.json",
-                     "--max-given", 1)  # fmt: skip
+    code, text = run(
+        "discover",
+        soil,
+        "--drop",
+        "soil",
+        "--context",
+        "radiation > 0.3",
+        "--json",
+        tmp_path / "r.json",
+        "--max-given",
+        1,
+    )
     assert code == 0, text
     assert "radiation <= 0.3 (" in text
     table = pd.read_csv(soil).drop(columns="soil")
-    assert cc.load(tmp_path / "r.json") == cc.discover(table, cc.threshold("radiation", 0.3), max_given=1)
+    assert cc.load(tmp_path / "r.json") == cc.discover(
+        table, cc.threshold("radiation", 0.3), max_given=1
+    )
 
 
 def test_a_threshold_stands_beside_other_contexts(soil: Path, tmp_path: Path) -> None:
-    code, text = run("discover", soil, "--context", "soil", "--context", "radiation > 0.3", "--json",
-                     tmp_path / "r.json", "--max-given", 1)  # fmt: skip
+    code, text = run(
+        "discover",
+        soil,
+        "--context",
+        "soil",
+        "--context",
+        "radiation > 0.3",
+        "--json",
+        tmp_path / "r.json",
+        "--max-given",
+        1,
+    )
     assert code == 0, text
     expected = cc.discover(pd.read_csv(soil), ["soil", cc.threshold("radiation", 0.3)], max_given=1)
     assert cc.load(tmp_path / "r.json") == expected
@@ -43,11 +65,26 @@ def test_a_threshold_stands_beside_other_contexts(soil: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("context", "levels"),
-    [("radiation bins 3", 3), ("radiation bins -0.5, 0.5, 1", 4), ("-1 < radiation <= 1", 2), ("radiation <= 0", 2)],
+    [
+        ("radiation bins 3", 3),
+        ("radiation bins -0.5, 0.5, 1", 4),
+        ("-1 < radiation <= 1", 2),
+        ("radiation <= 0", 2),
+    ],
 )
 def test_bins_are_a_context(context: str, levels: int, soil: Path, tmp_path: Path) -> None:
-    code, text = run("discover", soil, "--drop", "soil", "--context", context, "--json", tmp_path / "r.json",
-                     "--max-given", 0)  # fmt: skip
+    code, text = run(
+        "discover",
+        soil,
+        "--drop",
+        "soil",
+        "--context",
+        context,
+        "--json",
+        tmp_path / "r.json",
+        "--max-given",
+        0,
+    )
     assert code == 0, text
     assert len(cc.load(tmp_path / "r.json").contexts) == levels
 
@@ -57,20 +94,31 @@ def test_columns_are_chosen(soil: Path, tmp_path: Path) -> None:
     assert run(*words, "--columns", "runoff, precipitation")[0] == 0
     assert cc.load(tmp_path / "r.json").names == ("precipitation", "soil", "runoff")
     assert run(*words, "--drop", "runoff", "--drop", "humidity,temperature")[0] == 0
-    assert not {"runoff", "humidity", "temperature"}.intersection(cc.load(tmp_path / "r.json").names)
+    assert not {"runoff", "humidity", "temperature"}.intersection(
+        cc.load(tmp_path / "r.json").names
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--columns", "run-off"), "error: the table has no column 'run-off'; did you mean 'runoff'?"),
-        (("--context", "radiaton > 1"), "error: the table has no column 'radiaton'; did you mean 'radiation'?"),
+        (
+            ("--columns", "run-off"),
+            "error: the table has no column 'run-off'; did you mean 'runoff'?",
+        ),
+        (
+            ("--context", "radiaton > 1"),
+            "error: the table has no column 'radiaton'; did you mean 'radiation'?",
+        ),
         (
             ("--context", "radiation > 1", "--context", "radiation > 0"),
             "error: two contexts are made out of 'radiation'",
         ),
         (("--context", "radiation bins x"), "error: 'x' in a context is not a number"),
-        (("--context", "radiation = 0"), "error: context is 'radiation = 0', expected a column, or 'X > 0.6'"),
+        (
+            ("--context", "radiation = 0"),
+            "error: context is 'radiation = 0', expected a column, or 'X > 0.6'",
+        ),
         (
             ("--context", "2 < radiation < 1"),
             "error: context is '2 < radiation < 1', expected the smaller number first",
@@ -86,8 +134,22 @@ def test_wrong_choices_are_one_sentence(words: tuple[str, ...], sentence: str, s
 
 
 def test_stability_on_the_command_line(soil: Path, tmp_path: Path) -> None:
-    code, text = run("stability", soil, "--context", "soil", "--samples", 5, "--test", "partial-correlation",
-                     "--max-given", 1, "--csv", tmp_path / "s.csv", "--report", tmp_path / "s.html")  # fmt: skip
+    code, text = run(
+        "stability",
+        soil,
+        "--context",
+        "soil",
+        "--samples",
+        5,
+        "--test",
+        "partial-correlation",
+        "--max-given",
+        1,
+        "--csv",
+        tmp_path / "s.csv",
+        "--report",
+        tmp_path / "s.html",
+    )
     assert code == 0, text
     assert "5 bootstrap samples" in text
     found = pd.read_csv(tmp_path / "s.csv")
@@ -97,10 +159,23 @@ def test_stability_on_the_command_line(soil: Path, tmp_path: Path) -> None:
 
 
 def test_names_in_csv_files_are_no_formulas(soil: Path, tmp_path: Path) -> None:
-    table = pd.read_csv(soil).rename(columns={"radiation": "=HYPERLINK(1)", "runoff": "@sum", "soil": "-wet"})
+    table = pd.read_csv(soil).rename(
+        columns={"radiation": "=HYPERLINK(1)", "runoff": "@sum", "soil": "-wet"}
+    )
     table.to_csv(tmp_path / "t.csv", index=False)
-    code, text = run("stability", tmp_path / "t.csv", "--context=-wet", "--samples", 2, "--method", "pc-ac",
-                     "--max-given", 1, "--csv", tmp_path / "s.csv")  # fmt: skip
+    code, text = run(
+        "stability",
+        tmp_path / "t.csv",
+        "--context=-wet",
+        "--samples",
+        2,
+        "--method",
+        "pc-ac",
+        "--max-given",
+        1,
+        "--csv",
+        tmp_path / "s.csv",
+    )
     assert code == 0, text
     found = pd.read_csv(tmp_path / "s.csv")
     assert {"'=HYPERLINK(1)", "'@sum", "'-wet"} <= {*found["x"], *found["y"]}
@@ -117,7 +192,9 @@ def test_contexts_lists_columns_and_the_next_call(soil: Path) -> None:
     code, text = run("contexts", soil)
     assert code == 0, text
     assert "soil" in text
-    assert f"next: causalcontext discover {soil} --context soil" in "".join(text.splitlines(keepends=True))
+    assert f"next: causalcontext discover {soil} --context soil" in "".join(
+        text.splitlines(keepends=True)
+    )
     code, text = run("contexts", soil, "--json", "-", "--drop", "soil")
     assert code == 0, text
     assert text.strip().startswith("[")

@@ -33,7 +33,9 @@ def run(*words: str) -> Result:
 
 def run_process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "causalcontext", *words]
-    return subprocess.run(command, env=ENVIRONMENT | environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, env=ENVIRONMENT | environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_the_summary_is_printed_and_the_result_saved(soil: pd.DataFrame) -> None:
@@ -63,15 +65,43 @@ def test_the_kinds_are_printed() -> None:
 
 def test_every_option_reaches_the_search(soil: pd.DataFrame) -> None:
     Path("known.toml").write_text('forbidden = [["runoff", "humidity"]]\n', encoding="utf-8")
-    words = ["--method", "pc-b", "--test", "fisher-z", "--alpha", "0.01", "--knowledge", "known.toml", "--max-given"]
-    words += ["2", "--collider-rule", "conservative", "--kind", "soil=categorical", "--missing", "listwise"]
-    answer = run("soil.csv", "--context", "soil", *words, "--jobs", "2", "--seed", "7", "--json", "out.json")
+    words = [
+        "--method",
+        "pc-b",
+        "--test",
+        "fisher-z",
+        "--alpha",
+        "0.01",
+        "--knowledge",
+        "known.toml",
+        "--max-given",
+    ]
+    words += [
+        "2",
+        "--collider-rule",
+        "conservative",
+        "--kind",
+        "soil=categorical",
+        "--missing",
+        "listwise",
+    ]
+    answer = run(
+        "soil.csv", "--context", "soil", *words, "--jobs", "2", "--seed", "7", "--json", "out.json"
+    )
     assert answer.exit_code == 0
     assert cc.load("out.json") == cc.discover(
-        soil, "soil", method="pc-b", test="fisher-z", alpha=0.01, max_given=2, collider_rule="conservative",
-        knowledge=cc.Knowledge(forbidden=[("runoff", "humidity")]), kinds={"soil": "categorical"},
-        missing="listwise", seed=7,
-    )  # fmt: skip
+        soil,
+        "soil",
+        method="pc-b",
+        test="fisher-z",
+        alpha=0.01,
+        max_given=2,
+        collider_rule="conservative",
+        knowledge=cc.Knowledge(forbidden=[("runoff", "humidity")]),
+        kinds={"soil": "categorical"},
+        missing="listwise",
+        seed=7,
+    )
 
 
 def test_without_a_context_it_is_plain_pc(soil: pd.DataFrame) -> None:
@@ -89,7 +119,9 @@ def test_an_integer_context_keeps_its_type(soil: pd.DataFrame) -> None:
     assert cc.load("out.json").contexts == (0, 1)
 
 
-@pytest.mark.parametrize("name", ["[bold]rain[/bold]", "[/]", "[red", "a=b", "rain\x1b[31m", "pluie é", ":smile:"])
+@pytest.mark.parametrize(
+    "name", ["[bold]rain[/bold]", "[/]", "[red", "a=b", "rain\x1b[31m", "pluie é", ":smile:"]
+)
 def test_names_are_data_and_never_markup(soil: pd.DataFrame, name: str) -> None:
     soil.rename(columns={"precipitation": name, "soil": "[i]soil"}).to_csv("names.csv", index=False)
     answer = run("names.csv", "--context", "[i]soil", "--kind", f"{name}=continuous")
@@ -112,7 +144,9 @@ def test_rows_that_are_lost_are_reported(soil: pd.DataFrame) -> None:
     pd.concat([soil, frozen]).to_csv("holes.csv", index=False)
     answer = run("holes.csv", "--context", "soil", "--missing", "listwise")
     lost = soil[soil.runoff.isna()].soil.value_counts()
-    assert f"rows dropped for missing values: dry: {lost['dry']}, wet: {lost['wet']}" in answer.stdout
+    assert (
+        f"rows dropped for missing values: dry: {lost['dry']}, wet: {lost['wet']}" in answer.stdout
+    )
     assert "rows dropped without a value of soil: 5" in answer.stdout
     assert "no graph: frozen (4 rows)" in answer.stdout
 
@@ -125,7 +159,9 @@ def test_an_older_result_survives_bad_input() -> None:
 
 def test_knowledge_is_not_overwritten() -> None:
     Path("known.toml").write_text('roots = ["radiation"]\n', encoding="utf-8")
-    answer = run("soil.csv", "--context", "soil", "--knowledge", "known.toml", "--json", "known.toml")
+    answer = run(
+        "soil.csv", "--context", "soil", "--knowledge", "known.toml", "--json", "known.toml"
+    )
     assert answer.exit_code == 2
     assert Path("known.toml").read_text(encoding="utf-8") == 'roots = ["radiation"]\n'
 
@@ -146,15 +182,22 @@ def test_errors_of_the_whole_program_without_unicode(soil: pd.DataFrame) -> None
     answer = run_process("discover", "soil.csv", "--context", "humidite", PYTHONIOENCODING="ascii")
     assert answer.returncode == 2
     assert answer.stdout == ""
-    assert answer.stderr == "error: the table has no context column 'humidite'; did you mean 'humidit\\xe9'?\n"
+    assert (
+        answer.stderr
+        == "error: the table has no context column 'humidite'; did you mean 'humidit\\xe9'?\n"
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["check", "soil.csv", "--json", "-"], ["discover", "soil.csv", "--context", "soil"]])
+@pytest.mark.parametrize(
+    "words", [["check", "soil.csv", "--json", "-"], ["discover", "soil.csv", "--context", "soil"]]
+)
 def test_a_reader_that_leaves_early_is_no_error(words: list[str]) -> None:
     command = [sys.executable, "-m", "causalcontext", *words]
     pipes = subprocess.PIPE
-    with subprocess.Popen(command, env=ENVIRONMENT, stdout=pipes, stderr=pipes, text=True) as process:
+    with subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=pipes, stderr=pipes, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()

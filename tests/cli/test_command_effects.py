@@ -51,7 +51,10 @@ def test_paths_and_all_pairs():
     [
         (["precipitation", "run-off"], "did you mean 'runoff'"),
         (["precipitation", "soil", "--by-path"], "not yet: effects on the context 'soil'"),
-        (["precipitation", "runoff", "--of-level", "high"], "of_level is 'high', but runoff is a number"),
+        (
+            ["precipitation", "runoff", "--of-level", "high"],
+            "of_level is 'high', but runoff is a number",
+        ),
         (["precipitation", "--by-path"], "needs a cause and an effect"),
         (["precipitation", "runoff", "--level", "95"], "level"),
     ],

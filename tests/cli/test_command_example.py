@@ -43,7 +43,9 @@ def test_soil_is_the_simulated_example() -> None:
 
 
 def test_wages_are_those_of_the_survey() -> None:
-    """3,286 women, 491 of them in a union; the mean logarithm of the hourly wage is known from textbooks (2.196)."""
+    """3,286 women, 491 of them in a union; the mean logarithm of the hourly wage is known from
+    textbooks (2.196).
+    """
     wages = cc.read_file(cc.examples.path("wages"))
     assert wages["union"].value_counts().to_dict() == {"no member": 2795, "member": 491}
     assert abs(wages["log_wage"].mean() - 2.1958) < 1e-4
@@ -61,14 +63,18 @@ def test_what_to_do_next_names_what_was_written() -> None:
 
 
 def test_the_first_pages_are_typed_as_they_stand(tmp_path: Path) -> None:
-    """The reader of pages: commands in one shell, Python behind them, outputs beside their blocks."""
+    """The reader of pages: commands in one shell, Python behind them, outputs beside their
+    blocks.
+    """
     spec = importlib.util.spec_from_file_location("first_minutes", RELEASE / "first_minutes.py")
     assert spec is not None
     assert spec.loader is not None
     first_minutes = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(first_minutes)
     page = tmp_path / "page.md"
-    page.write_text("```sh\nmake x\n```\n```python\nprint(1)\n```\n```\n1\n```\n```python\nx = 2\n```\n")
+    page.write_text(
+        "```sh\nmake x\n```\n```python\nprint(1)\n```\n```\n1\n```\n```python\nx = 2\n```\n"
+    )
     blocks = first_minutes.blocks_of(page)
     assert first_minutes.expected_outputs(blocks) == ["1", None]
     script = first_minutes.script_of(blocks, tmp_path / "code.py").splitlines()

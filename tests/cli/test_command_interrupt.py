@@ -57,8 +57,20 @@ def test_ctrl_c_in_a_running_search_keeps_what_is_done() -> None:
 
     endless_table().to_csv("data.csv", index=False)
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "causalcontext", "discover", "data.csv", "--context", "R", "--json", "out.json"]
-    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "causalcontext",
+        "discover",
+        "data.csv",
+        "--context",
+        "R",
+        "--json",
+        "out.json",
+    ]
+    with subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs
+    ) as process:
         os.close(theirs)
         shown = read_until(ours, b"pairs given 1")
         assert b"pairs given 1" in shown, shown.decode()
@@ -99,22 +111,32 @@ def test_an_interrupted_result_is_saved(method: str) -> None:
     answer = CliRunner().invoke(app, words)
     assert answer.exit_code == 130
     assert answer.stdout == ""
-    assert answer.stderr == 'interrupted: what was decided so far is in out.json, with "complete": false\n'
+    assert (
+        answer.stderr
+        == 'interrupted: what was decided so far is in out.json, with "complete": false\n'
+    )
     assert not cc.load("out.json").complete
 
 
 @pytest.mark.usefixtures("interrupted_search")
 def test_an_interrupted_search_without_a_file(folder: Path) -> None:
     cc.examples.soil_moisture(500, seed=0).to_csv("data.csv", index=False)
-    answer = CliRunner().invoke(app, ["discover", "data.csv", "--context", "soil", "--method", "pc-ac"])
+    answer = CliRunner().invoke(
+        app, ["discover", "data.csv", "--context", "soil", "--method", "pc-ac"]
+    )
     assert answer.exit_code == 130
     assert answer.stdout == ""
-    assert answer.stderr == "interrupted: nothing is saved; --json FILE keeps what was decided so far\n"
+    assert (
+        answer.stderr
+        == "interrupted: nothing is saved; --json FILE keeps what was decided so far\n"
+    )
     assert [path.name for path in folder.iterdir()] == ["data.csv"]
 
 
 @pytest.mark.parametrize("command", ["discover", "check"])
-def test_ctrl_c_before_the_search(command: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_ctrl_c_before_the_search(
+    command: str, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
     def read_file(path: Path) -> None:
         raise KeyboardInterrupt
 
@@ -126,21 +148,32 @@ def test_ctrl_c_before_the_search(command: str, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_ctrl_c_while_the_library_is_imported_is_one_sentence(folder: Path) -> None:
-    """The package is one that is interrupted in the middle of its import, wherever in it that may be."""
+    """The package is one that is interrupted in the middle of its import, wherever in it that may
+    be.
+    """
     package = folder / "causalcontext"
     package.mkdir()
-    sent = "import os, signal, time\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(9)\n"
-    swallowed = "except KeyboardInterrupt:\n    raise ImportError('a bad install')\n"  # as numpy's import does
+    sent = (
+        "import os, signal, time\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n   "
+        " time.sleep(9)\n"
+    )
+    swallowed = (  # as numpy's import does
+        "except KeyboardInterrupt:\n    raise ImportError('a bad install')\n"
+    )
     (package / "__init__.py").write_text(sent + swallowed)
     path = os.pathsep.join((str(folder), ENVIRONMENT["PYTHONPATH"]))
     code = "from causalcontext_command import main; main()"
-    run = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT | {"PYTHONPATH": path}, capture_output=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT | {"PYTHONPATH": path}, capture_output=True
+    )
     assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"interrupted\n")
 
 
 def test_the_command_is_the_command_line() -> None:
     code = "from causalcontext_command import main; main()"
-    run = subprocess.run([sys.executable, "-c", code, "--version"], env=ENVIRONMENT, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code, "--version"], env=ENVIRONMENT, capture_output=True, text=True
+    )
     assert (run.returncode, run.stdout) == (0, f"causalcontext {cc.__version__}\n")
 
 
@@ -150,6 +183,10 @@ def test_ctrl_c_while_python_imports_the_package_to_run_it_is_one_sentence(folde
     sent = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n"
     (folder / "numba" / "__init__.py").write_text(sent)
     first = os.pathsep.join([str(folder), ENVIRONMENT["PYTHONPATH"]])
-    ended = subprocess.run([sys.executable, "-m", "causalcontext", "--help"], capture_output=True, text=True,
-                           env=ENVIRONMENT | {"PYTHONPATH": first})  # fmt: skip
+    ended = subprocess.run(
+        [sys.executable, "-m", "causalcontext", "--help"],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT | {"PYTHONPATH": first},
+    )
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")

@@ -39,7 +39,10 @@ def run(*words: str, given: bytes | str | None = None) -> Result:
 
 def in_a_shell(line: str) -> subprocess.CompletedProcess[str]:
     """A line of a shell, in which `causalcontext` is the command."""
-    command = f"causalcontext() {{ '{sys.executable}' -m causalcontext \"$@\"; }}; set -o pipefail; {line}"
+    command = (
+        f"causalcontext() {{ '{sys.executable}' -m causalcontext \"$@\"; }}; set -o pipefail;"
+        f" {line}"
+    )
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
 
 
@@ -61,12 +64,21 @@ def test_a_table_comes_through_standard_input(table: pd.DataFrame, kind: str) ->
 def test_nothing_comes_through_standard_input() -> None:
     answer = run(*SEARCH, "-", given="")
     assert answer.exit_code == 2
-    assert answer.stderr == "error: nothing came through standard input, expected a table or a result\n"
+    assert (
+        answer.stderr
+        == "error: nothing came through standard input, expected a table or a result\n"
+    )
 
 
-@pytest.mark.parametrize("words", [
-    ("explain", "A", "B"), ("effects", "A", "B"), ("changes", "dry", "wet"), ("export",),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", "A", "B"),
+        ("effects", "A", "B"),
+        ("changes", "dry", "wet"),
+        ("export",),
+    ],
+)
 def test_a_result_comes_through_standard_input(words: tuple[str, ...]) -> None:
     name, *rest = words
     piped = run(name, "-", *rest, given=Path("r.json").read_text())
@@ -75,13 +87,23 @@ def test_a_result_comes_through_standard_input(words: tuple[str, ...]) -> None:
     assert run("report", "-", given="{}").stderr.endswith("say which: report - page.html\n")
 
 
-@pytest.mark.parametrize("words", [
-    ("check", "data.csv", "--context", "R"), ("explain", "r.json", "A", "B"), ("effects", "r.json", "A", "B"),
-    ("changes", "r.json", "dry", "wet"), ("contexts", "data.csv", "--time-limit", "5"),
-    (*SEARCH, "data.csv"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "data.csv", "--context", "R"),
+        ("explain", "r.json", "A", "B"),
+        ("effects", "r.json", "A", "B"),
+        ("changes", "r.json", "dry", "wet"),
+        ("contexts", "data.csv", "--time-limit", "5"),
+        (*SEARCH, "data.csv"),
+    ],
+)
 def test_json_is_a_file_or_standard_output(words: tuple[str, ...]) -> None:
-    plain, saved, printed = run(*words), run(*words, "--json", "out.json"), run(*words, "--json", "-")
+    plain, saved, printed = (
+        run(*words),
+        run(*words, "--json", "out.json"),
+        run(*words, "--json", "-"),
+    )
     assert plain.exit_code == saved.exit_code == printed.exit_code == 0, printed.output
     assert saved.stdout == plain.stdout
     assert json.loads(printed.stdout) == json.loads(Path("out.json").read_text())
@@ -92,12 +114,21 @@ def test_json_is_a_file_or_standard_output(words: tuple[str, ...]) -> None:
 @pytest.mark.slow
 def test_pipes_of_a_shell() -> None:
     discover = " ".join(SEARCH)
-    done = in_a_shell(f"causalcontext {discover} data.csv --json /dev/stdout | causalcontext explain /dev/stdin A B")
-    assert (done.returncode, done.stdout) == (0, run("explain", "r.json", "A", "B").stdout), done.stderr
+    done = in_a_shell(
+        f"causalcontext {discover} data.csv --json /dev/stdout | causalcontext explain"
+        " /dev/stdin A B"
+    )
+    assert (done.returncode, done.stdout) == (
+        0,
+        run("explain", "r.json", "A", "B").stdout,
+    ), done.stderr
     done = in_a_shell("causalcontext check <(cat data.csv) --context R | tail -1")
     assert (done.returncode, done.stdout) == (0, "usable\n"), done.stderr
     os.mkfifo("pipe.csv")
-    done = in_a_shell("cat data.csv > pipe.csv & causalcontext check pipe.csv --context R --json - > told.json; wait")
+    done = in_a_shell(
+        "cat data.csv > pipe.csv & causalcontext check pipe.csv --context R --json - > told.json;"
+        " wait"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(Path("told.json").read_text())["usable"] is True
 
@@ -113,7 +144,9 @@ def test_contexts_of_a_folder(table: pd.DataFrame, monkeypatch: pytest.MonkeyPat
     random = np.random.default_rng(1)
     wet = random.random(600) < 0.5
     x, noise = random.standard_normal((2, 600))
-    changing = pd.DataFrame({"X": x, "Y": np.where(wet, 2.0, -2.0) * x + noise, "R": np.where(wet, "wet", "dry")})
+    changing = pd.DataFrame(
+        {"X": x, "Y": np.where(wet, 2.0, -2.0) * x + noise, "R": np.where(wet, "wet", "dry")}
+    )
     Path("parts").mkdir()
     changing[:250].to_parquet("parts/a.parquet")
     changing[250:].to_parquet("parts/b.parquet")

@@ -1,4 +1,6 @@
-"""`explain`, `plot`, `report`, `export`: a saved result is shown, and what cannot be shown is one sentence."""
+"""`explain`, `plot`, `report`, `export`: a saved result is shown, and what cannot be shown is one
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,16 @@ def test_explain_as_json(soil: cc.ContextGraphs) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    rest_slow([["a.svg", "--kind", "union"], ["b.png", "--only", "wet"], ["a.png"], ["a.pdf", "--kind", "difference"]],
-              fast=2),
-)  # fmt: skip
+    rest_slow(
+        [
+            ["a.svg", "--kind", "union"],
+            ["b.png", "--only", "wet"],
+            ["a.png"],
+            ["a.pdf", "--kind", "difference"],
+        ],
+        fast=2,
+    ),
+)
 def test_plot_writes_a_picture(words: list[str]) -> None:
     assert run("plot", "r.json", *words).exit_code == 0
     assert Path(words[0]).stat().st_size > 1000
@@ -82,11 +91,17 @@ def test_export_to_a_file(soil: cc.ContextGraphs) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["explain", "r.json", "precipitation", "runof"], "there is no variable 'runof'; did you mean 'runoff'?"),
+        (
+            ["explain", "r.json", "precipitation", "runof"],
+            "there is no variable 'runof'; did you mean 'runoff'?",
+        ),
         (["explain", "nowhere.json", "a", "b"], "result file 'nowhere.json' cannot be read"),
         (["plot", "r.json", "a.bmp"], "its name must end with .png, .svg or .pdf"),
         (["plot", "r.json", "a.png", "--kind", "unoin"], "did you mean 'union'?"),
-        (["plot", "r.json", "a.png", "--only", "wett"], "there is no context 'wett'; did you mean 'wet'?"),
+        (
+            ["plot", "r.json", "a.png", "--only", "wett"],
+            "there is no context 'wett'; did you mean 'wet'?",
+        ),
         (["plot", "r.json", "missing/a.png"], "there is no folder missing"),
         (["report", "r.json", "missing/a.html"], "there is no folder missing"),
         (["report", "r.json", "r.json"], "it is an input of the same command"),
@@ -108,7 +123,16 @@ def test_every_command_helps() -> None:
 def test_hostile_names_go_all_the_way() -> None:
     hostile.table().to_csv("hostile.csv", index=False)
     assert (
-        run("discover", "hostile.csv", "--context", hostile.CONTEXT, "--json", "h.json", "--report", "h.html").exit_code
+        run(
+            "discover",
+            "hostile.csv",
+            "--context",
+            hostile.CONTEXT,
+            "--json",
+            "h.json",
+            "--report",
+            "h.html",
+        ).exit_code
         == 0
     )
     assert run("plot", "h.json", "h.png").exit_code == 0
@@ -125,7 +149,9 @@ def test_changes_between_contexts() -> None:
     assert "precipitation --> runoff" in answer.stdout
     found = json.loads(run("changes", "r.json", "dry", "wet", "--json", "-").stdout)
     assert {row["target"] for row in found if row["claimed"]} == {"runoff", "evapotranspiration"}
-    assert run("changes", "r.json", "dry", "wett").stderr.startswith("error: there is no context 'wett'; did you mean")
+    assert run("changes", "r.json", "dry", "wett").stderr.startswith(
+        "error: there is no context 'wett'; did you mean"
+    )
 
 
 def test_simulated_tables_can_be_searched() -> None:
@@ -136,7 +162,12 @@ def test_simulated_tables_can_be_searched() -> None:
     again = run("simulate", "again.csv", "--rows", "300", "--seed", "3")
     assert Path("again.csv").read_text() == Path("table.csv").read_text()
     assert again.stdout == answer.stdout
-    for words in (["table.txt"], ["t.csv", "--rows", "0"], ["t.csv", "--density", "3"], ["none/t.csv"]):
+    for words in (
+        ["table.txt"],
+        ["t.csv", "--rows", "0"],
+        ["t.csv", "--density", "3"],
+        ["none/t.csv"],
+    ):
         refused = run("simulate", *words)
         assert refused.exit_code == 2
         assert refused.stderr.startswith("error: ")

@@ -17,7 +17,9 @@ from causalcontext.data.tables import read_table
 
 pa = pytest.importorskip("pyarrow")
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
 TEST = {"method": "pc-ac", "test": "partial-correlation", "alpha": 0.01}
 
 
@@ -68,7 +70,9 @@ def test_worker_processes_of_dask():
     dataframe = pytest.importorskip("dask.dataframe")
     distributed = pytest.importorskip("dask.distributed")
     table = make_table()
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
     with cluster, distributed.Client(cluster) as client:
         parted = dataframe.from_pandas(table, npartitions=5, sort=False)
         found = cc.scan(parted, "R", sample=700)
@@ -78,7 +82,9 @@ def test_worker_processes_of_dask():
 
 @pytest.fixture(scope="module")
 def spark():
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'causalcontext[spark]'")
+    sql = pytest.importorskip(
+        "pyspark.sql", reason="pyspark is not installed: pip install 'causalcontext[spark]'"
+    )
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, and there is none on the path")
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -90,9 +96,13 @@ def spark():
 
 
 def on_spark(session, table, partitions):
-    """The table in partitions, in its order; made of rows, since Spark warns of recent versions of pandas."""
+    """The table in partitions, in its order; made of rows, since Spark warns of recent versions of
+    pandas.
+    """
     rows = [tuple(row) for row in table.astype(object).to_numpy().tolist()]
-    return session.createDataFrame(session.sparkContext.parallelize(rows, partitions), list(table.columns))
+    return session.createDataFrame(
+        session.sparkContext.parallelize(rows, partitions), list(table.columns)
+    )
 
 
 @pytest.mark.parametrize("partitions", [1, 3, 20])
@@ -104,7 +114,9 @@ def test_spark_gives_the_same(spark, partitions):
 def test_spark_tables_are_searched_by_discover(spark):
     table = make_table(600)
     parted = on_spark(spark, table, 2)
-    assert dict(cc.discover(parted, "R", **TEST).graphs) == dict(cc.discover(table, "R", **TEST).graphs)
+    assert dict(cc.discover(parted, "R", **TEST).graphs) == dict(
+        cc.discover(table, "R", **TEST).graphs
+    )
     with pytest.raises(cc.NotYetError, match="holds string"):
         cc.scan(on_spark(spark, table.assign(T="text"), 2), "R")
     with pytest.raises(cc.OptionError, match="listwise"):
@@ -117,11 +129,18 @@ def test_spark_tables_that_cannot_be_added_up(spark):
     parted = on_spark(spark, make_table(600), 2)
     timed = parted.withColumn("A", functions.current_timestamp())
     failing = parted.withColumn("A", functions.udf(lambda value: 1 / 0, "double")("A"))
-    many = spark.range(4000).select((functions.col("id") % 1500).alias("R"), functions.rand(1).alias("A"),
-                                    functions.rand(2).alias("B"))  # fmt: skip
+    many = spark.range(4000).select(
+        (functions.col("id") % 1500).alias("R"),
+        functions.rand(1).alias("A"),
+        functions.rand(2).alias("B"),
+    )
     exact = parted.withColumn("A", functions.col("A").cast("decimal(10,3)"))
     assert cc.scan(exact, "R").rows == 600
-    for source, words in ((timed, "holds timestamp"), (failing, "ZeroDivisionError.*PYSPARK_PYTHON"),
-                          (many, "^R has more than 1000 values"), (parted.filter("A > 1e9"), "no rows")):  # fmt: skip
+    for source, words in (
+        (timed, "holds timestamp"),
+        (failing, "ZeroDivisionError.*PYSPARK_PYTHON"),
+        (many, "^R has more than 1000 values"),
+        (parted.filter("A > 1e9"), "no rows"),
+    ):
         with pytest.raises(cc.CausalContextError, match=words):
             cc.scan(source, "R")

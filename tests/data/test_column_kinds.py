@@ -13,7 +13,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, plain_values, value_families
+from causalcontext.data.columns import (
+    Column,
+    Kind,
+    declared_kinds,
+    infer_kind,
+    plain_values,
+    value_families,
+)
 from causalcontext.errors import DataError, OptionError
 
 
@@ -81,7 +88,8 @@ def test_text_categories_and_truth_values_are_categorical(native: Any) -> None:
 @pytest.mark.parametrize(("finding", "native"), UNUSABLE.items(), ids=UNUSABLE)
 def test_anything_else_is_an_error_that_names_column_and_dtype(finding: str, native: Any) -> None:
     with pytest.raises(
-        DataError, match=f"column 'c' has dtype {finding}(, .* convert it to numbers or|; .* pass time='c')"
+        DataError,
+        match=f"column 'c' has dtype {finding}(, .* convert it to numbers or|; .* pass time='c')",
     ):
         infer_kind(column_of(native))
 
@@ -118,7 +126,9 @@ def test_declared_kinds_of_unknown_columns_get_a_suggestion() -> None:
 
 
 def test_unknown_kinds_are_rejected() -> None:
-    with pytest.raises(OptionError, match=r"kind of column 'a' is 'categoric', .* did you mean 'categorical'"):
+    with pytest.raises(
+        OptionError, match=r"kind of column 'a' is 'categoric', .* did you mean 'categorical'"
+    ):
         declared_kinds({"a": "categoric"}, ("a",))
     with pytest.raises(OptionError, match="expected a mapping"):
         declared_kinds(["a"], ("a",))  # type: ignore[arg-type]

@@ -1,4 +1,6 @@
-"""Missing cells by a model: EM against the observed likelihood, honest numbers of rows, completed tables."""
+"""Missing cells by a model: EM against the observed likelihood, honest numbers of rows, completed
+tables.
+"""
 
 import numpy as np
 import pandas as pd
@@ -21,23 +23,32 @@ def table(rows=200, share=0.2, seed=0, columns=4):
     r = random.integers(2, size=rows)
     values = [random.standard_normal(rows)]
     for _ in range(columns - 1):
-        values.append((0.8 * values[-1] if len(values) > 1 else r * values[-1]) + random.standard_normal(rows))
+        values.append(
+            (0.8 * values[-1] if len(values) > 1 else r * values[-1]) + random.standard_normal(rows)
+        )
     names = "ABCDEFGH"[:columns]
     frame = pd.DataFrame(dict(zip(names, values, strict=True)))
     return frame.mask(random.random(frame.shape) < share).assign(R=np.where(r, "wet", "dry"))
 
 
 def observed_likelihood(parameters, values, seen):
-    """The log-likelihood of what is seen, row by row, and of the rows without correlation that are added."""
+    """The log-likelihood of what is seen, row by row, and of the rows without correlation that are
+    added.
+    """
     q = values.shape[1]
     mean, root = parameters[:q], np.zeros((q, q))
     root[np.tril_indices(q)] = parameters[q:]
     covariance = root @ root.T + 1e-9 * np.eye(q)
-    total = -0.5 * PRIOR_ROWS * (np.linalg.slogdet(covariance)[1] + np.trace(np.linalg.inv(covariance)))
+    total = (
+        -0.5 * PRIOR_ROWS * (np.linalg.slogdet(covariance)[1] + np.trace(np.linalg.inv(covariance)))
+    )
     for there in np.unique(seen, axis=0):
         rows, inside = (seen == there).all(axis=1), covariance[np.ix_(there, there)]
         away = values[rows][:, there] - mean[there]
-        total -= 0.5 * (rows.sum() * np.linalg.slogdet(inside)[1] + np.sum(away.T * np.linalg.solve(inside, away.T)))
+        total -= 0.5 * (
+            rows.sum() * np.linalg.slogdet(inside)[1]
+            + np.sum(away.T * np.linalg.solve(inside, away.T))
+        )
     return total
 
 
@@ -47,7 +58,9 @@ def test_em_finds_the_largest_likelihood_of_what_is_seen(monkeypatch):
     data = read_table(table(40, 0.25, columns=3).drop(columns="R"), None)
     columns = completion._columns(data)
     model, start = fit(columns), np.concatenate([np.zeros(3), np.eye(3)[np.tril_indices(3)]])
-    best = scipy.optimize.minimize(lambda x: -observed_likelihood(x, columns.values, columns.seen), start, tol=1e-10)
+    best = scipy.optimize.minimize(
+        lambda x: -observed_likelihood(x, columns.values, columns.seen), start, tol=1e-10
+    )
     root = np.zeros((3, 3))
     root[np.tril_indices(3)] = best.x[3:]
     np.testing.assert_allclose(model.mean[0], best.x[:3], atol=1e-3)
@@ -69,11 +82,16 @@ def test_unrelated_columns_have_the_information_of_the_rows_that_have_both():
     data = read_table(table(300, 0.3).drop(columns="R"), None)
     columns = completion._columns(data)
     q = columns.values.shape[1]
-    nothing = completion.NormalCells(np.ones(1), np.zeros((1, q)), np.eye(q)[None], 300 * np.eye(q)[None],
-                                     np.array([300.0]))  # fmt: skip
+    nothing = completion.NormalCells(
+        np.ones(1), np.zeros((1, q)), np.eye(q)[None], 300 * np.eye(q)[None], np.array([300.0])
+    )
     both = columns.seen[:, 0] & columns.seen[:, 1]
-    assert Information(columns, nothing).share(0, 1, (), [0]) == pytest.approx(both.mean(), abs=1e-6)
-    assert Information(columns, nothing).share(0, 1, (2,), [0]) == pytest.approx(both.mean(), abs=1e-6)
+    assert Information(columns, nothing).share(0, 1, (), [0]) == pytest.approx(
+        both.mean(), abs=1e-6
+    )
+    assert Information(columns, nothing).share(0, 1, (2,), [0]) == pytest.approx(
+        both.mean(), abs=1e-6
+    )
 
 
 @pytest.mark.slow
@@ -83,13 +101,18 @@ def test_information_is_one_over_the_variance_of_what_em_estimates(given):
     for seed in range(300):
         random = np.random.default_rng([seed, 7])
         z, w = random.standard_normal((2, 250))
-        x, y = 0.8 * z + 0.5 * w + random.standard_normal(250), 0.8 * z + random.standard_normal(250)
+        x, y = (
+            0.8 * z + 0.5 * w + random.standard_normal(250),
+            0.8 * z + random.standard_normal(250),
+        )
         if given == ():  # the pair itself has to be independent
             y = random.standard_normal(250)
         if given == (2, 3):
             y = y + 0.5 * w
         wide = np.column_stack([x, y, z, w])
-        data = read_table(pd.DataFrame(wide, columns=list("abcd")).mask(random.random(wide.shape) < 0.3), None)
+        data = read_table(
+            pd.DataFrame(wide, columns=list("abcd")).mask(random.random(wide.shape) < 0.3), None
+        )
         columns = completion._columns(data)
         model = fit(columns)
         inverse = np.linalg.inv(model.covariance[0][np.ix_([0, 1, *given], [0, 1, *given])])
@@ -101,20 +124,33 @@ def test_information_is_one_over_the_variance_of_what_em_estimates(given):
 def test_answers_for_completed_tables_are_pooled_by_d2():
     p = np.array([[0.01, 0.5, 0.2], [0.03, 0.6, 0.001], [0.02, 0.4, 0.05]])
     df = np.array([1.0, 2.0, 3.0])
-    answers = [Outcomes(scipy.stats.chi2.isf(row, df), df, row, np.full(3, 9), np.zeros(3, np.int8)) for row in p]
+    answers = [
+        Outcomes(scipy.stats.chi2.isf(row, df), df, row, np.full(3, 9), np.zeros(3, np.int8))
+        for row in p
+    ]
     found, m = pooled(answers, [Label("any")]), 3
     for place, k in enumerate([1, 2, 3]):  # Li, Meng, Raghunathan and Rubin (1991), by hand
         w = [scipy.stats.chi2.isf(row[place], k) for row in p]
         r = (1 + 1 / m) * sum((np.sqrt(one) - np.mean(np.sqrt(w))) ** 2 for one in w) / (m - 1)
         d = (np.mean(w) / k - (m + 1) / (m - 1) * r) / (1 + r)
-        expected = scipy.stats.f.sf(d, k, k ** (-3 / m) * (m - 1) * (1 + 1 / r) ** 2) if d > 0 else 1.0
+        expected = (
+            scipy.stats.f.sf(d, k, k ** (-3 / m) * (m - 1) * (1 + 1 / r) ** 2) if d > 0 else 1.0
+        )
         assert found.p[place] == pytest.approx(expected)
 
 
 def test_degrees_of_freedom_of_students_t_are_none_of_a_chi_squared_statistic():
     p = [np.array([0.01]), np.array([0.02]), np.array([0.015])]
-    answers = [Outcomes(scipy.stats.t.isf(own / 2, 195), np.array([195.0]), own, np.array([200]), np.zeros(1, np.int8))
-               for own in p]  # fmt: skip
+    answers = [
+        Outcomes(
+            scipy.stats.t.isf(own / 2, 195),
+            np.array([195.0]),
+            own,
+            np.array([200]),
+            np.zeros(1, np.int8),
+        )
+        for own in p
+    ]
     assert 0.01 < pooled(answers, [Label("sandwich")]).p[0] < 0.05
 
 
@@ -122,10 +158,26 @@ def test_a_change_between_contexts_by_moments_is_the_one_of_the_rows_where_nothi
     random = np.random.default_rng(3)
     r, z = random.integers(3, size=240), random.exponential(size=240)
     y = z + 0.2 * r + random.standard_normal(240)
-    frame = pd.DataFrame({"z": z, "y": y, "w": 0.5 * z**2 + random.standard_normal(240) * np.where(r, 1, 1.3), "R": r})
+    frame = pd.DataFrame(
+        {
+            "z": z,
+            "y": y,
+            "w": 0.5 * z**2 + random.standard_normal(240) * np.where(r, 1, 1.3),
+            "R": r,
+        }
+    )
     data, test = read_table(frame, "R"), find_test("auto")
-    asked = [CIQuery(1, 3, ()), CIQuery(3, 1, (0,)), CIQuery(2, 3, (0, 1)), CIQuery(2, 3, ()), CIQuery(0, 3, (2,))]
-    expected, found = prepare(data, test, "raise")[2].answer(asked), PreparedCompletions(test, complete(data, 0))
+    asked = [
+        CIQuery(1, 3, ()),
+        CIQuery(3, 1, (0,)),
+        CIQuery(2, 3, (0, 1)),
+        CIQuery(2, 3, ()),
+        CIQuery(0, 3, (2,)),
+    ]
+    expected, found = (
+        prepare(data, test, "raise")[2].answer(asked),
+        PreparedCompletions(test, complete(data, 0)),
+    )
     found = found.answer(asked)
     assert 1e-5 < expected.p.min() < 0.05
     np.testing.assert_allclose(found.p, expected.p, rtol=1e-4)
@@ -189,7 +241,10 @@ def test_without_holes_model_changes_nothing():
 
 def test_effects_stability_and_files_of_a_modelled_table(tmp_path):
     result = cc.discover(
-        table(400, 0.15, seed=3), "R", missing="model", knowledge=cc.Knowledge(tiers=[["A"], ["B"], ["C"], ["D"]])
+        table(400, 0.15, seed=3),
+        "R",
+        missing="model",
+        knowledge=cc.Knowledge(tiers=[["A"], ["B"], ["C"], ["D"]]),
     )
     effect = result.effects("C", "D").iloc[0]
     assert effect["low"] < 0.8 < effect["high"]
@@ -208,8 +263,12 @@ def test_what_missing_offers_first():
         r'"listwise" to drop the rows that have one, which keeps \d+ of 200, or "testwise"',
     ):
         cc.discover(table(), "R")
-    with pytest.raises(cc.CausalContextError, match="column 'A' has 3 values, missing='model' needs 10"):
-        cc.discover(table().assign(A=[1.0, 2.0, 3.0] + [np.nan] * 197), "R", missing="model", keep=["A"])
+    with pytest.raises(
+        cc.CausalContextError, match="column 'A' has 3 values, missing='model' needs 10"
+    ):
+        cc.discover(
+            table().assign(A=[1.0, 2.0, 3.0] + [np.nan] * 197), "R", missing="model", keep=["A"]
+        )
 
 
 @pytest.mark.slow
@@ -218,11 +277,22 @@ def test_level_and_power_with_a_third_of_the_cells_missing():
     for seed in range(80):
         random = np.random.default_rng([seed, 9])
         z, r = random.standard_normal(200), random.integers(2, size=200)
-        wide = np.column_stack([z + random.standard_normal(200), z + random.standard_normal(200), z + 0.8 * r])
-        frame = pd.DataFrame(wide, columns=list("XYZ")).mask(random.random(wide.shape) < 0.3).assign(R=r)
+        wide = np.column_stack(
+            [z + random.standard_normal(200), z + random.standard_normal(200), z + 0.8 * r]
+        )
+        frame = (
+            pd.DataFrame(wide, columns=list("XYZ"))
+            .mask(random.random(wide.shape) < 0.3)
+            .assign(R=r)
+        )
         completed = complete(read_table(frame, "R"), seed)
         for test, p in found.items():
-            asked = [CIQuery(0, 1, (2, 3)), CIQuery(0, 3, ()), CIQuery(0, 2, ()), CIQuery(2, 3, (0,))]
+            asked = [
+                CIQuery(0, 1, (2, 3)),
+                CIQuery(0, 3, ()),
+                CIQuery(0, 2, ()),
+                CIQuery(2, 3, (0,)),
+            ]
             p.append(PreparedCompletions(find_test(test), completed).answer(asked).p)
     for p in found.values():
         rejected = (np.array(p) < 0.05).sum(axis=0)
@@ -244,19 +314,28 @@ CONTEXTS = {
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "auto"])
 def test_modelled_cells_go_with_every_method_context_and_question(method, context, lags, tmp_path):
-    """Kinds of all sorts, a tenth of the cells missing: what a result answers without holes it answers with them."""
+    """Kinds of all sorts, a tenth of the cells missing: what a result answers without holes it
+    answers with them.
+    """
     random = np.random.default_rng(9)
     x, y, z = random.normal(size=(3, 400))
-    table = pd.DataFrame({"X": x - 0.5, "Y": 4.0 - x + y, "Z": np.where(y + z > 0.0, "high", "low").astype(object)})
+    table = pd.DataFrame(
+        {"X": x - 0.5, "Y": 4.0 - x + y, "Z": np.where(y + z > 0.0, "high", "low").astype(object)}
+    )
     table["W"] = random.poisson(np.exp(0.4 * y))
     holes = random.random((400, 4)) < 0.1
     holes[:, 0] &= context not in ("threshold", "bins")
     table = table.astype({"W": float}).mask(holes)
-    table = table.assign(R=np.where(y + random.normal(size=400) > 0.0, "r", "q"), S=random.choice(["s", "t"], size=400))
+    table = table.assign(
+        R=np.where(y + random.normal(size=400) > 0.0, "r", "q"),
+        S=random.choice(["s", "t"], size=400),
+    )
     if context != "two":
         table = table.drop(columns=["S"] if context == "one" else ["R", "S"])
     options = {} if lags is None else {"lags": lags}
-    result = cc.discover(table, CONTEXTS[context], method=method, missing="model", kinds={"W": "count"}, **options)
+    result = cc.discover(
+        table, CONTEXTS[context], method=method, missing="model", kinds={"W": "count"}, **options
+    )
     assert result.complete
     assert not result.edges().empty
     assert str(result.explain("X", "Y"))

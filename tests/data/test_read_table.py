@@ -1,4 +1,6 @@
-"""Every kind of table gives the same `Dataset`; every table that cannot be used gets one clear sentence."""
+"""Every kind of table gives the same `Dataset`; every table that cannot be used gets one clear
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -81,18 +83,39 @@ def test_numeric_columns_are_not_copied() -> None:
     assert np.shares_memory(read_table(array, None, names=["a", "b", "c"]).columns[1], array)
 
 
-def test_a_wide_table_is_read_by_blocks_as_column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wide_table_is_read_by_blocks_as_column_by_column(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(3)
-    dtypes = ("float64", "float32", "int64", "int32", ">f8", "Float64", "uint8", "boolean", "float64")
-    frame = pd.DataFrame({f"x{j}": pd.Series(rng.integers(0, 2, ROWS)).astype(dtypes[j % 9]) for j in range(70)})
+    dtypes = (
+        "float64",
+        "float32",
+        "int64",
+        "int32",
+        ">f8",
+        "Float64",
+        "uint8",
+        "boolean",
+        "float64",
+    )
+    frame = pd.DataFrame(
+        {f"x{j}": pd.Series(rng.integers(0, 2, ROWS)).astype(dtypes[j % 9]) for j in range(70)}
+    )
     frame.insert(30, "R", np.resize(["wet", "dry"], ROWS))
     frame[frame.columns[::9]] += rng.normal(size=(ROWS, 1))
-    tables = [frame, frame[[name for j, name in enumerate(frame) if j % 9 in (0, 1, 2, 3, 8) or name == "R"]]]
+    tables = [
+        frame,
+        frame[[name for j, name in enumerate(frame) if j % 9 in (0, 1, 2, 3, 8) or name == "R"]],
+    ]
     by_blocks = [read_table(table, "R") for table in tables]
     monkeypatch.setattr("causalcontext.data.tables.MANY_COLUMNS", 1000)
     for found, table in zip(by_blocks, tables, strict=True):
         expected = read_table(table, "R")
-        assert (found.names, found.kinds, found.dtypes) == (expected.names, expected.kinds, expected.dtypes)
+        assert (found.names, found.kinds, found.dtypes) == (
+            expected.names,
+            expected.kinds,
+            expected.dtypes,
+        )
         for ours, theirs in zip(found.columns, expected.columns, strict=True):
             assert ours.dtype == theirs.dtype
             np.testing.assert_array_equal(ours, theirs)
@@ -100,13 +123,22 @@ def test_a_wide_table_is_read_by_blocks_as_column_by_column(monkeypatch: pytest.
 
 
 def test_a_masked_array_has_missing_values() -> None:
-    array = np.ma.masked_array(np.arange(6.0).reshape(3, 2), mask=np.array([[0, 0], [1, 0], [0, 0]], dtype=bool))
-    np.testing.assert_array_equal(read_table(array, None, names=["a", "b"]).columns[0], [0.0, np.nan, 4.0])
+    array = np.ma.masked_array(
+        np.arange(6.0).reshape(3, 2), mask=np.array([[0, 0], [1, 0], [0, 0]], dtype=bool)
+    )
+    np.testing.assert_array_equal(
+        read_table(array, None, names=["a", "b"]).columns[0], [0.0, np.nan, 4.0]
+    )
 
 
 def test_without_a_context_all_rows_are_of_one_level() -> None:
     data = read_table(small_frame()[["x", "y"]], None)
-    assert (data.context, data.context_name, data.values, data.system) == (None, None, ("all",), (0, 1))
+    assert (data.context, data.context_name, data.values, data.system) == (
+        None,
+        None,
+        ("all",),
+        (0, 1),
+    )
     assert not data.codes.any()
 
 
@@ -118,11 +150,20 @@ LEVELS = {
     "str": (alternating("b", "a", "c"), ("a", "b", "c")),
     "nullable Int64": (pd.array(alternating(2, None, 10), dtype="Int64"), (2, 10)),
     "nullable boolean": (pd.array(alternating(True, None, False), dtype="boolean"), (False, True)),
-    "huge int with gaps": (pd.array(alternating(2**60, None, 2**60 + 1), dtype="Int64"), (2**60, 2**60 + 1)),
+    "huge int with gaps": (
+        pd.array(alternating(2**60, None, 2**60 + 1), dtype="Int64"),
+        (2**60, 2**60 + 1),
+    ),
     "pyarrow int": (pd.array(alternating(2, None, 10), dtype="int64[pyarrow]"), (2, 10)),
     "objects with None": (objects(2, None, 10), (2, 10)),
-    "category": (pd.Categorical(alternating("b", "a"), categories=["b", "unused", "a"]), ("b", "a")),
-    "ordered category": (pd.Categorical(alternating("lo", "hi"), ["lo", "hi"], ordered=True), ("lo", "hi")),
+    "category": (
+        pd.Categorical(alternating("b", "a"), categories=["b", "unused", "a"]),
+        ("b", "a"),
+    ),
+    "ordered category": (
+        pd.Categorical(alternating("lo", "hi"), ["lo", "hi"], ordered=True),
+        ("lo", "hi"),
+    ),
     "category of int": (pd.Categorical(alternating(1, None, 3), categories=[3, 2, 1]), (3, 1)),
     "category of float": (pd.Categorical(alternating(0.5, 0.1)), (0.1, 0.5)),
 }
@@ -157,8 +198,13 @@ def test_polars_levels() -> None:
 
 def test_pyarrow_dictionaries_keep_their_order_across_chunks() -> None:
     half = ROWS // 2
-    chunks = [pa.array(values).dictionary_encode() for values in (["wet"] * half, [None, "dry"] * (half // 2))]
-    table = pa.Table.from_pandas(small_frame().drop(columns="R")).append_column("R", pa.chunked_array(chunks))
+    chunks = [
+        pa.array(values).dictionary_encode()
+        for values in (["wet"] * half, [None, "dry"] * (half // 2))
+    ]
+    table = pa.Table.from_pandas(small_frame().drop(columns="R")).append_column(
+        "R", pa.chunked_array(chunks)
+    )
     data = read_table(table, "R")
     assert data.values == ("wet", "dry")
     assert data.codes[[0, half, half + 1]].tolist() == [0, -1, 1]
@@ -193,7 +239,9 @@ def test_columns_without_values_are_continuous_and_missing() -> None:
 
 
 def test_kinds_override_what_the_dtypes_say() -> None:
-    frame = small_frame(alternating(1.5, 0.5)).assign(x=alternating(True, False), y=alternating("1.5", None))
+    frame = small_frame(alternating(1.5, 0.5)).assign(
+        x=alternating(True, False), y=alternating("1.5", None)
+    )
     kinds = {"R": "categorical", "x": "continuous", "y": "continuous"}
     data = read_table(frame, "R", kinds=kinds)
     assert data.values == (0.5, 1.5)
@@ -222,25 +270,53 @@ def test_position_suggests_a_name() -> None:
 FRAME = small_frame()
 BAD_TABLES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no rows": (FRAME.iloc[:0], {}, "the table has no rows"),
-    "one system variable": (FRAME[["x", "R"]], {}, "1 column besides the context 'R'; at least 2 are needed"),
-    "one column, no context": (FRAME[["x"]], {"context": None}, "the table has 1 column; at least 2"),
+    "one system variable": (
+        FRAME[["x", "R"]],
+        {},
+        "1 column besides the context 'R'; at least 2 are needed",
+    ),
+    "one column, no context": (
+        FRAME[["x"]],
+        {"context": None},
+        "the table has 1 column; at least 2",
+    ),
     "unknown context": (
         FRAME.rename(columns={"R": "regime"}),
         {"context": "regimes"},
         "did you mean 'regime'",
     ),
-    "duplicates": (FRAME.set_axis(["x", "R", "x", "z"], axis=1), {}, "several columns called 'x'; rename"),
-    "duplicates as text": (FRAME.set_axis([1, "R", "1", "z"], axis=1), {}, "several columns called '1'"),
-    "duplicates in pyarrow": (pa.table([[1], [2]], names=["x", "x"]), {}, "several columns called 'x'"),
+    "duplicates": (
+        FRAME.set_axis(["x", "R", "x", "z"], axis=1),
+        {},
+        "several columns called 'x'; rename",
+    ),
+    "duplicates as text": (
+        FRAME.set_axis([1, "R", "1", "z"], axis=1),
+        {},
+        "several columns called '1'",
+    ),
+    "duplicates in pyarrow": (
+        pa.table([[1], [2]], names=["x", "x"]),
+        {},
+        "several columns called 'x'",
+    ),
     "several levels of names": (
         FRAME.set_axis(pd.MultiIndex.from_product([["a", "b"], [1, 2]]), axis=1),
         {},
         "MultiIndex",
     ),
-    "one level": (small_frame("dry"), {}, r"context 'R' has 1 level \('dry'\); at least 2 are needed"),
+    "one level": (
+        small_frame("dry"),
+        {},
+        r"context 'R' has 1 level \('dry'\); at least 2 are needed",
+    ),
     "one level, int": (small_frame(3), {}, r"context 'R' has 1 level \(3\)"),
     "no level": (small_frame(objects(None)), {}, "context 'R' has no value in any row"),
-    "identifier": (small_frame(range(ROWS)), {}, "has 40 levels in 40 rows, which looks like an identifier"),
+    "identifier": (
+        small_frame(range(ROWS)),
+        {},
+        "has 40 levels in 40 rows, which looks like an identifier",
+    ),
     "float context": (
         small_frame(alternating(0.5, 1.0)),
         {},
@@ -292,21 +368,35 @@ BAD_TABLES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "1-D array": (np.zeros(3), {"names": ["x"]}, "the array has 1 dimensions, expected 2"),
     "3-D array": (np.zeros((3, 3, 3)), {"names": ["x"]}, "the array has 3 dimensions, expected 2"),
     "array without names": (np.zeros((3, 4)), {}, r"no column names; pass names=\[...\] with 4"),
-    "wrong number of names": (np.zeros((3, 4)), {"names": ["x", "R"]}, "expected one name for each of the 4"),
-    "names in one text": (np.zeros((3, 4)), {"names": "xRyz"}, "expected one name for each of the 4"),
+    "wrong number of names": (
+        np.zeros((3, 4)),
+        {"names": ["x", "R"]},
+        "expected one name for each of the 4",
+    ),
+    "names in one text": (
+        np.zeros((3, 4)),
+        {"names": "xRyz"},
+        "expected one name for each of the 4",
+    ),
     "continuous context in an array": (
         FRAME[["x", "y", "z"]].to_numpy(),
         {"names": ["R", "y", "z"]},
         "context 'R' is continuous",
     ),
-    "no table": ([1, 2, 3], {}, "the table is of type list, expected a pandas, polars or pyarrow table"),
+    "no table": (
+        [1, 2, 3],
+        {},
+        "the table is of type list, expected a pandas, polars or pyarrow table",
+    ),
     "a series": (FRAME["x"], {}, "the table is of type Series"),
     "unequal lengths": ({"x": [1, 2], "R": [1]}, {}, "the mapping is not a table"),
 }
 
 
 @pytest.mark.parametrize(("table", "arguments", "message"), BAD_TABLES.values(), ids=BAD_TABLES)
-def test_bad_tables_get_one_clear_sentence(table: Any, arguments: dict[str, Any], message: str) -> None:
+def test_bad_tables_get_one_clear_sentence(
+    table: Any, arguments: dict[str, Any], message: str
+) -> None:
     with pytest.raises(DataError, match=message) as caught:
         read_table(table, **{"context": "R", **arguments})
     assert "\n" not in str(caught.value)
@@ -315,11 +405,21 @@ def test_bad_tables_get_one_clear_sentence(table: Any, arguments: dict[str, Any]
 @pytest.mark.parametrize("backend", [lambda frame: frame, pa.Table.from_pandas])
 def test_categorical_system_variables_become_codes(backend: Callable[[pd.DataFrame], Any]) -> None:
     frame = small_frame().assign(smoker=alternating("yes", "no"), arm=alternating(True, False))
-    frame["grade"] = pd.Categorical(alternating("low", "high"), categories=["low", "high"], ordered=True)
+    frame["grade"] = pd.Categorical(
+        alternating("low", "high"), categories=["low", "high"], ordered=True
+    )
     data = read_table(backend(frame), "R")
     places = [data.position(name) for name in ("smoker", "arm", "grade")]
-    assert [data.kinds[place].value for place in places] == ["categorical", "categorical", "ordered"]
-    assert [data.categories[place] for place in places] == [("no", "yes"), (False, True), ("low", "high")]
+    assert [data.kinds[place].value for place in places] == [
+        "categorical",
+        "categorical",
+        "ordered",
+    ]
+    assert [data.categories[place] for place in places] == [
+        ("no", "yes"),
+        (False, True),
+        ("low", "high"),
+    ]
     codes = [data.columns[place].tolist()[:2] for place in places]
     assert codes == [[1, 0], [1, 0], [0, 1]]
 
@@ -355,11 +455,15 @@ def test_text_that_is_mostly_numbers_names_the_one_that_is_not() -> None:
 
 
 def test_several_contexts_are_read_like_one() -> None:
-    frame = pd.DataFrame({"x": np.arange(12.0), "y": np.arange(12.0) % 5, "R": list("aabb") * 3, "S": [1, 2, 2] * 4})
+    frame = pd.DataFrame(
+        {"x": np.arange(12.0), "y": np.arange(12.0) % 5, "R": list("aabb") * 3, "S": [1, 2, 2] * 4}
+    )
     data = read_table(frame, ["S", "R"])
     assert data.levels == ((1, 2), ("a", "b"))
     assert data.values == ((1, "a"), (1, "b"), (2, "a"), (2, "b"))
-    assert [data.values[code] for code in data.codes] == list(zip(frame["S"], frame["R"], strict=True))
+    assert [data.values[code] for code in data.codes] == list(
+        zip(frame["S"], frame["R"], strict=True)
+    )
     frame.loc[3, "R"] = None
     assert read_table(frame, ["S", "R"]).codes[3] == -1
     one, two = read_table(frame, "R"), read_table(frame, ["R"])
@@ -373,17 +477,24 @@ def test_names_are_only_for_arrays() -> None:
 
 def test_dates_as_text_are_told_from_identifiers():
     days = pd.date_range("2020-06-01", periods=ROWS, freq="30min").astype(str)
-    advice = r"column 'day' holds dates as text; .* pass time='day' with lags=\.\.\., such as lags=3, else drop it"
+    advice = (
+        r"column 'day' holds dates as text; .* pass time='day' with lags=\.\.\., such as lags=3,"
+        r" else drop it"
+    )
     with pytest.raises(DataError, match=advice):
         read_table(FRAME.assign(day=days), "R")
-    with pytest.raises(DataError, match="'day' has 40 levels in 40 rows, which looks like an identifier"):
+    with pytest.raises(
+        DataError, match="'day' has 40 levels in 40 rows, which looks like an identifier"
+    ):
         read_table(FRAME.assign(day=[f"row-{i}" for i in range(ROWS)]), "R")
 
 
 def test_missing_values_are_answered_with_what_the_method_takes():
     holes = FRAME.assign(x=np.where(np.arange(ROWS) == 3, np.nan, np.arange(ROWS) ** 2 % 17))
     for method in ("auto", "pc-ac", "score-ac"):
-        with pytest.raises(DataError, match='missing="model" to use every observed cell of all 40 rows') as caught:
+        with pytest.raises(
+            DataError, match='missing="model" to use every observed cell of all 40 rows'
+        ) as caught:
             cc.discover(holes, "R", method=method)
         assert ("testwise" in str(caught.value)) == (method != "score-ac")
 
@@ -399,5 +510,7 @@ class Grid(dict):
 
 @pytest.mark.parametrize("ask", [cc.discover, cc.check])
 def test_data_sets_of_xarray_are_told_how_to_become_a_table(ask):
-    with pytest.raises(cc.DataError, match=r"pass table.to_dataframe\(\).reset_index\(\), whose dim"):
+    with pytest.raises(
+        cc.DataError, match=r"pass table.to_dataframe\(\).reset_index\(\), whose dim"
+    ):
         ask(Grid(x=1.0))

@@ -1,4 +1,6 @@
-"""Tables that are read once, in batches: the same numbers as in memory, whatever the batches, files and partitions."""
+"""Tables that are read once, in batches: the same numbers as in memory, whatever the batches, files
+and partitions.
+"""
 
 import ctypes
 import subprocess
@@ -57,7 +59,9 @@ def in_batches(table: pd.DataFrame, sizes, context, sample=500, parts=1):
     begin, k = 0, 0
     while begin < len(table):
         size = sizes[k % len(sizes)]
-        batch = pa.RecordBatch.from_pandas(table.iloc[begin : begin + size], schema=schema, preserve_index=False)
+        batch = pa.RecordBatch.from_pandas(
+            table.iloc[begin : begin + size], schema=schema, preserve_index=False
+        )
         accumulators[k % parts].add(batch, begin)
         begin, k = begin + size, k + 1
     found = accumulators[0]
@@ -76,7 +80,10 @@ def test_a_scan_is_the_survey_of_the_table(context, cut, parts):
     table.loc[[7, 8], "R"] = None
     if context is None:
         table = table.drop(columns=["R"])
-    found, twin = in_batches(table, cut, context, parts=parts), gather_statistics(read_table(table, context))
+    found, twin = (
+        in_batches(table, cut, context, parts=parts),
+        gather_statistics(read_table(table, context)),
+    )
     assert isinstance(found, cc.Scan)
     assert found.data.values == twin.values
     assert found.data.contexts == read_table(table, context).contexts
@@ -87,17 +94,24 @@ def test_a_scan_is_the_survey_of_the_table(context, cut, parts):
     mine, theirs = found.statistics.moments, twin.moments
     assert np.array_equal(mine.rows, theirs.rows)
     scale = np.sqrt(np.diagonal(theirs.scatter, axis1=1, axis2=2))
-    assert np.max(np.abs(mine.scatter - theirs.scatter) / scale[:, :, None] / scale[:, None, :]) < 1e-12
+    assert (
+        np.max(np.abs(mine.scatter - theirs.scatter) / scale[:, :, None] / scale[:, None, :])
+        < 1e-12
+    )
     assert (np.abs(mine.mean - theirs.mean) <= 1e-13 * scale + 1e-15 * np.abs(theirs.mean)).all()
 
 
 def exact_scatter(values):
-    """Centred cross products in whole numbers: what is left of rounding is that of the last step."""
+    """Centred cross products in whole numbers: what is left of rounding is that of the last
+    step.
+    """
     rows = [[Fraction(value) for value in row] for row in values.tolist()]
     means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
     away = [[value - mean for value, mean in zip(row, means, strict=True)] for row in rows]
     columns = list(zip(*away, strict=True))
-    return np.array([[float(sum(a * b for a, b in zip(x, y, strict=True))) for y in columns] for x in columns])
+    return np.array(
+        [[float(sum(a * b for a, b in zip(x, y, strict=True))) for y in columns] for x in columns]
+    )
 
 
 @pytest.mark.parametrize("cut", rest_slow([[299, 2, 150], [900], [1, 70], [64]]))
@@ -127,7 +141,10 @@ def test_means_far_from_0_cost_no_digits(cut, parts, order):
 def test_any_number_of_columns_is_multiplied(monkeypatch, most, p):
     monkeypatch.setattr("causalcontext.data.moments.MOST_NUMBERS", most)
     rng = np.random.default_rng(p)
-    x, cells = 3.0 - rng.standard_normal((600, p)) @ rng.standard_normal((p, p)), rng.integers(0, 3, 600)
+    x, cells = (
+        3.0 - rng.standard_normal((600, p)) @ rng.standard_normal((p, p)),
+        rng.integers(0, 3, 600),
+    )
     table = pd.DataFrame(x, columns=[f"X{j}" for j in range(p)]).assign(R=cells)
     moments = in_batches(table, [512, 40, 7], "R").statistics.moments
     for cell in range(3):
@@ -154,14 +171,20 @@ def test_many_columns_and_long_stretches(monkeypatch, most, order):
         part = x[usable & (cells == cell)]
         assert found.statistics.moments.rows[cell] == len(part)
         away = part - part.mean(axis=0)
-        assert np.allclose(found.statistics.moments.scatter[cell], away.T @ away, rtol=1e-12, atol=1e-10)
+        assert np.allclose(
+            found.statistics.moments.scatter[cell], away.T @ away, rtol=1e-12, atol=1e-10
+        )
     assert found.statistics.constant.sum(axis=1).tolist() == [1, 2]
     assert found.statistics.fingerprint == gather_statistics(read_table(table, "R")).fingerprint
 
 
 def test_kernels_see_columns_where_they_lie():
-    arrays = {"A": pa.array([0.0, 1.0, 2.0, 3.0]), "B": pa.array([1, 2, None, 4], pa.int16()),
-              "C": pa.array([1.5, None, 2.5, 3.5]), "D": pa.array([7.0, 8.0, 9.0, 6.0], pa.float32())}  # fmt: skip
+    arrays = {
+        "A": pa.array([0.0, 1.0, 2.0, 3.0]),
+        "B": pa.array([1, 2, None, 4], pa.int16()),
+        "C": pa.array([1.5, None, 2.5, 3.5]),
+        "D": pa.array([7.0, 8.0, 9.0, 6.0], pa.float32()),
+    }
     batch = pa.record_batch(arrays).slice(1, 3)
     columns = BatchColumns(batch, ["D", "C", "A", "B"])
     kept = [list((ctypes.c_double * 3).from_address(int(address))) for address in columns.addresses]
@@ -169,11 +192,18 @@ def test_kernels_see_columns_where_they_lie():
     np.testing.assert_array_equal(kept, expected)
 
 
-@pytest.mark.parametrize("context", [
-    pa.array([3, -1, 3, None, 3]), pa.array([2**63 + 5, 7, 2**63 + 5, None, 7], pa.uint64()),
-    pa.array([True, False, None, True, True]), pa.array(["b", None, "a", "b", "b"]),
-    pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 2, 1], pa.int8()), pa.array(["a", None, "c", "unused"])),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "context",
+    [
+        pa.array([3, -1, 3, None, 3]),
+        pa.array([2**63 + 5, 7, 2**63 + 5, None, 7], pa.uint64()),
+        pa.array([True, False, None, True, True]),
+        pa.array(["b", None, "a", "b", "b"]),
+        pa.DictionaryArray.from_arrays(
+            pa.array([2, 0, None, 2, 1], pa.int8()), pa.array(["a", None, "c", "unused"])
+        ),
+    ],
+)
 def test_cells_are_the_values_that_occur(context):
     found = Accumulator(("A",), ("R",), 5)
     batch = pa.record_batch({"A": [1.0, 2.0, 3.0, 4.0, 5.0], "R": context})
@@ -183,7 +213,9 @@ def test_cells_are_the_values_that_occur(context):
     assert {cell[0] for cell in found.cells} == set(values) - {None}
     assert found.missing_context == values.count(None)
     cells = [*found.cells]
-    assert [None if code < 0 else cells[code][0] for code in found.sample.in_order()[1].tolist()] == values
+    assert [
+        None if code < 0 else cells[code][0] for code in found.sample.in_order()[1].tolist()
+    ] == values
 
 
 @pytest.mark.parametrize("rows", [400, 1200, 3000])
@@ -206,7 +238,9 @@ def test_the_sample_is_the_same_whatever_the_parts():
         for name, column in zip(found.data.names, found.data.columns, strict=True):
             if name != "R":
                 assert np.array_equal(column, table[name].to_numpy()[chosen])
-        assert np.array_equal(np.array(found.data.levels[0])[found.data.codes], table["R"].to_numpy()[chosen])
+        assert np.array_equal(
+            np.array(found.data.levels[0])[found.data.codes], table["R"].to_numpy()[chosen]
+        )
     assert not one.whole
     assert in_batches(table, [3000], "R", sample=3000).whole
 
@@ -228,8 +262,12 @@ def files(tmp_path: Path) -> dict[str, Path]:
     for k, begin in enumerate(range(0, 3000, 1100)):
         table.iloc[begin : begin + 1100].to_parquet(folder / f"part-{k}.parquet")
     table.to_csv(tmp_path / "table.csv", index=False)
-    return {"file": tmp_path / "table.parquet", "folder": folder, "text": tmp_path / "table.csv",
-            "pattern": folder / "*.parquet"}  # fmt: skip
+    return {
+        "file": tmp_path / "table.parquet",
+        "folder": folder,
+        "text": tmp_path / "table.csv",
+        "pattern": folder / "*.parquet",
+    }
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "text", "pattern"])
@@ -249,7 +287,9 @@ def test_files_give_the_result_of_memory(files, what):
 
 
 def untidy_table() -> pd.DataFrame:
-    """A table with a copy of the context, a sum, a thin context, text of numbers, codes and duplicate rows."""
+    """A table with a copy of the context, a sum, a thin context, text of numbers, codes and
+    duplicate rows.
+    """
     table = make_table().drop(columns="F")
     table = pd.concat([table, table.iloc[:300]], ignore_index=True)
     table["K"] = table["R"]
@@ -297,10 +337,19 @@ def test_a_list_of_files_in_any_order(files):
     for given in (paths, paths[::-1], (str(paths[1]), paths[2], paths[0])):
         found = cc.scan(given, "R", sample=500)
         assert found.statistics.fingerprint == folder.statistics.fingerprint
-        assert all(np.array_equal(a, b) for a, b in zip(found.data.columns, folder.data.columns, strict=True))
-    assert dict(cc.discover(paths, "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
-    for given, words in (([*paths, paths[0]], "listed twice"), ([paths[0], files["text"]], "the endings"),
-                         ([paths[0], "none.parquet"], "no file"), ([], "of type list")):  # fmt: skip
+        assert all(
+            np.array_equal(a, b)
+            for a, b in zip(found.data.columns, folder.data.columns, strict=True)
+        )
+    assert dict(cc.discover(paths, "R", **TEST).graphs) == dict(
+        cc.discover(make_table(), "R", **TEST).graphs
+    )
+    for given, words in (
+        ([*paths, paths[0]], "listed twice"),
+        ([paths[0], files["text"]], "the endings"),
+        ([paths[0], "none.parquet"], "no file"),
+        ([], "of type list"),
+    ):
         with pytest.raises(cc.CausalContextError, match=words):
             cc.scan(given, "R")
 
@@ -370,7 +419,9 @@ def test_the_sample_warns_of_what_all_rows_would(tmp_path):
     table = pd.DataFrame(x, columns=list("ABC")).assign(R=np.where(x[:, 2] > 0.3, "high", "low"))
     inside = cc.discover(table, "R", **TEST)
     result = cc.discover(cc.scan(bad(table), "R", sample=2000), **TEST)
-    assert [violation.kind for violation in result.violations] == [violation.kind for violation in inside.violations]
+    assert [violation.kind for violation in result.violations] == [
+        violation.kind for violation in inside.violations
+    ]
     assert result.violations
     assert "R is a function of C in every row of the sample" in str(result)
     assert "without exception" in str(inside)
@@ -391,7 +442,9 @@ def test_rows_of_a_sample_do_not_follow_each_other():
 
 
 def test_the_power_of_a_score_is_that_of_the_sample(files):
-    result = cc.discover(cc.scan(files["file"], "R", sample=800, columns=["A", "B", "C", "R"]), method="score-ac")
+    result = cc.discover(
+        cc.scan(files["file"], "R", sample=800, columns=["A", "B", "C", "R"]), method="score-ac"
+    )
     counts = np.bincount(result.scanned.data.codes).tolist()
     assert f"contexts have from {min(counts)} rows" in str(result.diagnose())
 
@@ -407,7 +460,10 @@ def test_lazy_tables_and_readers():
     polars = pytest.importorskip("polars")
     table = make_table()
     inside = cc.discover(table, "R", **TEST)
-    for source in (polars.from_pandas(table).lazy(), pa.Table.from_pandas(table, preserve_index=False).to_reader(500)):
+    for source in (
+        polars.from_pandas(table).lazy(),
+        pa.Table.from_pandas(table, preserve_index=False).to_reader(500),
+    ):
         result = cc.discover(source, "R", **TEST)
         assert dict(result.graphs) == dict(inside.graphs)
         assert result.data.fingerprint == inside.data.fingerprint
@@ -433,7 +489,9 @@ def test_a_lazy_table_with_text_is_collected():
 
 def test_a_large_file_is_read_in_batches(files, monkeypatch):
     monkeypatch.setattr(streams, "LARGE_FILE", 1)
-    assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
+    assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(
+        cc.discover(make_table(), "R", **TEST).graphs
+    )
     with pytest.raises(cc.CausalContextError, match="listwise"):
         cc.discover(files["file"], "R", missing="testwise")
 
@@ -441,9 +499,14 @@ def test_a_large_file_is_read_in_batches(files, monkeypatch):
 def test_discover_keeps_as_many_rows_as_it_is_asked_for(files):
     result = cc.discover(files["folder"], "R", sample=700, method="pc-ac", alpha=0.01)
     assert "random sample of 700 rows" in result.notes[-1]
-    twin = cc.discover(cc.scan(files["folder"], "R", sample=700), sample=700, method="pc-ac", alpha=0.01)
+    twin = cc.discover(
+        cc.scan(files["folder"], "R", sample=700), sample=700, method="pc-ac", alpha=0.01
+    )
     assert result == twin
-    assert cc.discover(cc.scan(files["folder"], "R", sample=5000), sample=5000, **TEST).rows is not None
+    assert (
+        cc.discover(cc.scan(files["folder"], "R", sample=5000), sample=5000, **TEST).rows
+        is not None
+    )
     with pytest.raises(cc.OptionError, match="700 rows were kept"):
         cc.discover(cc.scan(files["folder"], "R", sample=700), sample=800)
     with pytest.raises(cc.OptionError, match="sample is 0"):
@@ -454,8 +517,18 @@ def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):
     from typer.testing import CliRunner
 
     monkeypatch.setattr(streams, "LARGE_FILE", 1)
-    words = ["discover", str(files["file"]), "--context", "R", "--test", "partial-correlation", "--json",
-             str(tmp_path / "out.json"), "--sample", "900"]  # fmt: skip
+    words = [
+        "discover",
+        str(files["file"]),
+        "--context",
+        "R",
+        "--test",
+        "partial-correlation",
+        "--json",
+        str(tmp_path / "out.json"),
+        "--sample",
+        "900",
+    ]
     answer = CliRunner().invoke(app, words)
     assert answer.exit_code == 0, answer.output
     assert "random sample of 900 rows" in answer.stdout
@@ -467,14 +540,17 @@ def bad(table):
     return pa.Table.from_pandas(table, preserve_index=False).to_reader()
 
 
-@pytest.mark.parametrize(("change", "context", "words"), [
-    ({"T": pd.Timestamp("2020-01-01")}, "R", "holds timestamp.*pass time='T' with lags"),
-    ({"T": [[1]] * 3000}, "R", "neither continuous nor categorical"),
-    ({"R": 1.5}, "R", "is continuous"),
-    ({"R": "dry"}, "R", "1 level"),
-    ({}, "Q", "no context column 'Q'"),
-    ({"R": [str(k) for k in range(3000)]}, "R", "identifier"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "context", "words"),
+    [
+        ({"T": pd.Timestamp("2020-01-01")}, "R", "holds timestamp.*pass time='T' with lags"),
+        ({"T": [[1]] * 3000}, "R", "neither continuous nor categorical"),
+        ({"R": 1.5}, "R", "is continuous"),
+        ({"R": "dry"}, "R", "1 level"),
+        ({}, "Q", "no context column 'Q'"),
+        ({"R": [str(k) for k in range(3000)]}, "R", "identifier"),
+    ],
+)
 def test_what_cannot_be_scanned_is_refused_in_one_sentence(change, context, words):
     with pytest.raises(cc.CausalContextError, match=words):
         cc.scan(bad(make_table().assign(**change)), context)
@@ -489,7 +565,10 @@ def test_some_columns_are_enough():
     table = make_table().assign(T="text")
     found = cc.scan(bad(table), "R", columns=["A", "B", "R"])
     assert found.data.names == ("A", "B", "R")
-    assert found.statistics.fingerprint == gather_statistics(read_table(table[["A", "B", "R"]], "R")).fingerprint
+    assert (
+        found.statistics.fingerprint
+        == gather_statistics(read_table(table[["A", "B", "R"]], "R")).fingerprint
+    )
     with pytest.raises(cc.DataError, match="no column 'Q'"):
         cc.scan(bad(table), "R", columns=["A", "B", "R", "Q"])
 
@@ -497,8 +576,12 @@ def test_some_columns_are_enough():
 def test_refused_files_and_options(files, tmp_path):
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 nonsense")
     pq.write_table(pa.table({"A": [1.0]}), files["folder"] / "zz.parquet")
-    for source, words in ((tmp_path / "none.parquet", "no file"), (tmp_path / "broken.parquet", "cannot read"),
-                          (files["folder"], "has no column"), (3, "is of type int")):  # fmt: skip
+    for source, words in (
+        (tmp_path / "none.parquet", "no file"),
+        (tmp_path / "broken.parquet", "cannot read"),
+        (files["folder"], "has no column"),
+        (3, "is of type int"),
+    ):
         with pytest.raises(cc.CausalContextError, match=words):
             cc.scan(source, "R")
     with pytest.raises(cc.OptionError, match="sample is 0"):
@@ -507,11 +590,14 @@ def test_refused_files_and_options(files, tmp_path):
         cc.discover(cc.scan(files["file"], "R"), "E")
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"A": "text"}, "column 'A' holds double in the first file and"),
-    ({"A": pd.Timestamp("2020-01-01")}, "and timestamp"),
-    ({"R": 1}, "column 'R' holds"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"A": "text"}, "column 'A' holds double in the first file and"),
+        ({"A": pd.Timestamp("2020-01-01")}, "and timestamp"),
+        ({"R": 1}, "column 'R' holds"),
+    ],
+)
 def test_files_of_other_types_are_refused(files, change, words):
     make_table(50).assign(**change).to_parquet(files["folder"] / "zz.parquet")
     with pytest.raises(cc.FileError, match=words):
@@ -554,7 +640,9 @@ def test_what_others_raise_while_they_make_a_table():
         yield make_table(300)
         raise RuntimeError("the network is gone\nand more")
 
-    with pytest.raises(cc.DataError, match=r"a generator cannot be read \(RuntimeError: the network is gone\)") as said:
+    with pytest.raises(
+        cc.DataError, match=r"a generator cannot be read \(RuntimeError: the network is gone\)"
+    ) as said:
         cc.scan(gone(), "R")
     assert isinstance(said.value.__cause__, RuntimeError)
     polars = pytest.importorskip("polars")
@@ -572,7 +660,9 @@ def test_data_sets_and_scanners_of_pyarrow(files):
     for source in (whole, whole.scanner(batch_size=200)):
         found = cc.scan(source, "R", sample=np.int64(500))
         assert found.statistics.fingerprint == gather_statistics(read_table(table, "R")).fingerprint
-    assert dict(cc.discover(whole, "R", **TEST).graphs) == dict(cc.discover(table, "R", **TEST).graphs)
+    assert dict(cc.discover(whole, "R", **TEST).graphs) == dict(
+        cc.discover(table, "R", **TEST).graphs
+    )
 
 
 def test_ctrl_c_ends_a_scan(files):
@@ -593,11 +683,20 @@ def test_tables_of_dask_that_cannot_be_added_up():
         raise ZeroDivisionError("of their own")
 
     meta = table.head(0)
-    refused = [(parted.map_partitions(own_error, meta=meta), "ZeroDivisionError: of their own"),
-               (parted.map_partitions(lambda part: part.assign(A="x"), meta=meta), "Dask could not add up the table"),
-               (parted.map_partitions(lambda part: part.drop(columns="A"), meta=meta), "look at its partitions"),
-               (parted["A"], "of type Series"), (parted[["A", "B"]].to_dask_array(), "of type Array"),
-               (parted[parted["A"] > 1e9], "no rows")]  # fmt: skip
+    refused = [
+        (parted.map_partitions(own_error, meta=meta), "ZeroDivisionError: of their own"),
+        (
+            parted.map_partitions(lambda part: part.assign(A="x"), meta=meta),
+            "Dask could not add up the table",
+        ),
+        (
+            parted.map_partitions(lambda part: part.drop(columns="A"), meta=meta),
+            "look at its partitions",
+        ),
+        (parted["A"], "of type Series"),
+        (parted[["A", "B"]].to_dask_array(), "of type Array"),
+        (parted[parted["A"] > 1e9], "no rows"),
+    ]
     for source, words in refused:
         with pytest.raises(cc.DataError, match=words):
             cc.scan(source, "R")
@@ -610,7 +709,9 @@ def test_dask_gives_the_same(partitions):
     pytest.importorskip("dask")
     dataframe = pytest.importorskip("dask.dataframe")
     table = make_table()
-    found = cc.scan(dataframe.from_pandas(table, npartitions=partitions, sort=False), "R", sample=500)
+    found = cc.scan(
+        dataframe.from_pandas(table, npartitions=partitions, sort=False), "R", sample=500
+    )
     one = in_batches(table, [3000], "R")
     assert (
         found.statistics.fingerprint
@@ -621,10 +722,18 @@ def test_dask_gives_the_same(partitions):
     assert dict(cc.discover(found, **TEST).graphs) == dict(cc.discover(table, "R", **TEST).graphs)
 
 
-@pytest.mark.parametrize("options", [{"context": cc.threshold("A", 0.0)}, {"context": ["R", cc.bins("A", quantiles=3)]},
-                                     {"context": "R", "transform": "ranks", "method": "pc-ac"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"context": cc.threshold("A", 0.0)},
+        {"context": ["R", cc.bins("A", quantiles=3)]},
+        {"context": "R", "transform": "ranks", "method": "pc-ac"},
+    ],
+)
 def test_what_moments_do_not_know_is_searched_on_the_sample(options):
-    """A context made out of a column, and ranks: the search is that of the sampled rows as a table of their own."""
+    """A context made out of a column, and ranks: the search is that of the sampled rows as a table
+    of their own.
+    """
     random = np.random.default_rng(5)
     a, b = random.normal(size=(2, 900))
     table = pd.DataFrame({"A": a, "B": a + b, "R": np.where(b > 0, "x", "y")})
@@ -649,16 +758,27 @@ def leveled_table():
     a = random.normal(size=900)
     level = np.digitize(a + random.normal(size=900), [-0.7, 0.7])
     graded = pd.Categorical.from_codes(level, ["low", "mid", "high"], ordered=True)
-    return pd.DataFrame({"A": a, "C": np.array(["x", "y", "z"])[level], "G": graded, "T": a > 0.5,
-                         "R": np.where(random.random(900) < 0.5, "dry", "wet")})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "A": a,
+            "C": np.array(["x", "y", "z"])[level],
+            "G": graded,
+            "T": a > 0.5,
+            "R": np.where(random.random(900) < 0.5, "dry", "wet"),
+        }
+    )
 
 
 @pytest.mark.parametrize("sizes", [(900,), (500, 400), (7, 300, 593)])
 def test_of_columns_with_levels_the_sample_is_kept(sizes):
-    """The rows whose numbers have the smallest hashes, read as a table in memory, however the table is cut."""
+    """The rows whose numbers have the smallest hashes, read as a table in memory, however the table
+    is cut.
+    """
     table, ends = leveled_table(), np.cumsum(sizes)
     found = cc.scan(
-        iter([table.iloc[end - size : end] for end, size in zip(ends, sizes, strict=True)]), "R", sample=400
+        iter([table.iloc[end - size : end] for end, size in zip(ends, sizes, strict=True)]),
+        "R",
+        sample=400,
     )
     rows = np.sort(np.argsort(row_hashes(np.arange(900)))[:400])
     kept = read_table(table.iloc[rows], "R")
@@ -669,7 +789,9 @@ def test_of_columns_with_levels_the_sample_is_kept(sizes):
         assert np.array_equal(mine, theirs)
     result = cc.discover(found, method="pc-ac")
     tests = result.tests()
-    assert set(tests.loc[tests["x"].isin(["C", "G", "T"]) | tests["y"].isin(["C", "G", "T"]), "n"]) <= {
+    assert set(
+        tests.loc[tests["x"].isin(["C", "G", "T"]) | tests["y"].isin(["C", "G", "T"]), "n"]
+    ) <= {
         400,
         *np.bincount(kept.codes),
     }
@@ -680,7 +802,13 @@ def test_of_columns_with_levels_the_sample_is_kept(sizes):
 def test_columns_may_be_declared_to_have_levels(tmp_path):
     table = leveled_table().assign(N=lambda rows: rows["C"].map({"x": 1, "y": 2, "z": 3}))
     table.to_parquet(tmp_path / "table.parquet")
-    found = cc.scan(tmp_path / "table.parquet", "R", columns=["A", "N", "R"], kinds={"N": "categorical"}, sample=300)
+    found = cc.scan(
+        tmp_path / "table.parquet",
+        "R",
+        columns=["A", "N", "R"],
+        kinds={"N": "categorical"},
+        sample=300,
+    )
     assert found.data.categories == {2: (1, 2, 3)}
     with pytest.raises(cc.DataError, match="no column 'Q'"):
         cc.scan(tmp_path / "table.parquet", "R", columns=["A", "C", "R", "Q"])

@@ -18,7 +18,9 @@ ROWS = 1200
 
 
 def table(panel=False, several=False, holes=True, seed=0):
-    """X(t-1) -> Y (only in wet), Y -> Z, X(t-1) -> R; gaps in time, missing numbers and contexts."""
+    """X(t-1) -> Y (only in wet), Y -> Z, X(t-1) -> R; gaps in time, missing numbers and
+    contexts.
+    """
     random = np.random.default_rng(seed)
     x, y, z, wet = np.zeros((4, ROWS))
     for t in range(1, ROWS):
@@ -26,7 +28,9 @@ def table(panel=False, several=False, holes=True, seed=0):
         wet[t] = x[t - 1] + random.normal() > 0
         y[t] = 0.7 * x[t - 1] * wet[t] + 0.3 * y[t - 1] + random.normal()
         z[t] = 0.6 * y[t] + random.normal()
-    found = pd.DataFrame({"X": x, "Y": y, "Z": z, "R": np.where(wet, "wet", "dry"), "day": np.arange(ROWS) * 2.0})
+    found = pd.DataFrame(
+        {"X": x, "Y": y, "Z": z, "R": np.where(wet, "wet", "dry"), "day": np.arange(ROWS) * 2.0}
+    )
     if several:
         found["A"] = random.integers(5, 7, size=ROWS)
     if panel:
@@ -74,7 +78,11 @@ CASES = {
     "covariate": ({}, ("R",), SeriesOptions(2, "day", covariates=("X",), missing="windows")),
     "interpolate": ({}, ("R",), SeriesOptions(2, "day", missing="interpolate")),
     "panel": ({"panel": True}, ("R",), SeriesOptions(2, "day", "site", missing="windows")),
-    "panel, interpolate": ({"panel": True}, ("R",), SeriesOptions(2, "day", "site", missing="interpolate")),
+    "panel, interpolate": (
+        {"panel": True},
+        ("R",),
+        SeriesOptions(2, "day", "site", missing="interpolate"),
+    ),
     "panel, no means": (
         {"panel": True},
         ("R",),
@@ -106,22 +114,34 @@ def test_what_is_kept_does_not_depend_on_batches(case):
             assert found.totals[depth][0] == cells
             again = found.totals[depth][1]
             assert (again.n == totals.n).all()
-            np.testing.assert_allclose(again.mean + again.centre, totals.mean + totals.centre, atol=1e-12)
+            np.testing.assert_allclose(
+                again.mean + again.centre, totals.mean + totals.centre, atol=1e-12
+            )
             lower = np.tril_indices(totals.mean.shape[1])
-            np.testing.assert_allclose(again.scatter[:, *lower], totals.scatter[:, *lower], atol=1e-9)
+            np.testing.assert_allclose(
+                again.scatter[:, *lower], totals.scatter[:, *lower], atol=1e-9
+            )
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_windows_and_their_statistics_are_those_of_memory(case):
     frame, contexts, options = made(case)
     asked = {
-        name: getattr(options, name) for name in ("lags", "time", "units", "context_lags", "unit_effects", "missing")
+        name: getattr(options, name)
+        for name in ("lags", "time", "units", "context_lags", "unit_effects", "missing")
     }
-    asked |= {"covariates": options.covariates or None, "method": "pc-ac", "test": "partial-correlation"}
+    asked |= {
+        "covariates": options.covariates or None,
+        "method": "pc-ac",
+        "test": "partial-correlation",
+    }
     context = list(contexts) or None
     memory = cc.discover(frame, context, **asked)
     parts = [frame[:500], frame[500:]]
-    whole, some = cc.discover(iter(parts), context, **asked), cc.discover(iter(parts), context, sample=400, **asked)
+    whole, some = (
+        cc.discover(iter(parts), context, **asked),
+        cc.discover(iter(parts), context, sample=400, **asked),
+    )
     assert whole == memory, "the sample has all windows"
     assert whole.notes == memory.notes
     assert whole.warnings == memory.warnings == some.warnings or options.units is None
@@ -135,9 +155,15 @@ def test_windows_and_their_statistics_are_those_of_memory(case):
     assert windows.statistics.values == all_windows.values
     np.testing.assert_array_equal(windows.statistics.moments.rows, all_windows.moments.rows)
     np.testing.assert_allclose(windows.statistics.moments.mean, all_windows.moments.mean, atol=1e-9)
-    np.testing.assert_allclose(windows.statistics.moments.scatter, all_windows.moments.scatter, atol=1e-6)
-    lines = {tuple(row) for row in np.column_stack(memory.windowed.columns.columns).round(9).tolist()}
-    assert {tuple(row) for row in np.column_stack(windows.columns.columns).round(9).tolist()} <= lines
+    np.testing.assert_allclose(
+        windows.statistics.moments.scatter, all_windows.moments.scatter, atol=1e-6
+    )
+    lines = {
+        tuple(row) for row in np.column_stack(memory.windowed.columns.columns).round(9).tolist()
+    }
+    assert {
+        tuple(row) for row in np.column_stack(windows.columns.columns).round(9).tolist()
+    } <= lines
 
 
 def test_score_ac_sees_the_windows_of_memory():
@@ -156,8 +182,18 @@ def test_score_ac_sees_the_windows_of_memory():
 @pytest.mark.parametrize("panel", [False, True])
 @pytest.mark.parametrize("method", ["pc-ac", "score-ac"])
 def test_contexts_made_out_of_a_column_rest_on_the_sample_of_windows(method, panel):
-    asked = {"lags": 1, "time": "day", "missing": "windows", "method": method, "units": "site" if panel else None}
-    for context in (cc.threshold("X", 0.2), cc.bins("Y", quantiles=2), ["R", cc.threshold("X", 1.0)]):
+    asked = {
+        "lags": 1,
+        "time": "day",
+        "missing": "windows",
+        "method": method,
+        "units": "site" if panel else None,
+    }
+    for context in (
+        cc.threshold("X", 0.2),
+        cc.bins("Y", quantiles=2),
+        ["R", cc.threshold("X", 1.0)],
+    ):
         frame = table(panel=panel)
         frame = frame if isinstance(context, list) else frame.drop(columns="R")
         memory = cc.discover(frame, context, **asked)
@@ -166,7 +202,9 @@ def test_contexts_made_out_of_a_column_rest_on_the_sample_of_windows(method, pan
         assert found.data.rows == memory.data.rows
         some = cc.discover(iter([frame]), context, sample=700, **asked)
         assert len(some.contexts) == len(memory.contexts)
-        assert any("everything rests on a random sample of 700 windows" in note for note in some.notes)
+        assert any(
+            "everything rests on a random sample of 700 windows" in note for note in some.notes
+        )
 
 
 @pytest.mark.parametrize("size", [37, 900])
@@ -178,7 +216,9 @@ def test_levels_in_windows_are_those_of_memory(method, size):
         x[t] = 0.4 * x[t - 1] + 1.2 * wet[t] * (k[t - 1] == 2) + random.normal()
         k[t] = int(np.clip(np.round(1.0 + 0.9 * x[t] + random.normal()), 0, 2))
     levels = np.array(["middle", "low", "high"])[k]  # met in another order than they are sorted
-    frame = pd.DataFrame({"X": x, "K": levels, "B": x > random.normal(size=500), "R": np.where(wet, "wet", "dry")})
+    frame = pd.DataFrame(
+        {"X": x, "K": levels, "B": x > random.normal(size=500), "R": np.where(wet, "wet", "dry")}
+    )
     memory = cc.discover(frame, "R", lags=1, method=method)
     batches = pa.Table.from_pandas(frame).to_reader(max_chunksize=size)
     scanned = cc.discover(cc.scan(batches, "R", lags=1), lags=1, method=method)
@@ -188,8 +228,16 @@ def test_levels_in_windows_are_those_of_memory(method, size):
 
 def test_cycles_are_those_of_memory():
     frame = table()
-    asked = {"lags": 1, "time": "day", "missing": "windows", "method": "pc-ac", "covariates": [cc.cycle("day", 20.0)]}
-    assert cc.discover(iter([frame[:300], frame[300:]]), "R", **asked) == cc.discover(frame, "R", **asked)
+    asked = {
+        "lags": 1,
+        "time": "day",
+        "missing": "windows",
+        "method": "pc-ac",
+        "covariates": [cc.cycle("day", 20.0)],
+    }
+    assert cc.discover(iter([frame[:300], frame[300:]]), "R", **asked) == cc.discover(
+        frame, "R", **asked
+    )
 
 
 def test_dates_months_and_text_files(tmp_path):
@@ -202,7 +250,9 @@ def test_dates_months_and_text_files(tmp_path):
         assert memory.windows.gaps == 6
         assert cc.discover(iter([short[:30], short[30:]]), "R", **asked) == memory
         for part, begin in enumerate(range(0, len(short), 450)):
-            short[begin : begin + 450].to_csv(tmp_path / f"{part}.csv", index=False, float_format="%.17g")
+            short[begin : begin + 450].to_csv(
+                tmp_path / f"{part}.csv", index=False, float_format="%.17g"
+            )
         assert cc.discover(tmp_path, "R", **asked).windows == memory.windows
 
 
@@ -211,7 +261,11 @@ def test_a_scan_is_searched_as_it_was_made():
     assert "2 lags" in repr(found)
     asked = {"time": "day", "missing": "windows", "method": "pc-ac"}
     assert cc.discover(found, "R", lags=2, **asked).windows.used > 1000
-    for wrong in ({"lags": 1}, {"lags": 2, "context_lags": [0]}, {"lags": 2, "missing": "interpolate"}):
+    for wrong in (
+        {"lags": 1},
+        {"lags": 2, "context_lags": [0]},
+        {"lags": 2, "missing": "interpolate"},
+    ):
         with pytest.raises(cc.OptionError, match="scanned with other lags, or another way"):
             cc.discover(found, "R", **asked | wrong)
     with pytest.raises(cc.OptionError, match="scanned without lags"):
@@ -228,7 +282,9 @@ def test_a_rare_cell_that_the_sample_lacks_is_known_by_moments():
     some = cc.discover(iter([frame]), "R", sample=300, **asked)
     assert some.contexts == memory.contexts
     pd.testing.assert_frame_equal(some.tests(), memory.tests(), atol=1e-9)
-    with pytest.raises(cc.DataError, match="in 5 whole windows, expected at least 7; pass a larger sample="):
+    with pytest.raises(
+        cc.DataError, match="in 5 whole windows, expected at least 7; pass a larger sample="
+    ):
         cc.discover(iter([frame]), "R", sample=300, lags=1, method="score-ac")
 
 
@@ -237,11 +293,31 @@ def test_a_rare_cell_that_the_sample_lacks_is_known_by_moments():
     [
         (lambda f: f[::-1], {"time": "day"}, "goes back from .* sorted by units, then by time"),
         (lambda f: pd.concat([f, f[-1:]]), {"time": "day"}, "twice; drop one of the rows"),
-        (lambda f: f.assign(day=f["day"].where(f["day"] != 600.0, 600.5)), {"time": "day"}, "irregular steps"),
-        (lambda f: f.assign(day=f["day"].where(f["day"] != 600.0)), {"time": "day"}, "every row needs a time"),
-        (lambda f: f.assign(site=np.arange(len(f)) % 2), {"units": "site"}, "unit 0 of 'site' comes back"),
-        (lambda f: f.assign(site=1).astype({"site": "Int64"}).assign(site=pd.NA), {"units": "site"}, "needs a unit"),
-        (lambda f: f.assign(X=f["X"].where(f["day"] != 600.0, np.inf)), {"time": "day"}, "'X' has infinite values"),
+        (
+            lambda f: f.assign(day=f["day"].where(f["day"] != 600.0, 600.5)),
+            {"time": "day"},
+            "irregular steps",
+        ),
+        (
+            lambda f: f.assign(day=f["day"].where(f["day"] != 600.0)),
+            {"time": "day"},
+            "every row needs a time",
+        ),
+        (
+            lambda f: f.assign(site=np.arange(len(f)) % 2),
+            {"units": "site"},
+            "unit 0 of 'site' comes back",
+        ),
+        (
+            lambda f: f.assign(site=1).astype({"site": "Int64"}).assign(site=pd.NA),
+            {"units": "site"},
+            "needs a unit",
+        ),
+        (
+            lambda f: f.assign(X=f["X"].where(f["day"] != 600.0, np.inf)),
+            {"time": "day"},
+            "'X' has infinite values",
+        ),
         (lambda f: f, {"time": "dy"}, "no column 'dy'; did you mean 'day'"),
         (lambda f: f, {"covariates": ["W"]}, "no column 'W'"),
         (lambda f: f, {"covariates": ["X", "Y", "Z", "day"]}, "at least one must be left"),
@@ -259,7 +335,9 @@ def test_bad_input_is_one_sentence(change, asked, words):
 def test_options_that_need_lags_say_so():
     with pytest.raises(cc.OptionError, match="scan has no option 'unit'; did you mean 'units'"):
         cc.scan(iter([table()]), "R", lags=1, unit="site")
-    with pytest.raises(cc.OptionError, match="time is 'day', which is for rows that follow each other"):
+    with pytest.raises(
+        cc.OptionError, match="time is 'day', which is for rows that follow each other"
+    ):
         cc.scan(iter([table()]), "R", time="day")
     with pytest.raises(cc.OptionError, match="would paste rows together"):
         cc.scan(iter([table()]), "R", lags=1, missing="listwise")

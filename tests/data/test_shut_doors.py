@@ -1,4 +1,6 @@
-"""Tables of Dask as their users have them: columns chosen, text, joined partitions, workers that lack the library."""
+"""Tables of Dask as their users have them: columns chosen, text, joined partitions, workers that
+lack the library.
+"""
 
 import subprocess
 import sys
@@ -20,7 +22,9 @@ TEST = {"method": "pc-ac", "test": "partial-correlation", "alpha": 0.01}
 
 def make_table(rows: int = 600) -> pd.DataFrame:
     random = np.random.default_rng(0)
-    table = pd.DataFrame(random.standard_normal((rows, 10)), columns=[f"X{number}" for number in range(10)])
+    table = pd.DataFrame(
+        random.standard_normal((rows, 10)), columns=[f"X{number}" for number in range(10)]
+    )
     table["X1"] += table["X0"]
     table["R"] = np.where(table["X0"] + random.standard_normal(rows) > 0, 1, 0)
     return table
@@ -33,7 +37,9 @@ def in_memory_only(monkeypatch):
     def refuse(*_):
         raise AssertionError("the table was brought into memory")
 
-    monkeypatch.setattr(type(dataframe.from_pandas(make_table(20), npartitions=2)), "compute", refuse)
+    monkeypatch.setattr(
+        type(dataframe.from_pandas(make_table(20), npartitions=2)), "compute", refuse
+    )
 
 
 def graphs_of(result):
@@ -45,7 +51,9 @@ def test_columns_chosen_of_a_folder_of_many_small_files(tmp_path):
     table = make_table()
     (tmp_path / "many").mkdir()
     for number, begin in enumerate(range(0, len(table), 12)):
-        table.iloc[begin : begin + 12].to_parquet(tmp_path / "many" / f"part-{number:02}.parquet", index=False)
+        table.iloc[begin : begin + 12].to_parquet(
+            tmp_path / "many" / f"part-{number:02}.parquet", index=False
+        )
     stored = dataframe.read_parquet(tmp_path / "many")
     wanted = ["X0", "X1", "R"]
     expected = graphs_of(cc.discover(table[wanted], "R", **TEST))
@@ -59,7 +67,9 @@ def test_text_in_joined_partitions():
     found = cc.scan(parted, "R")
     assert found.statistics.fingerprint == cc.scan(iter([table]), "R").statistics.fingerprint
     pieces = [table.iloc[:200], table.iloc[200:]]
-    joined = pd.concat([piece.astype({"R": "string[pyarrow]"}) for piece in pieces], ignore_index=True)
+    joined = pd.concat(
+        [piece.astype({"R": "string[pyarrow]"}) for piece in pieces], ignore_index=True
+    )
     assert joined["R"].array.__arrow_array__().num_chunks > 1
     columns = columns_of(pa.Schema.from_pandas(joined), "R", None)
     start = columns.accumulator(100)
@@ -67,24 +77,35 @@ def test_text_in_joined_partitions():
     assert clusters.accumulated_frame(joined, start, 0).rows == 600
 
 
-@pytest.mark.parametrize("options", [
-    {"context": "R", "kinds": {"X9": "ordered"}}, {"context": "T"}, {"context": cc.threshold("X0", 0.0)},
-    {"context": "R", "transform": "ranks"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"context": "R", "kinds": {"X9": "ordered"}},
+        {"context": "T"},
+        {"context": cc.threshold("X0", 0.0)},
+        {"context": "R", "transform": "ranks"},
+    ],
+)
 def test_tables_of_dask_stay_where_they_are(options, in_memory_only):
-    table = make_table().assign(T=lambda table: table["R"].map({0: "dry", 1: "wet"}), X9=lambda table: table["R"] * 2)
+    table = make_table().assign(
+        T=lambda table: table["R"].map({0: "dry", 1: "wet"}), X9=lambda table: table["R"] * 2
+    )
     table = table.drop(columns=["R"] if options["context"] != "R" else [])
     parted = dataframe.from_pandas(table, npartitions=3, sort=False)
     assert not is_lazy(parted)
     context = options.pop("context")
     options |= {"method": "pc-ac"}
-    assert graphs_of(cc.discover(parted, context, **options)) == graphs_of(cc.discover(table, context, **options))
+    assert graphs_of(cc.discover(parted, context, **options)) == graphs_of(
+        cc.discover(table, context, **options)
+    )
 
 
 def test_what_needs_rows_in_memory_is_refused(in_memory_only):
     parted = dataframe.from_pandas(make_table(), npartitions=2, sort=False)
     for options in ({"lags": 1}, {"missing": "model"}, {"missing": "testwise"}, {"na_values": -9}):
-        with pytest.raises(cc.CausalContextError, match=r"lags with a Dask table|needs the table in memory"):
+        with pytest.raises(
+            cc.CausalContextError, match=r"lags with a Dask table|needs the table in memory"
+        ):
             cc.discover(parted, "R", **options)
     with pytest.raises(cc.DataError, match=r"on a cluster.*table\.compute\(\)"):
         cc.check(parted, "R")
@@ -95,7 +116,10 @@ def test_what_needs_rows_in_memory_is_refused(in_memory_only):
 def test_workers_that_cannot_import_the_library_are_named(monkeypatch):
     class Client:
         def run(self, function, name):
-            return {"tcp://one": function("sys"), "tcp://two": function("a_library_that_nobody_has")}
+            return {
+                "tcp://one": function("sys"),
+                "tcp://two": function("a_library_that_nobody_has"),
+            }
 
         def run_on_scheduler(self, function, name):
             return function("a_library_that_nobody_has")
@@ -130,6 +154,8 @@ if __name__ == "__main__":
 def test_a_client_does_not_wait_for_workers_without_the_library(tmp_path):
     script = tmp_path / "foreign.py"
     script.write_text(FOREIGN)
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120
+    )
     assert "refused: tcp://" in done.stdout, done.stdout + done.stderr
     assert "cannot import causalcontext" in done.stdout

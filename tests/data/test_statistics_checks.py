@@ -42,7 +42,10 @@ def test_missing_values_are_counted_by_column_and_context() -> None:
     frame.loc[1, "Z"] = np.nan
     frame.loc[9, "R"] = None
     text = message(frame)
-    assert "'R' (1), 'X' (3: 2 with R = 'dry' and 1 with R = 'wet') and 'Z' (1: 1 with R = 'wet')" in text
+    assert (
+        "'R' (1), 'X' (3: 2 with R = 'dry' and 1 with R = 'wet') and 'Z' (1: 1 with R = 'wet')"
+        in text
+    )
     assert '"listwise" to drop the rows that have one, which keeps 56 of 60' in text
     check(frame, "listwise")
 
@@ -65,7 +68,9 @@ def test_long_lists_are_shortened() -> None:
 def test_infinite_values_are_named(missing: str) -> None:
     frame = noise()
     frame.loc[[0, 1], "Y"] = [np.inf, -np.inf]
-    assert "infinite values in 'Y' (2: 1 with R = 'dry' and 1 with R = 'wet')" in message(frame, missing)
+    assert "infinite values in 'Y' (2: 1 with R = 'dry' and 1 with R = 'wet')" in message(
+        frame, missing
+    )
 
 
 def test_columns_constant_everywhere_are_named() -> None:
@@ -94,7 +99,10 @@ def test_values_too_large_to_be_squared_are_named(scale: float) -> None:
 def test_values_too_small_to_be_squared_count_as_constant() -> None:
     frame = noise()
     frame["Y"] *= 1e-160
-    assert "in all rows of 'Y'; drop constant columns (and rescale those with tiny values)" in message(frame)
+    assert (
+        "in all rows of 'Y'; drop constant columns (and rescale those with tiny values)"
+        in message(frame)
+    )
 
 
 def test_unusual_but_sane_scales_pass() -> None:
@@ -107,7 +115,9 @@ def test_unusual_but_sane_scales_pass() -> None:
 def test_one_context_left_after_dropping_rows() -> None:
     frame = noise()
     frame.loc[frame["R"] == "wet", "Y"] = np.nan
-    expected = "context 'R' has 1 level after dropping rows with missing values; at least 2 are needed"
+    expected = (
+        "context 'R' has 1 level after dropping rows with missing values; at least 2 are needed"
+    )
     assert message(frame, "listwise") == expected
 
 
@@ -127,7 +137,8 @@ def test_no_rows_left_though_no_column_is_empty() -> None:
 def test_unknown_ways_to_treat_missing_values() -> None:
     check_missing_option("testwise")
     with pytest.raises(
-        OptionError, match="missing is 'drop', expected one of 'raise', 'model', 'listwise', 'testwise'"
+        OptionError,
+        match="missing is 'drop', expected one of 'raise', 'model', 'listwise', 'testwise'",
     ):
         check_missing_option("drop")
 

@@ -1,4 +1,6 @@
-"""Moments of every context against the definition, whatever the table, the batches and the offsets."""
+"""Moments of every context against the definition, whatever the table, the batches and the
+offsets.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ NAMES = ["X", "Y", "Z", "W"]
 
 
 def correlated_frame(rows: int = 500, seed: int = 0, offset: float = 0.0) -> pd.DataFrame:
-    """Four variables with strong correlations of both signs, and a context with three unequal levels."""
+    """Four variables with strong correlations of both signs, and a context with three unequal
+    levels.
+    """
     rng = np.random.default_rng(seed)
     mixing = np.array([[1, -0.9, 0, 0.3], [0, 0.4, 2, -1], [0, 0, 0.1, 0.5], [0, 0, 0, 0.2]])
     values = rng.normal(size=(rows, 4)) @ mixing + offset * np.array([1.0, -1.0, 2.0, 0.0])
@@ -71,7 +75,9 @@ def test_moments_are_those_of_the_definition(batch: int, offset: float) -> None:
         np.testing.assert_allclose(
             statistics.moments.scatter[place], scatter, rtol=1e-8 if offset else 1e-12, atol=1e-7
         )
-        np.testing.assert_array_equal(statistics.moments.scatter[place], statistics.moments.scatter[place].T)
+        np.testing.assert_array_equal(
+            statistics.moments.scatter[place], statistics.moments.scatter[place].T
+        )
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
@@ -97,7 +103,9 @@ def test_without_a_context_there_is_one_set_of_moments() -> None:
 
 def row_major(frame: pd.DataFrame) -> pd.DataFrame:
     """The same table around one array, in which the values of a row lie side by side."""
-    return pd.DataFrame(np.ascontiguousarray(frame[NAMES]), columns=NAMES, copy=False).assign(R=frame["R"])
+    return pd.DataFrame(np.ascontiguousarray(frame[NAMES]), columns=NAMES, copy=False).assign(
+        R=frame["R"]
+    )
 
 
 BACKENDS: dict[str, Callable[[pd.DataFrame], Any]] = {
@@ -112,7 +120,8 @@ BACKENDS: dict[str, Callable[[pd.DataFrame], Any]] = {
 def test_every_kind_of_table_gives_the_same_stock(convert: Callable[[pd.DataFrame], Any]) -> None:
     frame = correlated_frame()
     assert_same_statistics(
-        gather_statistics(read_table(convert(frame), "R")), gather_statistics(read_table(frame, "R"))
+        gather_statistics(read_table(convert(frame), "R")),
+        gather_statistics(read_table(frame, "R")),
     )
 
 
@@ -131,7 +140,9 @@ def test_batches_do_not_matter(batch: int) -> None:
     frame.loc[5, "Y"] = np.inf
     frame.loc[[11, 12], "R"] = None
     data = read_table(frame, "R")
-    assert_same_statistics(gather_statistics(data, "listwise", batch=batch), gather_statistics(data, "listwise"))
+    assert_same_statistics(
+        gather_statistics(data, "listwise", batch=batch), gather_statistics(data, "listwise")
+    )
 
 
 def test_permuted_columns_give_permuted_moments_and_the_same_fingerprint() -> None:
@@ -140,7 +151,10 @@ def test_permuted_columns_give_permuted_moments_and_the_same_fingerprint() -> No
     order = [2, 0, 3, 1]
     permuted = gather_statistics(read_table(frame[["R", *(NAMES[place] for place in order)]], "R"))
     np.testing.assert_allclose(
-        permuted.moments.scatter, statistics.moments.scatter[:, order][:, :, order], rtol=1e-13, atol=1e-11
+        permuted.moments.scatter,
+        statistics.moments.scatter[:, order][:, :, order],
+        rtol=1e-13,
+        atol=1e-11,
     )
     assert permuted.fingerprint == statistics.fingerprint
 
@@ -194,7 +208,9 @@ def test_incomplete_rows_are_counted_and_left_out() -> None:
     kept = clean.drop(index=[0, 1, 2, 3, 5, 6, 7])
     expected = gather_statistics(read_table(kept, "R"))
     np.testing.assert_array_equal(statistics.moments.rows, expected.moments.rows)
-    np.testing.assert_allclose(statistics.moments.scatter, expected.moments.scatter, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        statistics.moments.scatter, expected.moments.scatter, rtol=1e-12, atol=1e-12
+    )
 
 
 def test_many_levels_and_few_rows() -> None:
@@ -207,11 +223,26 @@ def test_many_levels_and_few_rows() -> None:
 
 
 def test_column_dtypes_do_not_matter() -> None:
-    frame = pd.DataFrame({"X": np.arange(100) % 7, "Y": np.arange(100) % 5, "R": np.arange(100) % 2})
+    frame = pd.DataFrame(
+        {"X": np.arange(100) % 7, "Y": np.arange(100) % 5, "R": np.arange(100) % 2}
+    )
     expected = gather_statistics(read_table(frame, "R"))
-    for dtype in ("int8", "uint16", "float16", "float32", "float64", "Int64", "float64[pyarrow]", "object"):
-        assert_same_statistics(gather_statistics(read_table(frame.astype({"X": dtype}), "R")), expected)
-    assert_same_statistics(gather_statistics(read_table(frame.astype({"R": np.int8}), "R")), expected)
+    for dtype in (
+        "int8",
+        "uint16",
+        "float16",
+        "float32",
+        "float64",
+        "Int64",
+        "float64[pyarrow]",
+        "object",
+    ):
+        assert_same_statistics(
+            gather_statistics(read_table(frame.astype({"X": dtype}), "R")), expected
+        )
+    assert_same_statistics(
+        gather_statistics(read_table(frame.astype({"R": np.int8}), "R")), expected
+    )
 
 
 def fingerprint(frame: pd.DataFrame, context: str | None = "R") -> str:
@@ -223,7 +254,9 @@ def test_fingerprint_is_that_of_the_values() -> None:
     expected = fingerprint(frame)
     assert fingerprint(frame.copy()) == expected
     assert fingerprint(frame.astype({"R": "category"})) == expected
-    assert fingerprint(frame.assign(R=pd.Categorical(frame["R"], ["wet", "ice", "dry"]))) == expected
+    assert (
+        fingerprint(frame.assign(R=pd.Categorical(frame["R"], ["wet", "ice", "dry"]))) == expected
+    )
     zeros = frame.assign(X=0.0)
     assert fingerprint(zeros) == fingerprint(zeros.assign(X=-0.0))
 
@@ -248,11 +281,15 @@ def test_fingerprint_changes_with_everything() -> None:
         "name": frame.rename(columns={"X": "V"}),
         "swapped names": frame.rename(columns={"X": "Y", "Y": "X"}),
         "level names": frame.replace({"R": {"wet": "damp"}}),
-        "swapped levels": frame.assign(R=frame["R"].map({"wet": "dry", "dry": "wet", "ice": "ice"})),
+        "swapped levels": frame.assign(
+            R=frame["R"].map({"wet": "dry", "dry": "wet", "ice": "ice"})
+        ),
         "fewer columns": frame.drop(columns="W"),
     }
     assert len({fingerprint(variant) for variant in variants.values()}) == len(variants)
-    assert fingerprint(frame[NAMES], None) not in {fingerprint(variant) for variant in variants.values()}
+    assert fingerprint(frame[NAMES], None) not in {
+        fingerprint(variant) for variant in variants.values()
+    }
 
 
 def test_levels_of_other_types_have_another_fingerprint() -> None:
@@ -275,7 +312,9 @@ def test_emptied_levels_disappear() -> None:
     np.testing.assert_array_equal(new_data.codes[~ice], np.where(frame["R"][~ice] == "dry", 0, 1))
     expected = gather_statistics(read_table(frame[~ice], "R"))
     np.testing.assert_array_equal(new_statistics.moments.rows, expected.moments.rows)
-    np.testing.assert_allclose(new_statistics.moments.scatter, expected.moments.scatter, rtol=1e-13, atol=1e-11)
+    np.testing.assert_allclose(
+        new_statistics.moments.scatter, expected.moments.scatter, rtol=1e-13, atol=1e-11
+    )
     assert new_statistics.fingerprint == statistics.fingerprint
 
 
@@ -303,7 +342,9 @@ def test_moments_that_do_not_fit_are_refused() -> None:
 @pytest.mark.parametrize("columns", range(2, 12))
 def test_no_sum_depends_on_where_a_column_stands(columns):
     generator = np.random.default_rng(columns)
-    table = {f"X{j}": values for j, values in enumerate(generator.normal(5.0, 2.0, size=(columns, 700)))}
+    table = {
+        f"X{j}": values for j, values in enumerate(generator.normal(5.0, 2.0, size=(columns, 700)))
+    }
     table["R"] = generator.integers(0, 2, 700)
     order = generator.permutation(columns)
     turned = {f"X{j}": table[f"X{j}"] for j in order} | {"R": table["R"]}

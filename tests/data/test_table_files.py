@@ -24,7 +24,9 @@ from causalcontext.errors import FileError
 
 @pytest.fixture
 def frame() -> pd.DataFrame:
-    """A table whose numbers are exact in a few decimals, since older parsers round the last bit of others."""
+    """A table whose numbers are exact in a few decimals, since older parsers round the last bit of
+    others.
+    """
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.integers(-200, 200, size=(30, 2)) / 64, columns=["x", "température"])
     return table.assign(n=range(30), R=np.resize(["dry", "wet"], 30))
@@ -77,7 +79,9 @@ TEXTS: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize(("content", "message"), TEXTS.values(), ids=TEXTS)
-def test_bad_text_files_get_one_clear_sentence(tmp_path: Path, content: bytes, message: str) -> None:
+def test_bad_text_files_get_one_clear_sentence(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(content)
     with pytest.raises(FileError, match=message) as caught:
@@ -117,7 +121,11 @@ def test_missing_files_folders_and_other_endings(tmp_path: Path) -> None:
 
 
 def test_pickles_are_not_read(tmp_path: Path, frame: pd.DataFrame) -> None:
-    for name, message in (("t.pkl", "must end"), ("t.csv", "UTF-8"), ("t.parquet", "not a Parquet file")):
+    for name, message in (
+        ("t.pkl", "must end"),
+        ("t.csv", "UTF-8"),
+        ("t.parquet", "not a Parquet file"),
+    ):
         (tmp_path / name).write_bytes(pickle.dumps(frame))
         with pytest.raises(FileError, match=message):
             read_file(tmp_path / name)

@@ -1,4 +1,6 @@
-"""Files that a stranger may have, read in batches: a result, or one sentence that says what was found."""
+"""Files that a stranger may have, read in batches: a result, or one sentence that says what was
+found.
+"""
 
 import gzip
 import os
@@ -30,11 +32,15 @@ def refused(tmp_path: Path, content: bytes, name: str = "table.csv") -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
+)
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_text_in_a_wide_encoding_is_named(tmp_path, encoding, ending):
     content = TEXT.encode(encoding)
-    words = refused(tmp_path, gzip.compress(content) if ending == "csv.gz" else content, f"table.{ending}")
+    words = refused(
+        tmp_path, gzip.compress(content) if ending == "csv.gz" else content, f"table.{ending}"
+    )
     assert f"is text in {encoding.upper()}, expected UTF-8" in words
     assert f'encoding="{encoding}"' in words
     with pytest.raises(cc.FileError, match=r"is text in UTF-"):  # and so it is by the other door
@@ -49,31 +55,52 @@ def test_other_text_has_no_wide_encoding(text):
     assert wide_encoding(content) == ("UTF-16-LE" if text.startswith("A\0") else None)
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    (b"", "is empty"),
-    (b"\n\n", "is empty"),
-    (b"A,B,R\n", "has no rows"),
-    (TEXT.replace(",", ";").encode(), "are its columns separated by ';'? Save it with ','"),
-    (TEXT.replace(".", ",").replace(",", ";").encode(), "sep=';'"),
-    (TEXT.replace(",", "\t").encode(), "separated by '\\t'"),
-    ((",A,B,R\n" + "".join(f"{k},{row}\n" for k, row in enumerate(ROWS[1:]))).encode(), "no name for column 1"),
-    (TEXT.replace("A,B", "A,A").encode(), "several columns called 'A'"),
-    (TEXT.encode() + b"1,2\n", "has 2 fields in row 7, expected 3 as in the header"),
-    (("A,B,R\n" + FULL + "oops,1,dry\n").encode(), "has 'oops' in row 200002 of column 'A', expected a number"),
-    (("A,B,R\n" + FULL + "1,2,tr\xe8s\n").encode("latin-1"), "bytes in row 200002 of column 'R' that are not UTF-8"),
-    (("A,B,R\n" + FULL.replace("dry", "0").replace("wet", "1") + "1,2,x\n").encode(), "dtype={'R': str}"),
-    (b"PAR1 and so on", "holds a Parquet file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"A,B,R\n", "has no rows"),
+        (TEXT.replace(",", ";").encode(), "are its columns separated by ';'? Save it with ','"),
+        (TEXT.replace(".", ",").replace(",", ";").encode(), "sep=';'"),
+        (TEXT.replace(",", "\t").encode(), "separated by '\\t'"),
+        (
+            (",A,B,R\n" + "".join(f"{k},{row}\n" for k, row in enumerate(ROWS[1:]))).encode(),
+            "no name for column 1",
+        ),
+        (TEXT.replace("A,B", "A,A").encode(), "several columns called 'A'"),
+        (TEXT.encode() + b"1,2\n", "has 2 fields in row 7, expected 3 as in the header"),
+        (
+            ("A,B,R\n" + FULL + "oops,1,dry\n").encode(),
+            "has 'oops' in row 200002 of column 'A', expected a number",
+        ),
+        (
+            ("A,B,R\n" + FULL + "1,2,tr\xe8s\n").encode("latin-1"),
+            "bytes in row 200002 of column 'R' that are not UTF-8",
+        ),
+        (
+            ("A,B,R\n" + FULL.replace("dry", "0").replace("wet", "1") + "1,2,x\n").encode(),
+            "dtype={'R': str}",
+        ),
+        (b"PAR1 and so on", "holds a Parquet file"),
+    ],
+)
 def test_text_that_is_no_table_is_refused_in_words_of_ours(tmp_path, content, words):
     said = refused(tmp_path, content)
     assert words in said
     assert "CSV" not in said
 
 
-@pytest.mark.parametrize("text", [
-    "\ufeff" + TEXT, TEXT.replace("\n", "\r\n"), TEXT.replace("\n", "\r"), TEXT.replace("dry", '"very\ndry"'),
-    TEXT.replace("A,", '"A\nb",'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff" + TEXT,
+        TEXT.replace("\n", "\r\n"),
+        TEXT.replace("\n", "\r"),
+        TEXT.replace("dry", '"very\ndry"'),
+        TEXT.replace("A,", '"A\nb",'),
+    ],
+)
 def test_marks_and_line_ends_do_not_matter(tmp_path, text):
     (tmp_path / "table.csv").write_bytes(text.encode())
     found = cc.scan(tmp_path / "table.csv", "R")
@@ -89,7 +116,9 @@ def make_table(rows: int = 300, seed: int = 0) -> pd.DataFrame:
 
 def test_decimals_are_the_numbers_that_they_say(tmp_path):
     table = make_table()
-    exact = table.assign(C=[None if k == 7 else Decimal(f"{value:.3f}") for k, value in enumerate(table["C"])])
+    exact = table.assign(
+        C=[None if k == 7 else Decimal(f"{value:.3f}") for k, value in enumerate(table["C"])]
+    )
     pq.write_table(pa.Table.from_pandas(exact), tmp_path / "exact.parquet")
     table.loc[7, "C"] = np.nan
     twin = cc.scan(pa.Table.from_pandas(table), "R")
@@ -112,7 +141,10 @@ def test_other_files_names_and_orders(tmp_path):
     for name in ("_SUCCESS", ".part.parquet.crc", ".hidden.parquet", "README.md"):
         (folder / name).write_text("no table")
     found = cc.scan(folder, "R")
-    assert found.statistics.fingerprint == cc.scan(pa.Table.from_pandas(pd.concat(parts)), "R").statistics.fingerprint
+    assert (
+        found.statistics.fingerprint
+        == cc.scan(pa.Table.from_pandas(pd.concat(parts)), "R").statistics.fingerprint
+    )
 
 
 def test_paths_that_nothing_can_be_read_from(tmp_path):
@@ -125,7 +157,12 @@ def test_paths_that_nothing_can_be_read_from(tmp_path):
     table = tmp_path / "table.parquet"
     make_table(3000).to_parquet(table)
     content = table.read_bytes()
-    for damaged in (b"", content[: len(content) // 2], content[:999] + content[1999:], content[:999] + bytes(999)):
+    for damaged in (
+        b"",
+        content[: len(content) // 2],
+        content[:999] + content[1999:],
+        content[:999] + bytes(999),
+    ):
         table.write_bytes(damaged)
         with pytest.raises(cc.FileError, match=r"cannot read .*table\.parquet"):
             cc.scan(table, "R")
@@ -165,7 +202,9 @@ def test_a_quote_that_does_not_end_is_shown_in_part(tmp_path):
 
 
 def test_a_context_without_a_value_at_first(tmp_path):
-    words = refused(tmp_path, ("A,B,R\n" + "".join(f"{k % 7}.5,{k % 3},\n" for k in range(50))).encode())
+    words = refused(
+        tmp_path, ("A,B,R\n" + "".join(f"{k % 7}.5,{k % 3},\n" for k in range(50))).encode()
+    )
     assert "context 'R' has no value" in words
 
 
@@ -183,7 +222,10 @@ def test_columns_in_the_names_of_folders(tmp_path, ending):
     twin = table.assign(R="very " + table["R"]).sort_values(["R", "year"], kind="stable")
     for source in (tmp_path / "all", tmp_path / "all" / "*" / "*" / f"*.{ending}"):
         found = cc.scan(source, ["R", "year"])
-        assert found.statistics.fingerprint == cc.scan(pa.Table.from_pandas(twin), ["R", "year"]).statistics.fingerprint
+        assert (
+            found.statistics.fingerprint
+            == cc.scan(pa.Table.from_pandas(twin), ["R", "year"]).statistics.fingerprint
+        )
     assert cc.scan(tmp_path / "all", "R").data.values == ("very dry", "very wet")
     one = tmp_path / "all" / "R=very%20dry" / "year=2019" / f"part.{ending}"
     assert cc.scan(one).data.names == ("A", "B", "C")  # the path to a file says nothing
@@ -198,7 +240,11 @@ def test_columns_in_the_names_of_folders(tmp_path, ending):
 
 
 def test_batches_know_the_same_missing_values_as_memory(tmp_path):
-    rows = ["A,B,R"] + [f"{k % 7}.5,{k % 3},{'dry' if k % 2 else 'NA'}" for k in range(40)] + ["None,1,", "<NA>,2,dry"]
+    rows = (
+        ["A,B,R"]
+        + [f"{k % 7}.5,{k % 3},{'dry' if k % 2 else 'NA'}" for k in range(40)]
+        + ["None,1,", "<NA>,2,dry"]
+    )
     (tmp_path / "table.csv").write_text("\n".join(rows))
     found, inside = cc.scan(tmp_path / "table.csv", "R"), cc.read_file(tmp_path / "table.csv")
     assert found.data.values == ("NA", "dry")
@@ -210,5 +256,7 @@ def test_batches_know_the_same_missing_values_as_memory(tmp_path):
 def test_a_column_of_a_file_goes_before_that_of_its_folder(tmp_path):
     for year in (2019, 2021):
         (tmp_path / f"year={year}").mkdir()
-        make_table(300, year).assign(year=str(year)).to_parquet(tmp_path / f"year={year}" / "part.parquet")
+        make_table(300, year).assign(year=str(year)).to_parquet(
+            tmp_path / f"year={year}" / "part.parquet"
+        )
     assert cc.scan(tmp_path, "year", columns=["A", "B", "year"]).data.values == ("2019", "2021")

@@ -1,4 +1,6 @@
-"""Stability when the rows are gone: blocks of rows are drawn, and a sample has the moments of the rows in them."""
+"""Stability when the rows are gone: blocks of rows are drawn, and a sample has the moments of the
+rows in them.
+"""
 
 import numpy as np
 import pandas as pd
@@ -20,11 +22,18 @@ def make_table(rows: int) -> pd.DataFrame:
     x = rng.standard_normal((rows, 4))
     x[:, 1] -= 0.6 * x[:, 0] * dry
     x[:, 2] += 0.02 * x[:, 1]
-    return pd.DataFrame(x + np.array([50.0, 0, -3, 0]), columns=list("ABCD")).assign(R=np.where(dry, "dry", "wet"))
+    return pd.DataFrame(x + np.array([50.0, 0, -3, 0]), columns=list("ABCD")).assign(
+        R=np.where(dry, "dry", "wet")
+    )
 
 
 def scanned(table, **options):
-    return cc.scan(pa.Table.from_pandas(table, preserve_index=False).to_reader(1000), "R", sample=2000, **options)
+    return cc.scan(
+        pa.Table.from_pandas(table, preserve_index=False).to_reader(1000),
+        "R",
+        sample=2000,
+        **options,
+    )
 
 
 def blocks_of(rows: int):

@@ -1,4 +1,6 @@
-"""Findings about a result: each check finds what it is for, and says nothing where there is nothing."""
+"""Findings about a result: each check finds what it is for, and says nothing where there is
+nothing.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,18 +17,26 @@ def topics(result):
 
 
 def causes(result, x, y):
-    return [f.evidence["cause"] for f in result.diagnose().about("missing edge")
-            if {f.evidence["source"], f.evidence["target"]} == {x, y}]  # fmt: skip
+    return [
+        f.evidence["cause"]
+        for f in result.diagnose().about("missing edge")
+        if {f.evidence["source"], f.evidence["target"]} == {x, y}
+    ]
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_mechanism_that_is_switched_off_is_physical(seed):
-    found = causes(cc.discover(cc.examples.example_i(2000, seed), context="R", method="pc-ac"), "T", "Y")
+    found = causes(
+        cc.discover(cc.examples.example_i(2000, seed), context="R", method="pc-ac"), "T", "Y"
+    )
     assert found == ["mechanism"]
 
 
 def test_a_mechanism_out_of_support_is_descriptive():
-    results = (cc.discover(cc.examples.example_ii(2000, seed), context="R", method="pc-ac") for seed in range(12))
+    results = (
+        cc.discover(cc.examples.example_ii(2000, seed), context="R", method="pc-ac")
+        for seed in range(12)
+    )
     found = [cause for result in results for cause in causes(result, "T", "Y")]
     assert len(found) >= 8
     assert sum(cause == "support" for cause in found) >= 0.75 * len(found)
@@ -39,8 +49,12 @@ def test_missing_edges_of_a_small_context_are_lack_of_rows():
         w, x, y = rng.standard_normal((3, 2030))
         r = (w > np.quantile(w, 2000 / 2030)).astype(int)
         x = x + 0.5 * w
-        result = cc.discover(pd.DataFrame({"W": w, "X": x, "Y": 0.2 * x + y, "R": r}), context="R",
-                             knowledge=cc.Knowledge.context_children("R", ["Y"]), method="pc-ac")  # fmt: skip
+        result = cc.discover(
+            pd.DataFrame({"W": w, "X": x, "Y": 0.2 * x + y, "R": r}),
+            context="R",
+            knowledge=cc.Knowledge.context_children("R", ["Y"]),
+            method="pc-ac",
+        )
         found += causes(result, "X", "Y")
     assert len(found) >= 4
     assert set(found) == {"few rows"}
@@ -53,8 +67,12 @@ def test_a_constant_cause_is_singular_support():
     rng = np.random.default_rng(4)
     n = 1500
     w, y = rng.standard_normal((2, n))
-    light = np.where(w > 0, rng.uniform(0.5, 2, n), np.where(rng.random(n) < 0.9, 0.0, rng.uniform(0, 0.3, n)))
-    frame = pd.DataFrame({"W": w, "light": light, "Y": 1.5 * light + y, "day": np.where(w > 0, "day", "night")})
+    light = np.where(
+        w > 0, rng.uniform(0.5, 2, n), np.where(rng.random(n) < 0.9, 0.0, rng.uniform(0, 0.3, n))
+    )
+    frame = pd.DataFrame(
+        {"W": w, "light": light, "Y": 1.5 * light + y, "day": np.where(w > 0, "day", "night")}
+    )
     found = causes(cc.discover(frame, context="day", method="pc-ac"), "light", "Y")
     assert found in (["singular support"], [])
 
@@ -63,25 +81,35 @@ def test_a_deterministic_context_is_a_loud_finding_with_the_call():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(rng.standard_normal((400, 3)), columns=["W", "X", "Y"])
     frame["R"] = np.where(frame["W"] > 0.3, "high", "low")
-    (finding,) = cc.discover(frame, context="R", method="pc-ac").diagnose().about("deterministic context")
+    (finding,) = (
+        cc.discover(frame, context="R", method="pc-ac").diagnose().about("deterministic context")
+    )
     assert finding.severity is Severity.WARNING
     assert finding.evidence["call"].startswith('context=cc.threshold("W", 0.')
     frame.loc[0, "R"] = "high" if frame.loc[0, "R"] == "low" else "low"
-    assert not cc.discover(frame, context="R", method="pc-ac").diagnose().about("deterministic context")
+    assert (
+        not cc.discover(frame, context="R", method="pc-ac")
+        .diagnose()
+        .about("deterministic context")
+    )
 
 
 def test_a_band_is_a_small_tree():
     rng = np.random.default_rng(6)
     frame = pd.DataFrame(rng.standard_normal((400, 3)), columns=["W", "X", "Y"])
     frame["R"] = np.where(frame["W"].abs() < 0.5, "near", "far")
-    (finding,) = cc.discover(frame, context="R", method="pc-ac").diagnose().about("deterministic context")
+    (finding,) = (
+        cc.discover(frame, context="R", method="pc-ac").diagnose().about("deterministic context")
+    )
     assert len(finding.evidence["cuts"]) == 2
     assert 'cc.bins("W", edges=[' in finding.evidence["call"]
 
 
 def test_selection_bias_is_audited():
     findings = (
-        cc.discover(cc.examples.example_i(3000, 1), context="R", method="pc-ac").diagnose().about("selection bias")
+        cc.discover(cc.examples.example_i(3000, 1), context="R", method="pc-ac")
+        .diagnose()
+        .about("selection bias")
     )
     assert findings[0].evidence["possible causes"] == ("X", "T")
     assert {(f.evidence["x"], f.evidence["y"]) for f in findings[1:]} >= {("X", "T")}
@@ -93,7 +121,11 @@ def test_an_exogenous_context_looks_so():
     x, y, z = rng.standard_normal((3, 2000))
     y = y + np.where(r == 1, x, 0.0)
     frame = pd.DataFrame({"X": x, "Y": y, "Z": z + y, "R": r})
-    (finding,) = cc.discover(frame, context="R", alpha=0.01, method="pc-ac").diagnose().about("selection bias")
+    (finding,) = (
+        cc.discover(frame, context="R", alpha=0.01, method="pc-ac")
+        .diagnose()
+        .about("selection bias")
+    )
     assert "looks exogenous" in finding.message
 
 
@@ -133,12 +165,20 @@ def test_a_loaded_result_says_what_it_cannot_check(tmp_path):
 def test_every_method_can_be_diagnosed(method):
     result = cc.discover(cc.examples.soil_moisture(500, seed=2), context="soil", method=method)
     diagnosis = result.diagnose()
-    assert list(diagnosis.to_frame().columns) == ["topic", "severity", "message", "advice", "evidence"]
+    assert list(diagnosis.to_frame().columns) == [
+        "topic",
+        "severity",
+        "message",
+        "advice",
+        "evidence",
+    ]
     assert [f.severity for f in diagnosis] == sorted((f.severity for f in diagnosis), reverse=True)
 
 
 def test_without_a_context_there_is_nothing_to_compare():
-    result = cc.discover(cc.examples.soil_moisture(300, seed=2).drop(columns="soil"), method="pc-ac")
+    result = cc.discover(
+        cc.examples.soil_moisture(300, seed=2).drop(columns="soil"), method="pc-ac"
+    )
     assert topics(result) - {"model"} == {"context"}
 
 
@@ -180,7 +220,13 @@ def test_many_contexts_make_few_findings():
 
 @pytest.mark.slow
 def test_contexts_with_enough_rows_are_one_line():
-    result = cc.discover(proteins(0, "log", 3000), "condition", test="partial-correlation", max_given=1, method="pc-ac")
+    result = cc.discover(
+        proteins(0, "log", 3000),
+        "condition",
+        test="partial-correlation",
+        max_given=1,
+        method="pc-ac",
+    )
     (finding,) = result.diagnose().about("rows")
     assert finding.severity is Severity.NOTE
     assert [part["rows"] for part in finding.evidence["contexts"]] == list(result.data.rows)
@@ -188,25 +234,33 @@ def test_contexts_with_enough_rows_are_one_line():
 
 
 def turned(result):
-    return [f for f in result.diagnose().about("assumptions") if "the other way in others" in f.message]
+    return [
+        f for f in result.diagnose().about("assumptions") if "the other way in others" in f.message
+    ]
 
 
 def test_arrows_that_point_both_ways_are_named():
-    """A feedback through the context: X moves Y in one, Y moves X in the other, each with a cause of its own."""
+    """A feedback through the context: X moves Y in one, Y moves X in the other, each with a cause
+    of its own.
+    """
     rng = np.random.default_rng(3)
     n = 3000
     r, x, y = rng.integers(2, size=n), rng.exponential(size=n), rng.exponential(size=n)
     a, b = rng.standard_normal((2, n))
     x, y = x + a, y + b
     x, y = np.where(r == 1, x + 0.8 * y, x), np.where(r == 0, y + 0.8 * x, y)
-    result = cc.discover(pd.DataFrame({"A": a, "B": b, "X": x, "Y": y, "R": r}), context="R", method="score-ac")
+    result = cc.discover(
+        pd.DataFrame({"A": a, "B": b, "X": x, "Y": y, "R": r}), context="R", method="score-ac"
+    )
     (finding,) = turned(result)
     assert finding.evidence["edges"] == ("X - Y",)
     assert "X --> Y in 1 of 2 contexts, Y --> X in 1" in finding.message
     assert finding.severity is Severity.NOTE
     from dataclasses import replace
 
-    doubted = replace(result, evidence=replace(result.evidence, contradictions=(("curves", ("X",)),)))
+    doubted = replace(
+        result, evidence=replace(result.evidence, contradictions=(("curves", ("X",)),))
+    )
     assert [f.severity for f in turned(doubted)] == [Severity.CAUTION]
     assert not turned(cc.discover(cc.examples.soil_moisture(1000, seed=1), context="soil"))
 
@@ -214,7 +268,9 @@ def test_arrows_that_point_both_ways_are_named():
 @pytest.mark.slow
 def test_a_comparison_with_fci_ac_is_left_out_where_it_would_take_long():
     table = proteins(0, "log", 900)
-    result = cc.discover(table, "condition", knowledge=cc.Knowledge(roots=["condition"]), method="pc-ac", alpha=0.2)
+    result = cc.discover(
+        table, "condition", knowledge=cc.Knowledge(roots=["condition"]), method="pc-ac", alpha=0.2
+    )
     (finding,) = result.diagnose().about("hidden causes")
     assert "not compared with fci-ac" in finding.message
 

@@ -1,4 +1,6 @@
-"""Effects over bootstrap samples: the same numbers as naive samples, and whatever the number of workers."""
+"""Effects over bootstrap samples: the same numbers as naive samples, and whatever the number of
+workers.
+"""
 
 import numpy as np
 import pandas as pd
@@ -24,8 +26,12 @@ def table(n=300, seed=0):
 def result():
     found = cc.discover(table(), context="R", method="pc-ac")
     names = list(found.names)
-    return found.with_graphs({r: cc.Graph.from_edges(names, [(c, v, "-->") for v in of for c in of[v]])
-                              for r, of in GRAPH.items()})  # fmt: skip
+    return found.with_graphs(
+        {
+            r: cc.Graph.from_edges(names, [(c, v, "-->") for v in of for c in of[v]])
+            for r, of in GRAPH.items()
+        }
+    )
 
 
 def test_intervals_are_quantiles_of_naive_samples(result):
@@ -35,14 +41,18 @@ def test_intervals_are_quantiles_of_naive_samples(result):
     drawn = []
     for number in range(40):
         generator = np.random.default_rng([3, number])
-        chosen = np.concatenate([cell[generator.integers(len(cell), size=len(cell))] for cell in sampler.of_cell])
+        chosen = np.concatenate(
+            [cell[generator.integers(len(cell), size=len(cell))] for cell in sampler.of_cell]
+        )
         fits = naive.mechanisms(rows.iloc[chosen], GRAPH, errors=False)
         effects = [naive.total_effect(fits, GRAPH, r, "X", "Y") for r in (0, 1)]
         drawn.append([*effects, effects[1] - effects[0]])
     wanted = np.quantile(drawn, [0.025, 0.975], axis=0).T
     assert found[["low", "high"]].to_numpy() == pytest.approx(wanted)
     assert found["se"].to_numpy() == pytest.approx(np.std(drawn, axis=0, ddof=1))
-    assert found["effect"].to_numpy() == pytest.approx(result.effects("X", "Y")["effect"].to_numpy())
+    assert found["effect"].to_numpy() == pytest.approx(
+        result.effects("X", "Y")["effect"].to_numpy()
+    )
 
 
 def test_the_bootstrap_and_the_delta_method_agree(result):
@@ -54,8 +64,13 @@ def test_the_bootstrap_and_the_delta_method_agree(result):
 
 @pytest.mark.parametrize("workers", rest_slow([1, 2]))
 def test_a_new_search_in_every_sample_shows_what_comes_from_the_graph(workers):
-    found = cc.discover(table(600, seed=2), context="R", alpha=0.01, knowledge=cc.Knowledge(
-        tiers=[["X"], ["R"], ["B"], ["Y"]]), method="pc-ac")  # fmt: skip
+    found = cc.discover(
+        table(600, seed=2),
+        context="R",
+        alpha=0.01,
+        knowledge=cc.Knowledge(tiers=[["X"], ["R"], ["B"], ["Y"]]),
+        method="pc-ac",
+    )
     drawn = found.effects("X", "Y", graph="resampled", samples=30)
     assert {"samples", "from graph", "zero in", "open in"} <= set(drawn)
     assert drawn["from graph"].between(0, 1).all()
@@ -67,12 +82,18 @@ def test_a_new_search_in_every_sample_shows_what_comes_from_the_graph(workers):
 
 
 def test_a_graph_that_hangs_on_chance_widens_the_interval():
-    """A link that half of the samples lose: its zero is part of the interval, and the graph is to blame."""
+    """A link that half of the samples lose: its zero is part of the interval, and the graph is to
+    blame.
+    """
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"X": rng.normal(size=200), "R": np.arange(200) % 2})
     frame["Y"] = 0.16 * frame["X"] + rng.normal(size=200)
     found = cc.discover(
-        frame, context="R", alpha=0.05, knowledge=cc.Knowledge(tiers=[["X"], ["R", "Y"]]), method="pc-ac"
+        frame,
+        context="R",
+        alpha=0.05,
+        knowledge=cc.Knowledge(tiers=[["X"], ["R", "Y"]]),
+        method="pc-ac",
     )
     row = found.effects("X", "Y", graph="resampled", samples=60).iloc[0]
     assert 0.1 < row["zero in"] < 0.9

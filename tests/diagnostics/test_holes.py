@@ -15,7 +15,9 @@ def holey(seed, slope, rows=300):
     a, b, x, w = random.standard_normal((4, rows))
     gone = random.random(rows) < scipy.special.expit(slope * a - 1.0)
     x = np.where(random.random(rows) < 0.2, np.nan, x + a)
-    return pd.DataFrame({"A": a, "B": b, "X": x, "W": np.where(gone, np.nan, w), "R": random.integers(2, size=rows)})
+    return pd.DataFrame(
+        {"A": a, "B": b, "X": x, "W": np.where(gone, np.nan, w), "R": random.integers(2, size=rows)}
+    )
 
 
 def found(table, missing):
@@ -40,7 +42,9 @@ def test_the_logit_is_that_of_its_definition():
         line = slopes[0] + slopes[1] * columns[0][0] + slopes[2] * columns[1][0]
         return -np.sum(np.where(missing, line, 0.0) - np.logaddexp(0.0, line))
 
-    assert _likelihood(missing, columns) == pytest.approx(-scipy.optimize.minimize(minus, np.zeros(3)).fun, abs=1e-4)
+    assert _likelihood(missing, columns) == pytest.approx(
+        -scipy.optimize.minimize(minus, np.zeros(3)).fun, abs=1e-4
+    )
 
 
 @pytest.mark.slow

@@ -6,20 +6,35 @@ import pytest
 import scipy
 
 import causalcontext as cc
-from causalcontext.diagnostics.shared_time import FEWEST_CYCLES, STEP, cycles, regressions, shared_time, trends
+from causalcontext.diagnostics.shared_time import (
+    FEWEST_CYCLES,
+    STEP,
+    cycles,
+    regressions,
+    shared_time,
+    trends,
+)
 
 DAY = 24
 
 
 def series(seed, rows=400, memory=0.6, trend=0.0, cycle=0.0):
-    """Three numbers with memory, A --> B; a trend and a cycle, in units of their noise, drive A and C."""
+    """Three numbers with memory, A --> B; a trend and a cycle, in units of their noise, drive A and
+    C.
+    """
     random = np.random.default_rng(seed)
     noise, found, time = random.normal(size=(rows, 3)), np.zeros((rows, 3)), np.arange(rows)
     for column, shift in ((0, 0.0), (2, 1.0)):
-        noise[:, column] += trend * np.linspace(-1, 1, rows) + cycle * np.sin(2 * np.pi * time / DAY + shift)
+        noise[:, column] += trend * np.linspace(-1, 1, rows) + cycle * np.sin(
+            2 * np.pi * time / DAY + shift
+        )
     for t in range(1, rows):
         a, b, c = found[t - 1]
-        found[t] = memory * a + noise[t, 0], memory * b + 0.4 * a + noise[t, 1], memory * c + noise[t, 2]
+        found[t] = (
+            memory * a + noise[t, 0],
+            memory * b + 0.4 * a + noise[t, 1],
+            memory * c + noise[t, 2],
+        )
     return pd.DataFrame(found, columns=list("ABC")).assign(hour=time)
 
 
@@ -34,7 +49,11 @@ def found_in(table, **options):
 def p_of_two_regressions(number, fewer, more):
     """The F-test of what the larger regression has more than the smaller one."""
     left = [number - x @ np.linalg.lstsq(x, number, rcond=None)[0] for x in (fewer, more)]
-    sums, extra, freedom = [(one**2).sum() for one in left], more.shape[1] - fewer.shape[1], len(number) - more.shape[1]
+    sums, extra, freedom = (
+        [(one**2).sum() for one in left],
+        more.shape[1] - fewer.shape[1],
+        len(number) - more.shape[1],
+    )
     return scipy.stats.f.sf((sums[0] - sums[1]) / extra / (sums[1] / freedom), extra, freedom)
 
 
@@ -47,8 +66,15 @@ def test_p_values_are_those_of_two_regressions():
     assert trends(asked) == pytest.approx(expected, rel=1e-6)
     counts = np.arange(FEWEST_CYCLES, (rows - 1) / 2, STEP)
     angles = [2 * np.pi * np.arange(rows) * k / rows for k in counts]
-    every = [[p_of_two_regressions(number, with_line, np.column_stack([with_line, np.sin(a), np.cos(a)]))
-              for a in angles] for number in asked.numbers.T]  # fmt: skip
+    every = [
+        [
+            p_of_two_regressions(
+                number, with_line, np.column_stack([with_line, np.sin(a), np.cos(a)])
+            )
+            for a in angles
+        ]
+        for number in asked.numbers.T
+    ]
     p, count = cycles(asked)
     assert p == pytest.approx([min(1.0, min(some) * len(angles)) for some in every], rel=1e-6)
     assert count.tolist() == [counts[int(np.argmin(some))] for some in every]
@@ -87,8 +113,10 @@ def test_panels_and_short_series_are_left_alone():
 def test_level_and_power(memory):
     """Clean series have findings at most once in twenty, clear trends and cycles nearly always."""
     clean = sum(bool(found_in(series([seed, 9], memory=memory))) for seed in range(100))
-    cycle, trend = (sum(bool(found_in(series([seed, 10], memory=memory, **{what: 1.5}))) for seed in range(30))
-                    for what in ("cycle", "trend"))  # fmt: skip
+    cycle, trend = (
+        sum(bool(found_in(series([seed, 10], memory=memory, **{what: 1.5}))) for seed in range(30))
+        for what in ("cycle", "trend")
+    )
     assert clean <= 5
     assert cycle >= 24
     assert memory > 0.5 or trend >= 24

@@ -11,7 +11,9 @@ from pags import soil_pags
 
 @pytest.fixture(scope="module")
 def result():
-    return cc.discover(cc.examples.soil_moisture(600, seed=1), context="soil", alpha=0.01, method="pc-ac")
+    return cc.discover(
+        cc.examples.soil_moisture(600, seed=1), context="soil", alpha=0.01, method="pc-ac"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +27,12 @@ def test_a_sample_is_a_search_of_the_drawn_rows(result):
     table = cc.examples.soil_moisture(600, seed=1)
     for number in range(5):
         generator = np.random.default_rng([3, number])
-        rows = np.concatenate([of[generator.integers(len(of), size=len(of))] for of in resample.of_cell])
-        drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01, method="pc-ac", damaged="keep")
+        rows = np.concatenate(
+            [of[generator.integers(len(of), size=len(of))] for of in resample.of_cell]
+        )
+        drawn = cc.discover(
+            table.iloc[rows], context="soil", alpha=0.01, method="pc-ac", damaged="keep"
+        )
         for place, value in enumerate(drawn.contexts):
             adjacency = resample.endpoints(number, seed=3)[place] != 0
             assert np.array_equal(adjacency, drawn.graphs[value].adjacency)
@@ -46,7 +52,9 @@ def test_frequencies_are_shares(result, stable):
 def test_marks_of_pags_have_their_own_columns():
     pags = soil_pags()
     endpoints = np.stack([graph.endpoints for graph in pags.graphs.values()])
-    frequency = np.stack([marked(endpoints, mark) for mark in MARKS[GraphKind.PAG]], axis=-1).astype(float)
+    frequency = np.stack(
+        [marked(endpoints, mark) for mark in MARKS[GraphKind.PAG]], axis=-1
+    ).astype(float)
     edges = Stability(pags, 1, frequency, {}).edges()
     assert (edges["present"] == 1.0).all()
     assert all(row[row["found"]] == 1.0 for _, row in edges.iterrows())
@@ -66,7 +74,9 @@ def test_labels_have_frequencies(result, stable):
 @pytest.mark.slow
 def test_workers_and_progress_do_not_change_the_result(result, stable):
     seen = []
-    again = result.stability(40, seed=3, n_jobs=2, progress=lambda done, total: seen.append((done, total)))
+    again = result.stability(
+        40, seed=3, n_jobs=2, progress=lambda done, total: seen.append((done, total))
+    )
     assert np.array_equal(again.frequency, stable.frequency)
     assert seen[-1] == (40, 40)
     other = result.stability(40, seed=4)
@@ -80,7 +90,9 @@ def test_every_method(method):
 
 
 def test_plain_pc():
-    result = cc.discover(cc.examples.soil_moisture(200, seed=1).drop(columns="soil"), method="pc-ac")
+    result = cc.discover(
+        cc.examples.soil_moisture(200, seed=1).drop(columns="soil"), method="pc-ac"
+    )
     assert result.stability(3).frequency.shape == (1, 6, 6, 4)
 
 
@@ -93,7 +105,9 @@ def test_loaded_results_have_no_rows(result, tmp_path):
 
 
 def test_score_based_results_have_frequencies_too():
-    result = cc.discover(cc.examples.soil_moisture(300, seed=2), context="soil", method="score-ac", starts=2)
+    result = cc.discover(
+        cc.examples.soil_moisture(300, seed=2), context="soil", method="score-ac", starts=2
+    )
     stable = result.stability(samples=5)
     assert stable.samples == 5
     edges = stable.edges(0.8)

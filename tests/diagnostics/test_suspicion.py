@@ -1,4 +1,6 @@
-"""Which links may stand for a hidden common cause: twins of both statistics, level, power, files, what is not asked."""
+"""Which links may stand for a hidden common cause: twins of both statistics, level, power, files,
+what is not asked.
+"""
 
 from dataclasses import replace
 from itertools import product
@@ -20,7 +22,11 @@ from causalcontext.diagnostics.hidden_causes import (
     standard_noise,
 )
 from causalcontext.diagnostics.hidden_drivers import smoothed_process
-from causalcontext.diagnostics.hidden_node import HiddenNode, compare_hidden_causes, with_hidden_node
+from causalcontext.diagnostics.hidden_node import (
+    HiddenNode,
+    compare_hidden_causes,
+    with_hidden_node,
+)
 
 
 def table(seed, hidden=1.0, n=1000, noise="standard_normal"):
@@ -30,26 +36,46 @@ def table(seed, hidden=1.0, n=1000, noise="standard_normal"):
     x = x + 1.2 * a + hidden * common
     y = y + 1.2 * b + hidden * common + (0.0 if hidden else x)
     r = (a + 0.5 * rng.standard_normal(n) > np.median(a)).astype(int)
-    return pd.DataFrame({"A": a, "B": b, "X": x, "Y": y, "C": c + np.where(r == 1, 1.0, -0.5) * b, "R": r})
+    return pd.DataFrame(
+        {"A": a, "B": b, "X": x, "Y": y, "C": c + np.where(r == 1, 1.0, -0.5) * b, "R": r}
+    )
 
 
 def rank_functions(residual):
     """Legendre polynomials of the ranks, written out."""
     n = len(residual)
-    place = np.array([(residual < value).sum() + 0.5 * (residual == value).sum() for value in residual]) / n * 2 - 1
-    found = np.column_stack([place, 1.5 * place**2 - 0.5, 2.5 * place**3 - 1.5 * place,
-                             (35 * place**4 - 30 * place**2 + 3) / 8])  # fmt: skip
+    place = (
+        np.array([(residual < value).sum() + 0.5 * (residual == value).sum() for value in residual])
+        / n
+        * 2
+        - 1
+    )
+    found = np.column_stack(
+        [
+            place,
+            1.5 * place**2 - 0.5,
+            2.5 * place**3 - 1.5 * place,
+            (35 * place**4 - 30 * place**2 + 3) / 8,
+        ]
+    )
     return found - found.mean(axis=0)
 
 
 def naive_dependence(of_cause, of_effect, design):
-    """The statistic, entry by entry, with the inverse of a Kronecker product in the directions that are left."""
+    """The statistic, entry by entry, with the inverse of a Kronecker product in the directions that
+    are left.
+    """
     n = len(of_cause)
     whole, g = rank_functions(of_cause)[:, :3], rank_functions(of_effect)
     f = whole - design @ np.linalg.pinv(design) @ whole
     _, lengths, axes = np.linalg.svd(f / np.sqrt(n), full_matrices=False)
-    f = np.column_stack([f @ axis for axis, length in zip(axes, lengths, strict=True)
-                         if length**2 > 0.1 * np.mean([np.sum(one**2) / n for one in whole.T])])  # fmt: skip
+    f = np.column_stack(
+        [
+            f @ axis
+            for axis, length in zip(axes, lengths, strict=True)
+            if length**2 > 0.1 * np.mean([np.sum(one**2) / n for one in whole.T])
+        ]
+    )
     return naive_p_value(f, g)
 
 
@@ -66,17 +92,25 @@ def test_the_dependence_of_residuals_is_that_of_a_naive_twin(seed):
     rng = np.random.default_rng(seed)
     cause, effect = rng.exponential(size=(2, 80))
     design = np.column_stack([np.ones(80), cause + rng.standard_normal(80)])
-    assert residual_dependence(cause, effect, design) == pytest.approx(naive_dependence(cause, effect, design))
+    assert residual_dependence(cause, effect, design) == pytest.approx(
+        naive_dependence(cause, effect, design)
+    )
     curves = np.column_stack([np.ones(80), *cubic_spline(cause + 0.5 * rng.standard_normal(80))])
-    assert residual_dependence(cause, effect, curves) == pytest.approx(naive_dependence(cause, effect, curves))
+    assert residual_dependence(cause, effect, curves) == pytest.approx(
+        naive_dependence(cause, effect, curves)
+    )
 
 
 def test_a_spline_follows_cubic_pieces_between_quartiles_and_leaves_nothing_of_its_own_variable():
     x = np.random.default_rng(1).standard_normal(200)
     knots = np.quantile(x, [0, 0.25, 0.5, 0.75, 1])
-    twin = BSpline.design_matrix(x, np.concatenate([[knots[0]] * 3, knots, [knots[-1]] * 3]), 3).toarray()
+    twin = BSpline.design_matrix(
+        x, np.concatenate([[knots[0]] * 3, knots, [knots[-1]] * 3]), 3
+    ).toarray()
     design = np.column_stack([np.ones(200), *cubic_spline(x)])
-    np.testing.assert_allclose(design @ np.linalg.lstsq(design, twin, rcond=None)[0], twin, atol=1e-8)
+    np.testing.assert_allclose(
+        design @ np.linalg.lstsq(design, twin, rcond=None)[0], twin, atol=1e-8
+    )
     assert np.isnan(residual_dependence(x, np.random.default_rng(2).standard_normal(200), design))
 
 
@@ -104,9 +138,13 @@ def test_the_dependence_of_shapes_is_that_of_a_naive_twin_and_ignores_shifts_and
     waves = [(wave, size) for size in (0.7, 1.4, 2.1) for wave in (np.sin, np.cos)]
 
     def means(shift=0.0, stretch=0.0):
-        return np.array([np.mean(wave(size * (unit + shift + stretch * unit))) for wave, size in waves])
+        return np.array(
+            [np.mean(wave(size * (unit + shift + stretch * unit))) for wave, size in waves]
+        )
 
-    moved = np.stack([(means(1e-5) - means(-1e-5)) / 2e-5, (means(0.0, 1e-5) - means(0.0, -1e-5)) / 2e-5])
+    moved = np.stack(
+        [(means(1e-5) - means(-1e-5)) / 2e-5, (means(0.0, 1e-5) - means(0.0, -1e-5)) / 2e-5]
+    )
     kept = np.column_stack([wave(size * unit) for wave, size in waves]) @ linalg.null_space(moved)
     kept = kept - kept.mean(axis=0)
     lengths, axes = np.linalg.svd(kept, full_matrices=False)[1:]
@@ -133,7 +171,9 @@ def test_the_mean_and_the_spread_of_noise_are_those_of_a_general_optimiser():
 
 
 def shapes(rng, n, hidden, uneven=0.0):
-    """A cause without causes: all that depends on it may be a curve or a spread, but not another shape."""
+    """A cause without causes: all that depends on it may be a curve or a spread, but not another
+    shape.
+    """
     x, y, common = rng.exponential(size=(3, n)) - 1.0
     x = x + hidden * common
     y = y * np.exp(uneven * x) + x + hidden * common
@@ -155,12 +195,22 @@ def equations(values, columns):
     may = np.ones((p + 1, p + 1), dtype=bool)
     may[p] = may[:, p] = False
     free = np.append(np.ones(p, dtype=bool), False)
-    return StraightEquations(Moments.of_rows(values, codes, 1), (*columns, frozenset()), free, may, np.zeros_like(may),
-                             np.zeros((1, p + 1, p + 1), dtype=bool), np.ones((p + 1, 1)), 1.0)  # fmt: skip
+    return StraightEquations(
+        Moments.of_rows(values, codes, 1),
+        (*columns, frozenset()),
+        free,
+        may,
+        np.zeros_like(may),
+        np.zeros((1, p + 1, p + 1), dtype=bool),
+        np.ones((p + 1, 1)),
+        1.0,
+    )
 
 
 def naive_score(values, causes, children, price):
-    """The largest log-likelihood over slopes and a covariance of the errors, by a general optimiser, less prices."""
+    """The largest log-likelihood over slopes and a covariance of the errors, by a general
+    optimiser, less prices.
+    """
     standard = (values - values.mean(axis=0)) / values.std(axis=0)
     n, p = standard.shape
     places = [(effect, cause) for effect, own in enumerate(causes) for cause in own]
@@ -171,7 +221,9 @@ def naive_score(values, causes, children, price):
             errors[:, effect] -= slope * standard[:, cause]
         root = np.diag(np.exp(parameters[len(places) : len(places) + p]))
         rest = parameters[len(places) + p :]
-        for value, (i, j) in zip(rest, [(i, j) for i in children for j in children if i > j], strict=True):
+        for value, (i, j) in zip(
+            rest, [(i, j) for i in children for j in children if i > j], strict=True
+        ):
             root[i, j] = value
         covariance = root @ root.T
         inside = np.trace(np.linalg.solve(covariance, errors.T @ errors / n)) - p
@@ -187,7 +239,9 @@ def test_the_score_of_correlated_errors_is_that_of_a_general_optimiser(children)
     values = table(3, n=300)[["A", "B", "X", "Y"]].to_numpy()
     causes = [(), (), (0,), (1,)]
     columns = tuple(frozenset((cause, 1) for cause in own) for own in causes)
-    ours, _ = EquationClimb(equations(values, columns)).scored((*columns, frozenset()), children, 0.0)
+    ours, _ = EquationClimb(equations(values, columns)).scored(
+        (*columns, frozenset()), children, 0.0
+    )
     assert ours == pytest.approx(naive_score(values, causes, children, 1.0), abs=0.01)
 
 
@@ -202,15 +256,30 @@ def test_models_with_a_hidden_cause_gain_where_there_is_one_and_nothing_where_no
 
 
 def hidden_in_contexts(seed, n=1000):
-    """A, B, C, then X, Y and Z below one of them each; a hidden cause of X and Y, and of Z in the second context."""
+    """A, B, C, then X, Y and Z below one of them each; a hidden cause of X and Y, and of Z in the
+    second context.
+    """
     rng = np.random.default_rng(seed)
     codes, (a, b, c, x, y, z, common) = rng.integers(2, size=n), rng.standard_normal((7, n))
     x, y, z = a + x + common, b + y + common, c + z + np.where(codes, -1.2 * common, 0.3)
-    columns = (*[frozenset()] * 3, frozenset({(0, 3)}), frozenset({(1, 3)}), frozenset({(2, 3), (6, 2)}))
+    columns = (
+        *[frozenset()] * 3,
+        frozenset({(0, 3)}),
+        frozenset({(1, 3)}),
+        frozenset({(2, 3), (6, 2)}),
+    )
     values, free = np.column_stack([a, b, c, x, y, z]), np.append(np.ones(6, dtype=bool), False)
     may = np.outer(free, free) | (np.arange(7)[:, None] == 6)
-    given = StraightEquations(Moments.of_rows(values, codes, 2), (*columns, frozenset()), free, may,
-                              np.zeros_like(may), np.zeros((2, 7, 7), dtype=bool), np.ones((7, 2)), 1.0)  # fmt: skip
+    given = StraightEquations(
+        Moments.of_rows(values, codes, 2),
+        (*columns, frozenset()),
+        free,
+        may,
+        np.zeros_like(may),
+        np.zeros((2, 7, 7), dtype=bool),
+        np.ones((7, 2)),
+        1.0,
+    )
     return given, (values - values.mean(axis=0)) / values.std(axis=0), codes
 
 
@@ -225,7 +294,9 @@ def test_the_likelihood_of_a_hidden_node_is_that_of_full_covariances_and_no_step
         values_on_the_way.append(node.expect(fit))
         naive = 0.5 * 300 * 3 * (np.log(2 * np.pi) + 1) + np.log(1.5) * (codes == 1).sum()
         for r in (0, 1):
-            covariance = np.outer(fit.loading[r], fit.loading[r]) + np.diag(fit.left * noise[[3, 4, 5], r] ** 2)
+            covariance = np.outer(fit.loading[r], fit.loading[r]) + np.diag(
+                fit.left * noise[[3, 4, 5], r] ** 2
+            )
             naive += stats.multivariate_normal.logpdf(
                 whole[codes == r] @ fit.errors[r].T, np.zeros(3), covariance
             ).sum()
@@ -251,7 +322,10 @@ def results():
 def named(result):
     edges = result.edges()
     return {
-        frozenset(pair) for pair in edges.loc[edges["hidden cause"].eq("suspected"), ["source", "target"]].to_numpy()
+        frozenset(pair)
+        for pair in edges.loc[
+            edges["hidden cause"].eq("suspected"), ["source", "target"]
+        ].to_numpy()
     }
 
 
@@ -271,12 +345,21 @@ def test_saved_results_and_reports_have_the_suspicion(results, tmp_path):
     result.save(tmp_path / "r.json")
     pd.testing.assert_frame_equal(cc.load(tmp_path / "r.json").edges(), result.edges())
     result.report(tmp_path / "r.html")
-    assert '"hidden": "suspected"' in (tmp_path / "r.html").read_text() or '"hidden":"suspected"' in (
-        tmp_path / "r.html").read_text()  # fmt: skip
+    assert (
+        '"hidden": "suspected"' in (tmp_path / "r.html").read_text()
+        or '"hidden":"suspected"' in (tmp_path / "r.html").read_text()
+    )
 
 
 def test_the_names_of_columns_and_the_units_do_not_matter(results):
-    other = table(1)[["Y", "R", "C", "X", "B", "A"]] * {"Y": 1e3, "R": 1, "C": 1, "X": -1e-3, "B": 5, "A": 1}
+    other = table(1)[["Y", "R", "C", "X", "B", "A"]] * {
+        "Y": 1e3,
+        "R": 1,
+        "C": 1,
+        "X": -1e-3,
+        "B": 5,
+        "A": 1,
+    }
     assert named(cc.discover(other, "R")) == named(results[1.0])
 
 
@@ -287,18 +370,25 @@ def test_other_noise_is_asked_by_residuals_and_columns_that_are_no_numbers_are_n
     words = {frozenset((row["source"], row["target"])): row["hidden cause"] for row in found}
     assert words[frozenset("XY")] == "suspected"
     assert {word for pair, word in words.items() if "K" in pair} <= {"not asked"}
-    assert "categories" in " ".join(finding.message for finding in result.diagnose().about("hidden causes"))
+    assert "categories" in " ".join(
+        finding.message for finding in result.diagnose().about("hidden causes")
+    )
 
 
 def bent_table(seed, hidden, spread=0.0, noise="standard_normal", n=600):
-    """A -> X and B -> Y along curves, a hidden cause of X and Y or none, X -> Y; the noise of Y grows with B.
+    """A -> X and B -> Y along curves, a hidden cause of X and Y or none, X -> Y; the noise of Y
+    grows with B.
 
-    With exponential noise the curve of A has an angle: the search takes a saturation for a line, and what a line does
-    not follow looks like a hidden cause.
+    With exponential noise the curve of A has an angle: the search takes a saturation for a line,
+    and what a line does not follow looks like a hidden cause.
     """
     rng = np.random.default_rng(seed)
     a, b, x, y, common = getattr(rng, noise)(size=(5, n)) - (noise == "standard_exponential")
-    x = x + 1.5 * (np.tanh(2 * a) if noise == "standard_normal" else np.abs(a)) + hidden * (common**2 - 1)
+    x = (
+        x
+        + 1.5 * (np.tanh(2 * a) if noise == "standard_normal" else np.abs(a))
+        + hidden * (common**2 - 1)
+    )
     y = y * np.exp(spread * b) + 1.5 * np.abs(b) + x + hidden * common
     return pd.DataFrame({"A": a, "B": b, "X": x, "Y": y})
 
@@ -318,7 +408,9 @@ def test_beside_other_noise_a_curve_of_a_cause_without_causes_explains_all_that_
 
 
 def test_a_hidden_cause_that_is_taken_for_an_uneven_spread_is_seen():
-    """X has no causes, so that every dependence may be one of mean and spread, but for the shape of the noise."""
+    """X has no causes, so that every dependence may be one of mean and spread, but for the shape of
+    the noise.
+    """
     rng = np.random.default_rng(3)
     a, x, y, z, common = rng.exponential(size=(5, 1000))
     x, y = x + 1.5 * common, a + y + 1.5 * common
@@ -331,10 +423,16 @@ def test_a_hidden_cause_that_is_taken_for_an_uneven_spread_is_seen():
 @pytest.mark.parametrize("noise", ["standard_normal", "standard_exponential"])
 @pytest.mark.parametrize("spread", [0.0, 0.4])
 def test_level_and_power_beside_curves(noise, spread):
-    clean = [cc.discover(bent_table(100 + s, 0.0, spread, noise), method="score-ac") for s in range(30)]
-    assert sum(bool(one.suspicion.suspected) for one in clean) <= 3  # at most three or four links a table at .005
+    clean = [
+        cc.discover(bent_table(100 + s, 0.0, spread, noise), method="score-ac") for s in range(30)
+    ]
+    assert (
+        sum(bool(one.suspicion.suspected) for one in clean) <= 3
+    )  # at most three or four links a table at .005
     if spread == 0.0:
-        hidden = [cc.discover(bent_table(200 + s, 1.0, 0.0, noise), method="score-ac") for s in range(20)]
+        hidden = [
+            cc.discover(bent_table(200 + s, 1.0, 0.0, noise), method="score-ac") for s in range(20)
+        ]
         assert sum(frozenset("XY") in named(one) for one in hidden) >= 10
 
 
@@ -344,8 +442,13 @@ def test_a_link_that_turns_round_takes_the_place_of_what_it_did_in_some_contexts
     codes = np.arange(len(values)) % 2
     base = equations(values, [frozenset()] * 4)
     columns = (frozenset({(2, 1)}), frozenset(), frozenset({(0, 2)}), frozenset(), frozenset())
-    given = replace(base, moments=Moments.of_rows(values, codes, 2), noise=np.ones((5, 2)), columns=columns,
-                    links=np.zeros((2, 5, 5), dtype=bool))  # fmt: skip
+    given = replace(
+        base,
+        moments=Moments.of_rows(values, codes, 2),
+        noise=np.ones((5, 2)),
+        columns=columns,
+        links=np.zeros((2, 5, 5), dtype=bool),
+    )
     climb = EquationClimb(given)
     for _, changed in climb.moves(given.columns, None, climb.nodes):
         for _, columns in changed:
@@ -354,7 +457,9 @@ def test_a_link_that_turns_round_takes_the_place_of_what_it_did_in_some_contexts
 
 
 def test_instruments_show_a_hidden_cause_beside_a_link():
-    """Z1, Z2 and Z3 act on X alone, which acts on Y; a search without hidden causes links all of them with Y."""
+    """Z1, Z2 and Z3 act on X alone, which acts on Y; a search without hidden causes links all of
+    them with Y.
+    """
     rng = np.random.default_rng(2)
     z, common = rng.standard_normal((1000, 3)), rng.standard_normal(1000)
     x = z @ [1.0, 0.9, -0.8] + 1.2 * common + rng.standard_normal(1000)
@@ -389,9 +494,14 @@ def test_a_count_may_cause_a_number():
     random = np.random.default_rng(0)
     given = table(1, n=400)
     count = random.poisson(3.0, len(given))
-    found = cc.discover(given.assign(N=count, Y=given["Y"] + count), "R", method="score-ac", kinds={"N": "count"})
+    found = cc.discover(
+        given.assign(N=count, Y=given["Y"] + count), "R", method="score-ac", kinds={"N": "count"}
+    )
     assert found.union.mark("N", "Y") == "-->"
-    words = {frozenset((row["source"], row["target"])): row["hidden cause"] for row in found.edges().to_dict("records")}
+    words = {
+        frozenset((row["source"], row["target"])): row["hidden cause"]
+        for row in found.edges().to_dict("records")
+    }
     assert words[frozenset("NY")] == "not asked"
 
 
@@ -406,7 +516,9 @@ def test_a_variable_that_others_determine_is_tied_to_no_other_error():
 
 
 def series(seed, hidden=True, n=500, context=False):
-    """A and B drive X and Y, which a hidden process with memory drives, too; or X drives Y in its place."""
+    """A and B drive X and Y, which a hidden process with memory drives, too; or X drives Y in its
+    place.
+    """
     rng = np.random.default_rng(seed)
     values, memory, r = np.zeros((n + 100, 4)), 0.0, 0
     regimes = np.zeros(n + 100, dtype=int)
@@ -423,10 +535,16 @@ def series(seed, hidden=True, n=500, context=False):
 
 def between(suspicion, first, second):
     """Suspected links between two columns, at any lags."""
-    return [pair for pair in suspicion.suspected if {first, second} == {name.split("(")[0] for name in pair}]
+    return [
+        pair
+        for pair in suspicion.suspected
+        if {first, second} == {name.split("(")[0] for name in pair}
+    ]
 
 
-@pytest.mark.parametrize(("memory", "loading"), [(0.8, [0.7, -0.4]), (0.0, [0.9, 0.5, 0.3]), (-0.5, [0.2, 1.5])])
+@pytest.mark.parametrize(
+    ("memory", "loading"), [(0.8, [0.7, -0.4]), (0.0, [0.9, 0.5, 0.3]), (-0.5, [0.2, 1.5])]
+)
 def test_the_smoothed_process_is_that_of_the_joint_distribution(memory, loading):
     rng, rows, loading = np.random.default_rng(1), 60, np.array(loading)
     left, errors = rng.uniform(0.5, 2.0, len(loading)), rng.standard_normal((len(loading), 60))
@@ -442,7 +560,9 @@ def test_the_smoothed_process_is_that_of_the_joint_distribution(memory, loading)
     joint = np.kron(np.outer(loading, loading), covariance) + np.kron(np.diag(left), np.eye(rows))
     towards = np.kron(loading, covariance)
     flat = errors.reshape(-1)
-    density = stats.multivariate_normal.logpdf(flat, cov=joint) + 0.5 * flat.size * np.log(2.0 * np.pi)
+    density = stats.multivariate_normal.logpdf(flat, cov=joint) + 0.5 * flat.size * np.log(
+        2.0 * np.pi
+    )
     assert ours.likelihood == pytest.approx(density)
     np.testing.assert_allclose(ours.mean, towards @ np.linalg.solve(joint, flat), atol=1e-9)
     known = covariance - towards @ np.linalg.solve(joint, towards.T)
@@ -475,7 +595,9 @@ def test_a_true_lagged_link_is_not_suspected(context):
 def test_a_search_by_tests_with_lags_is_asked_as_well():
     result = cc.discover(series(1), method="pc-ac", lags=2)
     assert between(result.suspicion, "X", "Y")
-    assert "hidden common cause may stand behind" in str(result.diagnose().about("hidden causes")[0])
+    assert "hidden common cause may stand behind" in str(
+        result.diagnose().about("hidden causes")[0]
+    )
 
 
 def test_a_pag_over_time_is_not_asked():
@@ -494,8 +616,12 @@ def test_a_saved_result_with_lags_keeps_its_suspicion(tmp_path):
 @pytest.mark.parametrize("context", [False, True])
 def test_level_and_power_over_time(context):
     key, names = ("R" if context else None), range(20)
-    clean = [cc.discover(series(100 + s, False, 300, context), key, lags=2).suspicion for s in names]
-    driven = [cc.discover(series(200 + s, True, 300, context), key, lags=2).suspicion for s in names]
+    clean = [
+        cc.discover(series(100 + s, False, 300, context), key, lags=2).suspicion for s in names
+    ]
+    driven = [
+        cc.discover(series(200 + s, True, 300, context), key, lags=2).suspicion for s in names
+    ]
     assert sum(bool(one.suspected) for one in clean) <= 2
     assert sum(bool(between(one, "X", "Y")) for one in driven) >= 12
 
@@ -519,7 +645,9 @@ def test_over_time_equations_without_the_hidden_process_are_fitted_once(monkeypa
     """A dense table took two minutes and far more than 100,000 regressions."""
     fits, solved = [], correlated_errors._solved
     result = dense_series()
-    monkeypatch.setattr(correlated_errors, "_solved", lambda gram, right: fits.append(0) or solved(gram, right))
+    monkeypatch.setattr(
+        correlated_errors, "_solved", lambda gram, right: fits.append(0) or solved(gram, right)
+    )
     assert len(result.suspicion.asked) == result.union.adjacency.sum() / 2
     assert len(fits) < 20_000
 

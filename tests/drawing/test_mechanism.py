@@ -91,12 +91,17 @@ def test_the_report_has_the_curves(result, table):
 def test_lines_of_several_contexts_are_named_by_what_they_have_in_common():
     table = cc.examples.flux_tower(20, seed=1)[["daylight", "Rg", "VPD", "GPP"]]
     known = cc.Knowledge(roots=["daylight"], tiers=[["Rg"], ["VPD"], ["GPP"]])
-    result = cc.discover(table, context=["daylight", cc.threshold("VPD", 1.0)], lags=1, knowledge=known)
+    result = cc.discover(
+        table, context=["daylight", cc.threshold("VPD", 1.0)], lags=1, knowledge=known
+    )
     moist_day, dry_day, moist_night, dry_night = result.contexts
     assert contexts_title(result, [moist_day, moist_night]) == "VPD <= 1"
     assert contexts_title(result, [moist_night, dry_night]) == "daylight = night"
     assert contexts_title(result, [dry_day]) == "daylight = day, VPD > 1"
-    assert contexts_title(result, [moist_day, dry_night]) == "daylight = day, VPD <= 1 | daylight = night, VPD > 1"
+    assert (
+        contexts_title(result, [moist_day, dry_night])
+        == "daylight = day, VPD <= 1 | daylight = night, VPD > 1"
+    )
     (axes,) = (axes for axes in result.plot_mechanism("GPP") if axes.get_xlabel() == "Rg")
     looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
     assert len(set(looks)) == len(looks) > 1
@@ -114,5 +119,8 @@ def test_rows_of_several_contexts_are_drawn_where_all_of_them_have_their_values(
     assert (axes.get_xlabel(), len(dots)) == (cause, 400)
     made = cc.discover(rows[["X", "Y", "R"]], cc.threshold("R", 0.5), method="score-ac")
     effect = next(name for name in ("Y", "X") if causes_of(made, name))
-    with pytest.raises(cc.CausalContextError, match="made out of a column; to draw rows, pass a table with a column"):
+    with pytest.raises(
+        cc.CausalContextError,
+        match="made out of a column; to draw rows, pass a table with a column",
+    ):
         made.plot_mechanism(effect, rows)

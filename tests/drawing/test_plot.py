@@ -42,8 +42,12 @@ def _closed():
 def random_graph(seed, count, density):
     generator = np.random.default_rng(seed)
     names = [f"V{i}" for i in range(count)]
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if generator.random() < density]
-    return Graph.from_edges(names, [(a, b, generator.choice(["-->", "o-o", "x-x", "<--"])) for a, b in pairs])
+    pairs = [
+        (a, b) for i, a in enumerate(names) for b in names[i + 1 :] if generator.random() < density
+    ]
+    return Graph.from_edges(
+        names, [(a, b, generator.choice(["-->", "o-o", "x-x", "<--"])) for a, b in pairs]
+    )
 
 
 def texts(axes):
@@ -51,7 +55,9 @@ def texts(axes):
 
 
 def test_causes_stand_left_of_effects():
-    graph = Graph.from_edges("ABCD", [("D", "A", "-->"), ("A", "B", "-->"), ("D", "B", "-->"), ("C", "B", "-->")])
+    graph = Graph.from_edges(
+        "ABCD", [("D", "A", "-->"), ("A", "B", "-->"), ("D", "B", "-->"), ("C", "B", "-->")]
+    )
     x = layout(graph).centre[:, 0]
     assert x[3] < x[0] < x[1]
     assert x[2] < x[1]
@@ -70,7 +76,9 @@ def test_boxes_do_not_touch_and_all_is_inside(seed, count, density):
     for route in found.routes.values():
         assert (route >= 0).all()
         assert (route <= [found.width, found.height]).all()
-    assert set(found.routes) == {tuple(sorted(map(graph.position, edge[:2]))) for edge in graph.edges}
+    assert set(found.routes) == {
+        tuple(sorted(map(graph.position, edge[:2]))) for edge in graph.edges
+    }
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -95,14 +103,26 @@ def test_crossings_are_counted():
     assert crossings([[0, 1], [2, 3]], [[2], [3], [], []]) == 0
     random, side = np.random.default_rng(1), range(40)
     links = [sorted((40 + random.permutation(40)[:15]).tolist()) for _ in side]
-    naive = sum(here > there for a in side for b in range(a + 1, 40) for here in links[a] for there in links[b])
+    naive = sum(
+        here > there
+        for a in side
+        for b in range(a + 1, 40)
+        for here in links[a]
+        for there in links[b]
+    )
     assert crossings([list(side), list(range(40, 80))], [*links, *[[]] * 40]) == naive
 
 
 def test_one_panel_per_context_in_one_layout(soil):
     axes = soil.plot()
-    assert [one.texts[0].get_text() for one in axes] == ["soil = dry   (986 rows)", "soil = wet   (1,014 rows)"]
-    boxes = [[tuple(text.get_position()) for text in one.texts if text.get_text() in soil.names] for one in axes]
+    assert [one.texts[0].get_text() for one in axes] == [
+        "soil = dry   (986 rows)",
+        "soil = wet   (1,014 rows)",
+    ]
+    boxes = [
+        [tuple(text.get_position()) for text in one.texts if text.get_text() in soil.names]
+        for one in axes
+    ]
     assert boxes[0] == boxes[1]
     assert len(boxes[0]) == 7
 
@@ -133,8 +153,14 @@ def test_difference_tells_apart_what_differs(soil):
 def test_two_marks_of_a_pair_are_read_from_left_to_right():
     table = cc.examples.soil_moisture(300, seed=1)[["precipitation", "runoff", "soil"]]
     result = cc.discover(table, context="soil")
-    edges = {"dry": [("precipitation", "runoff", "<--")], "wet": [("precipitation", "runoff", "o-o")]}
-    turned = replace(result, graphs={value: Graph.from_edges(result.names, marks) for value, marks in edges.items()})
+    edges = {
+        "dry": [("precipitation", "runoff", "<--")],
+        "wet": [("precipitation", "runoff", "o-o")],
+    }
+    turned = replace(
+        result,
+        graphs={value: Graph.from_edges(result.names, marks) for value, marks in edges.items()},
+    )
     assert difference_panel(turned, "dry", "wet").strokes[0].label == "← | o-o"
     assert difference_panel(turned, "dry", "wet", [1.0, 0.0, 2.0]).strokes[0].label == "→ | o-o"
     (axes,) = turned.plot("difference")
@@ -142,7 +168,13 @@ def test_two_marks_of_a_pair_are_read_from_left_to_right():
 
 
 def test_the_legend_explains_every_mark_and_colour():
-    marks = [("A", "B", "-->"), ("B", "C", "o-o"), ("C", "D", "x-x"), ("D", "E", "<=>"), ("E", "A", "<->")]
+    marks = [
+        ("A", "B", "-->"),
+        ("B", "C", "o-o"),
+        ("C", "D", "x-x"),
+        ("D", "E", "<=>"),
+        ("E", "A", "<->"),
+    ]
     graph = Graph.from_edges("ABCDE", marks)
     (axes,) = graph.plot()
     words = " ".join(text.get_text() for text in axes.get_figure().axes[-1].texts)
@@ -162,10 +194,18 @@ def test_every_end_is_drawn(tmp_path):
     graph = Graph.from_edges("ABCDEFG", edges, "pag")
     (axes,) = graph.plot(path=tmp_path / "pag.svg")
     circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
-    filled = [patch.get_facecolor()[:3] != (1.0, 1.0, 1.0) for patch in axes.patches if isinstance(patch, Polygon)]
+    filled = [
+        patch.get_facecolor()[:3] != (1.0, 1.0, 1.0)
+        for patch in axes.patches
+        if isinstance(patch, Polygon)
+    ]
     assert len(circles) == 2
     assert sorted(filled) == [False] + [True] * 5  # a hollow arrow where the end differs
-    dashed = [patch.get_linestyle() not in ("-", "solid") for patch in axes.patches if isinstance(patch, PathPatch)]
+    dashed = [
+        patch.get_linestyle() not in ("-", "solid")
+        for patch in axes.patches
+        if isinstance(patch, PathPatch)
+    ]
     assert sum(dashed) == 2  # <-> and x->
     assert [sample.words for sample in graph_legend([graph_panel(graph)], graph.kind)] == [
         "cause, or hidden common cause (o->)",
@@ -195,7 +235,10 @@ def test_uncertain_edges_are_marked():
     assert doubtful
     assert any("uncertain" in sample.words for sample in legend(result, panels))
     tests = result.tests()
-    near = tests[(tests["decision"] == "untestable") | ((tests["decision"] == "present") & (tests["p"] > 0.01))]
+    near = tests[
+        (tests["decision"] == "untestable")
+        | ((tests["decision"] == "present") & (tests["p"] > 0.01))
+    ]
     assert len(doubtful) == len(near)
 
 
@@ -265,8 +308,17 @@ def test_marks_are_read_from_the_first_to_the_second():
 def test_every_colour_is_in_the_legend(contexts):
     model = random_model(8, contexts=contexts, density=0.4, seed=5)
     result = cc.discover(model.sample(200 * contexts, seed=1), context=model.context_name)
-    pictures = [([context_panel(result, value) for value in result.contexts], None), ([union_panel(result)], None),
-                ([difference_panel(result, 0, 2)], (0, 2))]  # fmt: skip
+    pictures = [
+        ([context_panel(result, value) for value in result.contexts], None),
+        ([union_panel(result)], None),
+        ([difference_panel(result, 0, 2)], (0, 2)),
+    ]
     for panels, compared in pictures:
-        explained = {colour for sample in legend(result, panels, compared) for colour in sample.stroke.colours}
-        assert {colour for panel in panels for stroke in panel.strokes for colour in stroke.colours} <= explained
+        explained = {
+            colour
+            for sample in legend(result, panels, compared)
+            for colour in sample.stroke.colours
+        }
+        assert {
+            colour for panel in panels for stroke in panel.strokes for colour in stroke.colours
+        } <= explained

@@ -1,4 +1,6 @@
-"""Pictures of graphs with lags: nothing cut off, no lag without a link, and links that can be followed one by one."""
+"""Pictures of graphs with lags: nothing cut off, no lag without a link, and links that can be
+followed one by one.
+"""
 
 from itertools import combinations
 
@@ -29,24 +31,41 @@ def with_forcing():
     forcing = np.random.default_rng(0).normal(size=len(table))
     table = table.assign(X1=table["X1"] + 0.8 * forcing, forcing=forcing).rename(columns=LONG_NAMES)
     values = np.array(["energy-limited", "water-limited"])[table["R"]]
-    return cc.discover(table.assign(R=values), context="R", lags=2, covariates=["forcing"], method="score-ac")
+    return cc.discover(
+        table.assign(R=values), context="R", lags=2, covariates=["forcing"], method="score-ac"
+    )
 
 
 @pytest.fixture(scope="module")
 def results():
-    found = [cc.discover(series(*design), context="R", lags=design[1], method="score-ac") for design in DESIGNS]
-    found += [cc.discover(series(7, 2, seed), context="R", lags=2, method="pc-ac", alpha=0.2) for seed in (4, 11)]
-    return [*found, cc.discover(series(5, 1, 9).drop(columns="R"), lags=2, method="score-ac"), with_forcing()]
+    found = [
+        cc.discover(series(*design), context="R", lags=design[1], method="score-ac")
+        for design in DESIGNS
+    ]
+    found += [
+        cc.discover(series(7, 2, seed), context="R", lags=2, method="pc-ac", alpha=0.2)
+        for seed in (4, 11)
+    ]
+    return [
+        *found,
+        cc.discover(series(5, 1, 9).drop(columns="R"), lags=2, method="score-ac"),
+        with_forcing(),
+    ]
 
 
 def along(route, steps=24):
     """Points on a route, densely enough for distances between routes."""
     share = np.linspace(0, 1, steps)[:, None]
     pieces = [route[place : place + 4] for place in range(0, len(route) - 1, 3)]
-    return np.concatenate([
-        (1 - share) ** 3 * a + 3 * (1 - share) ** 2 * share * b + 3 * (1 - share) * share**2 * c + share**3 * d
-        for a, b, c, d in pieces
-    ])  # fmt: skip
+    return np.concatenate(
+        [
+            (1 - share) ** 3 * a
+            + 3 * (1 - share) ** 2 * share * b
+            + 3 * (1 - share) * share**2 * c
+            + share**3 * d
+            for a, b, c, d in pieces
+        ]
+    )
 
 
 def test_all_boxes_links_and_labels_are_inside_and_boxes_apart(results):
@@ -73,7 +92,10 @@ def test_labels_are_whole_inside_and_on_no_box(results):
                 assert "…" not in words
                 assert x - wide / 2 >= 0
                 assert x + wide / 2 <= found.width
-                assert all(abs(x - a) >= (wide + c) / 2 or abs(y - b) >= (high + d) / 2 for a, b, c, d in taken)
+                assert all(
+                    abs(x - a) >= (wide + c) / 2 or abs(y - b) >= (high + d) / 2
+                    for a, b, c, d in taken
+                )
                 taken.append((x, y, wide, high))
     assert labels > 3
 
@@ -124,7 +146,10 @@ def test_links_pass_no_box(results):
 def test_a_variable_keeps_its_row(results):
     for result in results:
         found = result_layout(result)
-        rows = {split(name)[0]: found.centre[result.names.index(split(name)[0]), 1] for name in result.names}
+        rows = {
+            split(name)[0]: found.centre[result.names.index(split(name)[0]), 1]
+            for name in result.names
+        }
         for place, name in enumerate(result.names):
             if found.size[place].all():
                 assert found.centre[place, 1] == rows[split(name)[0]]
@@ -132,7 +157,10 @@ def test_a_variable_keeps_its_row(results):
 
 def test_long_names_and_their_lags_are_written_whole():
     names = ["sea surface temperature anomaly(t-2)", "precipitation_flux_total"]
-    assert lagged_lines(names) == (("sea surface", "temperature", "anomaly(t-2)"), ("precipitation_", "flux_total"))
+    assert lagged_lines(names) == (
+        ("sea surface", "temperature", "anomaly(t-2)"),
+        ("precipitation_", "flux_total"),
+    )
 
 
 def test_names_that_are_cut_to_the_same_text_differ():
@@ -146,7 +174,10 @@ def test_rows_are_sorted_so_that_links_are_short():
         links = random.integers(7, size=(12, 2))
         row = sorted_rows(7, [(int(a), int(b)) for a, b in links])
         assert sorted(row.tolist()) == list(range(7))
-        assert np.abs(row[links[:, 0]] - row[links[:, 1]]).sum() <= np.abs(links[:, 0] - links[:, 1]).sum()
+        assert (
+            np.abs(row[links[:, 0]] - row[links[:, 1]]).sum()
+            <= np.abs(links[:, 0] - links[:, 1]).sum()
+        )
 
 
 def test_rows_stay_in_order_without_links():
@@ -161,7 +192,9 @@ def test_the_summary_has_own_lags_on_a_line_of_their_own():
 
 
 def test_nothing_of_a_lag_that_is_left_out_is_painted(tmp_path):
-    result = cc.discover(cc.examples.land_surface(1500, seed=1), context="regime", lags=2, method="score-ac")
+    result = cc.discover(
+        cc.examples.land_surface(1500, seed=1), context="regime", lags=2, method="score-ac"
+    )
     (axes,) = result.plot("union", path=tmp_path / "union.svg")
     texts = {text.get_text() for text in axes.texts}
     assert {"rain(t-1)", "rain", "energy-limited", "water-limited"} <= texts
@@ -173,15 +206,22 @@ def test_several_contexts_are_named_by_their_values():
     table = series(4, 1, 9).assign(S=np.random.default_rng(0).choice(["cold", "warm"], 800))
     result = cc.discover(table, context=["R", "S"], lags=1, method="pc-ac", alpha=0.2)
     labels = {stroke.label for stroke in union_panel(result).strokes}
-    assert any("0, cold" in label or "1, warm" in label or "0, warm" in label or "1, cold" in label for label in labels)
+    assert any(
+        "0, cold" in label or "1, warm" in label or "0, warm" in label or "1, cold" in label
+        for label in labels
+    )
     assert not any("(" in label for label in labels)
 
 
 def test_titles_of_several_contexts_say_what_a_threshold_says_about_its_column():
     table = cc.examples.flux_tower(15, seed=1)[["daylight", "Rg", "VPD", "GPP"]]
-    result = cc.discover(table, context=["daylight", cc.threshold("VPD", 1.0)], lags=1, method="pc-ac", alpha=0.01)
+    result = cc.discover(
+        table, context=["daylight", cc.threshold("VPD", 1.0)], lags=1, method="pc-ac", alpha=0.01
+    )
     titles = [context_panel(result, value).title.split("   ")[0] for value in result.contexts]
-    assert titles == [f"daylight = {light}, VPD {air} 1" for light in ("day", "night") for air in ("<=", ">")]
+    assert titles == [
+        f"daylight = {light}, VPD {air} 1" for light in ("day", "night") for air in ("<=", ">")
+    ]
     panels = result.plot("time-series")
     assert len({panel.get_position().y0 for panel in panels[:4]}) == 2
     pyplot.close("all")

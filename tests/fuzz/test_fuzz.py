@@ -18,7 +18,16 @@ def test_a_few_cases(first: int) -> None:
 def test_the_fixed_run_has_every_kind_of_case() -> None:
     kinds = {chosen_kind(number)[0] for number in range(160)}
     assert kinds == {kind for kind, _ in KINDS}
-    assert set(CHANGES) == {"columns", "rows", "names", "labels", "units", "library", "threads", "files"}
+    assert set(CHANGES) == {
+        "columns",
+        "rows",
+        "names",
+        "labels",
+        "units",
+        "library",
+        "threads",
+        "files",
+    }
 
 
 @pytest.mark.slow
@@ -47,10 +56,11 @@ def test_the_fixed_run_has_every_kind_of_case() -> None:
     ],
 )
 def test_cases_that_failed_once(number: int) -> None:
-    """Nothing is left of a mechanism; no level has rows enough; an ordered column beside normal scores; labels wider
-    than their panel; copies of a column; an open graph that no directed one extends, with too many edges to list; a
-    conditioning set beyond any integer; hidden processes in 16 contexts; no complete row for an effect; hidden
-    processes behind ten dense columns, twice; the share of a curve without an error; a hurdle beside
-    curves; wrong cells where all numbers are givens."""
+    """Nothing is left of a mechanism; no level has rows enough; an ordered column beside normal
+    scores; labels wider than their panel; copies of a column; an open graph that no directed one
+    extends, with too many edges to list; a conditioning set beyond any integer; hidden processes in
+    16 contexts; no complete row for an effect; hidden processes behind ten dense columns, twice;
+    the share of a curve without an error; a hurdle beside curves; wrong cells where all numbers are
+    givens."""
     kind, outcome = run_case(number)
     assert not outcome.startswith("FAILED"), f"case {number} ({kind}): {outcome}"

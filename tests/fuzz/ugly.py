@@ -67,25 +67,64 @@ COLUMNS: dict[str, Maker] = {
     "tied": lambda random, rows: np.round(random.standard_normal(rows)),
     "bool": lambda random, rows: random.random(rows) < 0.5,
     "text": lambda random, rows: random.choice(["a", "b", "NA", "None", "ü"], rows).astype(object),
-    "numbers as text": lambda random, rows: np.char.mod("%.2f", random.standard_normal(rows)).astype(object),
+    "numbers as text": (
+        lambda random, rows: np.char.mod("%.2f", random.standard_normal(rows)).astype(object)
+    ),
     "identifier": lambda random, rows: np.array([f"id{i}" for i in range(rows)], dtype=object),
     "category": lambda random, rows: pd.Categorical(random.choice(["low", "high", "mid"], rows)),
-    "ordered": lambda random, rows: pd.Categorical(random.choice(["1", "2"], rows), ["1", "2", "3"], ordered=True),
+    "ordered": lambda random, rows: pd.Categorical(
+        random.choice(["1", "2"], rows), ["1", "2", "3"], ordered=True
+    ),
     "nullable": lambda random, rows: pd.array(random.integers(0, 9, rows), dtype="Int64"),
     "dates": lambda random, rows: pd.date_range("2000-01-01", periods=rows),
-    "decimals": lambda random, rows: np.array([Decimal(int(i)) for i in random.integers(0, 9, rows)], dtype=object),
+    "decimals": lambda random, rows: np.array(
+        [Decimal(int(i)) for i in random.integers(0, 9, rows)], dtype=object
+    ),
     "complex": lambda random, rows: random.standard_normal(rows) + 1j,
-    "mixed": lambda random, rows: np.array([[1, "a", 2.5, None][i % 4] for i in range(rows)], dtype=object),
-    "infinite": lambda random, rows: np.where(random.random(rows) < 0.1, np.inf, random.standard_normal(rows)),
+    "mixed": lambda random, rows: np.array(
+        [[1, "a", 2.5, None][i % 4] for i in range(rows)], dtype=object
+    ),
+    "infinite": lambda random, rows: np.where(
+        random.random(rows) < 0.1, np.inf, random.standard_normal(rows)
+    ),
     "missing": _holes(_scaled(1.0)),
     "missing text": _holes(lambda random, rows: random.choice(["a", "b"], rows)),
     "empty": lambda random, rows: np.full(rows, np.nan),
     "lists": lambda random, rows: pd.Series([[1, 2]] * rows, dtype=object),
 }
 PLAIN = ("normal", "also normal", "float32", "tied", "counts")
-HARD = ("huge", "tiny", "far", "heavy", "int8", "uint64", "constant", "nearly constant", "bool", "text", "category",
-        "ordered", "nullable", "decimals", "float16", "missing", "missing text", "normal")  # fmt: skip
-CONTEXTS = ("few", "bool", "text", "category", "missing text", "constant", "identifier", "normal", "none", "absent")
+HARD = (
+    "huge",
+    "tiny",
+    "far",
+    "heavy",
+    "int8",
+    "uint64",
+    "constant",
+    "nearly constant",
+    "bool",
+    "text",
+    "category",
+    "ordered",
+    "nullable",
+    "decimals",
+    "float16",
+    "missing",
+    "missing text",
+    "normal",
+)
+CONTEXTS = (
+    "few",
+    "bool",
+    "text",
+    "category",
+    "missing text",
+    "constant",
+    "identifier",
+    "normal",
+    "none",
+    "absent",
+)
 
 
 def ugly_table(random: Random) -> tuple[pd.DataFrame, Any]:
@@ -94,41 +133,61 @@ def ugly_table(random: Random) -> tuple[pd.DataFrame, Any]:
     names = random.permutation(NAMES)[: int(random.integers(1, 7))].tolist()
     tame = random.random() < 0.6
     kinds = random.choice(PLAIN if tame else list(COLUMNS), len(names))
-    table = pd.DataFrame({name: COLUMNS[kind](random, rows) for name, kind in zip(names, kinds, strict=True)})
+    table = pd.DataFrame(
+        {name: COLUMNS[kind](random, rows) for name, kind in zip(names, kinds, strict=True)}
+    )
     _tangle(table, random)
     return table, _context(table, random, rows)
 
 
 def hard_table(random: Random) -> tuple[pd.DataFrame, Any]:
-    """A table that should not be refused, with columns that are hard to compute with, and its context."""
+    """A table that should not be refused, with columns that are hard to compute with, and its
+    context.
+    """
     rows = int(random.choice(ROWS[4:]))
     names = random.permutation(NAMES)[: int(random.integers(3, 7))].tolist()
     kinds = random.choice(PLAIN, len(names))
     hard = int(random.integers(0, 3))
     kinds = [*random.choice(HARD, hard), *kinds[hard:]]
-    table = pd.DataFrame({name: COLUMNS[kind](random, rows) for name, kind in zip(names, kinds, strict=True)})
+    table = pd.DataFrame(
+        {name: COLUMNS[kind](random, rows) for name, kind in zip(names, kinds, strict=True)}
+    )
     _tangle(table, random)
     codes = random.permutation(np.arange(rows) % int(random.integers(2, 5)))
     if random.random() < 0.5 and pd.api.types.is_float_dtype(table[names[-1]]):
         codes = (table[names[-1]] > table[names[-1]].median()).to_numpy(dtype=np.int64)
     if random.random() < 0.2:
         return table, str(random.choice(names)) if random.random() < 0.3 else None
-    table["R"] = codes if random.random() < 0.5 else np.array(["no", "yes", "NA", "<b>"], dtype=object)[codes]
+    table["R"] = (
+        codes
+        if random.random() < 0.5
+        else np.array(["no", "yes", "NA", "<b>"], dtype=object)[codes]
+    )
     return table, "R"
 
 
 def ordinary_table(random: Random) -> tuple[pd.DataFrame, Any]:
-    """A table as tables are, a chain of causes whose columns are coarse, heaped, uneven or wrong; and its contexts."""
+    """A table as tables are, a chain of causes whose columns are coarse, heaped, uneven or wrong;
+    and its contexts.
+    """
     rows = int(random.choice([80, 150, 300]))
     values, table = random.standard_normal(rows), pd.DataFrame(index=range(rows))
     for name in random.permutation(NAMES)[: int(random.integers(3, 6))]:
         values = 0.8 * values + random.standard_normal(rows)
         table[str(name)] = SHAPES[str(random.choice(list(SHAPES)))](values, random)
     first = str(table.columns[0])
-    table[first] = np.asarray(table[first] == "high") * 1.0 if table[first].dtype.kind not in "fi" else table[first]
+    table[first] = (
+        np.asarray(table[first] == "high") * 1.0
+        if table[first].dtype.kind not in "fi"
+        else table[first]
+    )
     level = np.clip(np.round(values), 0, int(random.integers(1, 4))).astype(int)
     level[:8] = np.arange(8) % 2
-    table["R"] = level if random.random() < 0.5 else np.array(["no", "yes", "NA", "<b>"], dtype=object)[level]
+    table["R"] = (
+        level
+        if random.random() < 0.5
+        else np.array(["no", "yes", "NA", "<b>"], dtype=object)[level]
+    )
     table["S"] = random.random(rows) < 0.5
     made = [cc.threshold(first, float(table[first].median())), cc.bins(first, quantiles=2)]
     some = ["R", ["R", "S"], made[0], made[1], ["S", made[0]]]
@@ -141,8 +200,12 @@ def much_table(random: Random) -> tuple[pd.DataFrame, Any, dict[str, Any]]:
     names = [str(name) for name in random.permutation(NAMES)[:columns]]
     table = pd.DataFrame(np.cumsum(random.standard_normal((rows, columns)), axis=1), columns=names)
     what = str(random.choice(["contexts", "holes", "cut", "hidden"], p=[0.55, 0.2, 0.1, 0.15]))
-    methods = {"contexts": ["pc-ac", "pc-m", "pc-b", "fci-ac", "score-ac", "auto"], "holes": ["auto", "score-ac"],
-               "cut": ["auto", "score-ac"], "hidden": ["fci-ac"]}[what]  # fmt: skip
+    methods = {
+        "contexts": ["pc-ac", "pc-m", "pc-b", "fci-ac", "score-ac", "auto"],
+        "holes": ["auto", "score-ac"],
+        "cut": ["auto", "score-ac"],
+        "hidden": ["fci-ac"],
+    }[what]
     options: dict[str, Any] = {"method": str(random.choice(methods))}
     table["R"] = np.arange(rows) % (int(random.integers(8, 65)) if what == "contexts" else 2)
     if what == "holes":
@@ -160,13 +223,24 @@ def question_table(what: str, random: Random) -> tuple[pd.DataFrame, Any, dict[s
     """A table about which `what` can be asked, its context, and options."""
     table, context = ordinary_table(random)
     names, options = [name for name in table.columns if name not in ("R", "S")], {}
-    if what == "draws" or (what != "draws" and random.random() < 0.3):  # straight lines, whose graphs can be drawn
-        links = np.triu(random.uniform(-1.5, 1.5, (len(names),) * 2) * (random.random((len(names),) * 2) < 0.6), 1)
-        values = random.standard_normal((len(table), len(names))) @ np.linalg.inv(np.eye(len(names)) - links)
+    if what == "draws" or (
+        what != "draws" and random.random() < 0.3
+    ):  # straight lines, whose graphs can be drawn
+        links = np.triu(
+            random.uniform(-1.5, 1.5, (len(names),) * 2) * (random.random((len(names),) * 2) < 0.6),
+            1,
+        )
+        values = random.standard_normal((len(table), len(names))) @ np.linalg.inv(
+            np.eye(len(names)) - links
+        )
         table[names] = values
         context = ["R", "S", None, ["R", "S"]][int(random.choice(4, p=[0.4, 0.3, 0.2, 0.1]))]
-    methods = {"draws": ["auto", "score-ac"], "cut": ["auto", "score-ac", "pc-ac"], "hidden": ["fci-ac"],
-               "holes": ["auto", "score-ac", "pc-ac", "pc-m", "pc-b", "fci-ac"]}.get(what)  # fmt: skip
+    methods = {
+        "draws": ["auto", "score-ac"],
+        "cut": ["auto", "score-ac", "pc-ac"],
+        "hidden": ["fci-ac"],
+        "holes": ["auto", "score-ac", "pc-ac", "pc-m", "pc-b", "fci-ac"],
+    }.get(what)
     if methods is not None:
         options["method"] = str(random.choice(methods))
     if what == "hidden" or (what != "draws" and random.random() < 0.3):
@@ -175,7 +249,9 @@ def question_table(what: str, random: Random) -> tuple[pd.DataFrame, Any, dict[s
             options["max_given"] = 2
     if what == "holes" or (what == "contexts" and random.random() < 0.3):
         for name in names:
-            table[name] = table[name].where(random.random(len(table)) > random.choice([0.0, 0.1, 0.4]))
+            table[name] = table[name].where(
+                random.random(len(table)) > random.choice([0.0, 0.1, 0.4])
+            )
         options["missing"] = "model"
     if what == "cut":
         numbers = [name for name in names if table[name].dtype.kind in "fi"]
@@ -190,12 +266,18 @@ SHAPES: dict[str, Callable[[Any, Random], Any]] = {
     "smooth": lambda values, random: values,
     "0/1": lambda values, random: (values > 0.3).astype(float),
     "graded": lambda values, random: np.clip(np.round(values), -2, 2),
-    "heaped": lambda values, random: np.where(random.random(values.size) < 0.6, np.round(values) * 10, values * 10),
+    "heaped": lambda values, random: np.where(
+        random.random(values.size) < 0.6, np.round(values) * 10, values * 10
+    ),
     "zeros": lambda values, random: np.maximum(values, 0.0),
     "counts": lambda values, random: random.poisson(np.exp(np.clip(values, -2, 3) / 2)),
-    "uneven": lambda values, random: values + np.exp(np.clip(values, -3, 3)) * random.standard_normal(values.size),
+    "uneven": lambda values, random: (
+        values + np.exp(np.clip(values, -3, 3)) * random.standard_normal(values.size)
+    ),
     "wrong": lambda values, random: np.where(random.random(values.size) < 0.03, -9999.0, values),
-    "kinked": lambda values, random: np.maximum(values, 0.0) + 0.3 * random.standard_normal(values.size),
+    "kinked": lambda values, random: (
+        np.maximum(values, 0.0) + 0.3 * random.standard_normal(values.size)
+    ),
     "text": lambda values, random: np.where(values > 0, "high", "low").astype(object),
 }
 
@@ -204,7 +286,11 @@ def _tangle(table: pd.DataFrame, random: Random) -> None:
     """Some columns depend on others: with noise, without, or they are copies."""
     for name in table.columns[1:]:
         first = table.iloc[:, 0]
-        if random.random() < 0.5 and pd.api.types.is_float_dtype(table[name]) and pd.api.types.is_float_dtype(first):
+        if (
+            random.random() < 0.5
+            and pd.api.types.is_float_dtype(table[name])
+            and pd.api.types.is_float_dtype(first)
+        ):
             share = random.choice([0.0, 1e-9, 0.5, 1.0])
             with np.errstate(all="ignore"):
                 table[name] = first * 0.7 + share * table[name]
@@ -219,13 +305,19 @@ def _context(table: pd.DataFrame, random: Random, rows: int) -> Any:
         return str(random.choice(["nowhere", ""]))
     if kind == "normal" and random.random() < 0.5:
         return cc.threshold(str(table.columns[0]), float(random.choice([0.0, 0.5, 1e9])))
-    made = random.integers(0, int(random.integers(1, 5)), rows) if kind == "few" else COLUMNS[kind](random, rows)
+    made = (
+        random.integers(0, int(random.integers(1, 5)), rows)
+        if kind == "few"
+        else COLUMNS[kind](random, rows)
+    )
     table["R"] = made
     return "R" if random.random() < 0.9 else ["R", str(table.columns[0])]
 
 
 def in_some_library(table: pd.DataFrame, random: Random) -> tuple[Any, dict[str, Any]]:
-    """The table as pandas, polars, pyarrow, a mapping or an array, and what `discover` needs for it."""
+    """The table as pandas, polars, pyarrow, a mapping or an array, and what `discover` needs for
+    it.
+    """
     form = int(random.integers(0, 6))
     try:
         if form == 1:
@@ -238,15 +330,33 @@ def in_some_library(table: pd.DataFrame, random: Random) -> tuple[Any, dict[str,
             return table.to_numpy(), {"names": list(table.columns)}
         if form == 5:
             return pl.from_pandas(table).lazy(), {}
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # the other library's business
+    except (
+        pa.ArrowException,
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):  # the other library's business
         return table, {}
     return table, {}
 
 
 def some_options(random: Random) -> dict[str, Any]:
-    """Options, most of them sensible; sets are small, so that a case takes no longer than seconds."""
-    others = ["context-change", "fisher-z", "g-squared", "tsagris", "sandwich", "gaussian-ranks", "rcot", "energy",
-              "conditional-gaussian", "cmi-knn", "nonsense"]  # fmt: skip
+    """Options, most of them sensible; sets are small, so that a case takes no longer than
+    seconds.
+    """
+    others = [
+        "context-change",
+        "fisher-z",
+        "g-squared",
+        "tsagris",
+        "sandwich",
+        "gaussian-ranks",
+        "rcot",
+        "energy",
+        "conditional-gaussian",
+        "cmi-knn",
+        "nonsense",
+    ]
     tests = ["auto"] * 6 + ["partial-correlation"] * 6 + others
     chosen: dict[str, Any] = {
         "method": str(random.choice(["pc-ac"] * 5 + ["pc-m", "pc-p", "pc-b", "fci-ac", "auto"])),
@@ -266,9 +376,14 @@ def some_options(random: Random) -> dict[str, Any]:
         "knowledge": [cc.Knowledge(roots=["X"]), cc.Knowledge(forbidden=[("X", "Y")]), "x"],
         "transform": ["auto", "none", "ranks"],
     }
-    if random.random() < 0.2:  # what a method does not use is refused, which would be most of the cases
+    if (
+        random.random() < 0.2
+    ):  # what a method does not use is refused, which would be most of the cases
         chosen = {"method": "score-ac", "time_limit": 20.0}
-        more = {name: more[name] for name in ("alpha", "missing", "n_jobs", "seed", "kinds", "knowledge", "transform")}
+        more = {
+            name: more[name]
+            for name in ("alpha", "missing", "n_jobs", "seed", "kinds", "knowledge", "transform")
+        }
         more |= {
             "penalty": [1.0, 2.0, 1000.0, float("inf")],
             "starts": [1, 2],
@@ -283,22 +398,47 @@ def some_options(random: Random) -> dict[str, Any]:
 
 def good_options(random: Random) -> dict[str, Any]:
     """Options that go together."""
-    method = str(random.choice(["auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "score-ac"]))
+    method = str(
+        random.choice(["auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "score-ac"])
+    )
     chosen: dict[str, Any] = {"method": method, "time_limit": 20.0, "missing": "listwise"}
     if method == "score-ac":
-        more = {"curves": ["never", "always"], "transform": ["none", "ranks"], "search": ["order", "exact"],
-                "penalty": [1.0], "lags": [1, 2]}  # fmt: skip
+        more = {
+            "curves": ["never", "always"],
+            "transform": ["none", "ranks"],
+            "search": ["order", "exact"],
+            "penalty": [1.0],
+            "lags": [1, 2],
+        }
     elif method == "auto":
         more = {"lags": [1, 2], "n_jobs": [2]}
     else:
-        tests = ["auto", "auto", "partial-correlation", "context-change", "basis", "cautious-change", "sandwich",
-                 "gaussian-ranks", "conditional-gaussian", "fisher-z"]  # fmt: skip
+        tests = [
+            "auto",
+            "auto",
+            "partial-correlation",
+            "context-change",
+            "basis",
+            "cautious-change",
+            "sandwich",
+            "gaussian-ranks",
+            "conditional-gaussian",
+            "fisher-z",
+        ]
         chosen |= {"test": str(random.choice(tests)), "max_given": int(random.choice([1, 2]))}
-        more = {"alpha": [0.001, 0.5], "collider_rule": ["conservative", "first"],
-                "n_jobs": [2], "missing": ["testwise"], "transform": ["ranks"]}  # fmt: skip
+        more = {
+            "alpha": [0.001, 0.5],
+            "collider_rule": ["conservative", "first"],
+            "n_jobs": [2],
+            "missing": ["testwise"],
+            "transform": ["ranks"],
+        }
         if method == "pc-ac":
-            more |= ({"masked_scope": ["cycle", "always"], "orientation": ["within"]} if random.random() < 0.5
-                     else {"lags": [1]})  # fmt: skip
+            more |= (
+                {"masked_scope": ["cycle", "always"], "orientation": ["within"]}
+                if random.random() < 0.5
+                else {"lags": [1]}
+            )
         if method == "fci-ac":
             more |= {
                 "orientation": ["within"],

@@ -11,16 +11,28 @@ NAMES = "ABCDE"
 
 
 def pag(*edges, names=NAMES):
-    return Graph.from_edges(names, [tuple(edge.split()[i] for i in (0, 2, 1)) for edge in edges], "pag")
+    return Graph.from_edges(
+        names, [tuple(edge.split()[i] for i in (0, 2, 1)) for edge in edges], "pag"
+    )
 
 
 def given(graph, x, y, fixed=()):
-    found = adjustment(graph.endpoints, graph.position(x), graph.position(y), [graph.position(name) for name in fixed])
+    found = adjustment(
+        graph.endpoints,
+        graph.position(x),
+        graph.position(y),
+        [graph.position(name) for name in fixed],
+    )
     return None if found.given is None else tuple(graph.names[v] for v in found.given)
 
 
 def blamed(graph, x, y, fixed=()):
-    found = adjustment(graph.endpoints, graph.position(x), graph.position(y), [graph.position(name) for name in fixed])
+    found = adjustment(
+        graph.endpoints,
+        graph.position(x),
+        graph.position(y),
+        [graph.position(name) for name in fixed],
+    )
     return tuple(graph.names[v] for v in found.blamed)
 
 
@@ -59,7 +71,9 @@ def test_connections_are_blocked_and_opened():
 
 @pytest.mark.filterwarnings("ignore")
 def test_every_offered_adjustment_gives_the_effect_of_a_model_with_hidden_variables():
-    """The naive twin: the PAG of causal-learn's FCI with an oracle, and population covariances of a linear model."""
+    """The naive twin: the PAG of causal-learn's FCI with an oracle, and population covariances of a
+    linear model.
+    """
     fci = pytest.importorskip("causallearn.search.ConstraintBased.FCI").fci
     generator = np.random.default_rng(3)
     offered = asked = 0
@@ -74,7 +88,9 @@ def test_every_offered_adjustment_gives_the_effect_of_a_model_with_hidden_variab
                 if found is not None:
                     offered += 1
                     columns = observed[[x, *found]]
-                    b = np.linalg.solve(covariance[np.ix_(columns, columns)], covariance[columns, observed[y]])
+                    b = np.linalg.solve(
+                        covariance[np.ix_(columns, columns)], covariance[columns, observed[y]]
+                    )
                     assert b[0] == pytest.approx(effects[observed[x], observed[y]])
     assert asked > 100
     assert offered > 40
@@ -88,7 +104,9 @@ def hidden_model(fci, generator, hidden=2):
     order = generator.permutation(nodes)
     arcs = np.zeros((nodes, nodes), dtype=bool)
     arcs[np.ix_(order, order)] = np.triu(generator.uniform(size=(nodes, nodes)) < 0.4, 1)
-    slopes = np.where(arcs, generator.uniform(0.5, 1.5, arcs.shape) * generator.choice([-1, 1], arcs.shape), 0.0)
+    slopes = np.where(
+        arcs, generator.uniform(0.5, 1.5, arcs.shape) * generator.choice([-1, 1], arcs.shape), 0.0
+    )
     observed = np.sort(generator.permutation(nodes)[: len(NAMES)])
     return oracle_pag(fci, d_separation, arcs, observed), slopes, observed
 
@@ -104,6 +122,12 @@ def oracle_pag(fci, oracle, arcs, observed):
     place |= {node: len(observed) + number for number, node in enumerate(hidden)}
     dag.add_nodes_from(place.values())
     dag.add_edges_from((place[int(a)], place[int(b)]) for a, b in np.argwhere(arcs))
-    found, _ = fci(np.zeros((10, len(observed))), oracle, true_dag=dag, show_progress=False, verbose=False,
-                   node_names=list(NAMES))  # fmt: skip
+    found, _ = fci(
+        np.zeros((10, len(observed))),
+        oracle,
+        true_dag=dag,
+        show_progress=False,
+        verbose=False,
+        node_names=list(NAMES),
+    )
     return from_causal_learn(found, kind="pag")

@@ -12,8 +12,13 @@ from causalcontext.graphs.graph import Graph
 
 
 def colliders(graph):
-    return {(x, w, y) for w in graph.names for x in graph.parents(w) for y in graph.parents(w)
-            if x < y and graph.mark(x, y) == ""}  # fmt: skip
+    return {
+        (x, w, y)
+        for w in graph.names
+        for x in graph.parents(w)
+        for y in graph.parents(w)
+        if x < y and graph.mark(x, y) == ""
+    }
 
 
 def naive_dags(graph):
@@ -27,7 +32,9 @@ def naive_dags(graph):
             for e, flip in zip(loose, flips, strict=True)
         ]
         candidate = Graph.from_edges(graph.names, [*fixed, *turned])
-        acyclic = nx.is_directed_acyclic_graph(nx.DiGraph([(e.source, e.target) for e in candidate.edges]))
+        acyclic = nx.is_directed_acyclic_graph(
+            nx.DiGraph([(e.source, e.target) for e in candidate.edges])
+        )
         if acyclic and colliders(candidate) == colliders(graph):
             found.add(candidate)
     return found
@@ -37,8 +44,12 @@ def naive_dags(graph):
 def test_all_graphs_and_no_others(seed):
     generator = np.random.default_rng(seed)
     names = "ABCDE"
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if generator.random() < 0.55]
-    graph = Graph.from_edges(names, [(a, b, generator.choice(["o-o", "o-o", "-->"])) for a, b in pairs])
+    pairs = [
+        (a, b) for i, a in enumerate(names) for b in names[i + 1 :] if generator.random() < 0.55
+    ]
+    graph = Graph.from_edges(
+        names, [(a, b, generator.choice(["o-o", "o-o", "-->"])) for a, b in pairs]
+    )
     expected = naive_dags(graph)
     assert has_extension(graph.endpoints) == bool(expected)
     if expected:
@@ -71,7 +82,9 @@ def test_what_is_no_dag_is_refused(edges, words):
 
 
 def test_too_many_are_refused():
-    complete = Graph.from_edges("ABCDE", [(a, b, "o-o") for i, a in enumerate("ABCDE") for b in "ABCDE"[i + 1 :]])
+    complete = Graph.from_edges(
+        "ABCDE", [(a, b, "o-o") for i, a in enumerate("ABCDE") for b in "ABCDE"[i + 1 :]]
+    )
     assert len(complete.to_dags()) == 120
     with pytest.raises(OptionError, match="more than 100"):
         complete.to_dags(limit=100)

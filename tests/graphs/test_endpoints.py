@@ -93,7 +93,9 @@ def test_questions_about_ends_are_answered_for_stacks():
     for place, mark in enumerate(marks):
         assert directed(stack)[place, 0, 1] == (mark == "-->")
         assert causes(stack)[place, 0, 1] == (mark in ("-->", "<=>"))
-        assert may_cause(stack)[place, 0, 1] == (mark != "" and (not mark.startswith("<") or mark == "<=>"))
+        assert may_cause(stack)[place, 0, 1] == (
+            mark != "" and (not mark.startswith("<") or mark == "<=>")
+        )
         assert marked(stack, "o-o")[place, 0, 1] == (mark == "o-o")
         assert mark_of(stack[place], 0, 1) == mark
 
@@ -116,7 +118,8 @@ def test_a_graph_says_what_it_is():
 
 
 @pytest.mark.parametrize(
-    "endpoints", [[[0, 2], [0, 0]], [[0, 6], [1, 0]], [[3, 0], [0, 0]], [[0, -1], [1, 0]], [[0, 1, 2]]]
+    "endpoints",
+    [[[0, 2], [0, 0]], [[0, 6], [1, 0]], [[3, 0], [0, 0]], [[0, -1], [1, 0]], [[0, 1, 2]]],
 )
 def test_half_an_edge_is_refused(endpoints):
     with pytest.raises(DataError, match="both endpoints of every edge"):
@@ -145,14 +148,21 @@ def test_both_unions_agree_on_patterns():
 
 
 def test_an_end_that_differs_between_contexts_splits_the_labeled_union():
-    graphs = {"dry": one_edge("-->"), "wet": one_edge("<->"), "frozen": one_edge("o->"), "dusty": one_edge("-->")}
+    graphs = {
+        "dry": one_edge("-->"),
+        "wet": one_edge("<->"),
+        "frozen": one_edge("o->"),
+        "dusty": one_edge("-->"),
+    }
     assert union_graph(list(graphs.values())).mark("X", "Y") == "+->"
     assert LabeledUnion(graphs).edges == (
         LabeledEdge("X", "Y", "-->", ("dry", "dusty")),
         LabeledEdge("X", "Y", "<->", ("wet",)),
         LabeledEdge("X", "Y", "o->", ("frozen",)),
     )
-    agreeing = LabeledUnion({"dry": one_edge("<->"), "wet": one_edge("<-o"), "frozen": one_edge("")})
+    agreeing = LabeledUnion(
+        {"dry": one_edge("<->"), "wet": one_edge("<-o"), "frozen": one_edge("")}
+    )
     assert agreeing.edges == (LabeledEdge("Y", "X", "o->", ("dry", "wet")),)
 
 
@@ -163,9 +173,17 @@ def test_half_ends_of_different_contexts_make_no_hidden_cause():
 def test_knowledge_asks_for_ends():
     """That Y is no cause of X needs an arrow at Y, and no more."""
     result = replace(
-        soil_pags(), settings=replace(soil_pags().settings, knowledge=cc.Knowledge(forbidden=[("B", "A")]))
+        soil_pags(),
+        settings=replace(soil_pags().settings, knowledge=cc.Knowledge(forbidden=[("B", "A")])),
     )
-    for mark, fine in {"-->": True, "o->": True, "<->": True, "<-o": False, "o-o": False, "x-x": False}.items():
+    for mark, fine in {
+        "-->": True,
+        "o->": True,
+        "<->": True,
+        "<-o": False,
+        "o-o": False,
+        "x-x": False,
+    }.items():
         graph = Graph.from_edges("AB", [("A", "B", mark)], "pag")
         sentences = replace(
             result, names=("A", "B"), graphs=dict.fromkeys(result.contexts, graph)

@@ -19,8 +19,12 @@ TWO = Contexts((0,), ((0,), (1,)))
 def colliders(links):
     shield = links | links.T
     nodes = range(len(links))
-    return {(x, w, y) for w in nodes for x, y in itertools.combinations(nodes, 2)
-            if links[x, w] and links[y, w] and not shield[x, y]}  # fmt: skip
+    return {
+        (x, w, y)
+        for w in nodes
+        for x, y in itertools.combinations(nodes, 2)
+        if links[x, w] and links[y, w] and not shield[x, y]
+    }
 
 
 def extensions(endpoints):
@@ -35,11 +39,17 @@ def extensions(endpoints):
 
 
 def brute_force(endpoints):
-    """Pairs of extensions that share the links at R and the causes of everything that R does not cause."""
+    """Pairs of extensions that share the links at R and the causes of everything that R does not
+    cause.
+    """
     for pair in itertools.product(*(list(extensions(graph)) for graph in endpoints)):
         first, second = pair
-        at_context = np.array_equal(first[0], second[0]) and np.array_equal(first[:, 0], second[:, 0])
-        if at_context and all(np.array_equal(first[:, v], second[:, v]) for v in np.flatnonzero(~first[0]) if v):
+        at_context = np.array_equal(first[0], second[0]) and np.array_equal(
+            first[:, 0], second[:, 0]
+        )
+        if at_context and all(
+            np.array_equal(first[:, v], second[:, v]) for v in np.flatnonzero(~first[0]) if v
+        ):
             yield np.stack(pair)
 
 
@@ -59,7 +69,9 @@ def opened(truth, generator, share=0.7):
     """Ends of two graphs, some of their edges without colliders undirected, those at R in both."""
     endpoints = endpoints_of_arcs(truth)
     for g, a, b in np.argwhere(truth):
-        shielded = all(truth[g, c, a] or truth[g, a, c] for c in np.flatnonzero(truth[g, :, b]) if c != a)
+        shielded = all(
+            truth[g, c, a] or truth[g, a, c] for c in np.flatnonzero(truth[g, :, b]) if c != a
+        )
         if shielded and generator.uniform() < share:
             for h in (0, 1) if 0 in (a, b) else (g,):
                 endpoints[h, a, b] = endpoints[h, b, a] = Endpoint.CIRCLE
@@ -92,14 +104,18 @@ def test_one_graph_without_a_context_is_extended_as_to_dags_does():
 
 
 def test_components_are_apart_and_only_those_that_are_asked_for_are_directed():
-    pattern = Graph.from_edges("ABCDE", [("A", "B", "o-o"), ("C", "D", "o-o"), ("D", "E", "o-o"), ("B", "D", "-->")])
+    pattern = Graph.from_edges(
+        "ABCDE", [("A", "B", "o-o"), ("C", "D", "o-o"), ("D", "E", "o-o"), ("B", "D", "-->")]
+    )
     graphs = OpenGraphs(pattern.endpoints[None], Contexts())
     assert graphs.components == (((0, 0, 1),), ((0, 2, 3), (0, 3, 4)))
     assert graphs.touching([(0, 1)]) == (0,)
     assert graphs.touching([(0, 4)]) == (1,)
     assert [family.parents(0, 1) for family in graphs.families([0])] == [(0,), ()]
     assert all(family.parents(0, 2) == () for family in graphs.families([0]))
-    assert [family.parents(0, 3) for family in graphs.families([1])] == [(1,)]  # else D would be a collider
+    assert [family.parents(0, 3) for family in graphs.families([1])] == [
+        (1,)
+    ]  # else D would be a collider
     assert graphs.families([0, 1], limit=1) is None
 
 
@@ -139,7 +155,9 @@ def test_too_many_ways_are_not_listed():
 def test_local_families_direct_the_edges_that_are_named():
     chain = Graph.from_edges("ABCD", [("A", "B", "o-o"), ("B", "C", "o-o"), ("C", "D", "o-o")])
     graphs = OpenGraphs(chain.endpoints[None], Contexts())
-    assert sorted(family.parents(0, 1) for family in graphs.local([(0, 0, 1), (0, 1, 2)]).families) == [(), (0,), (2,)]
+    assert sorted(
+        family.parents(0, 1) for family in graphs.local([(0, 0, 1), (0, 1, 2)]).families
+    ) == [(), (0,), (2,)]
     assert adjacent(graphs.endpoints).sum() == 6
 
 
@@ -147,8 +165,11 @@ def test_components_are_found_by_the_variables_at_their_edges():
     pairs = [("A", "B", "o-o"), ("B", "C", "-->"), ("C", "D", "o-o"), ("E", "F", "-->")]
     graphs = OpenGraphs(np.stack([Graph.from_edges("ABCDEF", pairs).endpoints] * 2), Contexts())
     for places in itertools.combinations(itertools.product(range(2), range(6)), 2):
-        touched = [k for k, edges in enumerate(graphs.components)
-                   if any((g, v) in places for g, *ends in edges for v in ends)]  # fmt: skip
+        touched = [
+            k
+            for k, edges in enumerate(graphs.components)
+            if any((g, v) in places for g, *ends in edges for v in ends)
+        ]
         assert graphs.touching(places) == tuple(touched)
 
 
@@ -177,7 +198,9 @@ def test_of_surroundings_with_too_many_ways_the_first_are_listed():
 
 def test_endpoints_meet_arrays_without_python_code_in_which_an_interrupt_is_lost():
     endpoints, called = np.zeros((2, 2), dtype=np.int8), []
-    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_filename) if event == "call" else None)
+    sys.setprofile(
+        lambda frame, event, _: called.append(frame.f_code.co_filename) if event == "call" else None
+    )
     try:
         endpoints[0, 1] = Endpoint.ARROW
         found = np.where(endpoints == Endpoint.ARROW, Endpoint.CIRCLE, endpoints)

@@ -14,7 +14,10 @@ def random_dags(count, density, seed, nodes=NODES):
     generator = np.random.default_rng(seed)
     for _ in range(count):
         order = generator.permutation(nodes)
-        yield (np.triu(generator.random((nodes, nodes)) < density, 1))[np.ix_(order, order)], generator
+        yield (
+            (np.triu(generator.random((nodes, nodes)) < density, 1))[np.ix_(order, order)],
+            generator,
+        )
 
 
 def chosen(generator, without):
@@ -35,7 +38,9 @@ def test_open_paths_are_those_of_the_list(leaving):
 
 
 def test_many_graphs_and_sets_are_answered_at_once():
-    links = np.stack([found for found, _ in random_dags(8, 0.5, seed=3)]).reshape(2, 4, NODES, NODES)
+    links = np.stack([found for found, _ in random_dags(8, 0.5, seed=3)]).reshape(
+        2, 4, NODES, NODES
+    )
     given = np.random.default_rng(4).random((2, 4, NODES)) < 0.3
     given[..., 2] = False
     found = open_paths(links, 2, given)
@@ -50,15 +55,22 @@ def test_adjacent_in_a_mag_are_those_with_an_inducing_path_and_without_a_separat
         for i, x in enumerate(observed):
             for j, y in enumerate(observed):
                 if i < j:
-                    assert found[i, j] == found[j, i] == naive.has_inducing_path(links, x, y, observed)
+                    assert (
+                        found[i, j] == found[j, i] == naive.has_inducing_path(links, x, y, observed)
+                    )
                     assert found[i, j] != naive.some_set_separates(links, x, y, observed)
 
 
 def test_possible_d_sep_is_that_of_the_list():
     for links, generator in random_dags(40, 0.4, seed=7):
         adjacency = links | links.T
-        triples = [(a, b, c) for a in range(NODES) for c in range(a + 1, NODES) for b in range(NODES)
-                   if adjacency[a, b] and adjacency[b, c] and not adjacency[a, c]]  # fmt: skip
+        triples = [
+            (a, b, c)
+            for a in range(NODES)
+            for c in range(a + 1, NODES)
+            for b in range(NODES)
+            if adjacency[a, b] and adjacency[b, c] and not adjacency[a, c]
+        ]
         colliders = {triple for triple in triples if generator.random() < 0.5}
         found = possible_d_sep(adjacency, colliders)
         for x in range(NODES):

@@ -57,7 +57,9 @@ def test_possible_descendants_are_found_along_every_path_without_an_arrow_back(s
     generator = np.random.default_rng(seed)
     marks = ["-->", "<--", "o-o", "o->", "<-o", "<->", "x-x"]
     pairs = [pair for pair in combinations("ABCDEF", 2) if generator.random() < 0.4]
-    graph = Graph.from_edges("ABCDEF", [(*pair, str(generator.choice(marks))) for pair in pairs], "pag")
+    graph = Graph.from_edges(
+        "ABCDEF", [(*pair, str(generator.choice(marks))) for pair in pairs], "pag"
+    )
     skeleton = nx.Graph(pairs)
     skeleton.add_nodes_from("ABCDEF")
     open_paths = [
@@ -91,7 +93,11 @@ def test_cycles_agree_with_networkx(density):
 def test_shortest_paths_agree_with_networkx():
     for links in random_links(40, 0.2, seed=3):
         path = shortest_path(links, 0, 5)
-        expected = nx.shortest_path_length(digraph(links), 0, 5) + 1 if nx.has_path(digraph(links), 0, 5) else 0
+        expected = (
+            nx.shortest_path_length(digraph(links), 0, 5) + 1
+            if nx.has_path(digraph(links), 0, 5)
+            else 0
+        )
         assert len(path) == expected
         assert nx.is_path(digraph(links), path)
 
@@ -110,8 +116,10 @@ def test_an_order_puts_causes_first_and_keeps_to_the_preferred_one(seed):
 def test_blocks_are_those_of_networkx():
     for links in random_links(20, 0.15, seed=4):
         skeleton = links | links.T
-        expected = {frozenset(map(frozenset, block)) for block in
-                    nx.biconnected_component_edges(nx.from_numpy_array(skeleton))}  # fmt: skip
+        expected = {
+            frozenset(map(frozenset, block))
+            for block in nx.biconnected_component_edges(nx.from_numpy_array(skeleton))
+        }
         assert {frozenset(map(frozenset, block)) for block in blocks(skeleton)} == expected
 
 

@@ -25,8 +25,10 @@ def test_union_mark_is_the_naive_one(marks):
 def test_labels():
     graphs = {0: one_edge("-->"), 1: one_edge("<--"), 2: one_edge("o-o"), 3: one_edge("")}
     assert LabeledUnion(graphs).edges == (
-        LabeledEdge("X", "Y", "-->", (0,)), LabeledEdge("Y", "X", "-->", (1,)), LabeledEdge("X", "Y", "o-o", (2,)),
-    )  # fmt: skip
+        LabeledEdge("X", "Y", "-->", (0,)),
+        LabeledEdge("Y", "X", "-->", (1,)),
+        LabeledEdge("X", "Y", "o-o", (2,)),
+    )
     same = LabeledUnion({"a": one_edge("<--"), "b": one_edge("o-o")})
     assert same.edges == (LabeledEdge("Y", "X", "-->", ("a", "b")),)
     assert str(same) == "Y --> X"

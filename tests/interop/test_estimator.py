@@ -47,7 +47,9 @@ def test_a_fitted_one_is_pickled_and_copied():
 
 def test_scikit_learn_looks_at_it():
     """Tags, the check for fitted ones, the picture of a pipeline, a search over its parameters."""
-    validation = pytest.importorskip("sklearn.utils.validation", reason="scikit-learn is not installed")
+    validation = pytest.importorskip(
+        "sklearn.utils.validation", reason="scikit-learn is not installed"
+    )
     from sklearn.exceptions import NotFittedError
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import Pipeline
@@ -59,5 +61,7 @@ def test_scikit_learn_looks_at_it():
     pipeline = Pipeline([("search", model)])
     assert "PCAC" in pipeline._repr_html_()
     wanted = {"alpha": [0.01, 0.1]}
-    found = GridSearchCV(model, wanted, scoring=lambda one, X, y=None: -len(one.union_.edges), cv=2).fit(TABLE)
+    found = GridSearchCV(
+        model, wanted, scoring=lambda one, X, y=None: -len(one.union_.edges), cv=2
+    ).fit(TABLE)
     assert found.best_params_ == {"alpha": 0.01}

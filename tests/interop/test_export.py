@@ -13,13 +13,21 @@ from causalcontext.errors import CausalContextError
 from causalcontext.graphs.graph import Graph, LabeledUnion
 
 ALL_MARKS = Graph.from_edges(
-    "ABCDE", [("A", "B", "-->"), ("C", "B", "-->"), ("C", "D", "o-o"), ("D", "E", "x-x"), ("A", "E", "<->")]
+    "ABCDE",
+    [("A", "B", "-->"), ("C", "B", "-->"), ("C", "D", "o-o"), ("D", "E", "x-x"), ("A", "E", "<->")],
 )
 PLAIN = Graph.from_edges("ABCD", [("D", "B", "-->"), ("C", "B", "-->"), ("C", "A", "o-o")])
 DAG = Graph.from_edges("ZXY", [("X", "Y", "-->"), ("Z", "X", "-->"), ("Z", "Y", "-->")])
 PAG = Graph.from_edges(
     "ABCDEF",
-    [("A", "B", "-->"), ("B", "C", "o->"), ("D", "C", "<->"), ("D", "E", "o-o"), ("E", "F", "---"), ("F", "A", "--o")],
+    [
+        ("A", "B", "-->"),
+        ("B", "C", "o->"),
+        ("D", "C", "<->"),
+        ("D", "E", "o-o"),
+        ("E", "F", "---"),
+        ("F", "A", "--o"),
+    ],
     "pag",
 )
 HOSTILE = Graph.from_edges(
@@ -54,7 +62,10 @@ def unquoted(text: str) -> str:
     if not text.startswith('"'):
         return text
     letters, spelled = iter(text[1:-1]), {"n": "\n", "r": "\r"}
-    return "".join(spelled.get(after := next(letters), after) if letter == "\\" else letter for letter in letters)
+    return "".join(
+        spelled.get(after := next(letters), after) if letter == "\\" else letter
+        for letter in letters
+    )
 
 
 @pytest.mark.parametrize("door", LOSSLESS)
@@ -68,7 +79,11 @@ def test_random_graphs_come_back(door):
     out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
     for seed in range(10):
         graph = random_graph(seed, ("-->", "<--", "o-o"))
-        found = export.from_tigramite(out(graph), graph.names) if door == "tigramite" else back(out(graph))
+        found = (
+            export.from_tigramite(out(graph), graph.names)
+            if door == "tigramite"
+            else back(out(graph))
+        )
         assert found == graph
 
 
@@ -77,7 +92,11 @@ def test_pags_come_back(door):
     every = ("-->", "<--", "o->", "<-o", "<->", "o-o", "---", "o--", "--o")
     out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
     for graph in (PAG, *(random_graph(seed, every, "pag") for seed in range(10))):
-        found = export.from_tigramite(out(graph), graph.names) if door == "tigramite" else back(out(graph))
+        found = (
+            export.from_tigramite(out(graph), graph.names)
+            if door == "tigramite"
+            else back(out(graph))
+        )
         assert found == graph
 
 
@@ -134,9 +153,13 @@ def test_dot_has_an_end_for_every_end():
     assert '"X" -> "Y" [dir=both, arrowhead=normal, arrowtail=onormal];' in export.to_dot(mixed)
 
 
-@pytest.mark.parametrize("out", [export.to_dagitty, export.to_tetrad, export.to_adjacency, export.to_causal_learn])
+@pytest.mark.parametrize(
+    "out", [export.to_dagitty, export.to_tetrad, export.to_adjacency, export.to_causal_learn]
+)
 def test_what_a_format_cannot_say_is_refused(out):
-    with pytest.raises(CausalContextError, match=r"no mark for 'D x-x E'; export\.conflicts_as_undirected"):
+    with pytest.raises(
+        CausalContextError, match=r"no mark for 'D x-x E'; export\.conflicts_as_undirected"
+    ):
         out(Graph.from_edges("DE", [("D", "E", "x-x")]))
     with pytest.raises(CausalContextError, match="export the graphs of the contexts"):
         out(Graph.from_edges("DE", [("D", "E", "<=>")]))
@@ -146,7 +169,9 @@ def test_conflicts_can_be_made_undirected():
     assert export.conflicts_as_undirected(ALL_MARKS).mark("D", "E") == "o-o"
 
 
-@pytest.mark.parametrize("door", ["networkx", "gml", "graphml", "mark table", *DIRECTED_AND_UNDIRECTED])
+@pytest.mark.parametrize(
+    "door", ["networkx", "gml", "graphml", "mark table", *DIRECTED_AND_UNDIRECTED]
+)
 def test_hostile_names_come_back_or_are_refused(door):
     out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
     if door in ("dagitty", "tetrad"):
@@ -171,9 +196,18 @@ def test_control_characters_are_refused_by_graphml():
         (export.from_networkx, nx.MultiGraph([("a", "b")])),
         (export.from_networkx, nx.DiGraph([(1, 2)])),
         (export.from_networkx, nx.DiGraph([("a", "a")])),
-        (lambda array: export.from_tigramite(array, "ab"), np.array([["", "+->"], ["<-+", ""]])[:, :, None]),
-        (export.from_adjacency, pd.DataFrame([[0, 2], [0, 0]], index=list("ab"), columns=list("ab"))),
-        (export.from_mark_table, pd.DataFrame([["", "?"], ["", ""]], index=list("ab"), columns=list("ab"))),
+        (
+            lambda array: export.from_tigramite(array, "ab"),
+            np.array([["", "+->"], ["<-+", ""]])[:, :, None],
+        ),
+        (
+            export.from_adjacency,
+            pd.DataFrame([[0, 2], [0, 0]], index=list("ab"), columns=list("ab")),
+        ),
+        (
+            export.from_mark_table,
+            pd.DataFrame([["", "?"], ["", ""]], index=list("ab"), columns=list("ab")),
+        ),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(back, text):
@@ -196,8 +230,10 @@ def test_labeled_union_in_networkx_and_dot():
 
 
 def test_tigramite_and_back_with_covariates_that_have_no_past():
-    window = Graph.from_edges(["X(t-1)", "Y(t-1)", "X", "Y", "hour sin"],
-                              [("X(t-1)", "Y", "-->"), ("hour sin", "X", "-->")])  # fmt: skip
+    window = Graph.from_edges(
+        ["X(t-1)", "Y(t-1)", "X", "Y", "hour sin"],
+        [("X(t-1)", "Y", "-->"), ("hour sin", "X", "-->")],
+    )
     array = export.to_tigramite(window)
     assert export.from_tigramite(array, ["X", "Y", "hour sin"], covariates=["hour sin"]) == window
 
@@ -220,14 +256,19 @@ def test_pydot_reads_dot():
     for graph in (PLAIN, ALL_MARKS, PAG, HOSTILE):
         (read,) = pydot.graph_from_dot_data(export.to_dot(graph))
         names = [unquoted(node.get_name()) for node in read.get_nodes()]
-        arcs = {tuple(map(unquoted, (edge.get_source(), edge.get_destination()))) for edge in read.get_edges()}
+        arcs = {
+            tuple(map(unquoted, (edge.get_source(), edge.get_destination())))
+            for edge in read.get_edges()
+        }
         assert names == list(graph.names)
         assert arcs == {(edge.source, edge.target) for edge in graph.edges}
 
 
 @others_warn
 def test_dowhy_reads_gml():
-    pytest.importorskip("dowhy", reason="DoWhy is not installed: it needs an older scipy than this environment has")
+    pytest.importorskip(
+        "dowhy", reason="DoWhy is not installed: it needs an older scipy than this environment has"
+    )
     from dowhy import CausalModel
 
     generator = np.random.default_rng(0)
@@ -266,8 +307,10 @@ def test_tigramite_takes_the_array():
         assert set(effects.get_optimal_set()) == {(0, 0)}
 
 
-@pytest.mark.parametrize(("lag", "mark", "kind"), [(1, "o->", "pag"), (0, "o->", "pag"), (1, "-->", "cpdag"),
-                                                   (1, "o-o", "cpdag")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lag", "mark", "kind"),
+    [(1, "o->", "pag"), (0, "o->", "pag"), (1, "-->", "cpdag"), (1, "o-o", "cpdag")],
+)
 def test_tigramite_says_a_pag_by_any_lag(lag, mark, kind):
     array = np.full((2, 2, 2), "", dtype="<U3")
     array[0, 1, lag] = mark

@@ -1,4 +1,6 @@
-"""Run as a program with NUMBA_ENABLE_CUDASIM=1: the CUDA twins against the kernels of the CPU, on small queries."""
+"""Run as a program with NUMBA_ENABLE_CUDASIM=1: the CUDA twins against the kernels of the CPU, on
+small queries.
+"""
 
 import itertools
 
@@ -17,7 +19,9 @@ ROWS = 16
 
 
 def columns(seed: int, kinds: str):
-    """Numbers (n), numbers with ties (t) and codes (c) that share a cause, with shifted means and negative slopes."""
+    """Numbers (n), numbers with ties (t) and codes (c) that share a cause, with shifted means and
+    negative slopes.
+    """
     random = np.random.default_rng(seed)
     cause = random.standard_normal(ROWS)
     found = []
@@ -32,7 +36,9 @@ def columns(seed: int, kinds: str):
 
 
 def check_levels() -> None:
-    """A table with a copy of a column and two contexts: same graphs, same deciding sets, same votes."""
+    """A table with a copy of a column and two contexts: same graphs, same deciding sets, same
+    votes.
+    """
     random = np.random.default_rng(3)
     x = random.standard_normal((7, 120))
     for j in range(1, 7):
@@ -41,7 +47,8 @@ def check_levels() -> None:
     table["R"] = np.where(x[3] + random.standard_normal(120) > 0, "a", "b")
     level_search.FEWEST_ON_CARD, levels.THREADS = 1, 8
     one, other = (
-        cc.discover(table, "R", test="partial-correlation", device=device, method="pc-ac") for device in ("cpu", "cuda")
+        cc.discover(table, "R", test="partial-correlation", device=device, method="pc-ac")
+        for device in ("cpu", "cuda")
     )
     assert one.graphs == other.graphs
     assert one.tests().equals(other.tests())
@@ -50,16 +57,22 @@ def check_levels() -> None:
 
 
 def check_neighbours() -> None:
-    """Queries of cmi-knn on numbers, ties and codes: same neighbours, same statistics, same p-values."""
+    """Queries of cmi-knn on numbers, ties and codes: same neighbours, same statistics, same
+    p-values.
+    """
     on_card.THREADS = 32
     for seed, kinds in enumerate(["nnn", "cnt"]):
         x, y, *given = columns(seed, kinds)
         answers = [
-            CmiKnn(permutations=2, enough=None, device=device).compare(x, y, given, np.random.default_rng(seed))
+            CmiKnn(permutations=2, enough=None, device=device).compare(
+                x, y, given, np.random.default_rng(seed)
+            )
             for device in ("cpu", "cuda")
         ]
         space = rank_space(x, y, given)
-        nearest = [exchange_of(space, 3, np.uint64(seed), device).nearest for device in ("cpu", "cuda")]
+        nearest = [
+            exchange_of(space, 3, np.uint64(seed), device).nearest for device in ("cpu", "cuda")
+        ]
         assert np.array_equal(*nearest), kinds
         assert answers[0].reason == answers[1].reason, kinds
         assert answers[0].p == answers[1].p, kinds

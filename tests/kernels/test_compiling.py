@@ -1,4 +1,6 @@
-"""Kernels are compiled once for all numbers, for Python and for other kernels, and kept where that is possible."""
+"""Kernels are compiled once for all numbers, for Python and for other kernels, and kept where that
+is possible.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def test_python_may_call_what_is_inside_others() -> None:
 
 
 def test_nothing_of_numba_is_replaced() -> None:
-    """Our modules assign to no attribute of numba's classes and objects, but for its documented settings."""
+    """Our modules assign to no attribute of numba's classes and objects, but for its documented
+    settings.
+    """
     folder = Path(causalcontext.__file__).parent
     for path in [*(folder / "kernels").rglob("*.py"), folder / "methods" / "ahead.py"]:
         for line in path.read_text().splitlines():
@@ -90,9 +94,13 @@ print(round(digamma(1.0), 4), round(digamma(2.0), 4))
 
 @pytest.fixture
 def frozen(tmp_path: Path) -> Path:
-    """A copy of the library that cannot be written, even by root: a file stands where the folder would be."""
+    """A copy of the library that cannot be written, even by root: a file stands where the folder
+    would be.
+    """
     source = Path(causalcontext.__file__).parent
-    shutil.copytree(source, tmp_path / "causalcontext", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        source, tmp_path / "causalcontext", ignore=shutil.ignore_patterns("__pycache__")
+    )
     for folder in [tmp_path / "causalcontext", *(tmp_path / "causalcontext").rglob("*/")]:
         (folder / "__pycache__").touch()
     (tmp_path / "home").touch()
@@ -100,12 +108,16 @@ def frozen(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_without_home(folder: Path, temporary: Path, more: str = "") -> subprocess.CompletedProcess[str]:
+def run_without_home(
+    folder: Path, temporary: Path, more: str = ""
+) -> subprocess.CompletedProcess[str]:
     home = str(folder / "home")
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
     environment |= {"HOME": home, "XDG_CACHE_HOME": home, "PYTHONPATH": str(folder)}
     code = CODE.format(temporary=str(temporary), more=more)
-    return subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, env=environment)
+    return subprocess.run(
+        [sys.executable, "-B", "-c", code], capture_output=True, text=True, env=environment
+    )
 
 
 @pytest.mark.slow
@@ -121,9 +133,10 @@ def test_compiled_code_goes_to_a_temporary_folder(frozen: Path) -> None:
 def test_or_nowhere(frozen: Path) -> None:
     run = run_without_home(frozen, frozen / "home")
     assert run.stdout == "-0.5772 0.4228\n", run.stderr
-    assert run.stderr == (
-        "compiled code cannot be written (no folder can be written), so every process compiles anew, which takes long; "
-        "set NUMBA_CACHE_DIR to a folder that can be written\n"
+    assert (
+        run.stderr
+        == "compiled code cannot be written (no folder can be written), so every process compiles"
+        " anew, which takes long; set NUMBA_CACHE_DIR to a folder that can be written\n"
     )
 
 
@@ -145,7 +158,9 @@ def test_a_disk_that_becomes_full_costs_time_alone(frozen: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs owners of files")
-def test_a_folder_that_others_can_write_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_others_can_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     found = private_folder()
     assert found is not None
@@ -157,7 +172,9 @@ def test_a_folder_that_others_can_write_is_not_used(tmp_path: Path, monkeypatch:
 
 
 def test_code_of_other_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """numba looks at the file of the outermost kernel alone; a change of any kernel has another folder."""
+    """numba looks at the file of the outermost kernel alone; a change of any kernel has another
+    folder.
+    """
     monkeypatch.setattr(compiling, "PACKAGE", tmp_path)
     monkeypatch.setattr(compiling.settings, "CACHE_DIR", "")
     (tmp_path / "kernels").mkdir()
@@ -168,7 +185,9 @@ def test_code_of_other_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.M
         compiling.code_folder.cache_clear()
         folder = compiling.code_folder()
         assert folder is not None
-        assert [folder] == list((tmp_path / "__pycache__").iterdir()), "what can be used no more is removed"
+        assert [folder] == list((tmp_path / "__pycache__").iterdir()), (
+            "what can be used no more is removed"
+        )
         names.append(folder.name)
     sources.cache_clear()
     compiling.code_folder.cache_clear()

@@ -20,7 +20,10 @@ HERE = Path(__file__).parent
 def test_kernels_of_the_card_answer_as_those_of_the_processor():
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     run = subprocess.run(
-        [sys.executable, str(HERE / "cuda_in_simulator.py")], env=environment, capture_output=True, text=True
+        [sys.executable, str(HERE / "cuda_in_simulator.py")],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
 
@@ -31,7 +34,9 @@ def test_without_a_card_auto_says_why_and_gives_the_same_result(monkeypatch):
     result = cc.discover(table, context="soil", device="auto", method="pc-ac")
     assert result.notes == ("device 'auto' uses the processor: no CUDA card was found",)
     assert result.graphs == cc.discover(table, context="soil", method="pc-ac").graphs
-    with pytest.raises(OptionError, match="device is 'cuda', but no CUDA card was found; device='cpu' gives"):
+    with pytest.raises(
+        OptionError, match="device is 'cuda', but no CUDA card was found; device='cpu' gives"
+    ):
         cc.discover(table, context="soil", device="cuda", method="pc-ac")
 
 

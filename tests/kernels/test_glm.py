@@ -1,11 +1,21 @@
-"""The one solver of generalised linear models: derivatives, and the largest likelihood by a twin, in hard cases."""
+"""The one solver of generalised linear models: derivatives, and the largest likelihood by a twin,
+in hard cases.
+"""
 
 import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
 from causalcontext.kernels.linear import factorise, invert, solve_half, solve_rest
-from causalcontext.kernels.rows.glm import NO_TIES, RIDGE, first_slopes, fit_glm, maximise, probabilities, write_ridge
+from causalcontext.kernels.rows.glm import (
+    NO_TIES,
+    RIDGE,
+    first_slopes,
+    fit_glm,
+    maximise,
+    probabilities,
+    write_ridge,
+)
 from causalcontext.kernels.rows.likelihoods import (
     LOGIT,
     NUMBERS_FROM,
@@ -28,7 +38,11 @@ def a_model(family: int, seed: int):
     if family == POISSON:
         return design, rng.poisson(3.0, 40), rng.standard_normal(3) * 0.3
     codes = rng.permutation(np.arange(40) % 3)
-    slopes = rng.standard_normal(6) if family == LOGIT else np.concatenate([[-0.7, 0.4], rng.standard_normal(2)])
+    slopes = (
+        rng.standard_normal(6)
+        if family == LOGIT
+        else np.concatenate([[-0.7, 0.4], rng.standard_normal(2)])
+    )
     return design, codes, slopes
 
 
@@ -43,7 +57,9 @@ def twin(family, design, response, classes, slopes):
     """The log-likelihood, from probabilities or means alone."""
     rows = np.arange(response.size)
     if family == POISSON:
-        return float(special.xlogy(response, np.exp(slopes @ design)).sum() - np.exp(slopes @ design).sum())
+        return float(
+            special.xlogy(response, np.exp(slopes @ design)).sum() - np.exp(slopes @ design).sum()
+        )
     if family == ORDINAL:
         cuts = np.concatenate([[-np.inf], slopes[: classes - 1], [np.inf]])
         if (np.diff(cuts) <= 0.0).any():
@@ -64,7 +80,11 @@ def hard_case(family: int, kind: str):
     if kind == "shifted":
         design[1:] += 30.0
     if kind == "separated":
-        response = np.where(design[1] > 0.0, response, 0) if family == POISSON else np.digitize(design[1], (-0.5, 0.5))
+        response = (
+            np.where(design[1] > 0.0, response, 0)
+            if family == POISSON
+            else np.digitize(design[1], (-0.5, 0.5))
+        )
         design[1] = design[1] > 0.0 if family == POISSON else design[1]
     if kind == "twice the same":
         design[2] = design[1]
@@ -80,7 +100,9 @@ def test_derivatives(family, seed):
     value, gradient, hessian = derivatives(family, design, response, slopes)
     assert value == pytest.approx(twin(family, design, response, 3, slopes), rel=1e-10)
     for i, direction in enumerate(np.eye(slopes.size) * 1e-5):
-        up, down = (derivatives(family, design, response, slopes + sign * direction) for sign in (1, -1))
+        up, down = (
+            derivatives(family, design, response, slopes + sign * direction) for sign in (1, -1)
+        )
         assert (up[0] - down[0]) / 2e-5 == pytest.approx(gradient[i], abs=1e-5)
         np.testing.assert_allclose(-(up[1] - down[1]) / 2e-5, hessian[i], atol=1e-5)
 
@@ -101,7 +123,9 @@ def test_the_fit_finds_the_largest_likelihood(family: int, ridge: float, kind: s
     likelihood = fit_glm(family, design, response, classes, slopes, ridge, 1e-9)
     assert likelihood == pytest.approx(twin(family, design, response, classes, slopes), abs=1e-8)
     for method in ("BFGS", "Nelder-Mead"):
-        start = optimize.minimize(minus, start, method=method, tol=1e-10, options={"maxiter": 3000}).x
+        start = optimize.minimize(
+            minus, start, method=method, tol=1e-10, options={"maxiter": 3000}
+        ).x
     assert minus(slopes) <= minus(start) + 1e-6
     assert np.isfinite(slopes).all()
     if kind == "plain":
@@ -124,21 +148,37 @@ def test_cuts_out_of_order_are_impossible():
 
 def test_a_light_ridge_costs_little():
     design, codes, _ = a_model(LOGIT, 2)
-    free, light = (fit_glm(LOGIT, design, codes, 3, np.zeros(6), ridge, 1e-9) for ridge in (0.0, RIDGE))
+    free, light = (
+        fit_glm(LOGIT, design, codes, 3, np.zeros(6), ridge, 1e-9) for ridge in (0.0, RIDGE)
+    )
     assert free - 0.05 < light <= free
 
 
 def test_tied_coefficients_are_those_of_the_sum_of_their_columns():
-    """One slope on two columns is that on their sum; a coefficient that is left out leaves its column out."""
+    """One slope on two columns is that on their sum; a coefficient that is left out leaves its
+    column out.
+    """
     rng = np.random.default_rng(4)
     design = np.vstack([np.ones(200), rng.standard_normal((3, 200))])
     codes = (design[1] + design[2] + rng.logistic(size=200) > 0.0).astype(np.int64)
     tied, curvature = np.zeros(2), np.zeros((2, 2))
-    likelihood = maximise(PASSES[LOGIT](), design, codes, 1, np.array([0, 1, 1, -1]), np.zeros(2), tied, curvature,
-                          -np.inf, 1e-10)  # fmt: skip
+    likelihood = maximise(
+        PASSES[LOGIT](),
+        design,
+        codes,
+        1,
+        np.array([0, 1, 1, -1]),
+        np.zeros(2),
+        tied,
+        curvature,
+        -np.inf,
+        1e-10,
+    )
     slopes, room = np.zeros(2), np.zeros((2, 2))
     summed = np.vstack([np.ones(200), design[1] + design[2]])
-    expected = maximise(PASSES[LOGIT](), summed, codes, 1, NO_TIES, np.zeros(2), slopes, room, -np.inf, 1e-10)
+    expected = maximise(
+        PASSES[LOGIT](), summed, codes, 1, NO_TIES, np.zeros(2), slopes, room, -np.inf, 1e-10
+    )
     assert likelihood == pytest.approx(expected)
     assert tied == pytest.approx(slopes, rel=1e-6)
     assert np.tril(curvature) == pytest.approx(np.tril(room), rel=1e-4)
@@ -146,23 +186,33 @@ def test_tied_coefficients_are_those_of_the_sum_of_their_columns():
 
 @pytest.mark.parametrize("kind", ["plain", "all numbers", "no numbers", "few numbers"])
 def test_a_hurdle_is_a_logit_and_a_regression_of_the_numbers(kind):
-    """The variance is the best one, but at least 1 where there are hardly more numbers than coefficients."""
+    """The variance is the best one, but at least 1 where there are hardly more numbers than
+    coefficients.
+    """
     rng = np.random.default_rng(7)
     design = np.vstack([np.ones(300), rng.standard_normal((2, 300))])
-    some = design[1] + rng.logistic(size=300) > {"all numbers": -np.inf, "no numbers": np.inf}.get(kind, 0.0)
+    some = design[1] + rng.logistic(size=300) > {"all numbers": -np.inf, "no numbers": np.inf}.get(
+        kind, 0.0
+    )
     some = some & (np.cumsum(some) <= 6) if kind == "few numbers" else some
     y = 3.0 + design[1] - 2.0 * design[2] + 0.4 * rng.standard_normal(300)
     codes = np.where(some, NUMBERS_FROM + np.rint(y * UNIT).astype(int), 0)
     slopes = first_slopes(TWO_PART, codes, 3, 3)
     start = slopes + 0.3
     likelihood = fit_glm(TWO_PART, design, codes, 3, slopes, 0.0, 1e-9)
-    odds = fit_glm(ORDINAL, design, some.astype(np.int64), 2, np.zeros(3), 0.0, 1e-9) if 0 < some.sum() < 300 else 0.0
+    odds = (
+        fit_glm(ORDINAL, design, some.astype(np.int64), 2, np.zeros(3), 0.0, 1e-9)
+        if 0 < some.sum() < 300
+        else 0.0
+    )
     left = y[some] - np.linalg.lstsq(design[:, some].T, y[some], rcond=None)[0] @ design[:, some]
     spread = np.sqrt(np.mean(left**2)) if some.sum() > 8 else 1.0
     assert likelihood == pytest.approx(odds + stats.norm.logpdf(left, scale=spread).sum(), abs=1e-3)
     _, gradient, curvature = derivatives(TWO_PART, design, codes, start)
     for i, direction in enumerate(np.eye(6) * 1e-5):
-        up, down = (derivatives(TWO_PART, design, codes, start + sign * direction)[0] for sign in (1, -1))
+        up, down = (
+            derivatives(TWO_PART, design, codes, start + sign * direction)[0] for sign in (1, -1)
+        )
         assert (up - down) / 2e-5 == pytest.approx(gradient[i], abs=1e-3)
     assert (np.linalg.eigvalsh(curvature) > -1e-9).all()
     assert not curvature[3:, :3].any()
@@ -173,7 +223,9 @@ def test_probabilities_are_those_that_the_likelihood_sums_up(family):
     design, codes, slopes = a_model(family, 3)
     share = probabilities(family, design, 3, slopes)
     assert share.sum(axis=1) == pytest.approx(1.0)
-    assert np.log(share[np.arange(40), codes]).sum() == pytest.approx(twin(family, design, codes, 3, slopes))
+    assert np.log(share[np.arange(40), codes]).sum() == pytest.approx(
+        twin(family, design, codes, 3, slopes)
+    )
 
 
 def test_a_single_class_is_certain():
@@ -199,4 +251,6 @@ def test_factors_solve_and_invert_and_leave_out_what_is_said_twice():
     solve_half(factor, solution)
     solve_rest(factor, solution)
     assert solution[2] == 0.0
-    assert columns @ solution == pytest.approx(columns @ np.linalg.lstsq(columns, right[:1].repeat(30), rcond=None)[0])
+    assert columns @ solution == pytest.approx(
+        columns @ np.linalg.lstsq(columns, right[:1].repeat(30), rcond=None)[0]
+    )

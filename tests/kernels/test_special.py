@@ -15,7 +15,9 @@ from causalcontext.kernels.special import (
 def test_student_tail_is_scipys(df):
     for t in [1e-8, 0.01, 0.5, 1.0, 1.9, 2.5, 6.0, 30.0]:
         squared = t * t / (df + t * t)
-        assert correlation_two_sided(squared, df) == pytest.approx(2 * stats.t.sf(t, df), rel=1e-8, abs=1e-300)
+        assert correlation_two_sided(squared, df) == pytest.approx(
+            2 * stats.t.sf(t, df), rel=1e-8, abs=1e-300
+        )
 
 
 def test_student_tail_at_the_ends():
@@ -35,10 +37,14 @@ def test_normal_tail_is_scipys():
         assert normal_two_sided(z) == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
 
 
-@pytest.mark.parametrize(("df", "df_left"), [(1, 1), (1, 30), (2, 7), (12, 500), (40, 20), (5, 2_000_000)])
+@pytest.mark.parametrize(
+    ("df", "df_left"), [(1, 1), (1, 30), (2, 7), (12, 500), (40, 20), (5, 2_000_000)]
+)
 def test_f_tail_is_scipys(df, df_left):
     for f in [1e-8, 0.1, 0.5, 1.0, 1.7, 4.0, 50.0]:
-        assert f_upper(f * df, df_left, df, df_left) == pytest.approx(stats.f.sf(f, df, df_left), rel=1e-7, abs=1e-300)
+        assert f_upper(f * df, df_left, df, df_left) == pytest.approx(
+            stats.f.sf(f, df, df_left), rel=1e-7, abs=1e-300
+        )
     assert f_upper(0.0, 1.0, df, df_left) == 1.0
     assert f_upper(1.0, 0.0, df, df_left) == 0.0
 

@@ -1,4 +1,6 @@
-"""`method="auto"`: what the caller says decides first, then the table, then the residuals; one line says why."""
+"""`method="auto"`: what the caller says decides first, then the table, then the residuals; one line
+says why.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,15 @@ def table(rows: int = 300, seed: int = 1) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     x, r = rng.normal(size=rows), rng.integers(2, size=rows)
     y = x + rng.normal(size=rows)
-    return pd.DataFrame({"X": x, "Y": y, "Z": r * y + rng.normal(size=rows), "S": rng.integers(2, size=rows), "R": r})
+    return pd.DataFrame(
+        {
+            "X": x,
+            "Y": y,
+            "Z": r * y + rng.normal(size=rows),
+            "S": rng.integers(2, size=rows),
+            "R": r,
+        }
+    )
 
 
 def uneven(seed: int = 1) -> pd.DataFrame:
@@ -53,14 +63,19 @@ def chosen(found: cc.ContextGraphs) -> str:
         ({"max_given": 1}, "pc-ac: max_given is for searches by tests"),
         ({"collider_rule": "first"}, "pc-ac: collider_rule is for searches by tests"),
         ({"masked_scope": "cycle"}, "pc-ac: masked_scope is for searches by tests"),
-        ({"orientation": "within", "alpha": 0.1}, "pc-ac: alpha and orientation are for searches by tests"),
+        (
+            {"orientation": "within", "alpha": 0.1},
+            "pc-ac: alpha and orientation are for searches by tests",
+        ),
         ({"missing": "testwise"}, "pc-ac: missing='testwise' is for searches by tests"),
         ({"curves": "never"}, "score-ac: curves was passed"),
         ({"penalty": 1.0, "starts": 2}, "score-ac: starts and penalty were passed"),
-        ({"alpha": 0.05, "test": "auto", "missing": "listwise", "seed": 3, "n_jobs": 2},
-         "score-ac: it accepts all columns"),
+        (
+            {"alpha": 0.05, "test": "auto", "missing": "listwise", "seed": 3, "n_jobs": 2},
+            "score-ac: it accepts all columns",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_the_caller_names_decides(options: dict, why: str) -> None:
     found = cc.discover(table(80)[["X", "Y", "R"]], "R", method="auto", **options)
     assert chosen(found) == why
@@ -74,7 +89,9 @@ def test_what_the_table_is_decides() -> None:
     assert chosen(several).startswith("score-ac: it accepts all columns")
     made = cc.discover(table().drop(columns="R"), cc.threshold("X", 0.0), method="auto")
     assert chosen(made).startswith("score-ac: it accepts all columns")
-    levels = cc.discover(table().assign(K=[f"k{i % 60}" for i in range(300)]), "R", method="auto", keep=["K"])
+    levels = cc.discover(
+        table().assign(K=[f"k{i % 60}" for i in range(300)]), "R", method="auto", keep=["K"]
+    )
     assert chosen(levels) == "pc-ac: column 'K' has more than 50 levels"
     alone = cc.discover(table()[["X", "Y", "Z"]], method="auto")
     assert chosen(alone).startswith("score-ac: it accepts all columns")
@@ -83,14 +100,24 @@ def test_what_the_table_is_decides() -> None:
 
 def test_lags() -> None:
     rows = table(200)[["X", "Y", "R"]]
-    assert chosen(cc.discover(rows, "R", method="auto", lags=1)) == "score-ac: it accepts all columns"
-    assert chosen(cc.discover(rows, "R", method="auto", lags=1, alpha=0.01)) == "pc-ac: alpha is for searches by tests"
+    assert (
+        chosen(cc.discover(rows, "R", method="auto", lags=1)) == "score-ac: it accepts all columns"
+    )
+    assert (
+        chosen(cc.discover(rows, "R", method="auto", lags=1, alpha=0.01))
+        == "pc-ac: alpha is for searches by tests"
+    )
 
 
 def test_a_table_that_is_read_in_batches_needs_rows_of_every_context() -> None:
     rows = table()
-    few = cc.discover(cc.scan(rows.assign(R=(rows["R"] > 0) & (rows.index % 5 == 0)), "R", sample=50), method="auto")
-    assert re.fullmatch(r"pc-ac: context True has \d of the rows that the scan kept, score-ac needs 10", chosen(few))
+    few = cc.discover(
+        cc.scan(rows.assign(R=(rows["R"] > 0) & (rows.index % 5 == 0)), "R", sample=50),
+        method="auto",
+    )
+    assert re.fullmatch(
+        r"pc-ac: context True has \d of the rows that the scan kept, score-ac needs 10", chosen(few)
+    )
     whole = cc.discover(cc.scan(rows, "R"), method="auto")
     inside = cc.discover(rows, "R", method="auto")
     assert chosen(whole) == chosen(inside)
@@ -98,11 +125,15 @@ def test_a_table_that_is_read_in_batches_needs_rows_of_every_context() -> None:
 
 
 def noise(rows: int, columns: int) -> pd.DataFrame:
-    return pd.DataFrame(np.random.default_rng(0).normal(size=(rows, columns))).rename(columns="V{}".format)
+    return pd.DataFrame(np.random.default_rng(0).normal(size=(rows, columns))).rename(
+        columns="V{}".format
+    )
 
 
 def categories(rows: int, columns: int, levels: int) -> pd.DataFrame:
-    return pd.DataFrame({f"K{j}": [f"k{(i * (j + 1)) % levels}" for i in range(rows)] for j in range(columns)})
+    return pd.DataFrame(
+        {f"K{j}": [f"k{(i * (j + 1)) % levels}" for i in range(rows)] for j in range(columns)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,16 +149,25 @@ def test_nobody_waits_for_scores_of_a_large_table(rows: pd.DataFrame, why: str) 
     statistics = gather_statistics(data)
     found = choose_by_table(data, statistics)
     assert found is not None
-    assert found.reason == (f"method 'auto' chose pc-ac: score-ac would take about {why} here (forecast); pass "
-                            "method='score-ac' to have it")  # fmt: skip
+    assert (
+        found.reason
+        == f"method 'auto' chose pc-ac: score-ac would take about {why} here (forecast); pass "
+        "method='score-ac' to have it"
+    )
     assert choose_by_table(data, statistics, patient=True) is None
 
 
 @pytest.mark.parametrize(
     "rows",
-    [noise(10_000, 30), noise(1_000, 107), noise(1_000, 400), noise(200_000, 30),
-     noise(2_500, 10).assign(R=np.arange(2_500) % 25), categories(10_000, 27, 4)],
-)  # fmt: skip
+    [
+        noise(10_000, 30),
+        noise(1_000, 107),
+        noise(1_000, 400),
+        noise(200_000, 30),
+        noise(2_500, 10).assign(R=np.arange(2_500) % 25),
+        categories(10_000, 27, 4),
+    ],
+)
 def test_what_takes_a_minute_is_searched_by_scores(rows: pd.DataFrame) -> None:
     """Tables of 2 to 20 s; tests are far behind on them."""
     data = read_table(rows, "R" if "R" in rows else None)
@@ -135,12 +175,18 @@ def test_what_takes_a_minute_is_searched_by_scores(rows: pd.DataFrame) -> None:
 
 
 def test_a_forecast_counts_what_a_table_holds() -> None:
-    """More of anything takes longer, and the order of rows, of columns and of runs is nothing to it."""
+    """More of anything takes longer, and the order of rows, of columns and of runs is nothing to
+    it.
+    """
     least = noise(1_000, 20)
     begin = forecast(read_table(least, None))
     x = least["V0"].to_numpy()
-    more = [noise(3_000, 20), noise(1_000, 40), least.assign(V1=x**2 + 0.1 * least["V1"]),
-            least.assign(V1=np.where(x > 0.0, "a", "b"))]  # fmt: skip
+    more = [
+        noise(3_000, 20),
+        noise(1_000, 40),
+        least.assign(V1=x**2 + 0.1 * least["V1"]),
+        least.assign(V1=np.where(x > 0.0, "a", "b")),
+    ]
     assert min(forecast(read_table(rows, None)) for rows in more) > begin
     contexts = [forecast(read_table(least.assign(R=np.arange(1_000) % k), "R")) for k in (2, 4, 8)]
     assert begin < contexts[0] < contexts[1] < contexts[2]
@@ -151,12 +197,19 @@ def test_a_forecast_counts_what_a_table_holds() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda t: t.assign(W=np.where(t["R"] == 1, t["X"], np.random.default_rng(0).normal(size=300))),
-         "columns 'X' and 'W' are linear functions of each other"),
+        (
+            lambda t: t.assign(
+                W=np.where(t["R"] == 1, t["X"], np.random.default_rng(0).normal(size=300))
+            ),
+            "columns 'X' and 'W' are linear functions of each other",
+        ),
         (lambda t: t.iloc[:50], "50 rows are few for a model of 4 variables in 2 contexts"),
-        (lambda t: t.assign(R=np.arange(300) % 12), "300 rows are few for a model of 4 variables in 12 contexts"),
+        (
+            lambda t: t.assign(R=np.arange(300) % 12),
+            "300 rows are few for a model of 4 variables in 12 contexts",
+        ),
     ],
-)  # fmt: skip
+)
 def test_where_a_likelihood_says_little_tests_decide(change: Any, why: str) -> None:
     found = cc.discover(change(table()), "R", method="auto")
     assert chosen(found) == f"pc-ac: {why}"
@@ -180,7 +233,9 @@ def test_a_level_of_few_rows_does_not_decide() -> None:
         (lambda t: t.assign(sum=1e6 + t["X"] + t["Y"] + t["Z"]), ("sum",)),
     ],
 )
-def test_a_function_of_others_does_not_change_the_method(change: Any, left_out: tuple[str, ...]) -> None:
+def test_a_function_of_others_does_not_change_the_method(
+    change: Any, left_out: tuple[str, ...]
+) -> None:
     """It is left out, and the others are searched as without it."""
     found = cc.discover(change(table()), "R", method="auto")
     assert tuple(one.column for one in found.left_out) == left_out
@@ -190,24 +245,34 @@ def test_a_function_of_others_does_not_change_the_method(change: Any, left_out: 
 
 @pytest.mark.parametrize("values", [(0, 1), ("no", "yes")])
 def test_categories_may_be_constant_in_a_context(values: tuple[Any, Any]) -> None:
-    """A logit has a maximum where a density has none; two columns that are tied are seen beside it."""
+    """A logit has a maximum where a density has none; two columns that are tied are seen beside
+    it.
+    """
     rows = table()
     rows = rows.assign(K=np.where((rows["R"] == 1) & (rows["X"] > 0.0), values[1], values[0]))
     assert chosen(cc.discover(rows, "R", method="auto")).startswith("score-ac")
-    tied = rows.assign(W=np.where(rows["R"] == 0, rows["X"], np.random.default_rng(0).normal(size=300)))
-    assert chosen(cc.discover(tied, "R", method="auto")) == (
-        "pc-ac: columns 'X' and 'W' are linear functions of each other")  # fmt: skip
+    tied = rows.assign(
+        W=np.where(rows["R"] == 0, rows["X"], np.random.default_rng(0).normal(size=300))
+    )
+    assert (
+        chosen(cc.discover(tied, "R", method="auto"))
+        == "pc-ac: columns 'X' and 'W' are linear functions of each other"
+    )
 
 
 def test_a_table_of_minutes_never_meets_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "scored", lambda task: pytest.fail("the score was asked"))
     monkeypatch.setattr(auto, "LONGEST", 0.05)
-    assert chosen(cc.discover(table(), "R", method="auto")).startswith("pc-ac: score-ac would take about 0 minutes")
+    assert chosen(cc.discover(table(), "R", method="auto")).startswith(
+        "pc-ac: score-ac would take about 0 minutes"
+    )
 
 
 def test_where_nothing_fits_scores_are_kept_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests err more often there; docs/decisions/default-method.md has the figures."""
-    monkeypatch.setattr("causalcontext.score.explore._uneven", lambda even, effort: even)  # as if no scale fitted
+    monkeypatch.setattr(
+        "causalcontext.score.explore._uneven", lambda even, effort: even
+    )  # as if no scale fitted
     found = cc.discover(uneven(), "R", method="auto")
     why = "2 of 4 variables have residuals of unequal variance, so links may be false"
     assert chosen(found) == f"score-ac: {why}: try test='sandwich' or 'cmi-knn'"
@@ -224,7 +289,9 @@ def test_where_nothing_fits_scores_are_kept_and_it_is_said(monkeypatch: pytest.M
 def test_ranks_are_kept(make: Any) -> None:
     found = cc.discover(make(), "R", method="auto", transform="ranks")
     assert found.settings.method == "score-ac"
-    assert dict(found.graphs) == dict(cc.discover(make(), "R", method="score-ac", transform="ranks").graphs)
+    assert dict(found.graphs) == dict(
+        cc.discover(make(), "R", method="score-ac", transform="ranks").graphs
+    )
 
 
 def test_an_interrupted_score_is_not_followed_by_tests(monkeypatch: pytest.MonkeyPatch) -> None:

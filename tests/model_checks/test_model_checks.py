@@ -1,4 +1,6 @@
-"""Model checks: statistics against naive ones, silence on clean tables, warnings on others, and where these appear."""
+"""Model checks: statistics against naive ones, silence on clean tables, warnings on others, and
+where these appear.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ WRONG = {
     SKEW: lambda t, g: t.assign(Y=t.X + 2.0 * g.exponential(size=len(t))),
     TAILS: lambda t, g: t.assign(Y=t.X + g.standard_t(4, size=len(t))),
     OUTLIERS: lambda t, g: t.assign(Y=t.Y + 200.0 * (g.random(len(t)) < 0.02)),
-    ROWS: lambda t, g: t.assign(Y=t.X + np.convolve(g.normal(size=len(t) + 3), [1.0, 0.8, 0.6, 0.4], "valid")),
+    ROWS: lambda t, g: t.assign(
+        Y=t.X + np.convolve(g.normal(size=len(t) + 3), [1.0, 0.8, 0.6, 0.4], "valid")
+    ),
 }
 
 
@@ -53,12 +57,17 @@ def clean(seed: int, rows: int = 400) -> pd.DataFrame:
     r = x + 0.5 * g.normal(size=rows) > 0.3
     y = np.where(r, 1.5, 0.6) * x - 0.8 * z + g.normal(size=rows)
     w = y + g.normal(size=rows)
-    return pd.DataFrame({"X": x, "Z": z, "Y": 100.0 + 7.0 * y, "W": -3.0 * w, "R": np.where(r, "b", "a")})
+    return pd.DataFrame(
+        {"X": x, "Z": z, "Y": 100.0 + 7.0 * y, "W": -3.0 * w, "R": np.where(r, "b", "a")}
+    )
 
 
-def found(table: pd.DataFrame, method: str = "pc-ac", **options: object) -> dict[str, tuple[str, ...]]:
+def found(
+    table: pd.DataFrame, method: str = "pc-ac", **options: object
+) -> dict[str, tuple[str, ...]]:
     return {
-        violation.kind: violation.columns for violation in cc.discover(table, "R", method=method, **options).violations
+        violation.kind: violation.columns
+        for violation in cc.discover(table, "R", method=method, **options).violations
     }
 
 
@@ -85,7 +94,10 @@ def test_residuals_and_statistics_are_the_naive_ones():
         squares = [abs(np.corrcoef(left, standard[:, k] ** 2)[0, 1]) for k in others]
         assert got.hidden_curves[node] == pytest.approx(max(squares), abs=1e-4)
         products = [
-            abs(np.corrcoef(left, standard[:, a] * standard[:, b])[0, 1]) for a in others for b in others if a < b
+            abs(np.corrcoef(left, standard[:, a] * standard[:, b])[0, 1])
+            for a in others
+            for b in others
+            if a < b
         ]
         assert got.interactions[node] == pytest.approx(max(products), abs=1e-4)
 
@@ -137,7 +149,10 @@ def test_categories_constants_and_few_rows_are_no_problem():
     table = clean(2).assign(kind=lambda t: np.where(t.Z > 0, "u", "v"))
     assert set(found(table)) <= {CURVES, SPREAD}
     assert found(clean(3, 12)) == {}
-    assert cc.discover(clean(3)[["X", "Z"]].assign(S=lambda t: t.X + t.Z), method="pc-ac").model_checks == ()
+    assert (
+        cc.discover(clean(3)[["X", "Z"]].assign(S=lambda t: t.X + t.Z), method="pc-ac").model_checks
+        == ()
+    )
 
 
 def test_a_sentence_says_where_what_it_does_and_what_to_try():
@@ -147,7 +162,10 @@ def test_a_sentence_says_where_what_it_does_and_what_to_try():
     assert "method='score-ac'" in sentence
     assert sentence in result.cautions
     assert f"WARNING: {sentence}" in str(result)
-    assert any(finding.topic == "model" and finding.evidence["kind"] == CURVES for finding in result.diagnose())
+    assert any(
+        finding.topic == "model" and finding.evidence["kind"] == CURVES
+        for finding in result.diagnose()
+    )
 
 
 def test_what_was_found_is_kept_in_files(tmp_path):
@@ -159,7 +177,9 @@ def test_what_was_found_is_kept_in_files(tmp_path):
 
 
 def test_a_test_without_a_model_is_told_about_rows_only():
-    table = WRONG[CURVES](clean(6, 80), np.random.default_rng(60))  # with seed 6 the noise would be X itself
+    table = WRONG[CURVES](
+        clean(6, 80), np.random.default_rng(60)
+    )  # with seed 6 the noise would be X itself
     assert CURVES in found(table)
     assert found(table, test="rcot", max_given=0) == {}
     for leaves_numbers_to_others in ("energy", "cmi-knn-mixed"):
@@ -169,7 +189,9 @@ def test_a_test_without_a_model_is_told_about_rows_only():
 def test_normal_scores_make_monotone_scales_harmless():
     table = clean(7)
     warped = table.assign(X=np.exp(table.X), Y=(table.Y - 100.0) ** 3, W=np.sinh(table.W))
-    plain, other = (cc.discover(one, "R", transform="ranks", method="pc-ac") for one in (table, warped))
+    plain, other = (
+        cc.discover(one, "R", transform="ranks", method="pc-ac") for one in (table, warped)
+    )
     assert dict(plain.graphs) == dict(other.graphs)
     pd.testing.assert_frame_equal(plain.changes("a", "b"), other.changes("a", "b"))
     assert plain.settings.transform == "ranks"
@@ -183,18 +205,23 @@ def test_outliers_hide_fewer_links_from_ranks():
         g = np.random.default_rng(seed)
         table = clean(seed)
         numbers = table.drop(columns="R")
-        table = (numbers + 10.0 * numbers.std().to_numpy() * (g.random(numbers.shape) < 0.04)).assign(R=table.R)
+        table = (
+            numbers + 10.0 * numbers.std().to_numpy() * (g.random(numbers.shape) < 0.04)
+        ).assign(R=table.R)
         for transform in kept:
             graph = cc.discover(table, "R", transform=transform, method="pc-ac").union
             kept[transform] += sum(
-                {edge.source, edge.target} in ({"X", "Y"}, {"Z", "Y"}, {"Y", "W"}) for edge in graph.edges
+                {edge.source, edge.target} in ({"X", "Y"}, {"Z", "Y"}, {"Y", "W"})
+                for edge in graph.edges
             )
     assert kept["ranks"] > kept["none"]
 
 
 def test_advice_that_was_followed_is_not_given_again():
     table = WRONG[SPREAD](clean(0), np.random.default_rng(1000))
-    first, second = (cc.discover(table, "R", method="pc-ac", test=test) for test in ("auto", "sandwich"))
+    first, second = (
+        cc.discover(table, "R", method="pc-ac", test=test) for test in ("auto", "sandwich")
+    )
     assert any("try method='score-ac', or test='sandwich'" in text for text in first.model_checks)
     assert SPREAD in {violation.kind for violation in second.violations}
     told = [*second.model_checks, *(finding.advice for finding in second.diagnose())]
@@ -205,7 +232,9 @@ def test_the_danger_is_said_in_words_without_rates():
     spread = Violation(SPREAD, ("Y",), 0.3)
     assert danger(spread) == "links at the context are missed, and some others are false"
     assert danger(spread, context=False) == "some edges may be false, missing or wrongly directed"
-    result = cc.discover(WRONG[SPREAD](clean(0), np.random.default_rng(1000)), "R", method="pc-ac", test="sandwich")
+    result = cc.discover(
+        WRONG[SPREAD](clean(0), np.random.default_rng(1000)), "R", method="pc-ac", test="sandwich"
+    )
     assert any(danger(spread) in text for text in result.model_checks)
     assert not any("%" in text for text in result.model_checks)
 
@@ -223,7 +252,9 @@ def test_without_a_context_the_diagnosis_has_what_the_guards_say():
     result = cc.discover(table, method="pc-ac")
     assert result.model_checks
     found = result.diagnose().about("model")
-    assert [f"{finding.message}; {finding.advice}" for finding in found] == list(result.model_checks)
+    assert [f"{finding.message}; {finding.advice}" for finding in found] == list(
+        result.model_checks
+    )
 
 
 def test_what_residuals_of_scores_say_is_a_finding():
@@ -232,13 +263,18 @@ def test_what_residuals_of_scores_say_is_a_finding():
     for kind in SCORE_WORDS:
         (note,) = residual_notes([Violation(kind, ("Y",), 1.0)], context=True)
         (finding,) = replace(scored, notes=(note,)).diagnose().about("model")
-        assert note == (f"{finding.message}; {finding.advice}" if finding.advice else finding.message)
+        assert note == (
+            f"{finding.message}; {finding.advice}" if finding.advice else finding.message
+        )
 
 
 def test_what_a_note_is_about_does_not_hang_on_its_words(tmp_path):
     """Not on those of a column's name either, and a file keeps it."""
     scored = cc.discover(clean(0), "R", method="score-ac")
-    told = ("residuals of us, v: few whole numbers; compare with nothing", Note("new words", About.RESIDUALS, "do it"))
+    told = (
+        "residuals of us, v: few whole numbers; compare with nothing",
+        Note("new words", About.RESIDUALS, "do it"),
+    )
     result = replace(scored, warnings=told)
     result.save(tmp_path / "result.json")
     for one in (result, cc.load(tmp_path / "result.json")):
@@ -250,16 +286,25 @@ def test_what_a_note_is_about_does_not_hang_on_its_words(tmp_path):
 
 def test_large_values_alone_are_no_violation_but_unequal_noise_is():
     generator = np.random.default_rng(5)
-    earlier, residual = generator.standard_t(2.0, size=(1000, 4)), generator.standard_t(2.0, size=(1000, 1))
+    earlier, residual = (
+        generator.standard_t(2.0, size=(1000, 4)),
+        generator.standard_t(2.0, size=(1000, 1)),
+    )
     residual[:3] = 40.0
     earlier[:3, 1] = 40.0
     values = generator.normal(size=(1000, 4))
     uneven = generator.normal(size=(1000, 1)) * np.exp(0.4 * values[:, 2:3])
     for beside, left, expected in ((earlier, residual, []), (values, uneven, [SPREAD])):
         against = np.ones((4, 1), dtype=bool)
-        fit = Residuals((left - left.mean()) / left.std(), (beside - beside.mean(axis=0)) / beside.std(axis=0),
-                        against, against)  # fmt: skip
-        found = check_residuals(statistics(fit, by_ranks=True), 1000, ["Y"], (CURVES, INTERACTIONS, SPREAD))
+        fit = Residuals(
+            (left - left.mean()) / left.std(),
+            (beside - beside.mean(axis=0)) / beside.std(axis=0),
+            against,
+            against,
+        )
+        found = check_residuals(
+            statistics(fit, by_ranks=True), 1000, ["Y"], (CURVES, INTERACTIONS, SPREAD)
+        )
         assert [violation.kind for violation in found] == expected
 
 
@@ -267,7 +312,10 @@ def test_dependence_by_ranks_is_the_naive_one_by_distances_from_the_median():
     generator = np.random.default_rng(8)
     beside, left = generator.standard_t(3.0, size=(300, 2)), generator.normal(size=(300, 1))
     left += 0.3 * beside[:, :1] ** 2
-    left, beside = (left - left.mean()) / left.std(), (beside - beside.mean(axis=0)) / beside.std(axis=0)
+    left, beside = (
+        (left - left.mean()) / left.std(),
+        (beside - beside.mean(axis=0)) / beside.std(axis=0),
+    )
     against = np.ones((2, 1), dtype=bool)
     got = statistics(Residuals(left, beside, against, against), True, cubes=False).by_ranks
 
@@ -278,7 +326,10 @@ def test_dependence_by_ranks_is_the_naive_one_by_distances_from_the_median():
         return max(abs(np.corrcoef(first, second)[0, 1]) for first, second in pairs)
 
     sizes = [scores(abs(column - np.median(column))) for column in beside.T]
-    spread, values = scores(abs(left[:, 0] - np.median(left))), [scores(column) for column in beside.T]
+    spread, values = (
+        scores(abs(left[:, 0] - np.median(left))),
+        [scores(column) for column in beside.T],
+    )
     curves = largest((scores(left[:, 0]), size) for size in sizes)
     products = largest([(scores(left[:, 0]), values[0] * values[1])])
     uneven = largest((spread, column) for column in (*sizes, *values))
@@ -297,7 +348,9 @@ def test_a_cube_that_is_not_worth_its_price_is_no_violation_of_a_model_that_offe
         for curves in found:
             found[curves] += (
                 CURVES
-                in cc.discover(table, "R", method="score-ac", curves=curves, transform="none").evidence.contradicted
+                in cc.discover(
+                    table, "R", method="score-ac", curves=curves, transform="none"
+                ).evidence.contradicted
             )
     assert found["auto"] == 0
     assert found["never"] > 0

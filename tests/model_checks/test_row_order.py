@@ -1,4 +1,6 @@
-"""Dependence of rows: heard in households, series and trends, and never in a table that is only sorted."""
+"""Dependence of rows: heard in households, series and trends, and never in a table that is only
+sorted.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ import pytest
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.model_checks.residuals import check_table
-from causalcontext.model_checks.row_order import alike_neighbours, is_grouped, row_order, steps_one_way
+from causalcontext.model_checks.row_order import (
+    alike_neighbours,
+    is_grouped,
+    row_order,
+    steps_one_way,
+)
 from causalcontext.model_checks.violations import ROWS
 
 ROW_COUNT = 800
@@ -25,7 +32,9 @@ def table(noise: Noise, g: np.random.Generator) -> pd.DataFrame:
     r = g.random(len(a)) < 1.0 / (1.0 + np.exp(-2.0 * a - b))
     c = r * a + noise()
     d = 0.8 * b + 0.7 * c + noise()
-    return pd.DataFrame({"A": a, "B": b, "C": c, "D": d, "E": noise(), "R": np.where(r, "one", "two")})
+    return pd.DataFrame(
+        {"A": a, "B": b, "C": c, "D": d, "E": noise(), "R": np.where(r, "one", "two")}
+    )
 
 
 def independent(seed: int, rows: int = ROW_COUNT) -> pd.DataFrame:
@@ -35,7 +44,12 @@ def independent(seed: int, rows: int = ROW_COUNT) -> pd.DataFrame:
 
 def households(seed: int) -> pd.DataFrame:
     g = np.random.default_rng(seed)
-    return table(lambda: (np.repeat(g.normal(size=ROW_COUNT // 4), 4) + g.normal(size=ROW_COUNT)) / np.sqrt(2.0), g)
+    return table(
+        lambda: (
+            (np.repeat(g.normal(size=ROW_COUNT // 4), 4) + g.normal(size=ROW_COUNT)) / np.sqrt(2.0)
+        ),
+        g,
+    )
 
 
 def series(seed: int) -> pd.DataFrame:
@@ -76,10 +90,14 @@ SORTED: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "by a rounded column, with ties": lambda t: t.iloc[np.argsort(coarse(t.D, 3), kind="stable")],
     "by a rounded column, then another": lambda t: t.iloc[np.lexsort((t.B, coarse(t.D, 3)))],
     "two sorted files": lambda t: pd.concat([t[::2].sort_values("D"), t[1::2].sort_values("D")]),
-    "one file up, one down": lambda t: pd.concat([t[::2].sort_values("D"), t[1::2].sort_values("D")[::-1]]),
+    "one file up, one down": lambda t: pd.concat(
+        [t[::2].sort_values("D"), t[1::2].sort_values("D")[::-1]]
+    ),
     "twenty sorted files": lambda t: in_blocks(t, "D", 0),
     "by a sum that is no column": lambda t: t.iloc[np.argsort(t.A + t.D)],
-    "nearly sorted": lambda t: t.iloc[np.argsort(t.D + 0.1 * np.random.default_rng(1).normal(size=len(t)))],
+    "nearly sorted": lambda t: t.iloc[
+        np.argsort(t.D + 0.1 * np.random.default_rng(1).normal(size=len(t)))
+    ],
     "shuffled": lambda t: t.sample(frac=1.0, random_state=3),
     "reversed": lambda t: t[::-1],
 }
@@ -120,7 +138,9 @@ def test_a_trend_is_told_where_it_is():
 
 
 def test_households_stay_dependent_in_a_table_that_is_sorted_by_one_of_their_columns():
-    """Households in the order of their mean income: neighbours are alike in everything else as well."""
+    """Households in the order of their mean income: neighbours are alike in everything else as
+    well.
+    """
     for seed in range(3):
         found = households(seed)
         means = found.A.to_numpy().reshape(-1, 4).mean(axis=1).repeat(4)
@@ -131,7 +151,9 @@ def test_households_stay_dependent_in_a_table_that_is_sorted_by_one_of_their_col
 @pytest.mark.slow
 def test_at_most_one_clean_table_in_a_hundred_is_accused():
     for rows in (200, ROW_COUNT):
-        assert sum(bool(dependent(independent(1000 + seed, rows))) for seed in range(100)) <= 3, rows
+        assert sum(bool(dependent(independent(1000 + seed, rows))) for seed in range(100)) <= 3, (
+            rows
+        )
 
 
 @pytest.mark.slow
@@ -143,12 +165,16 @@ def test_sorted_tables_are_hardly_ever_accused(how: str):
 def test_neighbours_are_compared_with_rows_further_apart():
     g = np.random.default_rng(0)
     left = g.normal(size=(2_000, 3))
-    left[:, 1] = np.convolve(g.normal(size=2_001), [1.0, 1.0], "valid") / np.sqrt(2.0)  # neighbours share a half
+    left[:, 1] = np.convolve(g.normal(size=2_001), [1.0, 1.0], "valid") / np.sqrt(
+        2.0
+    )  # neighbours share a half
     left[:, 2] = np.arange(2_000)
     left = (left - left.mean(axis=0)) / left.std(axis=0)
     found = alike_neighbours(left, np.zeros(2_000, dtype=np.int64))
     far = [left[lag:, 1] @ left[:-lag, 1] / 2_000 for lag in range(8, 16)]
-    assert found[1] == pytest.approx((left[1:, 1] @ left[:-1, 1] / 2_000 - np.mean(far)) / np.sqrt(1.125), abs=0.01)
+    assert found[1] == pytest.approx(
+        (left[1:, 1] @ left[:-1, 1] / 2_000 - np.mean(far)) / np.sqrt(1.125), abs=0.01
+    )
     assert abs(found[0]) < 0.08
     assert abs(found[2]) < 0.02
 

@@ -1,10 +1,12 @@
-"""What `make dist` built: does it hold what it should, and does the wheel work where nothing else is?
+"""What `make dist` built: does it hold what it should, and does the wheel work where nothing else
+is?
 
     python tests/release/check_dist.py out/dist [--lowest] [--only 3.11]
 
-The wheel is installed in a new environment for every Python from 3.11 that is found, and runs the demo there; with
-`--lowest` on the oldest Python once more with the lowest versions of its requirements that pyproject.toml allows (by
-uv, `lowest-direct`): newer Pythons came after some of these.
+The wheel is installed in a new environment for every Python from 3.11 that is found, and runs the
+demo there; with `--lowest` on the oldest Python once more with the lowest versions of its
+requirements that pyproject.toml allows (by uv, `lowest-direct`): newer Pythons came after some of
+these.
 """
 
 from __future__ import annotations
@@ -22,9 +24,16 @@ import zipfile
 from pathlib import Path
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-NEEDED = ("causalcontext/py.typed", "causalcontext/report/page/report.js", "causalcontext/report/page/report.html",
-          "causalcontext/report/page/report.css", "causalcontext/cli/app.py", "causalcontext/simulate/csv/soil.csv",
-          "causalcontext/simulate/csv/wages.csv", "causalcontext_command.py")  # fmt: skip
+NEEDED = (
+    "causalcontext/py.typed",
+    "causalcontext/report/page/report.js",
+    "causalcontext/report/page/report.html",
+    "causalcontext/report/page/report.css",
+    "causalcontext/cli/app.py",
+    "causalcontext/simulate/csv/soil.csv",
+    "causalcontext/simulate/csv/wages.csv",
+    "causalcontext_command.py",
+)
 FOREIGN = (".pyc", ".nbi", ".nbc", "__pycache__", ".ipynb_checkpoints", ".venv")
 
 
@@ -42,36 +51,78 @@ def check_contents(wheel: Path, source: Path) -> None:
 
 
 def find_python(version: str) -> str | None:
-    """A Python of this version that runs: a command may be pyenv's, and stand for one that is not switched on."""
+    """A Python of this version that runs: a command may be pyenv's, and stand for one that is not
+    switched on.
+    """
     name, pyenv = f"python{version}", Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     found = [shutil.which(name), *map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/{name}")))]
     for python in found:
-        if python and subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True).returncode == 0:
+        if (
+            python
+            and subprocess.run(
+                [python, "-c", "import ensurepip, venv"], capture_output=True
+            ).returncode
+            == 0
+        ):
             return python
     return None
 
 
 def check_wheel(wheel: Path, python: str, lowest: bool) -> str:
-    """Install the wheel in a new environment, run the demo, read its result; returned is what was installed."""
+    """Install the wheel in a new environment, run the demo, read its result; returned is what was
+    installed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         _run(python, "-m", "venv", str(home / "venv"))
         own = str(home / "venv" / "bin" / "python")
         if lowest:
-            _run(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", own, "--resolution",
-                 "lowest-direct", f"{wheel}[parquet]", *_requirements())  # fmt: skip
+            _run(
+                sys.executable,
+                "-m",
+                "uv",
+                "pip",
+                "install",
+                "--quiet",
+                "--python",
+                own,
+                "--resolution",
+                "lowest-direct",
+                f"{wheel}[parquet]",
+                *_requirements(),
+            )
         else:
-            _run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[parquet]")
-        _run(str(home / "venv" / "bin" / "causalcontext"), "demo", "--json", str(home / "demo.json"), "--report",
-             str(home / "demo.html"), cwd=home)  # fmt: skip
+            _run(
+                own,
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                f"{wheel}[parquet]",
+            )
+        _run(
+            str(home / "venv" / "bin" / "causalcontext"),
+            "demo",
+            "--json",
+            str(home / "demo.json"),
+            "--report",
+            str(home / "demo.html"),
+            cwd=home,
+        )
         assert json.loads((home / "demo.json").read_text())["format"] == "causalcontext-result"
         wanted = ["numpy", "scipy", "numba", "pandas", "narwhals", "matplotlib", "typer"]
-        code = f"from importlib.metadata import version as v; print(*(n + ' ' + v(n) for n in {wanted!r}), sep=', ')"
+        code = (
+            "from importlib.metadata import version as v; print(*(n + ' ' + v(n) for n in"
+            f" {wanted!r}), sep=', ')"
+        )
         return _run(own, "-c", code).strip()
 
 
 def _requirements() -> list[str]:
-    """What pyproject.toml asks for: named beside the wheel they are direct, so that the lowest versions are taken."""
+    """What pyproject.toml asks for: named beside the wheel they are direct, so that the lowest
+    versions are taken.
+    """
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     return [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
 
@@ -85,7 +136,9 @@ def _run(*words: str, cwd: Path | None = None) -> str:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path)
-    options.add_argument("--lowest", action="store_true", help="once more with the lowest versions that are allowed")
+    options.add_argument(
+        "--lowest", action="store_true", help="once more with the lowest versions that are allowed"
+    )
     options.add_argument("--only", choices=VERSIONS)
     chosen = options.parse_args()
     (wheel,), (source,) = chosen.folder.glob("*.whl"), chosen.folder.glob("*.tar.gz")
@@ -97,7 +150,11 @@ def main() -> None:
             print(f"Python {version} is not here")
             continue
         for lowest in (False, True) if chosen.lowest and version == VERSIONS[0] else (False,):
-            print(f"Python {version}: the demo runs with {check_wheel(wheel.resolve(), python, lowest)}", flush=True)
+            print(
+                f"Python {version}: the demo runs with"
+                f" {check_wheel(wheel.resolve(), python, lowest)}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Is everything said alike for a release? Run by `make release`, which uploads nothing.
 
-The version stands in `src/causalcontext/version.py`; the changelog needs a section for it with a date, the citation the
-same version, and git nothing that is not committed.
+The version stands in `src/causalcontext/version.py`; the changelog needs a section for it with a
+date, the citation the same version, and git nothing that is not committed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def obstacles(changelog: str, uncommitted: str) -> list[str]:
     if newest is None or newest.group(1) != number:
         found.append(f"the first section of CHANGELOG.md is not for {number}")
     elif not re.fullmatch(r"\d{4}-\d{2}-\d{2}", newest.group(2)):
-        found.append(f"the section for {number} in CHANGELOG.md has no date, but {newest.group(2)!r}")
+        found.append(
+            f"the section for {number} in CHANGELOG.md has no date, but {newest.group(2)!r}"
+        )
     if uncommitted:
         found.append("some changes are not committed")
     return found
@@ -38,7 +40,9 @@ def obstacles(changelog: str, uncommitted: str) -> list[str]:
 
 def main() -> None:
     """Say what stands in the way, or what to do next."""
-    git = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True)
+    git = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     found = obstacles((ROOT / "CHANGELOG.md").read_text(), git.stdout)
     if found:
         sys.exit("not ready: " + "; ".join(found))

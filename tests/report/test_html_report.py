@@ -24,7 +24,9 @@ def soil():
 
 
 def embedded(text):
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1]
+    )
 
 
 def test_one_file_without_addresses(soil, tmp_path):
@@ -57,10 +59,13 @@ def test_effects_are_those_of_the_result(soil):
     found = soil.effects("radiation", "humidity")
     rows = data["rows"][names.index(("radiation", "humidity"))]
     for row, expected in zip(rows, found.to_dict("records"), strict=True):
-        assert row[:2] == [soil.contexts.index(expected["context"]),
-                           -1 if expected["versus"] is None else soil.contexts.index(expected["versus"])]  # fmt: skip
-        assert row[2:6] == pytest.approx([*(expected["values"][i] for i in (0, -1)), expected["low"], expected["high"]],
-                                         rel=1e-3)  # fmt: skip
+        assert row[:2] == [
+            soil.contexts.index(expected["context"]),
+            -1 if expected["versus"] is None else soil.contexts.index(expected["versus"]),
+        ]
+        assert row[2:6] == pytest.approx(
+            [*(expected["values"][i] for i in (0, -1)), expected["low"], expected["high"]], rel=1e-3
+        )
         assert data["notes"][row[7]] == expected["note"]
 
 
@@ -79,7 +84,11 @@ def test_a_result_without_numbers_has_no_effects(soil):
 def test_marks_and_their_meanings_are_in_the_data():
     pags = soil_pags()
     data = embedded(page(pags))
-    assert data["graphs"][1]["0,2"] == pags.graphs["wet"].mark(*(pags.names[i] for i in (0, 2))) == "<->"
+    assert (
+        data["graphs"][1]["0,2"]
+        == pags.graphs["wet"].mark(*(pags.names[i] for i in (0, 2)))
+        == "<->"
+    )
     assert data["union"]["0,2"] == "+->"
     assert data["meaning"]["o->"] == "cause, or hidden common cause"
     assert list(data["meaning"]) == ["-->", "o->", "o-o", "x-x", "<->", "+->"]
@@ -89,7 +98,9 @@ def test_a_loaded_result_gives_the_same_report(soil, tmp_path):
     """The same but for findings that need the rows, which a file does not hold."""
     soil.save(tmp_path / "r.json")
     assert page(cc.load(tmp_path / "r.json")) == page(
-        replace(soil, rows=None, known_violations=soil.violations, known_claims=claims_to_keep(soil))
+        replace(
+            soil, rows=None, known_violations=soil.violations, known_claims=claims_to_keep(soil)
+        )
     )
 
 
@@ -111,7 +122,9 @@ def test_hostile_names_stay_data():
 
 def test_more_sections(soil):
     table = pd.DataFrame({"name": ["<b>"], "share": [0.25], "contexts": [("dry", "wet")]})
-    diagnosis, section = embedded(page(soil, sections=[Section("Stability", ("Two samples.",), table)]))["sections"]
+    diagnosis, section = embedded(
+        page(soil, sections=[Section("Stability", ("Two samples.",), table)])
+    )["sections"]
     assert diagnosis["title"] == "Diagnosis"
     assert diagnosis["header"] == ["topic", "severity", "message", "advice"]
     assert section["rows"] == [["<b>", "0.25", "dry, wet"]]
@@ -124,12 +137,16 @@ def test_stability_has_a_card(soil, tmp_path):
     assert section["title"] == "Stability"
     assert "5 bootstrap samples" in section["lines"][0]
     found = {
-        (edge, context): (int(share[:-1]), int(same[:-1])) for edge, context, share, same in section["rows"] if same
+        (edge, context): (int(share[:-1]), int(same[:-1]))
+        for edge, context, share, same in section["rows"]
+        if same
     }
     assert len(found) == sum(len(graph.edges) for graph in soil.graphs.values())
     assert all(same <= share for share, same in found.values())
     table = stable.edges(0.0).set_index(["x", "y", "context"])
-    x, mark, y = next(edge for edge in soil.graphs["wet"].edges if edge.mark == "-->").__str__().split()
+    x, mark, y = (
+        next(edge for edge in soil.graphs["wet"].edges if edge.mark == "-->").__str__().split()
+    )
     pair, turned = ((x, y), "-->") if (x, y, "wet") in table.index else ((y, x), "<--")
     assert found[f"{x} {mark} {y}", "wet"][1] == round(100 * table.loc[(*pair, "wet"), turned])
     shares = [int(row[2][:-1]) for row in section["rows"]]
@@ -169,16 +186,22 @@ def test_graphs_show_themselves_in_notebooks(soil):
 
 
 def test_scores_are_shown_for_a_score_based_result():
-    result = cc.discover(cc.examples.soil_moisture(300, seed=3), context="soil", method="score-ac", starts=2)
+    result = cc.discover(
+        cc.examples.soil_moisture(300, seed=3), context="soil", method="score-ac", starts=2
+    )
     data = embedded(page(result))
     sections = {section["title"]: section for section in data["sections"]}
     assert len(sections["Scores"]["rows"]) == 2 * 21
     assert data["scored"]
-    assert [edge["margin"] for edge in data["edges"]] == pytest.approx(result.edges()["margin"], rel=1e-3, nan_ok=True)
+    assert [edge["margin"] for edge in data["edges"]] == pytest.approx(
+        result.edges()["margin"], rel=1e-3, nan_ok=True
+    )
 
 
-@pytest.mark.parametrize(("method", "used", "unused"),
-                         [("score-ac", "curves", "collider rule"), ("pc-ac", "collider rule", "curves")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "used", "unused"),
+    [("score-ac", "curves", "collider rule"), ("pc-ac", "collider rule", "curves")],
+)
 def test_settings_are_those_that_the_method_uses(method, used, unused):
     result = cc.discover(cc.examples.soil_moisture(500, seed=1), context="soil", method=method)
     names = [name for name, _ in payload(result)["settings"]]
@@ -201,7 +224,9 @@ def test_many_contexts_share_stories_and_findings_are_few():
     text = answer(result, result.diagnose())
     assert text.count("<li") <= 17
     told = stories(result)
-    assert len(told) < sum(len(story.absent) for story in told), "contexts that are alike share a story"
+    assert len(told) < sum(len(story.absent) for story in told), (
+        "contexts that are alike share a story"
+    )
     claimed = [story.claimed for story in told]
     assert claimed == sorted(claimed, reverse=True)
 
@@ -211,7 +236,9 @@ def test_the_first_card_of_other_results():
     assert "What differs" not in answer(cc.discover(soil.drop(columns="soil")), ())
     pooled = cc.discover(soil, "soil", method="pc-p", test="partial-correlation")
     assert "No edge differs: all 2 contexts have the same ones." in answer(pooled, ())
-    strange = soil.rename(columns={"runoff": "<b>run\noff</b>"}).replace({"soil": {"wet": "<i>wet</i>"}})
+    strange = soil.rename(columns={"runoff": "<b>run\noff</b>"}).replace(
+        {"soil": {"wet": "<i>wet</i>"}}
+    )
     result = cc.discover(strange, "soil", test="partial-correlation")
     assert "<b>" not in answer(result, result.diagnose())
 
@@ -226,7 +253,9 @@ def test_nothing_comes_before_the_answer_but_that_a_search_was_cut():
     assert "try method=&#x27;score-ac&#x27;" in text
     assert not [note for note in data["notes"] if note.startswith("WARNING")]
     scored = cc.discover(cc.examples.soil_moisture(300, seed=1), "soil")
-    assert [note.startswith("note: method 'auto'") for note in embedded(page(scored))["notes"]] == [True]
+    assert [note.startswith("note: method 'auto'") for note in embedded(page(scored))["notes"]] == [
+        True
+    ]
     cut = replace(scored, complete=False)
     assert "interrupted" in embedded(page(cut))["warnings"][0]
     assert embedded(page(cut))["notes"] == []
@@ -242,8 +271,13 @@ def test_nothing_comes_before_the_answer_but_that_a_search_was_cut():
 def test_turned_arrows_are_counted_as_edges_and_as_pairs(soil):
     """Text, picture and table must not give two numbers of edges for one union."""
     assert " pairs\n" not in str(soil)
-    turned = cc.Graph.from_edges(soil.names, [(y, x, "-->") if {x, y} == {"temperature", "humidity"} else (x, y, mark)
-                                              for x, y, mark in soil.graphs["wet"].edges])  # fmt: skip
+    turned = cc.Graph.from_edges(
+        soil.names,
+        [
+            (y, x, "-->") if {x, y} == {"temperature", "humidity"} else (x, y, mark)
+            for x, y, mark in soil.graphs["wet"].edges
+        ],
+    )
     result = replace(soil, graphs={**soil.graphs, "wet": turned})
     assert "11 edges between 10 pairs\n" in str(result)
     data = embedded(page(result))

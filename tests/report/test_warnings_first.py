@@ -1,4 +1,6 @@
-"""What a reader must know before believing a graph comes before it: in print, in the report and in notebooks."""
+"""What a reader must know before believing a graph comes before it: in print, in the report and in
+notebooks.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def bent() -> pd.DataFrame:
     rng = np.random.default_rng(3)
     x = rng.normal(size=600)
     y = 2.0 * np.sin(2.0 * x) + 0.4 * rng.normal(size=600)
-    return pd.DataFrame({"X": x, "Y": y, "Z": y + rng.normal(size=600), "R": rng.integers(0, 2, 600)})
+    return pd.DataFrame(
+        {"X": x, "Y": y, "Z": y + rng.normal(size=600), "R": rng.integers(0, 2, 600)}
+    )
 
 
 def test_warnings_of_model_checks_are_in_the_result_of_the_default(bent: pd.DataFrame) -> None:
@@ -38,7 +42,10 @@ def test_warnings_come_before_graphs_and_notes_after_them(bent: pd.DataFrame) ->
     result = replace(result, notes=("read from a file",))
     text = str(result)
     assert text.count("WARNING: ") == len(result.cautions) > 0
-    places = [text.index(part) for part in (CAREFUL, "WARNING: ", "labeled union", MADE, "note: read from a file")]
+    places = [
+        text.index(part)
+        for part in (CAREFUL, "WARNING: ", "labeled union", MADE, "note: read from a file")
+    ]
     assert places == sorted(places)
     html = result._repr_html_()
     assert html.index("not straight lines") < html.index("<table>")

@@ -1,4 +1,6 @@
-"""What differs between contexts: slopes and their comparison against naive twins, labels, claims."""
+"""What differs between contexts: slopes and their comparison against naive twins, labels,
+claims.
+"""
 
 from dataclasses import replace
 
@@ -31,7 +33,10 @@ def test_slopes_and_their_comparison_are_the_naive_ones(seed, given):
     frame = table(seed)
     data = read_table(frame, "R")
     moments = gather_statistics(data).of_columns(data)
-    twins = [naive.regression_slope(part[list("ABCD")].to_numpy(), 0, 1, given) for _, part in frame.groupby("R")]
+    twins = [
+        naive.regression_slope(part[list("ABCD")].to_numpy(), 0, 1, given)
+        for _, part in frame.groupby("R")
+    ]
     found = [slope(moments, r, 0, 1, given) for r in range(3)]
     for mine, (value, error) in zip(found, twins, strict=True):
         assert (mine.value, mine.error) == pytest.approx((value, error), rel=1e-8)
@@ -60,7 +65,9 @@ def test_two_contexts_side_by_side_are_the_naive_ones(seed):
 
 def test_no_changes_are_a_table_of_the_same_types():
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.standard_normal((300, 3)), columns=list("ABC")).assign(R=rng.integers(2, size=300))
+    frame = pd.DataFrame(rng.standard_normal((300, 3)), columns=list("ABC")).assign(
+        R=rng.integers(2, size=300)
+    )
     found = cc.discover(frame, context="R", alpha=0.001, method="pc-ac").changes(0, 1)
     assert len(found) == 0
     assert found["claimed"].dtype == bool
@@ -82,15 +89,21 @@ def test_false_discovery_control_is_the_naive_one(seed):
     p = np.random.default_rng(seed).uniform(size=9) ** 3
     assert false_discovery(p) == pytest.approx(naive.benjamini_hochberg(p.tolist()))
     holes = np.insert(p, 4, np.nan)
-    assert np.delete(false_discovery(holes), 4) == pytest.approx(naive.benjamini_hochberg(p.tolist()))
+    assert np.delete(false_discovery(holes), 4) == pytest.approx(
+        naive.benjamini_hochberg(p.tolist())
+    )
     assert false_discovery([]).size == 0
     of_all = naive.benjamini_hochberg([*p.tolist(), *[1.0] * 12])[:9]
-    assert false_discovery(p, of=21) == pytest.approx(of_all)  # what was not picked would have had a p-value of 1
+    assert false_discovery(p, of=21) == pytest.approx(
+        of_all
+    )  # what was not picked would have had a p-value of 1
 
 
 @pytest.fixture(scope="module")
 def soil():
-    return cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-ac")
+    return cc.discover(
+        cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-ac"
+    )
 
 
 def test_true_changes_are_claimed_with_their_effect(soil):
@@ -101,7 +114,10 @@ def test_true_changes_are_claimed_with_their_effect(soil):
     assert taken_up["effect_present"] == pytest.approx(0.9, abs=0.1)
     assert taken_up["effect_absent"] == pytest.approx(0.0, abs=0.1)
     assert found.loc["precipitation", "runoff"]["claimed"]
-    assert set(found.index[found["claimed"]]) == {("precipitation", "evapotranspiration"), ("precipitation", "runoff")}
+    assert set(found.index[found["claimed"]]) == {
+        ("precipitation", "evapotranspiration"),
+        ("precipitation", "runoff"),
+    }
     mirrored = soil.changes("wet", "dry").set_index(["source", "target"])
     assert mirrored.loc[found.index, "p"].equals(found["p"])
 
@@ -110,9 +126,13 @@ def test_labels_have_three_values(soil):
     found = soil.labels().set_index(["source", "target", "context"])["label"]
     assert found["precipitation", "runoff", "wet"] == "present"
     assert found["precipitation", "runoff", "dry"] == "absent"
-    few = cc.discover(cc.examples.soil_moisture(150, seed=3), context="soil", alpha=0.001, method="pc-ac").labels()
+    few = cc.discover(
+        cc.examples.soil_moisture(150, seed=3), context="soil", alpha=0.001, method="pc-ac"
+    ).labels()
     missing = few[few["label"] != "present"]
-    assert set(missing["label"]) == {"undetermined"}  # about 75 rows a context cannot show an absence
+    assert set(missing["label"]) == {
+        "undetermined"
+    }  # about 75 rows a context cannot show an absence
     assert set(soil.labels(negligible=0.9)["label"]) == {"present", "absent"}
 
 
@@ -124,12 +144,16 @@ def test_changes_of_a_loaded_result_are_the_same(soil, tmp_path):
 
 
 def test_questions_that_make_no_sense_get_one_sentence(soil):
-    with pytest.raises(cc.OptionError, match="there is no context 'moist' \\(expected one of 'dry', 'wet'\\)"):
+    with pytest.raises(
+        cc.OptionError, match="there is no context 'moist' \\(expected one of 'dry', 'wet'\\)"
+    ):
         soil.changes("dry", "moist")
     with pytest.raises(cc.OptionError, match="two different contexts"):
         soil.changes("dry", "dry")
     with pytest.raises(cc.OptionError, match="only one graph"):
-        cc.discover(cc.examples.soil_moisture(200, seed=1).drop(columns="soil"), method="pc-ac").labels()
+        cc.discover(
+            cc.examples.soil_moisture(200, seed=1).drop(columns="soil"), method="pc-ac"
+        ).labels()
 
 
 def test_a_cause_whose_variance_changes_is_not_a_change_of_its_effect():
@@ -141,16 +165,22 @@ def test_a_cause_whose_variance_changes_is_not_a_change_of_its_effect():
         r = (w > np.quantile(w, 10 / 11)).astype(int)
         x = w + np.where(r == 1, 0.05, 1.0) * x
         frame = pd.DataFrame({"W": w, "X": x, "Y": 0.4 * x + y, "R": r})
-        claims += int(cc.discover(frame, context="R", method="pc-ac").changes(0, 1)["claimed"].sum())
+        claims += int(
+            cc.discover(frame, context="R", method="pc-ac").changes(0, 1)["claimed"].sum()
+        )
     assert claims <= 1
 
 
-def two_contexts(seed: int, rows: tuple[int, int] = (1000, 100)) -> tuple[np.random.Generator, np.ndarray]:
+def two_contexts(
+    seed: int, rows: tuple[int, int] = (1000, 100)
+) -> tuple[np.random.Generator, np.ndarray]:
     return np.random.default_rng(seed), np.repeat([0, 1], rows)
 
 
 def test_an_edge_that_shows_where_it_was_not_found_is_another_slope():
-    """The slope is larger in 0 than in 1, and clearly there in both: nothing was removed, and the slope changes."""
+    """The slope is larger in 0 than in 1, and clearly there in both: nothing was removed, and the
+    slope changes.
+    """
     rng, r = two_contexts(1)
     x, y = rng.standard_normal((2, len(r)))
     frame = pd.DataFrame({"X": x, "Y": y + np.where(r == 0, 2.0, 0.8) * x, "R": r})
@@ -160,7 +190,11 @@ def test_an_edge_that_shows_where_it_was_not_found_is_another_slope():
     cut = replace(result, graphs={0: result.graphs[0], 1: without})
     row = cut.changes(0, 1).iloc[0]
     assert row["p"] < 1e-6
-    assert (row["kind"], row["reason"], row["claimed"]) == ("slope", "", True)  # score-ac says so, too
+    assert (row["kind"], row["reason"], row["claimed"]) == (
+        "slope",
+        "",
+        True,
+    )  # score-ac says so, too
 
 
 @pytest.mark.parametrize(("factor", "claimed"), [(0.5, True), (1.0, False)])
@@ -180,7 +214,9 @@ def test_a_slope_that_halves_is_a_change(factor, claimed):
 
 
 def test_a_change_that_the_other_direction_explains_is_not_claimed():
-    """Y --> X, and the context changes the variance of Y alone: drawn as X --> Y, it looks like a change."""
+    """Y --> X, and the context changes the variance of Y alone: drawn as X --> Y, it looks like a
+    change.
+    """
     claimed = doubted = 0
     for seed in range(10):
         rng, r = two_contexts(seed)
@@ -207,7 +243,9 @@ def test_claims_on_graphs_of_a_score_find_the_removed_link_alone():
         frame = pd.DataFrame({"W": w, "X": x, "Y": y, "Z": z + 1.2 * y, "R": r})
         result = cc.discover(frame, context="R", method="score-ac")
         found = result.changes(0, 1)
-        claims += found.loc[found["claimed"], ["source", "target"]].apply(frozenset, axis=1).tolist()
+        claims += (
+            found.loc[found["claimed"], ["source", "target"]].apply(frozenset, axis=1).tolist()
+        )
         labels = result.labels().set_index(["source", "target", "context"])["label"]
         assert labels["Y", "Z", 0] == labels["Y", "Z", 1] == "present"
     assert claims == [frozenset("XY")] * 5
@@ -219,13 +257,23 @@ def switched(seed: int, rows: int = 600) -> pd.DataFrame:
     coin = rng.integers(0, 2, rows)
     x = rng.standard_normal(rows)
     y = 1.2 * coin * x + rng.standard_normal(rows)
-    return pd.DataFrame({"X": x, "Y": y, "Z": x + rng.standard_normal(rows), "R": np.where(coin == 1, "on", "off")})
+    return pd.DataFrame(
+        {"X": x, "Y": y, "Z": x + rng.standard_normal(rows), "R": np.where(coin == 1, "on", "off")}
+    )
 
 
 def test_what_both_engines_find_is_claimed():
     for method in ("pc-ac", "score-ac"):
-        found = cc.discover(switched(0), "R", method=method).changes("on", "off").set_index(["source", "target"])
-        assert found.loc[("X", "Y"), ["claimed", "status", "reason"]].tolist() == [True, "claimed", ""]
+        found = (
+            cc.discover(switched(0), "R", method=method)
+            .changes("on", "off")
+            .set_index(["source", "target"])
+        )
+        assert found.loc[("X", "Y"), ["claimed", "status", "reason"]].tolist() == [
+            True,
+            "claimed",
+            "",
+        ]
 
 
 def test_a_claim_that_the_score_does_not_make_is_a_candidate():
@@ -235,20 +283,32 @@ def test_a_claim_that_the_score_does_not_make_is_a_candidate():
     same = dict.fromkeys(result.contexts, other.graphs["on"])
     result.__dict__["second_opinion"] = replace(other, graphs=same)
     row = result.changes("on", "off").set_index(["source", "target"]).loc["X", "Y"]
-    assert (row["claimed"], row["status"], row["reason"]) == (False, "candidate", "score-ac does not confirm it")
+    assert (row["claimed"], row["status"], row["reason"]) == (
+        False,
+        "candidate",
+        "score-ac does not confirm it",
+    )
     assert row["q"] < 0.05
 
 
 def test_nothing_is_claimed_where_the_model_is_wrong():
-    """Tests of straight lines meet a curve; where it is no part of what is compared, the change is claimed."""
+    """Tests of straight lines meet a curve; where it is no part of what is compared, the change is
+    claimed.
+    """
     rng = np.random.default_rng(1)
     table = switched(1).assign(Z=lambda t: 2.0 * np.abs(t.X) + 0.3 * rng.standard_normal(len(t)))
     curved = cc.discover(table, "R", method="score-ac").changes("on", "off")
     assert curved.loc[curved["claimed"], ["source", "target"]].to_numpy().tolist() == [["X", "Y"]]
     elsewhere = cc.discover(table, "R", method="pc-ac").changes("on", "off")
-    assert elsewhere.loc[elsewhere["claimed"], ["source", "target"]].to_numpy().tolist() == [["X", "Y"]]
-    result = cc.discover(switched(1).assign(Y=lambda t: t.Y + 2.0 * np.abs(t.X)), "R", method="pc-ac")
-    assert any(violation.kind == "curves" and "Y" in violation.columns for violation in result.violations)
+    assert elsewhere.loc[elsewhere["claimed"], ["source", "target"]].to_numpy().tolist() == [
+        ["X", "Y"]
+    ]
+    result = cc.discover(
+        switched(1).assign(Y=lambda t: t.Y + 2.0 * np.abs(t.X)), "R", method="pc-ac"
+    )
+    assert any(
+        violation.kind == "curves" and "Y" in violation.columns for violation in result.violations
+    )
     found = result.changes("on", "off")
     assert not found["claimed"].any()
     assert found.loc[found["kind"] == "edge", "reason"].str.len().gt(0).all()
@@ -269,7 +329,9 @@ def test_a_cause_that_is_an_effect_in_the_other_context_does_not_bend_slopes():
     r, (a, b, x) = rng.integers(0, 2, 2000), rng.exponential(size=(3, 2000)) - 1.0
     turned = r == 1
     b = b + a + np.where(turned, 0.0, x)
-    result = cc.discover(pd.DataFrame({"A": a, "B": b, "X": x + np.where(turned, 1.2 * b, 0.0), "R": r}), "R")
+    result = cc.discover(
+        pd.DataFrame({"A": a, "B": b, "X": x + np.where(turned, 1.2 * b, 0.0), "R": r}), "R"
+    )
     assert result.graphs[0].mark("X", "B") == "-->"
     assert result.graphs[1].mark("B", "X") == "-->"
     places = [result.position(name) for name in "ABX"]
@@ -280,7 +342,9 @@ def test_a_cause_that_is_an_effect_in_the_other_context_does_not_bend_slopes():
 def test_equations_differ_between_the_contexts_that_do_not_share_them():
     rng = np.random.default_rng(14)
     r, (x, y) = rng.integers(0, 3, 900), rng.standard_normal((2, 900))
-    result = cc.discover(pd.DataFrame({"X": x, "Y": y + (r == 2) * x, "R": r}), "R", method="score-ac")
+    result = cc.discover(
+        pd.DataFrame({"X": x, "Y": y + (r == 2) * x, "R": r}), "R", method="score-ac"
+    )
     model, (x, y) = result.evidence.mechanisms, (result.position(name) for name in "XY")
     assert [model.differs(y, a, b) for a, b in ((0, 1), (0, 2), (2, 1))] == [False, True, True]
     assert not any(model.differs(x, a, b) for a, b in ((0, 1), (0, 2)))
@@ -294,18 +358,28 @@ def claimed_links(table):
 
 
 def test_no_slope_is_claimed_that_a_turned_link_explains():
-    """A -> B and A -> C in both contexts; B -> C in the one, C -> B in the other: lines cannot tell the direction."""
+    """A -> B and A -> C in both contexts; B -> C in the one, C -> B in the other: lines cannot tell
+    the direction.
+    """
     rng = np.random.default_rng(11)
     r, (a, b, c) = rng.integers(0, 2, 2000), rng.standard_normal((3, 2000))
     early_b, early_c = a + b, 0.7 * a + c
     turned = r == 1
-    table = pd.DataFrame({"A": a, "B": np.where(turned, early_b + 0.9 * early_c, early_b),
-                          "C": np.where(turned, early_c, early_c + 0.9 * early_b), "R": r})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "A": a,
+            "B": np.where(turned, early_b + 0.9 * early_c, early_b),
+            "C": np.where(turned, early_c, early_c + 0.9 * early_b),
+            "R": r,
+        }
+    )
     assert claimed_links(table) <= {frozenset("BC")}
 
 
 def test_no_edge_is_claimed_between_two_causes_of_what_is_taken_for_their_cause():
-    """C -> E in both contexts, B -> E in the one and E -> B in the other: B and C are never linked."""
+    """C -> E in both contexts, B -> E in the one and E -> B in the other: B and C are never
+    linked.
+    """
     for seed in range(5):
         rng = np.random.default_rng([12, seed])
         r, (b, c, e) = rng.integers(0, 2, 500), rng.standard_normal((3, 500))
@@ -320,7 +394,10 @@ def test_a_slope_that_changes_beside_another_change_is_claimed():
     rng = np.random.default_rng(13)
     r, (a, b, c) = rng.integers(0, 2, 2000), rng.standard_normal((3, 2000))
     b = b + np.where(r == 1, 0.3 * a, a)
-    assert claimed_links(pd.DataFrame({"A": a, "B": b, "C": c + r * b, "R": r})) == {frozenset("AB"), frozenset("BC")}
+    assert claimed_links(pd.DataFrame({"A": a, "B": b, "C": c + r * b, "R": r})) == {
+        frozenset("AB"),
+        frozenset("BC"),
+    }
 
 
 def test_nothing_is_claimed_where_the_past_beyond_the_lags_still_tells_something():

@@ -1,4 +1,6 @@
-"""What happens to other columns, to the order of the rows or to the zero of a scale costs no claim."""
+"""What happens to other columns, to the order of the rows or to the zero of a scale costs no
+claim.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,21 @@ def table(seed: int, rows: int = 700) -> pd.DataFrame:
     c = r * a + 0.8 * g.normal(size=rows)
     k = (0.3 + 0.8 * r) * w + 0.5 * r + 0.8 * g.normal(size=rows)
     d = 0.6 * c + 0.7 * k + g.normal(size=rows)
-    return pd.DataFrame({"A": a, "B": b, "C": c, "K": k, "W": w, "D": d, "R": np.where(r, "two", "one")})
+    return pd.DataFrame(
+        {"A": a, "B": b, "C": c, "K": k, "W": w, "D": d, "R": np.where(r, "two", "one")}
+    )
 
 
 def claims(result: cc.ContextGraphs) -> set[tuple[str, str, str]]:
     found = result.changes("one", "two")
-    return set(found.loc[found["claimed"], ["source", "target", "kind"]].itertuples(index=False, name=None))
+    return set(
+        found.loc[found["claimed"], ["source", "target", "kind"]].itertuples(index=False, name=None)
+    )
 
 
-def with_pair(found: pd.DataFrame, make: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> pd.DataFrame:
+def with_pair(
+    found: pd.DataFrame, make: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> pd.DataFrame:
     u, e = np.random.default_rng(99).normal(size=(2, len(found)))
     return found.assign(U=u, V=make(u, e))
 
@@ -68,10 +76,20 @@ def test_claims_beside_a_curve_are_kept_in_a_file(tmp_path):
 
 def answer(result: cc.ContextGraphs) -> tuple[object, ...]:
     """Everything that is said in words, and the effect of a cause to three digits."""
-    changes = result.changes("one", "two")[["source", "target", "kind", "claimed", "reason"]].to_numpy().tolist()
+    changes = (
+        result.changes("one", "two")[["source", "target", "kind", "claimed", "reason"]]
+        .to_numpy()
+        .tolist()
+    )
     pairs = [(x, y) for x in result.names for y in result.names if x < y]
-    return (dict(result.graphs), changes, result.model_checks, result.warnings, result.notes,
-            [result.explain(*pair) for pair in pairs])  # fmt: skip
+    return (
+        dict(result.graphs),
+        changes,
+        result.model_checks,
+        result.warnings,
+        result.notes,
+        [result.explain(*pair) for pair in pairs],
+    )
 
 
 @pytest.mark.parametrize("method", ["score-ac", "pc-ac"])
@@ -84,7 +102,9 @@ def test_the_order_of_the_rows_changes_no_word(method: str):
     }
     expected = answer(cc.discover(found, "R", method=method))
     for name, other in orders.items():
-        assert answer(cc.discover(other.reset_index(drop=True), "R", method=method)) == expected, name
+        assert answer(cc.discover(other.reset_index(drop=True), "R", method=method)) == expected, (
+            name
+        )
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e9])
@@ -102,20 +122,32 @@ def test_the_zero_of_a_scale_changes_nothing(offset: float, method: str):
     shown = second["effect_present"] - moves
     np.testing.assert_allclose(first["effect_present"], shown, rtol=1e-4, atol=1e-4)
     assert here.model_checks == there.model_checks
-    one, other = (result.effects("W", "K").select_dtypes("number").to_numpy() for result in (here, there))
+    one, other = (
+        result.effects("W", "K").select_dtypes("number").to_numpy() for result in (here, there)
+    )
     np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
 def test_only_what_a_claim_compares_can_veto_it():
-    """Dependent rows at the effect, other violations at the effect, the cause and what else may cause the effect."""
+    """Dependent rows at the effect, other violations at the effect, the cause and what else may
+    cause the effect.
+    """
     result = cc.discover(table(2), "R")
     assert {cause for cause in result.names if result.union.mark(cause, "K") == "-->"} == {"W", "R"}
-    (change,) = (one for one in own_claims(result, "one", "two") if (one.source, one.target) == ("W", "K"))
+    (change,) = (
+        one for one in own_claims(result, "one", "two") if (one.source, one.target) == ("W", "K")
+    )
     for kind, columns, wrong in (
-        (ROWS, ("K",), True), (ROWS, ("W",), False), (ROWS, ("A", "B"), False),
-        (OUTLIERS, ("W",), True), (OUTLIERS, ("K",), True), (OUTLIERS, ("D", "C"), False),
-    ):  # fmt: skip
-        other = replace(result, known_violations=(Violation(kind, columns, 0.5, (0.5,) * len(columns)),))
+        (ROWS, ("K",), True),
+        (ROWS, ("W",), False),
+        (ROWS, ("A", "B"), False),
+        (OUTLIERS, ("W",), True),
+        (OUTLIERS, ("K",), True),
+        (OUTLIERS, ("D", "C"), False),
+    ):
+        other = replace(
+            result, known_violations=(Violation(kind, columns, 0.5, (0.5,) * len(columns)),)
+        )
         doubt = model_is_wrong(other, change)
         assert bool(doubt) == wrong, (kind, columns)
         assert not wrong or f"{kind} at {columns[0]}" in doubt
@@ -142,27 +174,37 @@ PRODUCTS = {
 
 @pytest.mark.parametrize("kind", PRODUCTS)
 def test_independent_causes_of_a_product_are_not_said_to_lack_a_link(kind: str):
-    """Given their effect they are dependent: that gain is not one of the model, in which the effect comes later."""
+    """Given their effect they are dependent: that gain is not one of the model, in which the effect
+    comes later.
+    """
     for seed in range(2):
         g = np.random.default_rng(seed)
         x, y, e, f = g.normal(size=(4, 500))
         r = g.random(500) < 0.5
         z = PRODUCTS[kind](x, y, r) + 0.5 * e
-        result = cc.discover(pd.DataFrame({"X": x, "Y": y, "Z": z, "W": z + f, "R": np.where(r, "a", "b")}), "R")
+        result = cc.discover(
+            pd.DataFrame({"X": x, "Y": y, "Z": z, "W": z + f, "R": np.where(r, "a", "b")}), "R"
+        )
         assert result.union.mark("X", "Z") == result.union.mark("Y", "Z") == "-->"
         for line in result.explain("X", "Y").split("\n"):
             assert "would lower the score" in line, line
 
 
 def test_absent_links_are_not_probable():
-    """What the search leaves out at its price of a parameter has a probability at the same price."""
+    """What the search leaves out at its price of a parameter has a probability at the same
+    price.
+    """
     for seed in range(4):
         g = np.random.default_rng(seed)
         x, y, e, f = g.normal(size=(4, 600))
         r = g.random(600) < 0.5
         z = x * y * r + 0.5 * e
-        result = cc.discover(pd.DataFrame({"X": x, "Y": y, "Z": z, "W": z + f, "R": np.where(r, "a", "b")}), "R",
-                             curves="never", wrong_cells="keep")  # fmt: skip
+        result = cc.discover(
+            pd.DataFrame({"X": x, "Y": y, "Z": z, "W": z + f, "R": np.where(r, "a", "b")}),
+            "R",
+            curves="never",
+            wrong_cells="keep",
+        )
         found = result.probabilities()
         for row in found[(found.x != "R") & (found.y != "R")].itertuples():
             if not result.graphs[row.context].mark(row.x, row.y):

@@ -1,4 +1,6 @@
-"""How much of what a cause does to a category shows: by a naive twin, its level, its power, and what may be claimed."""
+"""How much of what a cause does to a category shows: by a naive twin, its level, its power, and
+what may be claimed.
+"""
 
 import numpy as np
 import pandas as pd
@@ -20,15 +22,29 @@ def naive_share(odds, codes, others):
         total = np.zeros((len(codes), levels))
         for level in range(levels - 1):
             own = beta[level * width : (level + 1) * width]
-            total[:, level] = beta[-1] * odds[:, level] + sum(b * c for b, c in zip(own, columns, strict=True))
+            total[:, level] = beta[-1] * odds[:, level] + sum(
+                b * c for b, c in zip(own, columns, strict=True)
+            )
         chosen = total[np.arange(len(codes)), codes.astype(int)]
         slopes = np.delete(beta[:-1], np.arange(0, (levels - 1) * width, width))
         return float(np.sum(np.log(np.exp(total).sum(axis=1)) - chosen) + 0.005 * np.sum(slopes**2))
 
-    best = minimize(loss, np.zeros((levels - 1) * width + 1), method="BFGS", options={"gtol": 1e-7}).x
+    best = minimize(
+        loss, np.zeros((levels - 1) * width + 1), method="BFGS", options={"gtol": 1e-7}
+    ).x
     step, unit = 1e-4, np.eye(len(best))
-    curvature = np.array([[loss(best + step * (a + b)) - loss(best + step * (a - b)) - loss(best - step * (a - b))
-                           + loss(best - step * (a + b)) for a in unit] for b in unit]) / (4 * step**2)  # fmt: skip
+    curvature = np.array(
+        [
+            [
+                loss(best + step * (a + b))
+                - loss(best + step * (a - b))
+                - loss(best - step * (a - b))
+                + loss(best - step * (a + b))
+                for a in unit
+            ]
+            for b in unit
+        ]
+    ) / (4 * step**2)
     return best[-1], np.sqrt(np.linalg.inv(curvature)[-1, -1])
 
 
@@ -55,11 +71,19 @@ def test_the_share_is_that_of_its_naive_twin(levels):
 
 @pytest.mark.slow
 def test_shares_are_as_sure_as_their_errors_say():
-    """Two contexts with the same effect: 5 % of the differences are significant, and nearly all if one has none."""
+    """Two contexts with the same effect: 5 % of the differences are significant, and nearly all if
+    one has none.
+    """
     same, other = [], []
     for seed in range(150):
-        here, there, nothing = (class_share(odds, codes, [z]) for odds, codes, z in
-                                (drawn(3 * seed), drawn(3 * seed + 1, 250), drawn(3 * seed + 2, 250, 0.0)))  # fmt: skip
+        here, there, nothing = (
+            class_share(odds, codes, [z])
+            for odds, codes, z in (
+                drawn(3 * seed),
+                drawn(3 * seed + 1, 250),
+                drawn(3 * seed + 2, 250, 0.0),
+            )
+        )
         same.append(heterogeneity((here, there))[1])
         other.append(heterogeneity((here, nothing))[1])
     assert np.mean(np.array(same) < 0.05) < 0.1
@@ -68,7 +92,9 @@ def test_shares_are_as_sure_as_their_errors_say():
 
 def test_rare_levels_are_left_out_and_few_rows_or_separated_levels_have_no_share():
     odds, codes, z = drawn(5, levels=3)
-    assert np.isfinite(class_share(odds, np.where(np.arange(400) < 3, 2.0, np.minimum(codes, 1.0)), [z]).value)
+    assert np.isfinite(
+        class_share(odds, np.where(np.arange(400) < 3, 2.0, np.minimum(codes, 1.0)), [z]).value
+    )
     assert np.isnan(class_share(odds[:12], codes[:12], [z[:12]]).value)
     assert np.isnan(class_share(odds, np.ones(400), [z]).value)
     assert np.isnan(class_share(odds, (odds[:, 0] > 0.0).astype(float), [z]).value)
@@ -76,11 +102,15 @@ def test_rare_levels_are_left_out_and_few_rows_or_separated_levels_have_no_share
 
 
 def class_table(seed, there, rows=700):
-    """K follows X in context a, `there` times as much in b, and Z in both; the context is a coin."""
+    """K follows X in context a, `there` times as much in b, and Z in both; the context is a
+    coin.
+    """
     rng = np.random.default_rng(seed)
     code, (x, z) = rng.integers(0, 2, rows), rng.standard_normal((2, rows))
     size = np.where(code == 0, 1.0, there)
-    total = np.column_stack([2.0 * size * x + z, -1.5 * z, np.zeros(rows)]) + rng.gumbel(size=(rows, 3))
+    total = np.column_stack([2.0 * size * x + z, -1.5 * z, np.zeros(rows)]) + rng.gumbel(
+        size=(rows, 3)
+    )
     kinds = np.array(["red", "green", "blue"], dtype=object)[np.argmax(total, axis=1)]
     return pd.DataFrame({"X": x, "Z": z, "K": kinds, "R": np.array(["a", "b"])[code]})
 
@@ -88,10 +118,14 @@ def class_table(seed, there, rows=700):
 @pytest.mark.parametrize("seed", range(2))
 def test_a_cause_of_a_category_that_one_context_lacks_is_claimed(seed):
     known = cc.Knowledge(tiers=[["X", "Z"], ["K"]], roots=["R"])
-    found = cc.discover(class_table(seed, 0.0), "R", method="score-ac", knowledge=known).changes("a", "b")
+    found = cc.discover(class_table(seed, 0.0), "R", method="score-ac", knowledge=known).changes(
+        "a", "b"
+    )
     assert found.loc[found["claimed"], ["source", "target"]].to_numpy().tolist() == [["X", "K"]]
     assert found["effect_absent"].abs().max() < 0.3
-    same = cc.discover(class_table(seed, 0.6), "R", method="score-ac", knowledge=known).changes("a", "b")
+    same = cc.discover(class_table(seed, 0.6), "R", method="score-ac", knowledge=known).changes(
+        "a", "b"
+    )
     assert not same["claimed"].any()
 
 
@@ -99,21 +133,34 @@ def noisier_table(seed, noise, there=1.0, other=1.0, rows=600):
     """K is cut from a sum of X, Z and noise, which is larger in b."""
     rng = np.random.default_rng(seed)
     code, (x, z, error) = rng.integers(0, 2, rows), rng.standard_normal((3, rows))
-    total = 1.5 * np.where(code == 0, 1.0, there) * x + other * z + np.where(code == 0, 1.0, noise) * error
+    total = (
+        1.5 * np.where(code == 0, 1.0, there) * x
+        + other * z
+        + np.where(code == 0, 1.0, noise) * error
+    )
     kinds = np.array(["low", "middle", "high"], dtype=object)[np.searchsorted([-0.8, 0.8], total)]
     return pd.DataFrame({"X": x, "Z": z, "K": kinds, "R": np.array(["a", "b"])[code]})
 
 
 def test_slopes_that_shrink_together_are_no_change_of_one_cause():
-    """Where only noise grows, all slopes of a logit are smaller; and without another cause nobody can tell."""
+    """Where only noise grows, all slopes of a logit are smaller; and without another cause nobody
+    can tell.
+    """
     known, doubts = cc.Knowledge(tiers=[["X", "Z"], ["K"]], roots=["R"]), []
     for seed in range(4):
-        found = cc.discover(noisier_table(seed, 6.0), "R", method="score-ac", knowledge=known).changes("a", "b")
+        found = cc.discover(
+            noisier_table(seed, 6.0), "R", method="score-ac", knowledge=known
+        ).changes("a", "b")
         assert not found["claimed"].any()
         doubts += found["reason"].tolist()
-    expected = {"there is no other cause to compare its odds with", "all causes may have smaller effects there"}
+    expected = {
+        "there is no other cause to compare its odds with",
+        "all causes may have smaller effects there",
+    }
     assert expected.intersection(doubts)
-    alone = cc.discover(noisier_table(0, 1.0, 0.0, 0.0), "R", method="score-ac", knowledge=known).changes("a", "b")
+    alone = cc.discover(
+        noisier_table(0, 1.0, 0.0, 0.0), "R", method="score-ac", knowledge=known
+    ).changes("a", "b")
     assert alone["reason"].tolist() == ["there is no other cause to compare its odds with"]
 
 

@@ -1,4 +1,6 @@
-"""How much of a curve shows in another context: the slope by its naive twin, and what may be claimed by it."""
+"""How much of a curve shows in another context: the slope by its naive twin, and what may be
+claimed by it.
+"""
 
 from dataclasses import replace
 
@@ -12,14 +14,19 @@ from causalcontext.results.curve_difference import robust_slope
 
 
 def naive_slope(curve, effect, others):
-    """The coefficient of the curve, and the larger of the usual and White's HC3 standard error, by plain matrices."""
+    """The coefficient of the curve, and the larger of the usual and White's HC3 standard error, by
+    plain matrices.
+    """
     design = np.column_stack([np.ones(len(curve)), curve, *others])
     inverse = np.linalg.inv(design.T @ design)
     beta = inverse @ design.T @ effect
     left = effect - design @ beta
     usual = inverse * (left @ left) / (len(effect) - design.shape[1])
     leverage = np.array([row @ inverse @ row for row in design])
-    middle = sum(np.outer(row, row) * (r / (1 - h)) ** 2 for row, r, h in zip(design, left, leverage, strict=True))
+    middle = sum(
+        np.outer(row, row) * (r / (1 - h)) ** 2
+        for row, r, h in zip(design, left, leverage, strict=True)
+    )
     return beta[1], np.sqrt(max(usual[1, 1], (inverse @ middle @ inverse)[1, 1]))
 
 
@@ -43,7 +50,8 @@ def test_a_curve_without_spread_or_rows_of_its_own_has_no_slope():
 
 
 def curved_table(seed, rows=800, there=0.0, spread=1.0, noise=0.7):
-    """Y is a square of X in context a, `there` times that in b; C causes X, R is a coin that shifts Y.
+    """Y is a square of X in context a, `there` times that in b; C causes X, R is a coin that shifts
+    Y.
 
     In b X has another spread, and Y another noise.
     """
@@ -71,13 +79,16 @@ def test_a_curve_that_one_context_lacks_is_claimed(seed, tmp_path):
 
 
 def test_a_curve_is_not_claimed_to_be_missing_where_its_values_are():
-    """In b X hardly varies around the flat part of its square: the link is not seen there, and not denied.
+    """In b X hardly varies around the flat part of its square: the link is not seen there, and not
+    denied.
 
     What moves X less there is a change, and C --> X, a straight line, one of its slope.
     """
     listed = 0
     for seed in range(4):
-        result = cc.discover(curved_table(seed, there=1.0, spread=0.15, noise=2.0), "R", method="score-ac")
+        result = cc.discover(
+            curved_table(seed, there=1.0, spread=0.15, noise=2.0), "R", method="score-ac"
+        )
         found = result.changes("a", "b")
         listed += len(found)
         claimed = {(row.target, row.kind) for row in found.itertuples() if row.claimed}
@@ -91,13 +102,18 @@ def test_a_curve_that_both_contexts_have_is_not_claimed():
 
 
 def test_no_claims_where_residuals_say_that_the_model_is_wrong(monkeypatch):
-    monkeypatch.setattr("causalcontext.score.explore._uneven", lambda even, effort: even)  # as if no scale fitted
+    monkeypatch.setattr(
+        "causalcontext.score.explore._uneven", lambda even, effort: even
+    )  # as if no scale fitted
     table = curved_table(6, rows=1500)
     rng = np.random.default_rng(9)
     table["C2"] = rng.standard_normal(len(table))
     table["D"] = table["C2"] + np.exp(table["C2"]) * rng.standard_normal(len(table))
     elsewhere = cc.discover(table, "R", method="score-ac")
-    assert {column for _, columns in elsewhere.evidence.contradictions for column in columns} == {"C2", "D"}
+    assert {column for _, columns in elsewhere.evidence.contradictions for column in columns} == {
+        "C2",
+        "D",
+    }
     assert elsewhere.changes("a", "b").set_index(["source", "target"]).loc[("X", "Y"), "claimed"]
     at_y = replace(elsewhere.evidence, contradictions=(("uneven spread", ("D", "Y")),))
     found = replace(elsewhere, evidence=at_y).changes("a", "b").set_index(["source", "target"])
@@ -106,34 +122,50 @@ def test_no_claims_where_residuals_say_that_the_model_is_wrong(monkeypatch):
 
 
 def table_with_a_category(seed, rows=600, there=0.0):
-    """K shifts Y in context a, `there` times as much in b, and X moves it in a alone; all else is straight."""
+    """K shifts Y in context a, `there` times as much in b, and X moves it in a alone; all else is
+    straight.
+    """
     rng = np.random.default_rng(seed)
     code, kind = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
     x = rng.standard_normal(rows)
     size = np.where(code == 0, 1.0, there)
-    y = size * np.array([-1.5, 0.0, 1.5])[kind] + np.where(code == 0, 1.0, 0.0) * x + rng.standard_normal(rows)
+    y = (
+        size * np.array([-1.5, 0.0, 1.5])[kind]
+        + np.where(code == 0, 1.0, 0.0) * x
+        + rng.standard_normal(rows)
+    )
     kinds = np.array(["red", "green", "blue"], dtype=object)[kind]
     return pd.DataFrame({"K": kinds, "X": x, "Y": y, "R": np.array(["a", "b"])[code]})
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_category_that_matters_in_one_context_is_claimed_and_so_is_what_stands_beside_it(seed, tmp_path):
+def test_a_category_that_matters_in_one_context_is_claimed_and_so_is_what_stands_beside_it(
+    seed, tmp_path
+):
     known = cc.Knowledge(tiers=[["K", "X"], ["Y"]], roots=["R"])
     result = cc.discover(table_with_a_category(seed), "R", method="score-ac", knowledge=known)
     assert not result.evidence.curved
     rows = result.changes("a", "b")
-    assert {(row.source, row.target) for row in rows.itertuples() if row.claimed} == {("K", "Y"), ("X", "Y")}
+    assert {(row.source, row.target) for row in rows.itertuples() if row.claimed} == {
+        ("K", "Y"),
+        ("X", "Y"),
+    }
     assert rows["effect_absent"].abs().max() < 0.25
     assert any(" of its effect remains in " in story.slopes for story in stories(result))
     result.save(tmp_path / "r.json")
     again = cc.load(tmp_path / "r.json").changes("a", "b")
     pairs = ["source", "target"]
-    assert again.loc[again["claimed"], pairs].sort_values(pairs).to_numpy().tolist() == [["K", "Y"], ["X", "Y"]]
+    assert again.loc[again["claimed"], pairs].sort_values(pairs).to_numpy().tolist() == [
+        ["K", "Y"],
+        ["X", "Y"],
+    ]
 
 
 def test_a_category_that_matters_everywhere_is_not_claimed():
     known = cc.Knowledge(tiers=[["K", "X"], ["Y"]], roots=["R"])
     for seed in range(3):
-        result = cc.discover(table_with_a_category(seed, there=1.0), "R", method="score-ac", knowledge=known)
+        result = cc.discover(
+            table_with_a_category(seed, there=1.0), "R", method="score-ac", knowledge=known
+        )
         found = result.changes("a", "b")
         assert "K" not in set(found.loc[found["claimed"], "source"])

@@ -21,7 +21,26 @@ from causalcontext.results.files import FORMAT, FORMAT_VERSION, checksum
 from marks import rest_slow
 from pags import soil_pags
 
-STRANGE = (None, True, -1, 0, 7, 10**400, 1e308, -1e308, "", "x", "-->", [], [[]], {}, [0] * 9, {"a": 1}, 2**63, 0.5)
+STRANGE = (
+    None,
+    True,
+    -1,
+    0,
+    7,
+    10**400,
+    1e308,
+    -1e308,
+    "",
+    "x",
+    "-->",
+    [],
+    [[]],
+    {},
+    [0] * 9,
+    {"a": 1},
+    2**63,
+    0.5,
+)
 
 
 def soil() -> pd.DataFrame:
@@ -33,7 +52,9 @@ def months() -> pd.DataFrame:
     draw = np.random.default_rng(3)
     x = np.convolve(draw.normal(size=122), [1.0, 0.7, 0.4], "valid")
     later = np.roll(x, 1)
-    return pd.DataFrame({"X": x, "Y": later + draw.normal(size=120), "R": np.where(later > 0, "wet", "dry")})
+    return pd.DataFrame(
+        {"X": x, "Y": later + draw.normal(size=120), "R": np.where(later > 0, "wet", "dry")}
+    )
 
 
 RESULTS: dict[str, Callable[[], cc.ContextGraphs]] = {
@@ -67,7 +88,14 @@ def signed(content: dict[str, Any]) -> str:
 def use(result: cc.ContextGraphs) -> None:
     """Look at everything that a loaded result can show."""
     str(result)
-    result.edges(), result.tests(), result.scores(), result.diagnose(), repr(result), result.knowledge_violations()
+    (
+        result.edges(),
+        result.tests(),
+        result.scores(),
+        result.diagnose(),
+        repr(result),
+        result.knowledge_violations(),
+    )
     for x in result.names[:3]:
         for y in result.names[1:]:
             if x != y:
@@ -93,7 +121,9 @@ def use(result: cc.ContextGraphs) -> None:
         ("score-ac", ("warnings_about",), [[99, "residuals", ""]]),
     ],
 )
-def test_damage_that_was_found_where_it_was_used(kind: str, place: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
+def test_damage_that_was_found_where_it_was_used(
+    kind: str, place: tuple[Any, ...], value: Any, tmp_path: Path
+) -> None:
     result_of(kind).save(tmp_path / "r.json")
     content = json.loads((tmp_path / "r.json").read_text()) | {"notes": ["a note"]}
     inner = content
@@ -107,7 +137,13 @@ def test_damage_that_was_found_where_it_was_used(kind: str, place: tuple[Any, ..
 
 def places(content: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place of the content."""
-    inner = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    inner = (
+        content.items()
+        if isinstance(content, dict)
+        else enumerate(content)
+        if isinstance(content, list)
+        else ()
+    )
     return [place for key, value in inner for place in [(*path, key), *places(value, (*path, key))]]
 
 
@@ -157,8 +193,12 @@ def test_bytes_that_changed_are_noticed(tmp_path: Path) -> None:
     whole, draw, noticed = (tmp_path / "r.json").read_bytes(), random.Random(0), 0
     while noticed < 40:
         place = draw.randrange(len(whole) - 1)
-        damaged = whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(7)]) + whole[place + 1 :]
-        if damaged.lower() == whole.lower() and json.loads(damaged) == json.loads(whole):  # 1E-5 is 1e-5
+        damaged = (
+            whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(7)]) + whole[place + 1 :]
+        )
+        if damaged.lower() == whole.lower() and json.loads(damaged) == json.loads(
+            whole
+        ):  # 1E-5 is 1e-5
             continue
         (tmp_path / "d.json").write_bytes(damaged)
         with pytest.raises(cc.FileError):
@@ -171,7 +211,8 @@ def test_bytes_that_changed_are_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 100_000, "9" * 10_000, '{"format": "causalcontext-result", "a": ' + "[" * 900, "NaN"]
+    "text",
+    ["[" * 100_000, "9" * 10_000, '{"format": "causalcontext-result", "a": ' + "[" * 900, "NaN"],
 )
 def test_json_that_is_too_much(text: str, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(text)

@@ -1,4 +1,6 @@
-"""Mechanisms and effects against naive twins on raw rows: shifted means, negative slopes, unequal variances."""
+"""Mechanisms and effects against naive twins on raw rows: shifted means, negative slopes, unequal
+variances.
+"""
 
 import numpy as np
 import pandas as pd
@@ -29,14 +31,20 @@ def table(n=600, seed=0, shift=100.0):
 
 
 def graphs(graph, names=NAMES):
-    return {r: cc.Graph.from_edges(names, [(c, v, "-->") for v in of for c in of[v]]) for r, of in graph.items()}
+    return {
+        r: cc.Graph.from_edges(names, [(c, v, "-->") for v in of for c in of[v]])
+        for r, of in graph.items()
+    }
 
 
 def remarked(pair, mark):
     """The graphs with another mark between two variables."""
     new = {}
     for r, graph in graphs(GRAPH).items():
-        edges = [(e.source, e.target, mark if {e.source, e.target} == pair else e.mark) for e in graph.edges]
+        edges = [
+            (e.source, e.target, mark if {e.source, e.target} == pair else e.mark)
+            for e in graph.edges
+        ]
         new[r] = cc.Graph.from_edges(NAMES, edges)
     return new
 
@@ -65,7 +73,9 @@ def one(frame, **values):
 
 def test_coefficients_errors_rows_and_intervals_are_the_naive_ones(rows, result):
     found = result.mechanisms(level=0.9)
-    assert len(found) == sum(len([c for c in of[v] if c != "R"]) for of in GRAPH.values() for v in of if v != "R")
+    assert len(found) == sum(
+        len([c for c in of[v] if c != "R"]) for of in GRAPH.values() for v in of if v != "R"
+    )
     for row in found.to_dict("records"):
         r, effect = row["context"], row["effect"]
         causes = [c for c in GRAPH[r][effect] if c != "R"]
@@ -76,7 +86,9 @@ def test_coefficients_errors_rows_and_intervals_are_the_naive_ones(rows, result)
         assert row["coefficient"] == pytest.approx(slopes[place], rel=1e-7)
         assert row["se"] == pytest.approx(error, rel=1e-6)
         assert row["low"] == pytest.approx(slopes[place] + stats.t.ppf(0.05, df) * error, rel=1e-6)
-        assert row["p"] == pytest.approx(2 * stats.t.sf(abs(slopes[place]) / error, df), rel=1e-4, abs=1e-300)
+        assert row["p"] == pytest.approx(
+            2 * stats.t.sf(abs(slopes[place]) / error, df), rel=1e-4, abs=1e-300
+        )
         scaled = slopes[place] * used[row["cause"]].std() / used[effect].std()
         assert row["standardised"] == pytest.approx(scaled, rel=1e-7)
         assert (row["n"], row["rows"]) == (len(used), "all" if len(used) == len(rows) else f"R={r}")
@@ -95,7 +107,9 @@ def test_classical_errors_are_the_naive_ones(rows, result):
 
 
 @pytest.mark.parametrize(("x", "y"), [("A", "Y"), ("X", "Y"), ("A", "B"), ("B", "Y"), ("Y", "A")])
-def test_effects_and_differences_are_sums_over_paths_with_the_errors_of_the_delta_method(result, fits, x, y):
+def test_effects_and_differences_are_sums_over_paths_with_the_errors_of_the_delta_method(
+    result, fits, x, y
+):
     found = result.effects(x, y)
     effect = {r: naive.total_effect(fits, GRAPH, r, x, y) for r in GRAPH}
     for r in GRAPH:
@@ -105,9 +119,14 @@ def test_effects_and_differences_are_sums_over_paths_with_the_errors_of_the_delt
         assert row["low"] <= row["effect"] <= row["high"]
     row = one(found, context="wet", versus="dry")
     error = naive.standard_error(
-        lambda f: naive.total_effect(f, GRAPH, "wet", x, y) - naive.total_effect(f, GRAPH, "dry", x, y), fits
+        lambda f: (
+            naive.total_effect(f, GRAPH, "wet", x, y) - naive.total_effect(f, GRAPH, "dry", x, y)
+        ),
+        fits,
     )
-    assert (row["effect"], row["se"]) == pytest.approx((effect["wet"] - effect["dry"], error), rel=1e-5, abs=1e-9)
+    assert (row["effect"], row["se"]) == pytest.approx(
+        (effect["wet"] - effect["dry"], error), rel=1e-5, abs=1e-9
+    )
     assert found["identified"].all()
 
 
@@ -135,10 +154,19 @@ def test_the_order_of_columns_does_not_matter(rows, result):
     turned = cc.discover(rows[names], context="R", method="pc-ac").with_graphs(graphs(GRAPH, names))
     for ask in (lambda r: r.mechanisms(), lambda r: r.effects()):
         first, second = ask(result), ask(turned)
-        key = ["cause", "effect", "context"] if "cause" in first else ["x", "y", "context", "versus"]
-        first, second = (f.fillna({"versus": ""}).sort_values(key).reset_index(drop=True) for f in (first, second))
-        pd.testing.assert_frame_equal(first.drop(columns="values", errors="ignore"),
-                                      second.drop(columns="values", errors="ignore"), rtol=1e-6, atol=1e-9)  # fmt: skip
+        key = (
+            ["cause", "effect", "context"] if "cause" in first else ["x", "y", "context", "versus"]
+        )
+        first, second = (
+            f.fillna({"versus": ""}).sort_values(key).reset_index(drop=True)
+            for f in (first, second)
+        )
+        pd.testing.assert_frame_equal(
+            first.drop(columns="values", errors="ignore"),
+            second.drop(columns="values", errors="ignore"),
+            rtol=1e-6,
+            atol=1e-9,
+        )
 
 
 def test_a_saved_result_answers_from_its_moments(result, tmp_path):
@@ -174,13 +202,19 @@ def test_open_directions_are_a_set_and_conflicts_are_named(result):
 
 
 def test_open_ancestry_of_the_context_leaves_both_choices_of_rows():
-    """Z o-o R: either Z leads to R, and is fitted on all rows, or R causes Z, and it is fitted by context."""
+    """Z o-o R: either Z leads to R, and is fitted on all rows, or R causes Z, and it is fitted by
+    context.
+    """
     names = ["Z", "W", "R"]
     rng = np.random.default_rng(1)
     z = rng.normal(size=400)
-    frame = pd.DataFrame({"Z": z, "W": z + rng.normal(size=400), "R": (z + rng.normal(size=400) > 0).astype(int)})
+    frame = pd.DataFrame(
+        {"Z": z, "W": z + rng.normal(size=400), "R": (z + rng.normal(size=400) > 0).astype(int)}
+    )
     graph = cc.Graph.from_edges(names, [("W", "Z", "-->"), ("Z", "R", "o-o"), ("W", "R", "-->")])
-    result = cc.discover(frame[names], context="R", method="pc-ac").with_graphs({0: graph, 1: graph})
+    result = cc.discover(frame[names], context="R", method="pc-ac").with_graphs(
+        {0: graph, 1: graph}
+    )
     found = one(result.effects("W", "Z"), context=1, versus=None)
     wanted = [np.polyfit(part["W"], part["Z"], 1)[0] for part in (frame, frame[frame["R"] == 1])]
     assert found["values"] == pytest.approx(tuple(sorted(wanted)))
@@ -192,33 +226,56 @@ def test_what_cannot_be_fitted_says_so():
     frame["Y"] = np.where(frame["R"] == 0, frame["X"], 0.0) + rng.normal(size=60)
     frame.loc[frame["R"] == 1, "X"] = 3.0
     graph = cc.Graph.from_edges(["X", "R", "Y"], [("X", "Y", "-->"), ("R", "Y", "-->")])
-    found = cc.discover(frame, context="R", method="pc-ac").with_graphs({0: graph, 1: graph}).effects("X", "Y")
+    found = (
+        cc.discover(frame, context="R", method="pc-ac")
+        .with_graphs({0: graph, 1: graph})
+        .effects("X", "Y")
+    )
     assert one(found, context=0, versus=None)["identified"]
     note = one(found, context=1, versus=None)["note"]
     assert note.startswith("not identified: Y cannot be fitted (rows: R=1): a column is constant")
 
 
 def test_marks_of_a_pag_are_to_blame_or_allow_adjustment(rows, result):
-    edges = [("A", "X", "o->"), ("X", "R", "-->"), ("X", "B", "-->"), ("R", "B", "-->"), ("B", "Y", "<->")]
+    edges = [
+        ("A", "X", "o->"),
+        ("X", "R", "-->"),
+        ("X", "B", "-->"),
+        ("R", "B", "-->"),
+        ("B", "Y", "<->"),
+    ]
     pag = cc.Graph.from_edges(NAMES, edges, "pag")
     found = result.with_graphs({"dry": pag, "wet": pag})
     assert "A o-> X" in one(found.effects("A", "X"), context="dry", versus=None)["note"]
     assert one(found.effects("B", "Y"), context="dry", versus=None)["effect"] == 0.0
     assert not found.mechanisms()["identified"].any()
-    assert "R --> B, which may hide a common cause" in one(found.effects("R", "B"), context="wet")["note"]
+    assert (
+        "R --> B, which may hide a common cause"
+        in one(found.effects("R", "B"), context="wet")["note"]
+    )
     assert one(found.effects("X", "B"), context="dry", versus=None)["note"].startswith(
         "not identified, because of R, which"
     )
-    plain = cc.Graph.from_edges(NAMES, [("A", "X", "o->"), ("X", "B", "-->"), ("R", "B", "o->")], "pag")
-    found = one(result.with_graphs({"dry": plain, "wet": plain}).effects("X", "B"), context="dry", versus=None)
+    plain = cc.Graph.from_edges(
+        NAMES, [("A", "X", "o->"), ("X", "B", "-->"), ("R", "B", "o->")], "pag"
+    )
+    found = one(
+        result.with_graphs({"dry": plain, "wet": plain}).effects("X", "B"),
+        context="dry",
+        versus=None,
+    )
     dry = rows[rows["R"] == "dry"]
     assert found["effect"] == pytest.approx(naive.least_squares(dry, "B", ["X", "A"])[0][1])
 
 
 def test_graphs_of_fci_ac_answer_where_their_marks_allow_it():
-    found = cc.discover(cc.examples.soil_moisture(1000, seed=1), context="soil", method="fci-ac", alpha=0.01).effects()
+    found = cc.discover(
+        cc.examples.soil_moisture(1000, seed=1), context="soil", method="fci-ac", alpha=0.01
+    ).effects()
     assert found["identified"].any()
-    assert found.loc[~found["identified"], "note"].str.startswith("not identified, because of").all()
+    assert (
+        found.loc[~found["identified"], "note"].str.startswith("not identified, because of").all()
+    )
 
 
 @pytest.mark.parametrize(
@@ -261,7 +318,10 @@ def test_a_score_based_result_says_which_rows_and_where_lines_stand_for_curves()
     design = np.column_stack([x, *(r == k for k in range(3))]).astype(float)
     assert level["coefficient"] == pytest.approx(np.linalg.lstsq(design, z, rcond=None)[0][0])
     assert result.evidence.curved
-    assert "linear approximation of X --> Y" in one(result.effects("X", "Y"), context=0, versus=None)["note"]
+    assert (
+        "linear approximation of X --> Y"
+        in one(result.effects("X", "Y"), context=0, versus=None)["note"]
+    )
     assert one(result.effects("X", "Z"), context=0, versus=None)["note"] == ""
 
 
@@ -270,14 +330,21 @@ def test_open_graphs_of_many_contexts_are_listed_with_bounded_work(columns, cont
     """A time limit leaves everything open."""
     random, looks, fits = np.random.default_rng(0), [], []
     values = np.cumsum(random.normal(size=(contexts * 40, columns)), axis=1)
-    table = pd.DataFrame(values, columns=[f"X{i}" for i in range(columns)]).assign(R=np.repeat(range(contexts), 40))
+    table = pd.DataFrame(values, columns=[f"X{i}" for i in range(columns)]).assign(
+        R=np.repeat(range(contexts), 40)
+    )
     result = cc.discover(table, "R", method="pc-ac", time_limit=1e-9)
     copies, local_effect = dags._Turning._copies, sets._local_effect
     monkeypatch.setattr(dags._Turning, "_copies", lambda *given: looks.append(1) or copies(*given))
-    monkeypatch.setattr(sets, "_local_effect", lambda *given: fits.append(1) or local_effect(*given))
+    monkeypatch.setattr(
+        sets, "_local_effect", lambda *given: fits.append(1) or local_effect(*given)
+    )
     found = result.effects()
     pairs = columns * (columns - 1)
-    assert len(found) == pairs * contexts * (contexts + 1) // 2 + columns * contexts * (contexts - 1) // 2
+    assert (
+        len(found)
+        == pairs * contexts * (contexts + 1) // 2 + columns * contexts * (contexts - 1) // 2
+    )
     assert len(looks) < 200_000
     assert len(fits) < sets.MOST_FITS
     assert not found["identified"].any()
@@ -285,7 +352,9 @@ def test_open_graphs_of_many_contexts_are_listed_with_bounded_work(columns, cont
 
 
 def test_of_large_open_graphs_some_values_are_listed_with_at_least(monkeypatch):
-    """Twelve dense columns took 9,000 regressions; which are asked does not depend on the order of the columns."""
+    """Twelve dense columns took 9,000 regressions; which are asked does not depend on the order of
+    the columns.
+    """
     random, fits = np.random.default_rng(1), []
     values = random.normal(size=(300, 12)) + random.normal(size=(300, 1))
     table = pd.DataFrame(values, columns=[f"X{i}" for i in range(12)]).assign(R=np.arange(300) % 2)
@@ -296,7 +365,9 @@ def test_of_large_open_graphs_some_values_are_listed_with_at_least(monkeypatch):
     assert len(fits) < sets.MOST_FITS
     assert found["note"].str.contains("at least between").any()
     assert not found["identified"].any()
-    turned = cc.discover(table[table.columns[::-1]], "R", method="pc-m", time_limit=1e-9).effects("X3", "X7")
+    turned = cc.discover(table[table.columns[::-1]], "R", method="pc-m", time_limit=1e-9).effects(
+        "X3", "X7"
+    )
     same = result.effects("X3", "X7")
     for one, other in zip(same["values"], turned["values"], strict=True):
         assert one == pytest.approx(other)
@@ -304,7 +375,9 @@ def test_of_large_open_graphs_some_values_are_listed_with_at_least(monkeypatch):
 
 
 def test_where_every_pair_could_ask_one_choice_of_very_many_none_is_asked(monkeypatch):
-    """Two of the choices of 25 open edges would say next to nothing about the others, and took 4,700 regressions."""
+    """Two of the choices of 25 open edges would say next to nothing about the others, and took
+    4,700 regressions.
+    """
     random, fits = np.random.default_rng(2), []
     values = random.normal(size=(400, 25)) + random.normal(size=(400, 1))
     table = pd.DataFrame(values, columns=[f"X{i}" for i in range(25)]).assign(R=np.arange(400) % 4)
@@ -314,15 +387,23 @@ def test_where_every_pair_could_ask_one_choice_of_very_many_none_is_asked(monkey
     found = result.effects()
     assert len(fits) < 300
     assert not found["identified"].any()
-    assert found["note"].str.contains("too many choices of the causes of X3 and R; add knowledge").any()
+    assert (
+        found["note"]
+        .str.contains("too many choices of the causes of X3 and R; add knowledge")
+        .any()
+    )
     assert result.mechanisms()["note"].str.contains("at least").any()
 
 
 def test_one_pair_in_many_open_contexts_takes_its_share_of_the_work(monkeypatch):
-    """One arrow may ask something of every other graph, and that of every other variable: it stops, too."""
+    """One arrow may ask something of every other graph, and that of every other variable: it stops,
+    too.
+    """
     random, contexts, looks = np.random.default_rng(0), 26, []
     values = np.cumsum(random.normal(size=(contexts * 40, 12)), axis=1)
-    table = pd.DataFrame(values, columns=[f"X{i}" for i in range(12)]).assign(R=np.repeat(range(contexts), 40))
+    table = pd.DataFrame(values, columns=[f"X{i}" for i in range(12)]).assign(
+        R=np.repeat(range(contexts), 40)
+    )
     result = cc.discover(table, "R", method="pc-ac", time_limit=1e-9)
     copies = dags._Turning._copies
     monkeypatch.setattr(dags._Turning, "_copies", lambda *given: looks.append(1) or copies(*given))
@@ -330,9 +411,15 @@ def test_one_pair_in_many_open_contexts_takes_its_share_of_the_work(monkeypatch)
     assert len(looks) * contexts < dags.MOST_LOCAL_STEPS // 5
 
 
-def test_open_edges_that_no_directed_graph_has_are_refused_where_there_are_too_many_to_list(monkeypatch):
-    """In large graphs that a time limit cut, every direction at a variable may make a cycle or a new collider."""
-    table = pd.DataFrame(np.cumsum(np.random.default_rng(0).normal(size=(200, 4)), axis=1)).add_prefix("X")
+def test_open_edges_that_no_directed_graph_has_are_refused_where_there_are_too_many_to_list(
+    monkeypatch,
+):
+    """In large graphs that a time limit cut, every direction at a variable may make a cycle or a
+    new collider.
+    """
+    table = pd.DataFrame(
+        np.cumsum(np.random.default_rng(0).normal(size=(200, 4)), axis=1)
+    ).add_prefix("X")
     result = cc.discover(table.assign(R=np.arange(200) % 2), "R", method="pc-m", time_limit=1e-9)
     monkeypatch.setattr(dags.OpenGraphs, "families", lambda *_: None)
     monkeypatch.setattr(dags.OpenGraphs, "local", lambda *_: dags.LocalFamilies((), False))

@@ -17,12 +17,18 @@ def moments_of(values: np.ndarray) -> Moments:
 
 
 def measured_causes(rows: int, generator: np.random.Generator) -> np.ndarray:
-    """Z causes X and Y; both causes are measured with errors of variance .25 and .5, the columns are X, Y, Z."""
+    """Z causes X and Y; both causes are measured with errors of variance .25 and .5, the columns
+    are X, Y, Z.
+    """
     z = generator.standard_normal(rows)
     x = z + generator.standard_normal(rows)
     y = z + 0.5 * x + generator.standard_normal(rows)
     return np.column_stack(
-        [x + 0.5**0.5 * generator.standard_normal(rows), y, z + 0.5 * generator.standard_normal(rows)]
+        [
+            x + 0.5**0.5 * generator.standard_normal(rows),
+            y,
+            z + 0.5 * generator.standard_normal(rows),
+        ]
     )
 
 
@@ -45,8 +51,13 @@ def test_errors_that_are_known_are_taken_out() -> None:
 def test_standard_errors_are_right() -> None:
     """Against the spread of estimates of 400 tables."""
     generator = np.random.default_rng(3)
-    found = [corrected_slope(moments_of(measured_causes(400, generator)), 0, 0, 1, (2,), ERRORS) for _ in range(400)]
-    assert np.mean([one.error for one in found]) == pytest.approx(np.std([one.value for one in found]), rel=0.12)
+    found = [
+        corrected_slope(moments_of(measured_causes(400, generator)), 0, 0, 1, (2,), ERRORS)
+        for _ in range(400)
+    ]
+    assert np.mean([one.error for one in found]) == pytest.approx(
+        np.std([one.value for one in found]), rel=0.12
+    )
 
 
 def test_more_error_than_variance_has_no_slope() -> None:
@@ -67,16 +78,23 @@ def table_with(error: float, seed: int) -> pd.DataFrame:
 
 
 def test_what_a_mismeasured_cause_leaves_is_not_claimed() -> None:
-    """Where Z is measured with an error, X stands for a part of it, in the context in which Z causes Y."""
+    """Where Z is measured with an error, X stands for a part of it, in the context in which Z
+    causes Y.
+    """
     listed = claimed = told = 0
     for seed in range(12):
         found = cc.discover(table_with(0.5, seed), "R", method="score-ac").changes(0, 1)
-        pairs = [frozenset(pair) for pair in found[["source", "target"]].itertuples(index=False, name=None)]
+        pairs = [
+            frozenset(pair)
+            for pair in found[["source", "target"]].itertuples(index=False, name=None)
+        ]
         about = found[[pair == {"X", "Y"} for pair in pairs]]
         listed += len(about) > 0
         claimed += int(about["claimed"].sum())
         told += int(found[[pair == {"Z", "Y"} for pair in pairs]]["claimed"].sum())
-        assert all("measured with errors" in reason for reason in about.loc[about["q"] <= 0.05, "reason"])
+        assert all(
+            "measured with errors" in reason for reason in about.loc[about["q"] <= 0.05, "reason"]
+        )
     assert listed >= 6
     assert claimed == 0
     assert told >= 9
@@ -89,7 +107,9 @@ def test_changes_of_exact_columns_are_still_claimed() -> None:
 
 
 def levels_claimed(error: float, shift: float, tables: int) -> tuple[int, int, int]:
-    """Z causes X, R and Y, and R moves Y by a shift: levels that are listed, claimed, and explained by errors."""
+    """Z causes X, R and Y, and R moves Y by a shift: levels that are listed, claimed, and explained
+    by errors.
+    """
     listed = claimed = explained = 0
     for seed in range(tables):
         generator = np.random.default_rng([seed, 77])

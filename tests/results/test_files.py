@@ -102,7 +102,9 @@ def test_other_files_are_refused(tmp_path, content, words):
 def test_an_infinite_statistic_comes_back(tmp_path):
     """Y has one value at each level of X, and so all the evidence that there can be."""
     levels = np.tile(["a", "b", "c"], 40)
-    values = pd.DataFrame({"X": levels, "Y": np.where(levels == "a", 1.0, 2.0), "R": np.repeat([0, 1], 60)})
+    values = pd.DataFrame(
+        {"X": levels, "Y": np.where(levels == "a", 1.0, 2.0), "R": np.repeat([0, 1], 60)}
+    )
     result = cc.discover(values, "R", method="pc-m", max_given=0, keep=["X", "Y"])
     assert np.isinf(result.tests()["statistic"]).any()
     result.save(tmp_path / "r.json")
@@ -143,8 +145,14 @@ def test_infinities_are_refused_even_if_they_are_signed(tmp_path, number):
 
 def naive_checksum(content):
     """A signature by somebody who lets JSON hold infinities."""
-    body = {key: value for key, value in content.items() if key not in ("format", "format_version", "checksum")}
-    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    body = {
+        key: value
+        for key, value in content.items()
+        if key not in ("format", "format_version", "checksum")
+    }
+    return hashlib.sha256(
+        json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
 
 
 def test_nothing_is_written_where_there_is_no_folder(tmp_path):

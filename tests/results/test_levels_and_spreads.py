@@ -1,4 +1,6 @@
-"""Levels and spreads that a context changes: naive twins, level and power, with lags, in words and from a file."""
+"""Levels and spreads that a context changes: naive twins, level and power, with lags, in words and
+from a file.
+"""
 
 import numpy as np
 import pandas as pd
@@ -11,14 +13,20 @@ from causalcontext.results.levels_and_spreads import level, spread
 
 
 def table(seed, what, rows=500, endogenous=False, noise="normal"):
-    """X and W cause Y, which causes Z; the context R changes the level of Y, the spread of its noise, or nothing."""
+    """X and W cause Y, which causes Z; the context R changes the level of Y, the spread of its
+    noise, or nothing.
+    """
     g = np.random.default_rng([seed, 3])
     x, w, late, soft = g.normal(size=(4, rows))
     b = x + soft > 0.0 if endogenous else g.random(rows) < 0.5
     own = g.standard_t(4, rows) / np.sqrt(2.0) if noise == "heavy" else g.normal(size=rows)
-    grows = np.exp(0.6 * x) if what == "cause" else np.where(b, 2.0, 1.0) if what == "spread" else 1.0
+    grows = (
+        np.exp(0.6 * x) if what == "cause" else np.where(b, 2.0, 1.0) if what == "spread" else 1.0
+    )
     y = x - w + own * grows + (1.2 * b if what == "level" else 0.0)
-    return pd.DataFrame({"X": x, "W": w, "Y": 50.0 + 3.0 * y, "Z": y + late, "R": np.where(b, "b", "a")})
+    return pd.DataFrame(
+        {"X": x, "W": w, "Y": 50.0 + 3.0 * y, "Z": y + late, "R": np.where(b, "b", "a")}
+    )
 
 
 def claims(found):
@@ -26,7 +34,9 @@ def claims(found):
 
 
 def naive_error(column, design, left):
-    """The larger of the usual and White's (HC3) standard error of the last coefficient of a regression."""
+    """The larger of the usual and White's (HC3) standard error of the last coefficient of a
+    regression.
+    """
     inverse = np.linalg.inv(design.T @ design)
     usual = np.sqrt(left @ left / (len(left) - design.shape[1]) * inverse[column, column])
     leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
@@ -35,14 +45,19 @@ def naive_error(column, design, left):
 
 
 def test_no_level_is_claimed_of_what_may_be_a_cause_of_the_context():
-    """A has no cause but R, so that the shape of its noise alone tells the direction; Y of `table` has others."""
+    """A has no cause but R, so that the shape of its noise alone tells the direction; Y of `table`
+    has others.
+    """
     g = np.random.default_rng(15)
     b = g.random(800) < 0.5
     a = 2.0 * b + g.normal(size=800)
     alone = pd.DataFrame({"A": a, "C": a + g.normal(size=800), "R": np.where(b, "b", "a")})
     first = cc.Knowledge(forbidden=[("A", "R")])
-    for rows, effect, known, kept in ((alone, "A", None, False), (alone, "A", first, True),
-                                      (table(1, "level"), "Y", None, True)):  # fmt: skip
+    for rows, effect, known, kept in (
+        (alone, "A", None, False),
+        (alone, "A", first, True),
+        (table(1, "level"), "Y", None, True),
+    ):
         found = cc.discover(rows, "R", method="score-ac", knowledge=known).changes("a", "b")
         assert (("R", effect, "level") in claims(found)) == kept
         assert found["reason"].str.startswith(f"{effect} may be a cause of R").any() != kept
@@ -53,19 +68,28 @@ def test_levels_of_many_contexts_and_of_thresholds_are_claimed():
     a, d, own, noise = g.normal(size=(4, 2400))
     r = g.integers(0, 6, 2400)
     b = 0.5 * d + own
-    for moves, context, two in ((r % 2, "R", (0, 1)), (a > 0.3, cc.threshold("A", 0.3), ("<= 0.3", "> 0.3"))):
+    for moves, context, two in (
+        (r % 2, "R", (0, 1)),
+        (a > 0.3, cc.threshold("A", 0.3), ("<= 0.3", "> 0.3")),
+    ):
         rows = pd.DataFrame({"A": a, "B": b, "C": 0.8 * b + 0.6 * d + 3.0 * moves + noise, "D": d})
         rows = rows.assign(R=r) if context == "R" else rows
         found = cc.discover(rows, context, method="score-ac").changes(*two)
-        assert "C" in {row.target for row in found.itertuples() if row.claimed and row.kind == "level"}
+        assert "C" in {
+            row.target for row in found.itertuples() if row.claimed and row.kind == "level"
+        }
 
 
 def test_no_spread_is_claimed_of_what_may_be_a_cause_of_the_context():
-    """Rows with one value of R have less of the spread of its cause A; the search has the link turned round here."""
+    """Rows with one value of R have less of the spread of its cause A; the search has the link
+    turned round here.
+    """
     g = np.random.default_rng(0)
     a = g.lognormal(size=400)
     b = a + g.normal(size=400) > 1.0
-    result = cc.discover(pd.DataFrame({"A": a, "C": a + g.normal(size=400), "R": np.where(b, "b", "a")}), "R")
+    result = cc.discover(
+        pd.DataFrame({"A": a, "C": a + g.normal(size=400), "R": np.where(b, "b", "a")}), "R"
+    )
     found = result.changes("a", "b")
     assert result.union.mark("R", "A") == "-->"
     assert found[found["kind"] == "spread"]["reason"].str.startswith("A may be a cause of R").all()
@@ -104,7 +128,9 @@ def test_the_difference_of_spreads_is_that_of_brown_and_forsythe_or_larger(seed)
     slopes = np.linalg.lstsq(plain, sizes, rcond=None)[0]
     t = slopes[1] / naive_error(1, plain, sizes - plain @ slopes)
     assert found.p == pytest.approx(2.0 * scipy.stats.t.sf(abs(t), 198), rel=1e-6)
-    assert found.p >= scipy.stats.levene(left[there], left[~there], center="median").pvalue * (1.0 - 1e-9)
+    assert found.p >= scipy.stats.levene(left[there], left[~there], center="median").pvalue * (
+        1.0 - 1e-9
+    )
 
 
 @pytest.mark.parametrize("method", ["score-ac", "pc-ac"])
@@ -119,7 +145,10 @@ def test_what_a_context_changes_is_claimed_and_nothing_else(what, size, method):
 
 
 def test_it_is_said_in_words_and_a_file_keeps_it(tmp_path):
-    for what, words in (("level", "R changes the level of Y"), ("spread", "R changes the spread of the noise of Y")):
+    for what, words in (
+        ("level", "R changes the level of Y"),
+        ("spread", "R changes the spread of the noise of Y"),
+    ):
         result = cc.discover(table(1, what, 800), "R", method="score-ac")
         assert words in result.explain("R", "Y")
         assert words in answer(result, [])
@@ -131,8 +160,15 @@ def test_it_is_said_in_words_and_a_file_keeps_it(tmp_path):
 
 def test_with_several_contexts_the_source_is_the_one_that_differs():
     g = np.random.default_rng(5)
-    r, s, x, own = g.integers(0, 2, 1200), g.integers(0, 2, 1200), g.normal(size=1200), g.normal(size=1200)
-    rows = pd.DataFrame({"X": x, "Y": x + own * np.where(s == 1, 2.2, 1.0) + 1.5 * r, "R": r, "S": s})
+    r, s, x, own = (
+        g.integers(0, 2, 1200),
+        g.integers(0, 2, 1200),
+        g.normal(size=1200),
+        g.normal(size=1200),
+    )
+    rows = pd.DataFrame(
+        {"X": x, "Y": x + own * np.where(s == 1, 2.2, 1.0) + 1.5 * r, "R": r, "S": s}
+    )
     result = cc.discover(rows, ["R", "S"], method="score-ac")
     assert claims(result.changes((0, 0), (1, 0))) == {("R", "Y", "level")}
     assert claims(result.changes((0, 0), (0, 1))) == {("S", "Y", "spread")}
@@ -140,7 +176,9 @@ def test_with_several_contexts_the_source_is_the_one_that_differs():
 
 def test_of_the_other_order_of_contexts_the_ratio_is_the_inverse():
     result = cc.discover(table(2, "spread", 800), "R", method="score-ac")
-    there, back = (result.changes(*pair).set_index("kind").loc["spread"] for pair in (("a", "b"), ("b", "a")))
+    there, back = (
+        result.changes(*pair).set_index("kind").loc["spread"] for pair in (("a", "b"), ("b", "a"))
+    )
     assert there["difference"] == pytest.approx(1.0 / back["difference"])
     assert there["p"] == pytest.approx(back["p"])
 
@@ -152,9 +190,15 @@ def test_with_lags_it_is_the_same(what):
     b = np.repeat(g.random(90) < 0.5, 10)
     for t in range(1, 900):
         x[t] = 0.5 * x[t - 1] + noise[0, t]
-        y[t] = 0.4 * y[t - 1] + 0.8 * x[t - 1] + noise[1, t] * (2.0 if b[t] and what == "spread" else 1.0)
+        y[t] = (
+            0.4 * y[t - 1]
+            + 0.8 * x[t - 1]
+            + noise[1, t] * (2.0 if b[t] and what == "spread" else 1.0)
+        )
         y[t] += 1.5 * (b[t] and what == "level")
-    result = cc.discover(pd.DataFrame({"X": x, "Y": y, "R": np.where(b, "b", "a")}), "R", lags=1, method="score-ac")
+    result = cc.discover(
+        pd.DataFrame({"X": x, "Y": y, "R": np.where(b, "b", "a")}), "R", lags=1, method="score-ac"
+    )
     assert {(target, kind) for _, target, kind in claims(result.changes("a", "b"))} == {("Y", what)}
 
 

@@ -1,4 +1,6 @@
-"""Draws of orders, sub-models and coefficients against sums over all of them, and the intervals that follow."""
+"""Draws of orders, sub-models and coefficients against sums over all of them, and the intervals
+that follow.
+"""
 
 from dataclasses import replace
 from itertools import permutations, product
@@ -25,7 +27,9 @@ NAMES = ["X", "Y", "Z", "R"]
 
 
 def table(n=150, seed=0):
-    """R follows X weakly; it changes what X does to Y; Z follows Y. Few rows, so that no order is sure."""
+    """R follows X weakly; it changes what X does to Y; Z follows Y. Few rows, so that no order is
+    sure.
+    """
     rng = np.random.default_rng(seed)
     x = 3.0 + rng.normal(size=n)
     r = (0.4 * x + rng.normal(size=n) > 1.3).astype(int)
@@ -44,7 +48,9 @@ def result(rows):
 
 
 def naive_orders(best, needs):
-    """The probability of every order: of a node before R the pooled score, after it the best of all its models."""
+    """The probability of every order: of a node before R the pooled score, after it the best of all
+    its models.
+    """
     nodes, scores = best.shape[1], {}
     for order in permutations(range(nodes)):
         total = 0.0
@@ -71,13 +77,19 @@ def test_orders_are_drawn_as_often_as_their_scores_say(rows):
     found = dict.fromkeys(wanted, 0.0)
     for order in drawn.tolist():
         found[tuple(order)] += 1 / len(drawn)
-    assert max(wanted.values()) < 0.6  # several orders are possible, or this test would show nothing
+    assert (
+        max(wanted.values()) < 0.6
+    )  # several orders are possible, or this test would show nothing
     for order, probability in wanted.items():
-        assert found[order] == pytest.approx(probability, abs=4.5 * np.sqrt(probability / len(drawn)) + 1e-4)
+        assert found[order] == pytest.approx(
+            probability, abs=4.5 * np.sqrt(probability / len(drawn)) + 1e-4
+        )
 
 
 def naive_likelihood(rows, effect, causes, groups):
-    """The Gaussian log-likelihood of a regression with an intercept for every group, without its constant."""
+    """The Gaussian log-likelihood of a regression with an intercept for every group, without its
+    constant.
+    """
     design = np.column_stack(
         [*((groups == one).astype(float) for one in np.unique(groups)), *(rows[c] for c in causes)]
     )
@@ -87,9 +99,15 @@ def naive_likelihood(rows, effect, causes, groups):
 
 
 def naive_models(rows, effect, before, after_context, price):
-    """(probability, causes by context, whether the context is read) of every sub-model of one variable."""
-    sets = [some for size in range(len(before) + 1) for some in product(*[[c] for c in before[:size]])]
-    sets = [tuple(c for k, c in enumerate(before) if mask >> k & 1) for mask in range(1 << len(before))]
+    """(probability, causes by context, whether the context is read) of every sub-model of one
+    variable.
+    """
+    sets = [
+        some for size in range(len(before) + 1) for some in product(*[[c] for c in before[:size]])
+    ]
+    sets = [
+        tuple(c for k, c in enumerate(before) if mask >> k & 1) for mask in range(1 << len(before))
+    ]
     one, found = np.zeros(len(rows)), []
 
     def weight(some, causes, groups):
@@ -103,11 +121,16 @@ def naive_models(rows, effect, before, after_context, price):
             found.append((weight(rows, causes, rows["R"].to_numpy()), (causes, causes), True))
         parts = [rows[rows["R"] == r] for r in (0, 1)]
         for first, second in product(sets, sets):
-            apart = [weight(part, own, np.zeros(len(part))) for part, own in zip(parts, (first, second), strict=True)]
+            apart = [
+                weight(part, own, np.zeros(len(part)))
+                for part, own in zip(parts, (first, second), strict=True)
+            ]
             found.append((sum(apart), (first, second), True))
     weights = np.array([one for one, _, _ in found])
     share = np.exp(weights - weights.max())
-    return [(p, causes, reads) for p, (_, causes, reads) in zip(share / share.sum(), found, strict=True)]
+    return [
+        (p, causes, reads) for p, (_, causes, reads) in zip(share / share.sum(), found, strict=True)
+    ]
 
 
 def test_edges_are_as_probable_as_the_sum_over_all_sub_models_of_all_orders_says(rows, result):
@@ -135,11 +158,17 @@ def test_edges_are_as_probable_as_the_sum_over_all_sub_models_of_all_orders_says
 
 def test_coefficients_are_drawn_from_their_t_distribution():
     rows = table(n=14, seed=3)
-    found = cc.discover(rows.drop(columns="R"), method="score-ac", knowledge=cc.Knowledge(required=[("X", "Y")]))
-    draws = EffectDraws(found, OrderDraws(np.tile([0, 1, 2], (40_000, 1)), np.zeros((40_000, 0, 3), dtype=bool)))
+    found = cc.discover(
+        rows.drop(columns="R"), method="score-ac", knowledge=cc.Knowledge(required=[("X", "Y")])
+    )
+    draws = EffectDraws(
+        found, OrderDraws(np.tile([0, 1, 2], (40_000, 1)), np.zeros((40_000, 0, 3), dtype=bool))
+    )
     drawn = draws.totals[:, 0, 0, 1]
     fit = stats.linregress(rows["X"], rows["Y"])
-    assert stats.kstest((drawn - fit.slope) / fit.stderr, stats.t(12).cdf).statistic < 0.012  # normal: .02 and more
+    assert (
+        stats.kstest((drawn - fit.slope) / fit.stderr, stats.t(12).cdf).statistic < 0.012
+    )  # normal: .02 and more
 
 
 def test_totals_are_sums_over_paths_and_a_draw_with_y_before_x_has_none(result):
@@ -155,13 +184,18 @@ def test_totals_are_sums_over_paths_and_a_draw_with_y_before_x_has_none(result):
 
 def test_effects_have_the_intervals_of_the_draws_and_hold_the_estimate(result):
     found, given = result.effects(), result.effects(intervals="graph")
-    assert set(found["intervals"]) == {"mixture", "given this graph"}  # the effect of R is not drawn
+    assert set(found["intervals"]) == {
+        "mixture",
+        "given this graph",
+    }  # the effect of R is not drawn
     assert set(given["intervals"]) == {"given this graph"}
     for name in ("x", "y", "context", "versus", "effect", "direct", "values"):
         pd.testing.assert_series_equal(found[name], given[name])
     drawn = found[found["intervals"] == "mixture"]
     assert ((drawn["low"] <= drawn["effect"]) & (drawn["effect"] <= drawn["high"])).all()
-    row = drawn[(drawn["x"] == "X") & (drawn["y"] == "Y") & (drawn["context"] == 1) & drawn["versus"].isna()].iloc[0]
+    row = drawn[
+        (drawn["x"] == "X") & (drawn["y"] == "Y") & (drawn["context"] == 1) & drawn["versus"].isna()
+    ].iloc[0]
     low, high = np.quantile(result.effect_draws.totals[:, 1, 0, 1], [0.01, 0.99])
     assert (row["low"], row["high"]) == (min(low, row["effect"]), max(high, row["effect"]))
 
@@ -175,7 +209,9 @@ def test_an_absent_edge_is_not_zero_for_sure(result):
 def test_loaded_results_answer_the_same(result, tmp_path):
     result.save(tmp_path / "r.json")
     again = cc.load(tmp_path / "r.json")
-    drawn = result.effects()["intervals"] == "mixture"  # the others have classical errors without rows
+    drawn = (
+        result.effects()["intervals"] == "mixture"
+    )  # the others have classical errors without rows
     pd.testing.assert_frame_equal(again.effects()[drawn], result.effects()[drawn])
     pd.testing.assert_frame_equal(again.edges(), result.edges())
     pd.testing.assert_frame_equal(again.probabilities(), result.probabilities())
@@ -191,11 +227,14 @@ def test_probabilities_of_edges_and_directions(result):
     assert len(cc.discover(table(), context="R", method="pc-ac").probabilities()) == 0
 
 
-@pytest.mark.parametrize(("asked", "words"), [
-    ({"intervals": "mix"}, "intervals"),
-    ({"intervals": "mixture", "errors": "classical"}, "errors are classical"),
-    ({"intervals": "graph", "samples": 30}, "not for samples"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"intervals": "mix"}, "intervals"),
+        ({"intervals": "mixture", "errors": "classical"}, "errors are classical"),
+        ({"intervals": "graph", "samples": 30}, "not for samples"),
+    ],
+)
 def test_options_that_cannot_be_used_are_refused(result, asked, words):
     with pytest.raises(cc.CausalContextError, match=words):
         result.effects("X", "Y", **asked)
@@ -211,14 +250,26 @@ def test_results_without_draws_say_why(rows):
 
 
 def test_a_column_with_a_value_that_stands_out_has_no_draws():
-    """They are of lines with noise: after a search that knew of the zeros of rain, they denied its arrows."""
+    """They are of lines with noise: after a search that knew of the zeros of rain, they denied its
+    arrows.
+    """
     random, context = np.random.default_rng(6), (np.sin(np.arange(500) / 20) > 0).astype(int)
     warm = random.normal(size=500)
     wet = random.random(500) < 1 / (1 + np.exp(-warm))
     rain = np.where(wet, np.exp(0.5 * warm + 0.3 * context + 0.4 * random.normal(size=500)), 0.0)
-    table = pd.DataFrame({"warm": warm, "rain": rain, "soil": 0.6 * rain + 0.5 * random.normal(size=500), "R": context})
+    table = pd.DataFrame(
+        {
+            "warm": warm,
+            "rain": rain,
+            "soil": 0.6 * rain + 0.5 * random.normal(size=500),
+            "R": context,
+        }
+    )
     result = cc.discover(table, "R")
-    assert result.effect_draws == "not yet with columns of few values, or of which one value stands out"
+    assert (
+        result.effect_draws
+        == "not yet with columns of few values, or of which one value stands out"
+    )
     assert result.edges()["p_direction"].isna().all()
 
 
@@ -231,11 +282,15 @@ def test_knowledge_holds_in_every_draw(rows):
 
 @pytest.mark.slow
 def test_intervals_over_draws_cover_and_still_claim_signs():
-    """The level (above .93 of the true effects) and the power (a third of the signs at least, hardly any false)."""
+    """The level (above .93 of the true effects) and the power (a third of the signs at least,
+    hardly any false).
+    """
     inside, signs = [], []
     for seed in range(52_000, 52_025):
         model = random_model(nodes=8, density=0.4, seed=seed)
-        found = cc.discover(model.sample(500, seed=seed), context=model.context_name, method="score-ac").effect_draws
+        found = cc.discover(
+            model.sample(500, seed=seed), context=model.context_name, method="score-ac"
+        ).effect_draws
         held = model.coefficients.copy()
         held[:, :, model.context] = 0.0
         truth = np.linalg.inv(np.eye(8) - held)
@@ -262,10 +317,14 @@ def test_a_picture_has_the_probabilities(result):
 
 
 def test_graphs_are_drawn_with_lines_where_a_shared_bend_hardly_beats_slopes_by_context():
-    """By chance a hinge takes the place of lines by context here: taken as given, the graph claimed false signs."""
+    """By chance a hinge takes the place of lines by context here: taken as given, the graph claimed
+    false signs.
+    """
     weak = (-0.3, -0.2, -0.1, 0.1, 0.2, 0.3)
     model = random_model(nodes=8, density=0.4, seed=84003, coefficients=weak)
-    found = cc.discover(model.sample(1000, seed=84003), context=model.context_name, method="score-ac", seed=84003)
+    found = cc.discover(
+        model.sample(1000, seed=84003), context=model.context_name, method="score-ac", seed=84003
+    )
     assert found.evidence.curved
     assert isinstance(found.effect_draws, EffectDraws)
 
@@ -276,7 +335,9 @@ def test_strong_effects_have_the_middle_95_percent_and_weak_ones_98(rows, result
         drawn = rng.normal(size, 1.0, size=(500, 2, 4, 4))
         draws.__dict__["totals"] = drawn
         _, low, high, _ = draws.spread(0, 1, 0, -1, 0.95)
-        assert np.mean((drawn[:, 0, 0, 1] < low) | (drawn[:, 0, 0, 1] > high)) == pytest.approx(share, abs=0.005)
+        assert np.mean((drawn[:, 0, 0, 1] < low) | (drawn[:, 0, 0, 1] > high)) == pytest.approx(
+            share, abs=0.005
+        )
         _, low, high, _ = draws.spread(0, 1, 0, 1, 0.95)  # differences are always careful
         apart = drawn[:, 0, 0, 1] - drawn[:, 1, 0, 1]
         assert np.mean((apart < low) | (apart > high)) == pytest.approx(0.02, abs=0.005)

@@ -1,4 +1,6 @@
-"""The reason for a missing link names what blocks it and what conditioning opens, and both are true of the graph."""
+"""The reason for a missing link names what blocks it and what conditioning opens, and both are true
+of the graph.
+"""
 
 import numpy as np
 import pytest
@@ -19,8 +21,9 @@ def test_the_flagship_sentence(soil):
     """Rain and radiation both decide how wet the soil is, and the soil is what the contexts are."""
     (line,) = soil.explain("precipitation", "radiation").split("\n")
     rest = (
-        "precipitation and radiation are independent overall, but dependent within contexts, since both cause soil "
-        "and conditioning on a common effect links its causes; the link would lower the score of the model by"
+        "precipitation and radiation are independent overall, but dependent within contexts, since"
+        " both cause soil and conditioning on a common effect links its causes; the link would"
+        " lower the score of the model by"
     )
     assert line.startswith(f"absent in dry and wet: {rest}")
     apart = explained(soil, "precipitation", "radiation", apart=True)
@@ -33,7 +36,9 @@ def test_contexts_of_which_the_same_is_said_share_a_line():
     a = random.standard_normal(300)
     table = {"A": a, "B": a + random.standard_normal(300), "R": np.arange(300) % 3}
     result = cc.discover(table, "R", method="score-ac")
-    linked, empty = (cc.Graph.from_edges(result.names, edges) for edges in ([("A", "B", "-->")], []))
+    linked, empty = (
+        cc.Graph.from_edges(result.names, edges) for edges in ([("A", "B", "-->")], [])
+    )
     given = result.with_graphs({0: linked, 1: empty, 2: linked})
     lines = given.explain("A", "B").split("\n")
     assert [line.split(":")[0] for line in lines] == ["present in 0 and 2 (A --> B)", "absent in 1"]
@@ -42,9 +47,16 @@ def test_contexts_of_which_the_same_is_said_share_a_line():
 
 
 def test_a_chain_is_blocked(soil):
-    assert "every path between them is blocked by radiation; the link would" in soil.explain("soil", "temperature")
-    assert "every path between them is blocked by soil; " in soil.explain("precipitation", "runoff").split("\n")[0]
-    assert "blocked" not in soil.explain("precipitation", "runoff").split("\n")[1]  # where the link is present
+    assert "every path between them is blocked by radiation; the link would" in soil.explain(
+        "soil", "temperature"
+    )
+    assert (
+        "every path between them is blocked by soil; "
+        in soil.explain("precipitation", "runoff").split("\n")[0]
+    )
+    assert (
+        "blocked" not in soil.explain("precipitation", "runoff").split("\n")[1]
+    )  # where the link is present
 
 
 def with_graph(result, edges):
@@ -52,20 +64,49 @@ def with_graph(result, edges):
     return result.with_graphs(dict.fromkeys(result.contexts, graph))
 
 
-@pytest.mark.parametrize(("edges", "words"), [
-    ([], "no path between them is open: neither acts on the other, and they have no common cause"),
-    ([("A", "C", "-->"), ("C", "B", "-->")], "every path between them is blocked by C"),
-    ([("A", "R", "-->"), ("B", "R", "-->")], "{x} and {y} are independent overall, but dependent within "
-     "contexts, since both cause R and conditioning on a common effect links its causes"),
-    ([("A", "C", "-->"), ("B", "C", "-->"), ("C", "R", "-->")], "{x} and {y} are independent overall, but dependent "
-     "within contexts, since both lead to R and conditioning on a common effect links its causes"),
-    ([("A", "C", "-->"), ("C", "B", "-->"), ("A", "R", "-->"), ("B", "R", "-->")],
-     "every path between them is blocked by C, and one is opened by conditioning on R as well"),
-    ([("A", "C", "-->"), ("B", "C", "-->")], "no path between them is open: neither acts on the other, and they have "
-     "no common cause"),
-    ([("R", "A", "-->"), ("R", "B", "-->")], "every path between them is blocked by R"),
-    ([("A", "C", "o-o"), ("C", "B", "o-o")], "every path between them is blocked by C"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("edges", "words"),
+    [
+        (
+            [],
+            (
+                "no path between them is open: neither acts on the other, and they have no common"
+                " cause"
+            ),
+        ),
+        ([("A", "C", "-->"), ("C", "B", "-->")], "every path between them is blocked by C"),
+        (
+            [("A", "R", "-->"), ("B", "R", "-->")],
+            (
+                "{x} and {y} are independent overall, but dependent within "
+                "contexts, since both cause R and conditioning on a common effect links its causes"
+            ),
+        ),
+        (
+            [("A", "C", "-->"), ("B", "C", "-->"), ("C", "R", "-->")],
+            (
+                "{x} and {y} are independent overall, but dependent within contexts, since both"
+                " lead to R and conditioning on a common effect links its causes"
+            ),
+        ),
+        (
+            [("A", "C", "-->"), ("C", "B", "-->"), ("A", "R", "-->"), ("B", "R", "-->")],
+            (
+                "every path between them is blocked by C, and one is opened by conditioning on R as"
+                " well"
+            ),
+        ),
+        (
+            [("A", "C", "-->"), ("B", "C", "-->")],
+            (
+                "no path between them is open: neither acts on the other, and they have "
+                "no common cause"
+            ),
+        ),
+        ([("R", "A", "-->"), ("R", "B", "-->")], "every path between them is blocked by R"),
+        ([("A", "C", "o-o"), ("C", "B", "o-o")], "every path between them is blocked by C"),
+    ],
+)
 def test_every_structure_has_its_words(edges, words):
     random = np.random.default_rng(0)
     table = {name: random.standard_normal(80) for name in "ABC"} | {"R": random.integers(0, 2, 80)}

@@ -19,14 +19,21 @@ def wrong_cells_of_row(row, mean, covariance):
     q, left = len(row), list(range(len(row)))
     if distance(row, mean, covariance, left) <= scipy.stats.chi2.isf(0.001, q):
         return []
-    while distance(row, mean, covariance, left) > scipy.stats.chi2.isf(0.01, len(left)) and q - len(left) <= q // 2:
-        rests = {cell: distance(row, mean, covariance, [j for j in left if j != cell]) for cell in left}
+    while (
+        distance(row, mean, covariance, left) > scipy.stats.chi2.isf(0.01, len(left))
+        and q - len(left) <= q // 2
+    ):
+        rests = {
+            cell: distance(row, mean, covariance, [j for j in left if j != cell]) for cell in left
+        }
         cell = min(rests, key=rests.get)
         if distance(row, mean, covariance, left) - rests[cell] <= scipy.stats.chi2.isf(0.001, 1):
             break
         left.remove(cell)
     gone = [j for j in range(q) if j not in left]
-    far = len(gone) > 0 and distance(row, mean, covariance, left) > scipy.stats.chi2.isf(0.001, len(left))
+    far = len(gone) > 0 and distance(row, mean, covariance, left) > scipy.stats.chi2.isf(
+        0.001, len(left)
+    )
     return list(range(q)) if far or len(gone) > q / 2 else gone
 
 
@@ -42,7 +49,9 @@ def completed(row, mean, covariance, gone):
 
 
 def flag(values, passes=3):
-    """Flags of rows of one context, and all values with what is expected in place of flagged ones."""
+    """Flags of rows of one context, and all values with what is expected in place of flagged
+    ones.
+    """
     centre = np.median(values, axis=0)
     spread = scipy.stats.median_abs_deviation(values, axis=0, scale="normal")
     z, q = (values - centre) / spread, values.shape[1]
@@ -54,7 +63,9 @@ def flag(values, passes=3):
         full = np.array([row for row, _ in rows])
         if step < passes - 1 and any(gone):
             mean = full.mean(axis=0)
-            covariance = np.cov(full, rowvar=False, bias=True) + sum(lacking for _, lacking in rows) / len(z)
+            covariance = np.cov(full, rowvar=False, bias=True) + sum(
+                lacking for _, lacking in rows
+            ) / len(z)
             covariance += 1e-6 * np.eye(q)
     wrong = np.zeros(values.shape, dtype=bool)
     for i, cells in enumerate(gone):
@@ -63,11 +74,17 @@ def flag(values, passes=3):
 
 
 def dependence(away, wrong):
-    """The largest mean normal score of one column, or of its sizes, where another one has single flags."""
+    """The largest mean normal score of one column, or of its sizes, where another one has single
+    flags.
+    """
     largest = 0.0
     for j in range(away.shape[1]):
         for k in set(range(away.shape[1])) - {j}:
-            here = [i for i in range(len(away)) if wrong[i, j] and not wrong[i].all() and not wrong[i, k]]
+            here = [
+                i
+                for i in range(len(away))
+                if wrong[i, j] and not wrong[i].all() and not wrong[i, k]
+            ]
             for column in (away[:, k], np.abs(away[:, k])) if len(here) >= 5 else ():
                 scores = scipy.stats.norm.ppf((scipy.stats.rankdata(column) - 0.5) / len(column))
                 largest = max(largest, abs(scores[here].mean()) * np.sqrt(len(here)))
@@ -75,7 +92,9 @@ def dependence(away, wrong):
 
 
 def names(wrong):
-    """The logarithms of the numbers of choices of rows and of single cells, and of how many there may be."""
+    """The logarithms of the numbers of choices of rows and of single cells, and of how many there
+    may be.
+    """
     n, q = wrong.shape
     rows = sum(row.all() for row in wrong)
     single = sum(int(row.sum()) for row in wrong if not row.all())

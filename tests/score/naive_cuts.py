@@ -16,7 +16,11 @@ def best_columns(offered: list[np.ndarray], y: np.ndarray) -> float:
     """The score after adding or dropping one column at a time while that pays."""
     chosen: list[int] = []
     while True:
-        moves = [[*chosen, j] for j in range(len(offered)) if j not in chosen and _is_new(offered, chosen, j)]
+        moves = [
+            [*chosen, j]
+            for j in range(len(offered))
+            if j not in chosen and _is_new(offered, chosen, j)
+        ]
         moves += [[k for k in chosen if k != j] for j in chosen]
         scores = [score([offered[j] for j in move], y) for move in moves]
         if not moves or max(scores) <= score([offered[j] for j in chosen], y) + 1e-7:
@@ -29,9 +33,13 @@ def _is_new(offered: list[np.ndarray], chosen: list[int], j: int) -> bool:
     return residual_sum([offered[k] for k in chosen], offered[j]) > 1e-6 * float(own @ own)
 
 
-def score_with_cut(fixed: np.ndarray, above: np.ndarray, x: np.ndarray, y: np.ndarray, cut: float) -> float:
+def score_with_cut(
+    fixed: np.ndarray, above: np.ndarray, x: np.ndarray, y: np.ndarray, cut: float
+) -> float:
     return best_columns([*fixed, *(above * (x > cut))], y)
 
 
-def likelihood_with_cut(fixed: np.ndarray, above: np.ndarray, x: np.ndarray, y: np.ndarray, cut: float) -> float:
+def likelihood_with_cut(
+    fixed: np.ndarray, above: np.ndarray, x: np.ndarray, y: np.ndarray, cut: float
+) -> float:
     return -0.5 * len(y) * np.log(residual_sum([*fixed, *(above * (x > cut))], y))

@@ -10,7 +10,9 @@ KNOTS = (-1.5, -0.75, 0.0, 0.75, 1.5)
 
 def features(u, level):
     rows = [u, u**2, np.log(np.cosh(u)), u * np.exp(-(u**2) / 2)]
-    return np.stack(rows if level == 1 else [*rows, *(np.where(u > k, (u - k) ** 2, 0.0) for k in KNOTS)])
+    return np.stack(
+        rows if level == 1 else [*rows, *(np.where(u > k, (u - k) ** 2, 0.0) for k in KNOTS)]
+    )
 
 
 def mean_log_density(u, level, low, high):
@@ -33,7 +35,9 @@ def mean_log_density(u, level, low, high):
 
 
 def density_gain(residual):
-    """What the best of all densities gains over the Gaussian one, its price paid at the plain BIC."""
+    """What the best of all densities gains over the Gaussian one, its price paid at the plain
+    BIC.
+    """
     n = len(residual)
     u = (residual - residual.mean()) / residual.std()
     spare = (u.max() - u.min()) / n

@@ -7,7 +7,9 @@ from scipy.special import log_softmax
 Floats = NDArray[np.float64]
 
 
-def naive_logit(design: Floats, codes: NDArray[np.int64], classes: int, slopes: Floats) -> tuple[float, Floats, Floats]:
+def naive_logit(
+    design: Floats, codes: NDArray[np.int64], classes: int, slopes: Floats
+) -> tuple[float, Floats, Floats]:
     """Value, gradient and negative Hessian; `design` has a column for every row of the table."""
     by_class = np.vstack([slopes.reshape(classes - 1, -1), np.zeros(len(design))])
     value, gradient, curvature = 0.0, np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))

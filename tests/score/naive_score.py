@@ -44,15 +44,24 @@ def context_score(values, codes, parents, penalty, ridge=1e-2):
         return eta[np.arange(n), codes] - np.log(np.sum(np.exp(eta), axis=1))
 
     def loss(slopes):
-        return -log_likelihoods(slopes).sum() + 0.5 * ridge * np.sum(slopes.reshape(k - 1, -1)[:, 1:] ** 2)
+        return -log_likelihoods(slopes).sum() + 0.5 * ridge * np.sum(
+            slopes.reshape(k - 1, -1)[:, 1:] ** 2
+        )
 
-    best = minimize(loss, np.zeros((k - 1) * design.shape[1]), method="BFGS", options={"gtol": 1e-8, "maxiter": 5000})
+    best = minimize(
+        loss,
+        np.zeros((k - 1) * design.shape[1]),
+        method="BFGS",
+        options={"gtol": 1e-8, "maxiter": 5000},
+    )
     likelihood = log_likelihoods(best.x).sum()
     return likelihood - 0.5 * penalty * math.log(n) * (k - 1) * design.shape[1]
 
 
 def logit_likelihood(columns, codes, ridge=1e-2):
-    """The log-likelihood of a multinomial logit with many classes, by a general optimiser that knows the gradient."""
+    """The log-likelihood of a multinomial logit with many classes, by a general optimiser that
+    knows the gradient.
+    """
     n, k = len(columns), int(codes.max()) + 1
     design, own = np.column_stack([np.ones(n), columns]), np.eye(k)[codes]
 
@@ -70,7 +79,13 @@ def logit_likelihood(columns, codes, ridge=1e-2):
         return 0.5 * ridge * np.sum(free**2) - likelihood(slopes), -gradient.ravel()
 
     start = np.zeros((k - 1) * design.shape[1])
-    best = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 3000, "ftol": 1e-14, "gtol": 1e-6})
+    best = minimize(
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 3000, "ftol": 1e-14, "gtol": 1e-6},
+    )
     return likelihood(best.x)
 
 
@@ -78,8 +93,14 @@ def wilks_gain(values, codes, parents):
     """The log-likelihood ratio of a linear discriminant: -n/2 log(|within| / |total|)."""
     chosen = values[:, list(parents)]
     centred = chosen - chosen.mean(axis=0)
-    inside = np.vstack([chosen[codes == r] - chosen[codes == r].mean(axis=0) for r in np.unique(codes)])
-    return -0.5 * len(values) * math.log(np.linalg.det(inside.T @ inside) / np.linalg.det(centred.T @ centred))
+    inside = np.vstack(
+        [chosen[codes == r] - chosen[codes == r].mean(axis=0) for r in np.unique(codes)]
+    )
+    return (
+        -0.5
+        * len(values)
+        * math.log(np.linalg.det(inside.T @ inside) / np.linalg.det(centred.T @ centred))
+    )
 
 
 def partitions(items):
@@ -96,11 +117,15 @@ def partitions(items):
 
 
 def subsets(items):
-    return [chosen for size in range(len(items) + 1) for chosen in itertools.combinations(items, size)]
+    return [
+        chosen for size in range(len(items) + 1) for chosen in itertools.combinations(items, size)
+    ]
 
 
 class SmallProblem:
-    """Every model of a small table: orders per context with the same beginning up to the context, best subsets."""
+    """Every model of a small table: orders per context with the same beginning up to the context,
+    best subsets.
+    """
 
     def __init__(self, values, codes, penalty, context_parent_score):
         self.values, self.codes, self.penalty = values, codes, penalty
@@ -109,10 +134,14 @@ class SmallProblem:
         self._memory = {}
 
     def best_regression(self, node, contexts, candidates):
-        """Best score and parents of a node on the rows of some contexts; `contexts` None means shifted."""
+        """Best score and parents of a node on the rows of some contexts; `contexts` None means
+        shifted.
+        """
         key = (node, contexts, candidates)
         if key not in self._memory:
-            self._memory[key] = max((self._score(node, contexts, chosen), chosen) for chosen in subsets(candidates))
+            self._memory[key] = max(
+                (self._score(node, contexts, chosen), chosen) for chosen in subsets(candidates)
+            )
         return self._memory[key]
 
     def _score(self, node, contexts, chosen):
@@ -121,12 +150,16 @@ class SmallProblem:
             if contexts is None:
                 score = shifted_score(self.values, self.codes, node, chosen, self.penalty)
             else:
-                score = local_score(self.values[np.isin(self.codes, contexts)], node, chosen, self.penalty)
+                score = local_score(
+                    self.values[np.isin(self.codes, contexts)], node, chosen, self.penalty
+                )
             self._memory[key] = score
         return self._memory[key]
 
     def best_node(self, node, before, after_context):
-        """Best score of a node, and its parents by context; `before[r]` are the nodes before it in context r."""
+        """Best score of a node, and its parents by context; `before[r]` are the nodes before it in
+        context r.
+        """
         everything = tuple(range(self.k))
 
         def candidates(contexts):
@@ -139,14 +172,19 @@ class SmallProblem:
             options.append((score, True, (parents,) * self.k))
             for blocks in partitions(list(everything)):
                 if len(blocks) > 1:
-                    fits = {block: self.best_regression(node, block, candidates(block)) for block in blocks}
+                    fits = {
+                        block: self.best_regression(node, block, candidates(block))
+                        for block in blocks
+                    }
                     of = {r: fits[block][1] for block in blocks for r in block}
                     total = sum(score for score, _ in fits.values())
                     options.append((total, True, tuple(of[r] for r in everything)))
         return max(options)
 
     def models(self):
-        """(score, context parents, children of the context, parents by node and context) for all orders."""
+        """(score, context parents, children of the context, parents by node and context) for all
+        orders.
+        """
         for prefix_size in range(self.p + 1):
             for prefix in itertools.permutations(range(self.p), prefix_size):
                 rest = [node for node in range(self.p) if node not in prefix]

@@ -24,7 +24,9 @@ def model_table(rows, seed, **design):
 
 
 def curved_table(rows, seed, contexts=2):
-    """Squares, absolute values, a step and skewed noise; the context follows A, and D changes with it."""
+    """Squares, absolute values, a step and skewed noise; the context follows A, and D changes with
+    it.
+    """
     generator = np.random.default_rng([seed, rows])
     a, noise = generator.normal(size=rows) + 3.0, generator.normal(size=(3, rows))
     b = (a - 3.0) ** 2 + 0.6 * noise[0]
@@ -36,7 +38,9 @@ def curved_table(rows, seed, contexts=2):
 
 
 def kinds_table(rows, seed):
-    """A number, a category of three levels, an ordered column of four, a count; the context is an effect of N."""
+    """A number, a category of three levels, an ordered column of four, a count; the context is an
+    effect of N.
+    """
     generator = np.random.default_rng([seed, rows])
     n = generator.normal(size=rows)
     latent = 1.5 * n + generator.logistic(size=rows)
@@ -47,7 +51,9 @@ def kinds_table(rows, seed):
     kind = np.argmax(odds + generator.gumbel(size=odds.shape), axis=0)
     count = generator.poisson(np.exp(0.4 + 0.8 * (kind == 1)))
     code = (n + 0.3 * generator.normal(size=rows) > 0).astype(int)
-    return pd.DataFrame({"N": n, "O": ordered, "K": np.array(list("abc"))[kind], "M": count, "R": code})
+    return pd.DataFrame(
+        {"N": n, "O": ordered, "K": np.array(list("abc"))[kind], "M": count, "R": code}
+    )
 
 
 def design_of(table, context="R", curves=True, **options):
@@ -55,7 +61,9 @@ def design_of(table, context="R", curves=True, **options):
 
 
 def workspace_of(design, curves=True, densities=True):
-    """A workspace with all sets of contexts as blocks: block `mask - 1`, then the shifted and the mixed one."""
+    """A workspace with all sets of contexts as blocks: block `mask - 1`, then the shifted and the
+    mixed one.
+    """
     blocks = [
         *design.pooled(range(1, design.everything + 1)),
         *(block for q in range(len(design.data.readers)) for block in design.changing(q)),
@@ -71,9 +79,13 @@ def searched(table, how, curves=False, context="R", seed=0, **options):
 
 
 def fits_of(workspace, tasks, candidates):
-    """Scores and chosen columns of (block, node) with some candidates, which are system variables."""
+    """Scores and chosen columns of (block, node) with some candidates, which are system
+    variables.
+    """
     offered = np.zeros((len(tasks), workspace.design.data.candidates), dtype=bool)
-    offered[:, : workspace.design.data.responses] = np.array(candidates)[:, : workspace.design.data.responses]
+    offered[:, : workspace.design.data.responses] = np.array(candidates)[
+        :, : workspace.design.data.responses
+    ]
     scores, _, sets = workspace.fit(tasks, offered)
     return scores, [columns.tolist() for columns in sets]
 

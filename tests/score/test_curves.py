@@ -14,7 +14,10 @@ from marks import rest_slow
 
 def marks_by_name(result):
     names = sorted(result.names)
-    return {value: [[graph.mark(x, y) for y in names] for x in names] for value, graph in result.graphs.items()}
+    return {
+        value: [[graph.mark(x, y) for y in names] for x in names]
+        for value, graph in result.graphs.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,13 @@ def test_curved_mechanisms_are_found_and_directed(curved):
 
 def test_columns_of_all_kinds_are_found(kinds):
     links = {(edge.source, edge.target): edge.mark for edge in kinds.union.edges}
-    assert {tuple(sorted(pair)) for pair in links} == {("N", "O"), ("K", "N"), ("K", "O"), ("K", "M"), ("N", "R")}
+    assert {tuple(sorted(pair)) for pair in links} == {
+        ("N", "O"),
+        ("K", "N"),
+        ("K", "O"),
+        ("K", "M"),
+        ("N", "R"),
+    }
     assert links["N", "R"] == "-->"
     assert kinds.evidence.mechanisms.equation(kinds.names.index("O"), 0).kind == "ordered"
 
@@ -49,13 +58,22 @@ def test_workers_columns_and_units_do_not_matter(make, how):
     result = cc.discover(rows, "R", method="score-ac", search=how)
     assert cc.discover(rows, "R", method="score-ac", search=how, n_jobs=2) == result
     shuffled = rows[np.random.default_rng(0).permutation(rows.columns)]
-    assert marks_by_name(cc.discover(shuffled, "R", method="score-ac", search=how)) == marks_by_name(result)
-    scaled = rows.assign(**{name: 1000.0 * rows[name] - 7.0 for name in ("A", "B", "N") if name in rows})
-    assert marks_by_name(cc.discover(scaled, "R", method="score-ac", search=how)) == marks_by_name(result)
+    assert marks_by_name(
+        cc.discover(shuffled, "R", method="score-ac", search=how)
+    ) == marks_by_name(result)
+    scaled = rows.assign(
+        **{name: 1000.0 * rows[name] - 7.0 for name in ("A", "B", "N") if name in rows}
+    )
+    assert marks_by_name(cc.discover(scaled, "R", method="score-ac", search=how)) == marks_by_name(
+        result
+    )
 
 
 def test_straight_lines_stay_straight():
-    taken = [cc.discover(model_table(300, seed), "R", method="score-ac").evidence.curved for seed in range(12)]
+    taken = [
+        cc.discover(model_table(300, seed), "R", method="score-ac").evidence.curved
+        for seed in range(12)
+    ]
     assert sum(taken) == 0
 
 
@@ -64,8 +82,12 @@ def test_curves_can_be_switched_off_and_on():
     never = cc.discover(rows, "R", method="score-ac", curves="never", transform="none")
     assert not never.evidence.curved
     assert np.isnan(never.evidence.curves_gain)
-    assert {term.kind for one in never.evidence.mechanisms.equations for term in one.terms} == {"linear"}
-    always = cc.discover(model_table(300, 3), "R", method="score-ac", curves="always", transform="none")
+    assert {term.kind for one in never.evidence.mechanisms.equations for term in one.terms} == {
+        "linear"
+    }
+    always = cc.discover(
+        model_table(300, 3), "R", method="score-ac", curves="always", transform="none"
+    )
     assert always.evidence.curved
 
 
@@ -79,7 +101,10 @@ def test_a_partial_curve_is_that_of_the_regression(curved):
     slopes = np.linalg.lstsq(design, rows["B"].to_numpy(), rcond=None)[0]
     at = np.linspace(1.5, 4.5, 9)
     inside = scale.standard(at)
-    naive = np.column_stack([np.ones(9), *(term.values({cause: inside}) for term in equation.terms)]) @ slopes
+    naive = (
+        np.column_stack([np.ones(9), *(term.values({cause: inside}) for term in equation.terms)])
+        @ slopes
+    )
     assert mechanisms.partial_curve(effect, cause, at, 0) == pytest.approx(naive, abs=0.05)
     assert naive == pytest.approx((at - 3.0) ** 2, abs=0.5)
 
@@ -95,7 +120,9 @@ def test_a_partial_curve_of_a_category_is_a_probability(kinds):
 def test_explanations_say_what_a_link_looks_like(curved, kinds):
     assert "the link is a curve" in curved.explain("A", "B")
     assert "the link is a straight line" in curved.explain("C", "D")
-    assert "the best model without this direction scores at least 30 nats less" in curved.explain("A", "B")
+    assert "the best model without this direction scores at least 30 nats less" in curved.explain(
+        "A", "B"
+    )
     assert "a level for every category" in kinds.explain("K", "O")
     generator = np.random.default_rng(2)
     x = generator.normal(size=400)
@@ -134,47 +161,78 @@ def test_rare_levels_and_constant_columns_are_survived():
     generator = np.random.default_rng(4)
     rows = kinds_table(120, 4)
     rows.loc[:1, "K"] = "rare"
-    rows["R"] = np.where(np.arange(120) < 8, "few", np.where(generator.random(120) < 0.5, "one", "two"))
+    rows["R"] = np.where(
+        np.arange(120) < 8, "few", np.where(generator.random(120) < 0.5, "one", "two")
+    )
     rows.loc[rows["R"] == "one", "K"] = "a"
     result = cc.discover(rows, "R", method="score-ac")
     assert np.isfinite(result.evidence.score)
 
 
 def test_counts_are_not_the_effect_of_everything():
-    """Few values are not predicted exactly, or a count that causes a number would look like its effect."""
+    """Few values are not predicted exactly, or a count that causes a number would look like its
+    effect.
+    """
     for seed in range(4):
         generator = np.random.default_rng(seed)
         count = generator.poisson(2.0, size=500)
         rows = pd.DataFrame({"M": count, "Y": 0.8 * count + generator.normal(size=500)})
-        assert cc.discover(rows, method="score-ac", kinds={"M": "continuous"}).graphs["all"].mark("M", "Y") == "-->"
+        assert (
+            cc.discover(rows, method="score-ac", kinds={"M": "continuous"})
+            .graphs["all"]
+            .mark("M", "Y")
+            == "-->"
+        )
         assert cc.discover(rows, method="score-ac").graphs["all"].mark("M", "Y") in ("-->", "o-o")
 
 
 def test_whole_numbers_that_nobody_declared_are_noted():
     rows = kinds_table(300, 1).assign(W=np.random.default_rng(1).poisson(60.0, size=300))
-    words = "W: whole numbers, many of them equal; if they count something, pass kinds={'W': 'count'}"
+    words = (
+        "W: whole numbers, many of them equal; if they count something, pass kinds={'W': 'count'}"
+    )
     assert any(words in note for note in cc.discover(rows, "R", method="score-ac").notes)
     declared = {"M": "count", "W": "count"}
-    assert not any("whole" in note for note in cc.discover(rows, "R", method="score-ac", kinds=declared).notes)
+    assert not any(
+        "whole" in note for note in cc.discover(rows, "R", method="score-ac", kinds=declared).notes
+    )
 
 
 def test_the_clinic_is_right_where_it_is_sure():
-    """Visits follow the status: only as a declared count they do not turn half of the graph round."""
-    result = cc.discover(cc.examples.clinic(1000, seed=1), "status", method="score-ac", kinds={"visits": "count"})
-    truth = {("age", "smoker"), ("age", "pressure"), ("smoker", "pressure"), ("pressure", "status"),
-             ("pressure", "dose"), ("status", "dose"), ("status", "visits"), ("dose", "complaint")}  # fmt: skip
+    """Visits follow the status: only as a declared count they do not turn half of the graph
+    round.
+    """
+    result = cc.discover(
+        cc.examples.clinic(1000, seed=1), "status", method="score-ac", kinds={"visits": "count"}
+    )
+    truth = {
+        ("age", "smoker"),
+        ("age", "pressure"),
+        ("smoker", "pressure"),
+        ("pressure", "status"),
+        ("pressure", "dose"),
+        ("status", "dose"),
+        ("status", "visits"),
+        ("dose", "complaint"),
+    }
     edges = result.union.edges
-    assert {frozenset((edge.source, edge.target)) for edge in edges} == {frozenset(pair) for pair in truth}
+    assert {frozenset((edge.source, edge.target)) for edge in edges} == {
+        frozenset(pair) for pair in truth
+    }
     assert {(edge.source, edge.target) for edge in edges if edge.mark == "-->"} <= truth
 
 
 def test_a_declared_count_is_explained_by_its_root():
-    """The noise of a Poisson count grows with its mean, that of its root hardly; directions there are not settled."""
+    """The noise of a Poisson count grows with its mean, that of its root hardly; directions there
+    are not settled.
+    """
     marks = []
     for seed in range(4):
         generator = np.random.default_rng(seed)
         kind = generator.integers(3, size=500)
-        rows = pd.DataFrame({"K": np.array(list("abc"))[kind], "L": generator.poisson(np.array([1, 3, 6])[kind])})
+        rows = pd.DataFrame(
+            {"K": np.array(list("abc"))[kind], "L": generator.poisson(np.array([1, 3, 6])[kind])}
+        )
         result = cc.discover(rows, method="score-ac", kinds={"L": "count"})
         assert any("do not trust their directions" in note for note in result.notes)
         known = cc.Knowledge(tiers=[["K"], ["L"]])
@@ -192,14 +250,18 @@ def test_ties_do_not_break_the_curves(levels):
     generator = np.random.default_rng(6)
     x = generator.integers(levels, size=400).astype(float)
     y = (x - 1.0) ** 2 + 0.3 * generator.normal(size=400)
-    rows = pd.DataFrame({"X": x, "Y": y, "Z": y + generator.normal(size=400), "R": generator.integers(2, size=400)})
+    rows = pd.DataFrame(
+        {"X": x, "Y": y, "Z": y + generator.normal(size=400), "R": generator.integers(2, size=400)}
+    )
     result = cc.discover(rows, "R", method="score-ac", kinds={"X": "continuous"})
     assert np.isfinite(result.evidence.score)
     assert result.union.mark("X", "Y") != ""
 
 
 def test_a_residual_is_held_against_what_comes_before_it_in_all_of_its_contexts():
-    """Z is an effect of Y in one context and stands before it in the order of the other: no violation of Y."""
+    """Z is an effect of Y in one context and stands before it in the order of the other: no
+    violation of Y.
+    """
     generator = np.random.default_rng(4)
     code, noise = np.repeat([0, 1], 1000), generator.exponential(size=(3, 2000)) - 1.0
     x = noise[0]
@@ -214,11 +276,15 @@ def test_a_residual_is_held_against_what_comes_before_it_in_all_of_its_contexts(
                 held = set(np.flatnonzero(earlier(found, node)).tolist())
                 places = np.argsort(found.orders, axis=1)
                 assert held == {j for j in range(3) if (places[:, j] < places[:, node]).all()}
-    assert not [finding for finding in check_fit(found, "ABC", True, False) if finding.kind == CURVES]
+    assert not [
+        finding for finding in check_fit(found, "ABC", True, False) if finding.kind == CURVES
+    ]
 
 
 def hidden_product(rows, seed):
-    """B is the product of A and Z, and the context follows Z: slopes by context are nearly as good, links turned."""
+    """B is the product of A and Z, and the context follows Z: slopes by context are nearly as good,
+    links turned.
+    """
     generator = np.random.default_rng(seed)
     a, z, e, f, g = generator.normal(size=(5, rows))
     r = np.where(z + 0.1 * f > 0.0, "high", "low")
@@ -242,7 +308,8 @@ def test_the_lead_of_a_product_is_that_of_naive_regressions(groups):
     slopes = [a * shift for shift in shifts]
     all_slopes = [*slopes, *(other * shift for shift in shifts)]
     expected = max(
-        min(loss(y), loss(y, *shifts, *slopes), loss(y, *shifts, *all_slopes)) - loss(y, a * y) for y in (z, c)
+        min(loss(y), loss(y, *shifts, *slopes), loss(y, *shifts, *all_slopes)) - loss(y, a * y)
+        for y in (z, c)
     )
     found = product_lead(b, a, other[None], np.stack([z, c]), shifts, 3.0)
     assert found == pytest.approx(expected, rel=1e-9)
@@ -250,7 +317,9 @@ def test_the_lead_of_a_product_is_that_of_naive_regressions(groups):
 
 
 def test_slopes_of_several_causes_by_context_are_no_product():
-    """The slope of A changes with a context that follows Z: the product of both is ahead of slopes of Z by context."""
+    """The slope of A changes with a context that follows Z: the product of both is ahead of slopes
+    of Z by context.
+    """
     generator = np.random.default_rng(3)
     a, z, noise = generator.normal(size=(3, 2000))
     high = (z + 0.3 * generator.normal(size=2000) > 0.0).astype(float)
@@ -265,7 +334,9 @@ def test_slopes_of_several_causes_by_context_are_no_product():
 
 
 def test_a_product_that_a_context_hides_is_found():
-    """Slopes by context leave no residual that would ask for it: without a look, A - R and B --> A were found."""
+    """Slopes by context leave no residual that would ask for it: without a look, A - R and B --> A
+    were found.
+    """
     for seed in range(3):
         result = cc.discover(hidden_product(500, seed), "R", method="score-ac")
         links = {(edge.source, edge.target) for edge in result.union.edges}

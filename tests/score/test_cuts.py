@@ -1,4 +1,6 @@
-"""Cuts of mechanisms: the profile against its naive twin, verdicts, intervals, and what a search makes of them."""
+"""Cuts of mechanisms: the profile against its naive twin, verdicts, intervals, and what a search
+makes of them.
+"""
 
 import json
 import sys
@@ -16,7 +18,15 @@ import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.diagnostics.best_cut import endpoints_at
 from causalcontext.report.html import tried_cuts
-from causalcontext.score.cuts import CutColumns, CutResponse, columns_of, cut_profile, grid_of, group_gains, products_at
+from causalcontext.score.cuts import (
+    CutColumns,
+    CutResponse,
+    columns_of,
+    cut_profile,
+    grid_of,
+    group_gains,
+    products_at,
+)
 
 discover = sys.modules["causalcontext.discover"]
 
@@ -25,15 +35,22 @@ def drawn(rows, seed, shape="jump", cut=0.2):
     random = np.random.default_rng(seed)
     a, v = random.normal(size=(2, rows))
     x, z = 0.6 * a + 0.8 * random.normal(size=rows), 0.5 * a + 0.87 * random.normal(size=rows)
-    drive = {"jump": np.where(x > cut, 1.2 * z + 0.8, -0.6 * z), "tanh": 2.0 * np.tanh(x) + z, "lines": 0.7 * x + z,
-             "slope": (1.0 + np.tanh(x)) * z, "reverse": 0.8 * z}[shape]  # fmt: skip
+    drive = {
+        "jump": np.where(x > cut, 1.2 * z + 0.8, -0.6 * z),
+        "tanh": 2.0 * np.tanh(x) + z,
+        "lines": 0.7 * x + z,
+        "slope": (1.0 + np.tanh(x)) * z,
+        "reverse": 0.8 * z,
+    }[shape]
     y = drive + 0.5 * v + random.normal(size=rows)
     return pd.DataFrame({"A": a, "X": x, "Z": z, "V": v, "Y": y})
 
 
 def response(rows=120, seed=3, shape="jump"):
     table = drawn(rows, seed, shape)
-    y, x, z = (((table[name] - table[name].mean()) / table[name].std()).to_numpy() for name in "YXZ")
+    y, x, z = (
+        ((table[name] - table[name].mean()) / table[name].std()).to_numpy() for name in "YXZ"
+    )
     return CutResponse("Y", y, x, z[None], np.array([True]), *np.empty((2, 0, rows)))
 
 
@@ -53,7 +70,9 @@ def test_the_profile_is_that_of_refitting_at_every_cut():
     profile, columns = cut_profile([[one]], one.x), columns_of(one, "cut")
     plain = best_columns(list(columns_of(one, "plain").fixed), columns.y)
     for place in (0, len(profile.places) // 2, len(profile.places) - 1):
-        naive = score_with_cut(columns.fixed, columns.above, one.x, columns.y, profile.places[place])
+        naive = score_with_cut(
+            columns.fixed, columns.above, one.x, columns.y, profile.places[place]
+        )
         assert profile.scores[place] == pytest.approx(naive - plain, abs=1e-5)
 
 
@@ -62,8 +81,10 @@ def test_the_interval_is_where_the_naive_likelihood_stays_near_its_top():
     profile, columns = cut_profile([[one]], one.x), columns_of(one, "cut")
     # with the columns that the best cut has: a level, and another slope of z
     few = CutColumns(np.array([one.lines[0]]), columns.above[[0, 2]], columns.y)
-    at = {cut: likelihood_with_cut(few.fixed, few.above, one.x, few.y, cut)
-          for cut in (profile.value, profile.low - 0.3, profile.high + 0.3)}  # fmt: skip
+    at = {
+        cut: likelihood_with_cut(few.fixed, few.above, one.x, few.y, cut)
+        for cut in (profile.value, profile.low - 0.3, profile.high + 0.3)
+    }
     top = at.pop(profile.value)
     assert profile.low < profile.value < profile.high
     assert all(2.0 * (top - other) > 7.35 for other in at.values())
@@ -104,7 +125,10 @@ def test_a_smooth_change_is_never_sold_as_two_regimes(shape):
 @pytest.mark.slow
 def test_other_methods_use_the_cut_that_mechanisms_want():
     table = drawn(600, 1)
-    scored, tested = (cc.discover(table, cc.threshold("X", "best"), method=method) for method in ("score-ac", "pc-ac"))
+    scored, tested = (
+        cc.discover(table, cc.threshold("X", "best"), method=method)
+        for method in ("score-ac", "pc-ac")
+    )
     assert scored.cut == tested.cut
     assert tested.settings.method == "pc-ac"
     assert tested.contexts == scored.contexts
@@ -168,14 +192,22 @@ def test_a_cut_beside_a_measured_context():
     assert len(result.contexts) == 4
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: cc.threshold("X", "median"), "expected a number, or 'best'"),
-    (lambda: cc.threshold("X", 0.3, cuts=2), "cuts is 2"),
-    (lambda: cc.threshold("X", "best", cuts=3), "cuts is 3"),
-    (lambda: cc.scan(drawn(50, 1), context=cc.threshold("X", "best")), "not yet"),
-    (lambda: cc.discover(drawn(50, 1), [cc.threshold("X", "best"), cc.threshold("Z", "best")]), "not yet: the cuts"),
-    (lambda: cc.discover(drawn(50, 1), cc.threshold("Q", "best")), "'Q'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cc.threshold("X", "median"), "expected a number, or 'best'"),
+        (lambda: cc.threshold("X", 0.3, cuts=2), "cuts is 2"),
+        (lambda: cc.threshold("X", "best", cuts=3), "cuts is 3"),
+        (lambda: cc.scan(drawn(50, 1), context=cc.threshold("X", "best")), "not yet"),
+        (
+            lambda: cc.discover(
+                drawn(50, 1), [cc.threshold("X", "best"), cc.threshold("Z", "best")]
+            ),
+            "not yet: the cuts",
+        ),
+        (lambda: cc.discover(drawn(50, 1), cc.threshold("Q", "best")), "'Q'"),
+    ],
+)
 def test_what_cannot_be_found_is_refused(call, message):
     with pytest.raises(cc.CausalContextError, match=message):
         call()
@@ -228,7 +260,9 @@ def test_the_command_names_the_columns_and_what_to_run_next(tmp_path):
     suspected(600, 1).to_csv(file, index=False)
     result = CliRunner().invoke(app, ["contexts", str(file), "--seed", "1"], env={"COLUMNS": "300"})
     assert result.exit_code == 0
-    assert f"next: causalcontext discover {file} --context R, with the same options" in result.stdout
+    assert (
+        f"next: causalcontext discover {file} --context R, with the same options" in result.stdout
+    )
     told = json.loads(CliRunner().invoke(app, ["contexts", str(file), "--json", "-"]).stdout)
     assert [(row["column"], row["call"]) for row in told] == [("R", "cc.discover(table, 'R')")]
     drawn(300, 2, "lines").to_csv(file, index=False)
@@ -236,10 +270,15 @@ def test_the_command_names_the_columns_and_what_to_run_next(tmp_path):
 
 
 def test_a_change_that_turned_a_link_is_found_all_the_same(monkeypatch):
-    """Without the change in its model, a search directs Y --> Z or Y --> X, and Y would not be asked."""
+    """Without the change in its model, a search directs Y --> Z or Y --> X, and Y would not be
+    asked.
+    """
     table = drawn(500, 25)
     table["W"] = 0.8 * table["Y"] + np.random.default_rng(25).normal(size=500)
-    everything = {"method": "score-ac", "keep": ["A", "Y", "W"]}  # W is 0.8 Y + A, since the seed is that of A
+    everything = {
+        "method": "score-ac",
+        "keep": ["A", "Y", "W"],
+    }  # W is 0.8 Y + A, since the seed is that of A
     cut = cc.discover(table, cc.threshold("X", "best"), **everything).cut
     assert (cut.verdict, cut.changed) == ("cut", ("Y",))
     assert cut.low <= 0.2 <= cut.high
@@ -264,17 +303,29 @@ def test_gains_of_groups_are_those_of_naive_regressions():
     random = np.random.default_rng(4)
     z, group = random.normal(size=200), (random.random(200) < 0.4).astype(float)
     y = np.where(group > 0, 1.0, -0.2) * z + random.normal(size=200)
-    one = CutResponse("Y", y, np.zeros(200), z[None], np.array([False]), np.empty((0, 200)), group[None])
-    naive = best_columns([group, z, group * z], y - y.mean()) - best_columns([group, z], y - y.mean())
+    one = CutResponse(
+        "Y", y, np.zeros(200), z[None], np.array([False]), np.empty((0, 200)), group[None]
+    )
+    naive = best_columns([group, z, group * z], y - y.mean()) - best_columns(
+        [group, z], y - y.mean()
+    )
     assert group_gains([[one]])[0] == pytest.approx(naive, abs=1e-6)
 
 
 @pytest.mark.slow
 def test_false_and_true_cuts_are_as_rare_and_as_frequent_as_promised():
-    smooth = [cc.discover(drawn(600, seed, shape), cc.threshold("X", "best"), method="score-ac").cut.verdict
-              for shape in ("tanh", "slope", "lines") for seed in range(900, 920)]  # fmt: skip
+    smooth = [
+        cc.discover(
+            drawn(600, seed, shape), cc.threshold("X", "best"), method="score-ac"
+        ).cut.verdict
+        for shape in ("tanh", "slope", "lines")
+        for seed in range(900, 920)
+    ]
     assert smooth.count("cut") <= 6  # of 60; a share of .05 has more in 3 of 100 runs
-    cuts = [cc.discover(drawn(600, seed), cc.threshold("X", "best"), method="score-ac").cut for seed in range(900, 930)]
+    cuts = [
+        cc.discover(drawn(600, seed), cc.threshold("X", "best"), method="score-ac").cut
+        for seed in range(900, 930)
+    ]
     found = [cut for cut in cuts if cut.verdict == "cut"]
     assert len(found) >= 25  # of 30; a power of .9 has fewer in 5 of 100 runs
     assert sum(cut.low <= 0.2 <= cut.high for cut in found) >= len(found) - 5
@@ -300,13 +351,27 @@ def test_the_picture_has_an_interval_of_a_cut_alone(tmp_path):
 
 
 def test_diagnose_says_whether_nearby_cuts_change_the_graphs():
-    right = cc.discover(drawn(800, 1), cc.threshold("X", 0.2), method="score-ac").diagnose().about("threshold")
+    right = (
+        cc.discover(drawn(800, 1), cc.threshold("X", 0.2), method="score-ac")
+        .diagnose()
+        .about("threshold")
+    )
     assert any("the graphs are the same with the cut of X" in finding.message for finding in right)
     assert not any("the threshold is at" in finding.message for finding in right)
-    wrong = cc.discover(drawn(800, 1), cc.threshold("X", -0.6), method="score-ac").diagnose().about("threshold")
-    assert any("X cuts the mechanism" in finding.message and "the threshold is at -0.6" in finding.message
-               for finding in wrong)  # fmt: skip
-    smooth = cc.discover(drawn(800, 2, "tanh"), cc.threshold("X", 0.0), method="score-ac").diagnose().about("threshold")
+    wrong = (
+        cc.discover(drawn(800, 1), cc.threshold("X", -0.6), method="score-ac")
+        .diagnose()
+        .about("threshold")
+    )
+    assert any(
+        "X cuts the mechanism" in finding.message and "the threshold is at -0.6" in finding.message
+        for finding in wrong
+    )
+    smooth = (
+        cc.discover(drawn(800, 2, "tanh"), cc.threshold("X", 0.0), method="score-ac")
+        .diagnose()
+        .about("threshold")
+    )
     assert any("splits what changes smoothly" in finding.message for finding in smooth)
 
 
@@ -325,22 +390,36 @@ def test_the_report_has_the_profile_and_of_a_cut_a_slider_over_others(tmp_path):
 
 @pytest.mark.parametrize("lags", [None, 1])
 def test_a_search_with_the_cut_that_was_found_is_the_result_itself(lags):
-    result = cc.discover(drawn(500, 1) if lags is None else followed(500), cc.threshold("X", "best"), lags=lags,
-                         method="score-ac")  # fmt: skip
+    result = cc.discover(
+        drawn(500, 1) if lags is None else followed(500),
+        cc.threshold("X", "best"),
+        lags=lags,
+        method="score-ac",
+    )
     tried = tried_cuts(result, result.cut)
     assert len(tried) > 10
     own = np.stack([graph.endpoints for graph in result.graphs.values()])
     assert (endpoints_at(result, result.cut.value) == own).all()
-    again = cc.discover(drawn(500, 1) if lags is None else followed(500), cc.threshold("X", min(tried)), lags=lags,
-                        method="score-ac")  # fmt: skip
-    assert (tried[min(tried)] == np.stack([graph.endpoints for graph in again.graphs.values()])).all()
+    again = cc.discover(
+        drawn(500, 1) if lags is None else followed(500),
+        cc.threshold("X", min(tried)),
+        lags=lags,
+        method="score-ac",
+    )
+    assert (
+        tried[min(tried)] == np.stack([graph.endpoints for graph in again.graphs.values()])
+    ).all()
 
 
 def test_the_searches_for_a_cut_share_one_time_limit(monkeypatch):
     module, seconds, limits = sys.modules["causalcontext.discover"], count(0.0, 5.0), []
     watching = module.watching
     monkeypatch.setattr(module, "monotonic", lambda: next(seconds))
-    monkeypatch.setattr(module, "watching", lambda progress, limit: limits.append(limit) or watching(progress, limit))
+    monkeypatch.setattr(
+        module,
+        "watching",
+        lambda progress, limit: limits.append(limit) or watching(progress, limit),
+    )
     result = cc.discover(drawn(300, 1), cc.threshold("X", "best"), time_limit=100.0)
     assert limits[0] == 95.0
     assert len(limits) > 2

@@ -16,7 +16,11 @@ def test_a_mechanism_of_twenty_causes_takes_them_all() -> None:
     """At most 12 were taken, and nothing said so."""
     rng = np.random.default_rng(0)
     causes = rng.normal(size=(1_000, 20))
-    rows = pd.DataFrame(causes).rename(columns="X{}".format).assign(Y=causes.sum(axis=1) + rng.normal(size=1_000))
+    rows = (
+        pd.DataFrame(causes)
+        .rename(columns="X{}".format)
+        .assign(Y=causes.sum(axis=1) + rng.normal(size=1_000))
+    )
     design = design_of(rows, None)
     names = [design.data.table.names[place] for place in design.data.position]
     node, block = names.index("Y"), design.block(POOLED, design.everything)
@@ -25,8 +29,9 @@ def test_a_mechanism_of_twenty_causes_takes_them_all() -> None:
     assert sorted(design.owner[columns].tolist()) == np.flatnonzero(offered).tolist()
 
 
-def dense_table(seed: int, columns: int = 30, degree: int = 10, rows: int = 1_000
-                ) -> tuple[pd.DataFrame, set[frozenset[str]]]:  # fmt: skip
+def dense_table(
+    seed: int, columns: int = 30, degree: int = 10, rows: int = 1_000
+) -> tuple[pd.DataFrame, set[frozenset[str]]]:
     """Lines with weights of .5 to 2, and its links."""
     rng = np.random.default_rng(seed)
     values, links = np.zeros((columns, rows)), set()
@@ -35,17 +40,23 @@ def dense_table(seed: int, columns: int = 30, degree: int = 10, rows: int = 1_00
             values[effect] += rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 2.0) * values[cause]
             links.add(frozenset((f"V{cause}", f"V{effect}")))
         values[effect] += rng.normal(size=rows)
-    table = pd.DataFrame({f"V{place}": values[place] / values[place].std() for place in rng.permutation(columns)})
+    table = pd.DataFrame(
+        {f"V{place}": values[place] / values[place].std() for place in rng.permutation(columns)}
+    )
     return table, links
 
 
 @pytest.mark.slow
 def test_dense_tables_of_lines_have_nearly_all_links_right() -> None:
-    """Paths of at most 12 columns lost some in half of the tables, and took others in their place."""
+    """Paths of at most 12 columns lost some in half of the tables, and took others in their
+    place.
+    """
     wrong = 0
     for seed in range(6):
         table, links = dense_table(seed)
-        found = {frozenset((edge.source, edge.target)) for edge in cc.discover(table).graphs["all"].edges}
+        found = {
+            frozenset((edge.source, edge.target)) for edge in cc.discover(table).graphs["all"].edges
+        }
         wrong += len(found ^ links)
     assert wrong <= 12
 

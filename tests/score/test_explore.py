@@ -30,7 +30,10 @@ def test_ranks_orders_and_quantiles_are_those_of_scipy_and_numpy(digits):
         assert scores[:, j] == pytest.approx(norm.ppf((rankdata(column) - 0.5) / 150))
         assert stable_order(column).tolist() == sorted(range(150), key=column.tolist().__getitem__)
         for count in (21, 101):
-            assert even_quantiles(column, count).tolist() == np.quantile(column, np.linspace(0, 1, count)).tolist()
+            assert (
+                even_quantiles(column, count).tolist()
+                == np.quantile(column, np.linspace(0, 1, count)).tolist()
+            )
     assert gaussian_ranks(np.empty(0)).size == 0
 
 

@@ -1,4 +1,6 @@
-"""Every local score from moments equals its twin from rows: lines and curves, noise densities, logits."""
+"""Every local score from moments equals its twin from rows: lines and curves, noise densities,
+logits.
+"""
 
 import naive_densities
 import naive_score
@@ -6,7 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
-from score_tables import curved_table, data_of, design_of, fits_of, kinds_table, model_table, workspace_of
+from score_tables import (
+    curved_table,
+    data_of,
+    design_of,
+    fits_of,
+    kinds_table,
+    model_table,
+    workspace_of,
+)
 
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
@@ -40,7 +50,9 @@ READ = np.array([True])
 
 
 def rows_of(design, block, columns):
-    """The columns of a regression on its rows, intercepts first; the rows; the sum of the columns' prices."""
+    """The columns of a regression on its rows, intercepts first; the rows; the sum of the columns'
+    prices.
+    """
     data, (kind, mask, coding), about = design.data, design.key(block), design.about(block)
     code = data.codes[-1]
     rows = np.isin(code, members(mask, data.contexts))
@@ -48,14 +60,22 @@ def rows_of(design, block, columns):
     if coding > 0:  # two values, each of which is one or more of the context's
         values, merging = 2, np.log(2 ** (data.contexts - 1) - 1)
         code = data.codings[coding].groups[code]
-    shifts = [(code == r).astype(float) for r in range(values)] if kind != POOLED else [np.ones(len(code))]
+    shifts = (
+        [(code == r).astype(float) for r in range(values)]
+        if kind != POOLED
+        else [np.ones(len(code))]
+    )
     lives = [about[4, c] for c in columns]
-    own = [design.values[about[2, c], rows] * ((where >> code & 1) if where else 1.0)
-           for c, where in zip(columns, lives, strict=True)]  # fmt: skip
+    own = [
+        design.values[about[2, c], rows] * ((where >> code & 1) if where else 1.0)
+        for c, where in zip(columns, lives, strict=True)
+    ]
     sizes = [np.isin(code, members(where, values)).sum() if where else len(code) for where in lives]
     everywhere = (0, (1 << values) - 1)
-    curved = sum(about[6, c] * (1 if where in everywhere else 2)
-                 for c, where in zip(columns, lives, strict=True))  # fmt: skip
+    curved = sum(
+        about[6, c] * (1 if where in everywhere else 2)
+        for c, where in zip(columns, lives, strict=True)
+    )
     price = sum(np.log(size) for size in sizes) + curved * np.log(10) + merging
     return np.stack([*shifts, *own], axis=1), rows, price
 
@@ -72,9 +92,15 @@ def naive_number(design, block, node, columns, densities):
 
 
 def columns_for(tables, design, node, generator, size):
-    """Random columns of other variables; of those that live in some contexts only one per variable."""
+    """Random columns of other variables; of those that live in some contexts only one per
+    variable.
+    """
     about, first = tables.about[design], tables.first[design]
-    offered = [c for c in range(first[0], first[-2]) if about[0, c] != node and (design == PLAIN or about[4, c] > 0)]
+    offered = [
+        c
+        for c in range(first[0], first[-2])
+        if about[0, c] != node and (design == PLAIN or about[4, c] > 0)
+    ]
     chosen, families = [], set()
     for c in generator.permutation(offered).tolist():
         if len(chosen) < size and (design == PLAIN or about[3, c] not in families):
@@ -91,9 +117,13 @@ def places_of(data):
 @pytest.mark.parametrize("contexts", [1, 2, 3])
 @pytest.mark.parametrize("densities", [False, True])
 def test_scores_of_numbers_are_those_of_the_rows(contexts, densities, generator):
-    table = curved_table(400, 3, max(contexts, 2)).assign(Q=lambda t: -5.0 * t["A"] + generator.normal(size=400))
+    table = curved_table(400, 3, max(contexts, 2)).assign(
+        Q=lambda t: -5.0 * t["A"] + generator.normal(size=400)
+    )
     table = table[generator.permutation(table.columns)]
-    design = design_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None)
+    design = design_of(
+        table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None
+    )
     workspace = workspace_of(design, densities=densities)
     wanted, tables = [], design.tables()
     for block in range(len(tables.block)):
@@ -102,7 +132,9 @@ def test_scores_of_numbers_are_those_of_the_rows(contexts, densities, generator)
             columns = columns_for(tables, tables.block[block, 2], node, generator, size)
             wanted.append((block, node, columns))
     for (block, node, columns), row in zip(wanted, workspace.score(wanted), strict=True):
-        assert row[0] == pytest.approx(naive_number(design, block, node, columns, densities), abs=1e-5)
+        assert row[0] == pytest.approx(
+            naive_number(design, block, node, columns, densities), abs=1e-5
+        )
 
 
 def test_without_curves_and_laws_it_is_the_linear_gaussian_score():
@@ -112,15 +144,21 @@ def test_without_curves_and_laws_it_is_the_linear_gaussian_score():
     assert workspace.arrays.rows.facts[1] == 0.0
     for parents in ((), (1,), (0, 3, 4)):
         columns = [int(first[j]) for j in parents]
-        found = workspace.score([(block, 2, columns) for block in range(design.block(SHIFTED, 3, 0) + 1)])[:, 0]
-        naive = [naive_score.local_score(values[np.isin(code, members(mask, 2))], 2, parents, 2.0)
-                 for mask in (1, 2, 3)]  # fmt: skip
+        found = workspace.score(
+            [(block, 2, columns) for block in range(design.block(SHIFTED, 3, 0) + 1)]
+        )[:, 0]
+        naive = [
+            naive_score.local_score(values[np.isin(code, members(mask, 2))], 2, parents, 2.0)
+            for mask in (1, 2, 3)
+        ]
         naive.append(naive_score.shifted_score(values, code, 2, parents, 2.0))
         assert found == pytest.approx(naive, abs=1e-6)
 
 
 def test_columns_span_what_they_are_made_of():
-    """A variable's columns are centred, of variance 1 and uncorrelated, and span the functions they stand for."""
+    """A variable's columns are centred, of variance 1 and uncorrelated, and span the functions they
+    stand for.
+    """
     columns = design_of(curved_table(500, 2))
     data = columns.data
     for j in range(data.responses):
@@ -130,7 +168,12 @@ def test_columns_span_what_they_are_made_of():
         x = data.values[j]
         knots = np.quantile(x, [0.2, 0.4, 0.6, 0.8])
         steps = np.quantile(x, [0.2, 0.35, 0.5, 0.65, 0.8])
-        functions = [x, x * x, *(np.maximum(x - k, 0) ** 2 for k in knots), *((x > s).astype(float) for s in steps)]
+        functions = [
+            x,
+            x * x,
+            *(np.maximum(x - k, 0) ** 2 for k in knots),
+            *((x > s).astype(float) for s in steps),
+        ]
         for function in functions:
             centred = function - function.mean()
             assert naive_score.regression_residual(centred, own.T) == pytest.approx(0.0, abs=1e-5)
@@ -138,12 +181,18 @@ def test_columns_span_what_they_are_made_of():
     for r in range(2):
         here = columns.values[:, code == r]
         assert columns.means[r] == pytest.approx(here.mean(axis=1))
-        assert columns.scatter[r] == pytest.approx(np.cov(here, bias=True) * here.shape[1], abs=1e-6)
+        assert columns.scatter[r] == pytest.approx(
+            np.cov(here, bias=True) * here.shape[1], abs=1e-6
+        )
 
 
-DENSITIES = {"normal": lambda g: g.normal(size=600), "exponential": lambda g: 7.0 - 2.0 * g.exponential(size=600),
-        "uniform": lambda g: g.uniform(-3, 1, size=600), "heavy": lambda g: g.standard_t(5, size=600),
-        "two hills": lambda g: np.where(g.random(600) < 0.6, -2.0, 1.5) + 0.7 * g.normal(size=600)}  # fmt: skip
+DENSITIES = {
+    "normal": lambda g: g.normal(size=600),
+    "exponential": lambda g: 7.0 - 2.0 * g.exponential(size=600),
+    "uniform": lambda g: g.uniform(-3, 1, size=600),
+    "heavy": lambda g: g.standard_t(5, size=600),
+    "two hills": lambda g: np.where(g.random(600) < 0.6, -2.0, 1.5) + 0.7 * g.normal(size=600),
+}
 
 
 @pytest.mark.parametrize("name", DENSITIES)
@@ -188,7 +237,9 @@ def test_forced_parents_stay():
     data = data_of(model_table(300, 13), knowledge=knowledge)
     place = places_of(data)
     design = ScoreDesign(data, ScoreOptions(), False)
-    _, sets = fits_of(workspace_of(design, False), [(2, place["X0"])], [np.arange(data.responses) != place["X0"]])
+    _, sets = fits_of(
+        workspace_of(design, False), [(2, place["X0"])], [np.arange(data.responses) != place["X0"]]
+    )
     assert {int(design.first[place[name]]) for name in ("X1", "X3")} <= set(sets[0])
 
 
@@ -201,13 +252,19 @@ def test_best_partition_is_the_best_of_all(contexts, more, generator):
         scores = generator.normal(size=1 + blocks + more)
         ways = [way for way in naive_score.partitions(list(range(contexts))) if len(way) > 1]
         worth = [sum(scores[sum(1 << r for r in block)] for block in way) for way in ways]
-        assert best_partition(contexts, blocks, slots.joins[:, 0, 1:], scores[1:]) == pytest.approx(max(worth))
+        assert best_partition(contexts, blocks, slots.joins[:, 0, 1:], scores[1:]) == pytest.approx(
+            max(worth)
+        )
         best = max([*worth, scores[0], *scores[1 + blocks :]])
         assert best_score(slots, 0, scores, READ) == pytest.approx(best)
-        assert sum(scores[slot] for slot in chosen_slots(slots, 0, scores, READ)) == pytest.approx(best)
+        assert sum(scores[slot] for slot in chosen_slots(slots, 0, scores, READ)) == pytest.approx(
+            best
+        )
         assert chosen_slots(slots, 0, scores, ~READ) == [0]
         bound = slots._replace(may=np.array([[False, True]]))
-        assert best_score(bound, 0, scores, READ) == pytest.approx(max([*worth, *scores[1 + blocks :]]))
+        assert best_score(bound, 0, scores, READ) == pytest.approx(
+            max([*worth, *scores[1 + blocks :]])
+        )
         assert 0 not in chosen_slots(bound, 0, scores, READ)
 
 
@@ -215,24 +272,41 @@ def one_reader(cells, blocks, joins):
     """The slots of one node and one reader, which needs nobody."""
     count = 1 + joins.shape[1]
     joined = np.hstack([np.zeros((2, 1), dtype=np.int64), joins])[:, None]
-    return NodeSlots(np.zeros((1, count), dtype=np.int64), joined, np.array([[1, cells, blocks, count]]),
-                     np.minimum(np.arange(count), 1) - 1, np.array([[-1, -1]]),
-                     np.ones((1, 2), dtype=bool))  # fmt: skip
+    return NodeSlots(
+        np.zeros((1, count), dtype=np.int64),
+        joined,
+        np.array([[1, cells, blocks, count]]),
+        np.minimum(np.arange(count), 1) - 1,
+        np.array([[-1, -1]]),
+        np.ones((1, 2), dtype=bool),
+    )
 
 
 def test_of_two_readers_the_better_one_is_read_where_its_needs_come_first(generator):
     may = np.ones((1, 3), dtype=bool)
-    slots = NodeSlots(np.zeros((1, 7), dtype=np.int64), np.zeros((2, 1, 7), dtype=np.int64),
-                      np.array([[1, 2, 2, 4], [4, 2, 2, 7]]), np.array([-1, 0, 0, 0, 1, 1, 1]),
-                      np.array([[1, -1], [1, 2]]), may)  # fmt: skip
+    slots = NodeSlots(
+        np.zeros((1, 7), dtype=np.int64),
+        np.zeros((2, 1, 7), dtype=np.int64),
+        np.array([[1, 2, 2, 4], [4, 2, 2, 7]]),
+        np.array([-1, 0, 0, 0, 1, 1, 1]),
+        np.array([[1, -1], [1, 2]]),
+        may,
+    )
     for _ in range(50):
         scores = generator.normal(size=7)
         ways = [[[0]], [[1, 2], [3]], [[4, 5], [6]]]
         for usable in ((False, False), (True, False), (True, True)):
-            open_ways = [way for own, there in zip(ways, (True, *usable), strict=True) if there for way in own]
+            open_ways = [
+                way
+                for own, there in zip(ways, (True, *usable), strict=True)
+                if there
+                for way in own
+            ]
             best = max(scores[way].sum() for way in open_ways)
             assert best_score(slots, 0, scores, np.array(usable)) == pytest.approx(best)
-            assert scores[chosen_slots(slots, 0, scores, np.array(usable))].sum() == pytest.approx(best)
+            assert scores[chosen_slots(slots, 0, scores, np.array(usable))].sum() == pytest.approx(
+                best
+            )
     place = np.array([1, 0, 2])
     assert usable_readers(slots.needs, place, 0, -1, False).tolist() == [True, False]
     assert readers_in_reach(slots.needs, place, 0).tolist() == [True, False]
@@ -256,10 +330,16 @@ def test_best_cut_of_a_merge_tree(generator):
 @pytest.mark.parametrize("parents", [(), (1,), (0, 2, 4)])
 def test_the_context_score_is_that_of_a_general_optimiser(contexts, parents):
     design = design_of(model_table(300, 5, contexts=contexts, nodes=6, context_noise=2.0))
-    data, workspace, pooled = design.data, workspace_of(design), design.block(POOLED, design.everything)
+    data, workspace, pooled = (
+        design.data,
+        workspace_of(design),
+        design.block(POOLED, design.everything),
+    )
     naive = naive_score.context_score(data.values.T, data.codes[-1], parents, 2.0)
     columns = [int(design.first[j]) for j in parents]
-    assert workspace.score([(pooled, data.responses, columns)])[0, 0] == pytest.approx(naive, abs=1e-4)
+    assert workspace.score([(pooled, data.responses, columns)])[0, 0] == pytest.approx(
+        naive, abs=1e-4
+    )
 
 
 def ordered_score(codes, design, price):
@@ -267,10 +347,14 @@ def ordered_score(codes, design, price):
     classes = int(codes.max()) + 1
 
     def parts(slopes):
-        cuts = np.concatenate([[-np.inf], np.cumsum([slopes[0], *np.exp(slopes[1 : classes - 1])]), [np.inf]])
+        cuts = np.concatenate(
+            [[-np.inf], np.cumsum([slopes[0], *np.exp(slopes[1 : classes - 1])]), [np.inf]]
+        )
         eta = design @ slopes[classes - 1 :]
         with np.errstate(over="ignore"):
-            below = 1 / (1 + np.exp(-(cuts[codes + 1] - eta))) - 1 / (1 + np.exp(-(cuts[codes] - eta)))
+            below = 1 / (1 + np.exp(-(cuts[codes + 1] - eta))) - 1 / (
+                1 + np.exp(-(cuts[codes] - eta))
+            )
         return np.log(np.maximum(below, 1e-300))
 
     def loss(slopes):
@@ -289,15 +373,21 @@ def test_categories_and_ordered_columns_are_scored_by_their_logits():
     for parents in ((), ("N",), ("N", "M")):
         columns = [int(first[place[name]]) for name in parents]
         codes = data.codes[place["K"]]
-        naive = naive_score.context_score(values[columns].T.reshape(400, -1), codes, range(len(columns)), 2.0)
+        naive = naive_score.context_score(
+            values[columns].T.reshape(400, -1), codes, range(len(columns)), 2.0
+        )
         found = workspace.score([(pooled, place[name], columns) for name in ("K", "O")])[:, 0]
         assert found[0] == pytest.approx(naive, abs=1e-3)
-        order = ordered_score(data.codes[place["O"]], values[columns].T.reshape(400, -1), np.log(400))
+        order = ordered_score(
+            data.codes[place["O"]], values[columns].T.reshape(400, -1), np.log(400)
+        )
         assert found[1] == pytest.approx(order, abs=1e-2)
 
 
 def test_a_count_is_no_better_known_than_its_bin(generator):
-    """The likelihood is that of the count plus a uniform number in its bin, averaged over that number."""
+    """The likelihood is that of the count plus a uniform number in its bin, averaged over that
+    number.
+    """
     rows = kinds_table(400, 4)
     design = design_of(rows, densities=False)
     data, first, workspace = design.data, design.first, workspace_of(design)
@@ -308,17 +398,24 @@ def test_a_count_is_no_better_known_than_its_bin(generator):
     assert data.gap[place["M"]] == pytest.approx(1.0 / spread)
     matrix = np.column_stack([np.ones(400), design.values[columns].T])
     residual = naive_score.regression_residual(data.values[place["M"]], matrix)
-    variance = np.mean([np.var(residual + generator.uniform(-0.5, 0.5, 400) / spread) for _ in range(2000)])
+    variance = np.mean(
+        [np.var(residual + generator.uniform(-0.5, 0.5, 400) / spread) for _ in range(2000)]
+    )
     naive = -200 * (np.log(variance) + 1 + np.log(2 * np.pi)) - np.log(400) * 4
     assert found == pytest.approx(naive, abs=0.5)
     assert data.gap[place["N"]] == 0.0
 
 
 def test_the_density_of_a_count_is_no_more_than_its_probability():
-    """Densities in a bin times its width are probabilities: in the mean never more than the shares of the counts."""
+    """Densities in a bin times its width are probabilities: in the mean never more than the shares
+    of the counts.
+    """
     generator = np.random.default_rng(0)
     rows = pd.DataFrame(
-        {"L": generator.poisson(generator.choice([1.0, 3.0, 6.0], 500)), "X": generator.normal(size=500)}
+        {
+            "L": generator.poisson(generator.choice([1.0, 3.0, 6.0], 500)),
+            "X": generator.normal(size=500),
+        }
     )
     table = read_table(rows, None, kinds={"L": "count"})
     data = score_data(table, gather_statistics(table), Knowledge().links(table.names))
@@ -347,7 +444,9 @@ def test_a_category_offers_its_levels_and_a_number_its_curves():
 
 def test_separated_contexts_have_a_finite_score(generator):
     x = generator.normal(size=200)
-    design = design_of(pd.DataFrame({"X": x, "Y": generator.normal(size=200), "R": (x > 0).astype(int)}))
+    design = design_of(
+        pd.DataFrame({"X": x, "Y": generator.normal(size=200), "R": (x > 0).astype(int)})
+    )
     names = {position: place for place, position in enumerate(design.data.position)}
     scores, sets = fits_of(workspace_of(design), [(2, 2)], [[True, True]])
     assert {int(design.about(2)[0, c]) for c in sets[0]} == {names[0]}
@@ -355,7 +454,12 @@ def test_separated_contexts_have_a_finite_score(generator):
 
 
 def test_up_to_four_contexts_may_have_slopes_of_their_own():
-    for contexts, mixed in ((2, 1), (3, 1 + 3), (4, 1 + 7), (5, 0)):  # merged values: all ways to make two of them
+    for contexts, mixed in (
+        (2, 1),
+        (3, 1 + 3),
+        (4, 1 + 7),
+        (5, 0),
+    ):  # merged values: all ways to make two of them
         design = design_of(model_table(300, 1, contexts=contexts))
         assert [design.key(block)[0] for block in design.changing(0)] == [SHIFTED] + [MIXED] * mixed
 
@@ -364,11 +468,16 @@ def test_values_are_merged_in_every_way_that_is_no_reader_of_its_own():
     table = curved_table(400, 1).assign(S=np.arange(400) % 2, T=np.arange(400) % 3)
     data = data_of(table[["A", "B", "R", "S"]], ["R", "S"])
     single = {reader.groups.tobytes() for reader in data.readers[:2]}
-    ways = {tuple(groups) if groups[0] == 0 else tuple(1 - groups) for groups in (one.groups for _, one in data.merged)}
+    ways = {
+        tuple(groups) if groups[0] == 0 else tuple(1 - groups)
+        for groups in (one.groups for _, one in data.merged)
+    }
     assert {q for q, _ in data.merged} == {2}
     assert ways == {(0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 0), (0, 1, 1, 1), (0, 1, 1, 0)}
     assert not single & {one.groups.tobytes() for _, one in data.merged}
-    several = data_of(table[["A", "B", "R", "T"]], ["R", "T"])  # a pair of six values has no mixed model
+    several = data_of(
+        table[["A", "B", "R", "T"]], ["R", "T"]
+    )  # a pair of six values has no mixed model
     assert [q for q, _ in several.merged] == [1, 1, 1]
 
 
@@ -404,7 +513,14 @@ def thinned(values, codes, classes, price):
     """What `choose_columns` leaves of all columns, and its score."""
     starts = np.array([0, len(codes)])
     rows = ClassRows(
-        np.ascontiguousarray(values.T), codes, starts, np.zeros(1, dtype=np.int64), classes, False, 1.0, 1.0
+        np.ascontiguousarray(values.T),
+        codes,
+        starts,
+        np.zeros(1, dtype=np.int64),
+        classes,
+        False,
+        1.0,
+        1.0,
     )
     sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
     sets[0] = [values.shape[1], *range(values.shape[1])]
@@ -414,11 +530,15 @@ def thinned(values, codes, classes, price):
 
 @pytest.mark.parametrize(("classes", "seed"), rest_slow([(3, 1), (2, 0), (5, 2)]))
 def test_columns_of_a_logit_are_dropped_where_that_pays(classes, seed):
-    """Separated classes, negative correlations, a column without effect and one that is nearly another."""
+    """Separated classes, negative correlations, a column without effect and one that is nearly
+    another.
+    """
     generator = np.random.default_rng(seed)
     values = generator.normal(size=(400, 6)) @ (np.eye(6) - 0.4 * np.eye(6, k=1)) + 3.0
     values[:, 5] = values[:, 0] + 0.1 * generator.normal(size=400)
-    index = 4.0 * (values[:, 0] - 3.0) - 0.6 * (values[:, 1] - 3.0) + 0.3 * generator.logistic(size=400)
+    index = (
+        4.0 * (values[:, 0] - 3.0) - 0.6 * (values[:, 1] - 3.0) + 0.3 * generator.logistic(size=400)
+    )
     codes = np.searchsorted(np.quantile(index, np.arange(1, classes) / classes), index)
     price = 6.0 * (classes - 1)
     chosen, score = thinned(values, codes, classes, price)
@@ -445,7 +565,9 @@ def test_many_classes_are_thinned_out_on_some_rows_and_scored_on_all():
 
 
 def test_a_curve_may_live_in_one_context():
-    """The residual variance of a mixed model is that of a regression on the rows, with the curve times its context."""
+    """The residual variance of a mixed model is that of a regression on the rows, with the curve
+    times its context.
+    """
     design = design_of(curved_table(300, 1))
     workspace, block = workspace_of(design), design.block(MIXED, 3, 0)
     owner, _, source, _, lives, _, curved = design.tables().about[PLAIN + 1]
@@ -453,8 +575,12 @@ def test_a_curve_may_live_in_one_context():
     bent = np.flatnonzero((curved == 1) & (lives == 1) & (owner == 1))[0]
     straight = np.flatnonzero((curved == 0) & (lives == 3) & (owner == 0))[-1]
     score, left, *slopes = workspace.score([(block, node, [bent, straight])])[0]
-    matrix = np.stack([codes == 0, codes == 1, values[source[bent]] * (codes == 0), values[source[straight]]]).T
-    found, (squares,), *_ = np.linalg.lstsq(matrix.astype(float), values[design.response[node]], rcond=None)
+    matrix = np.stack(
+        [codes == 0, codes == 1, values[source[bent]] * (codes == 0), values[source[straight]]]
+    ).T
+    found, (squares,), *_ = np.linalg.lstsq(
+        matrix.astype(float), values[design.response[node]], rcond=None
+    )
     assert left == pytest.approx(squares / 300, rel=1e-9)
     assert slopes[:2] == pytest.approx(found[2:], rel=1e-7)
     assert np.isfinite(score)

@@ -5,25 +5,46 @@ import pytest
 from naive_logit import naive_logit
 
 from causalcontext.kernels.rows.class_choice import MUCH_WORK, few_rows
-from causalcontext.kernels.rows.glm import NO_TIES, RIDGE, first_slopes, fit_glm, is_out_of_reach, maximise, write_ridge
+from causalcontext.kernels.rows.glm import (
+    NO_TIES,
+    RIDGE,
+    first_slopes,
+    fit_glm,
+    is_out_of_reach,
+    maximise,
+    write_ridge,
+)
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, call_pass
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, add_dots, exponentials
 
 
-@pytest.mark.parametrize(("n", "width", "classes"), [(5, 1, 2), (129, 4, 2), (300, 3, 3), (257, 6, 5), (128, 2, 9)])
+@pytest.mark.parametrize(
+    ("n", "width", "classes"), [(5, 1, 2), (129, 4, 2), (300, 3, 3), (257, 6, 5), (128, 2, 9)]
+)
 def test_a_pass_has_the_value_and_the_derivatives_of_its_twin(n, width, classes):
     generator = np.random.default_rng([n, width, classes])
     design = np.vstack([np.ones(n), 3.0 + 2.0 * generator.normal(size=(width - 1, n))])
     codes, slopes = generator.integers(0, classes, n), generator.normal(size=(classes - 1) * width)
     for scale in (1.0, 200.0):  # far away from the data classes are certain
         gradient, curvature = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
-        value = call_pass(PASSES[LOGIT](), design, codes, classes - 1, scale * slopes, gradient, curvature)
+        value = call_pass(
+            PASSES[LOGIT](), design, codes, classes - 1, scale * slopes, gradient, curvature
+        )
         expected = naive_logit(design, codes, classes, scale * slopes)
         assert value == pytest.approx(expected[0], rel=1e-10)
         assert gradient == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
         assert np.tril(curvature) == pytest.approx(np.tril(expected[2]), rel=1e-9, abs=1e-9)
         assert (
-            call_pass(PASSES[LOGIT](), design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0))) == value
+            call_pass(
+                PASSES[LOGIT](),
+                design,
+                codes,
+                classes - 1,
+                scale * slopes,
+                gradient,
+                np.empty((0, 0)),
+            )
+            == value
         )
 
 
@@ -37,7 +58,11 @@ def test_exponentials_have_fourteen_digits():
 @pytest.mark.parametrize("triangle", [False, True])
 def test_dot_products_are_added_up_line_by_line(triangle):
     generator = np.random.default_rng(0)
-    left, right, sums = generator.normal(size=(8, AT_ONCE)), generator.normal(size=(8, AT_ONCE)), np.ones((8, 8))
+    left, right, sums = (
+        generator.normal(size=(8, AT_ONCE)),
+        generator.normal(size=(8, AT_ONCE)),
+        np.ones((8, 8)),
+    )
     add_dots(left, right, 100, triangle, sums)
     expected = 1.0 + left[:, :100] @ right[:, :100].T
     assert np.tril(sums) == pytest.approx(np.tril(expected))
@@ -49,7 +74,9 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
     generator = np.random.default_rng(1)
     n, width, classes = 4000, 6, 5
     design = np.vstack([np.ones(n), generator.normal(size=(width - 1, n))])
-    score = generator.gumbel(size=(classes, n)) + 0.5 * generator.normal(size=(classes, width)) @ design
+    score = (
+        generator.gumbel(size=(classes, n)) + 0.5 * generator.normal(size=(classes, width)) @ design
+    )
     score[1] -= 20.0 if rare else 0.0
     codes = score.argmax(axis=0)
     cold = first_slopes(LOGIT, codes, classes, width)
@@ -60,7 +87,9 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
     if few.size:
         fit_glm(LOGIT, part, few, classes, warm, RIDGE, 1.0)
     best = fit_glm(LOGIT, design, codes, classes, cold, RIDGE, 1e-4)
-    near = call_pass(PASSES[LOGIT](), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
+    near = call_pass(
+        PASSES[LOGIT](), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0))
+    )
     assert rare or best - near < 10 * cold.size
     again = fit_glm(LOGIT, design, codes, classes, warm, RIDGE, 1e-4)
     assert again == pytest.approx(best, abs=1e-3)
@@ -70,7 +99,9 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
 def test_a_gradient_alone_says_what_is_out_of_reach(classes, ordered):
     generator = np.random.default_rng([classes, ordered])
     design = np.vstack([np.ones(400), generator.normal(size=(3, 400))])
-    codes = np.clip(np.round(design[1] + design[2] + generator.logistic(size=400) + classes / 2), 0, classes - 1)
+    codes = np.clip(
+        np.round(design[1] + design[2] + generator.logistic(size=400) + classes / 2), 0, classes - 1
+    )
     codes, family = codes.astype(np.int64), ORDINAL if ordered else LOGIT
     one_pass, slopes = PASSES[family](), first_slopes(family, codes, classes, 4)
     ridge, free = np.empty(slopes.size), classes - 1
@@ -82,10 +113,15 @@ def test_a_gradient_alone_says_what_is_out_of_reach(classes, ordered):
     assert again == pytest.approx(value, abs=1e-9)
     assert np.allclose(alone, gradient, rtol=0.0, atol=1e-9)
     best, curvature = slopes.copy(), np.zeros_like(whole)
-    highest = maximise(one_pass, design, codes, classes - 1, NO_TIES, ridge, best, curvature, -np.inf, 1e-6)
+    highest = maximise(
+        one_pass, design, codes, classes - 1, NO_TIES, ridge, best, curvature, -np.inf, 1e-6
+    )
     inverse = np.linalg.inv(np.tril(curvature) + np.tril(curvature, -1).T)
     for start in (slopes, best, best + 0.05):
-        reach = [needed for needed in highest + np.array([-5.0, -0.1, 50.0, 500.0, 5000.0])
-                 if not is_out_of_reach(one_pass, design, codes, free, ridge, start, inverse, needed)]  # fmt: skip
+        reach = [
+            needed
+            for needed in highest + np.array([-5.0, -0.1, 50.0, 500.0, 5000.0])
+            if not is_out_of_reach(one_pass, design, codes, free, ridge, start, inverse, needed)
+        ]
         assert highest - 0.1 in reach
         assert highest + 5000.0 not in reach

@@ -1,4 +1,6 @@
-"""Marks of score-ac are those of a set of models: all of them agree, rules close them, and there is an extension."""
+"""Marks of score-ac are those of a set of models: all of them agree, rules close them, and there is
+an extension.
+"""
 
 from itertools import combinations, product
 
@@ -39,7 +41,10 @@ def families_of(marks, contexts):
 def two_contexts(rows, seed):
     generator = np.random.default_rng([seed, rows])
     a, b = generator.normal(size=(2, rows))
-    r, s = (a + generator.logistic(size=rows) > 0).astype(int), (b + generator.logistic(size=rows) > 0).astype(int)
+    r, s = (
+        (a + generator.logistic(size=rows) > 0).astype(int),
+        (b + generator.logistic(size=rows) > 0).astype(int),
+    )
     c = 0.4 * a + np.where(r == 1, 0.5, 0.0) * b + generator.normal(size=rows)
     d = np.where(s == 1, -0.5, 0.4) * c + 0.3 * b + generator.normal(size=rows)
     return {"A": a, "B": b, "C": c, "D": d, "R": r, "S": s}
@@ -48,8 +53,12 @@ def two_contexts(rows, seed):
 @pytest.mark.parametrize("seed", rest_slow(range(12), fast=4))
 @pytest.mark.parametrize("how", ["exact", "order"])
 def test_all_models_near_the_best_one_have_what_is_agreed_and_the_marks_are_its_closure(how, seed):
-    """A naive closure: list every family of graphs with the agreed arrows and the colliders of the best model."""
-    found = searched(model_table(150, 700 + seed, nodes=4, density=0.7, edits=("add", "remove", "flip")), how)
+    """A naive closure: list every family of graphs with the agreed arrows and the colliders of the
+    best model.
+    """
+    found = searched(
+        model_table(150, 700 + seed, nodes=4, density=0.7, edits=("add", "remove", "flip")), how
+    )
     told, data = direct(found), found.best.design.data
     contexts = data.table.contexts
     rivals, near = found.rivals(told.model), [told.model]
@@ -70,18 +79,28 @@ def test_all_models_near_the_best_one_have_what_is_agreed_and_the_marks_are_its_
     assert not (place(told.agreed) & ~arrows).any()
     assert not (arrows & ~links).any()
     for at in np.argwhere(arrows & ~place(told.agreed)).tolist():
-        assert tuple(at) in origins or (at[0], at[2], at[1]) in origins or {at[1], at[2]} & {*contexts.positions}
+        assert (
+            tuple(at) in origins
+            or (at[0], at[2], at[1]) in origins
+            or {at[1], at[2]} & {*contexts.positions}
+        )
     families = list(families_of(marks, contexts))
     assert any(np.array_equal(family, links) for family in families)
-    assert np.array_equal(np.all(families, axis=0), arrows)  # what is open can be turned: nothing was missed
+    assert np.array_equal(
+        np.all(families, axis=0), arrows
+    )  # what is open can be turned: nothing was missed
     assert np.array_equal(np.any(families, axis=0), arrows | open_edges)
 
 
 def test_a_link_that_a_model_near_the_best_one_does_not_have_is_open_unless_marks_need_it():
-    """Directions with a margin below `CLEAR` are arrows only by a rule, or as colliders that an extension needs."""
+    """Directions with a margin below `CLEAR` are arrows only by a rule, or as colliders that an
+    extension needs.
+    """
     weak, arrows = 0, 0
     for seed in range(20):
-        result = cc.discover(model_table(300, 60 + seed, coefficients=WEAK), "R", method="score-ac", curves="never")
+        result = cc.discover(
+            model_table(300, 60 + seed, coefficients=WEAK), "R", method="score-ac", curves="never"
+        )
         edges = result.edges()
         for edge in edges[edges["margin"] < CLEAR].itertuples():
             weak += 1
@@ -89,7 +108,11 @@ def test_a_link_that_a_model_near_the_best_one_does_not_have_is_open_unless_mark
                 arrows += 1
                 cause, effect = result.position(edge.source), result.position(edge.target)
                 places = [result.contexts.index(value) for value in edge.contexts]
-                ruled = [(g, a, b) in result.origins for g in places for a, b in ((cause, effect), (effect, cause))]
+                ruled = [
+                    (g, a, b) in result.origins
+                    for g in places
+                    for a, b in ((cause, effect), (effect, cause))
+                ]
                 assert any(ruled)
     assert weak >= 40
     assert arrows <= weak / 2
@@ -103,7 +126,9 @@ def test_pairs_that_turn_round_between_contexts_are_open_where_the_model_is_doub
     told, data = direct(found), found.best.design.data
 
     def links(doubted):
-        endpoints = told.marks(data.table.contexts, lambda own: in_table(data, own), doubted).endpoints
+        endpoints = told.marks(
+            data.table.contexts, lambda own: in_table(data, own), doubted
+        ).endpoints
         return directed(endpoints), marked(endpoints, "o-o")
 
     arrows, _ = links(False)
@@ -118,7 +143,9 @@ def test_pairs_that_turn_round_between_contexts_are_open_where_the_model_is_doub
 def test_every_graph_has_an_extension_and_every_row_of_mechanisms_a_graph(design):
     contested = 0
     for seed in range(8):
-        result = cc.discover(model_table(300, 40 + seed, **design), "R", method="score-ac", curves="never")
+        result = cc.discover(
+            model_table(300, 40 + seed, **design), "R", method="score-ac", curves="never"
+        )
         contested += bool(result.origins or result.evidence.undecided)
         for graph in result.graphs.values():
             assert graph.to_dags(limit=20_000)
@@ -140,10 +167,15 @@ def test_with_several_contexts_thresholds_curves_kinds_and_knowledge_too(seed):
         result = cc.discover(table, context, method="score-ac", **options)
         assert all(graph.to_dags(limit=20_000) for graph in result.graphs.values())
         if options:
-            assert not any(graph.mark("C", "D") == "<--" or graph.mark("A", "C") == "<--"
-                           for graph in result.graphs.values())  # fmt: skip
+            assert not any(
+                graph.mark("C", "D") == "<--" or graph.mark("A", "C") == "<--"
+                for graph in result.graphs.values()
+            )
             for cause, effect in (("A", "C"), ("A", "D"), ("B", "C"), ("B", "D"), ("C", "D")):
-                assert {graph.mark(cause, effect) for graph in result.graphs.values()} <= {"", "-->"}
+                assert {graph.mark(cause, effect) for graph in result.graphs.values()} <= {
+                    "",
+                    "-->",
+                }
 
 
 def test_a_rule_behind_a_mark_is_explained_kept_and_compared(tmp_path):
@@ -161,7 +193,9 @@ def test_a_rule_behind_a_mark_is_explained_kept_and_compared(tmp_path):
 def test_undecided_triples_are_kept_and_effects_range_over_both():
     found = 0
     for seed in range(30):
-        result = cc.discover(model_table(300, 40 + seed, coefficients=WEAK), "R", method="score-ac", curves="never")
+        result = cc.discover(
+            model_table(300, 40 + seed, coefficients=WEAK), "R", method="score-ac", curves="never"
+        )
         for g, x, w, y in result.evidence.undecided:
             value, names = result.contexts[g], result.names
             graph = result.graphs[value]
@@ -180,29 +214,40 @@ def test_undecided_triples_are_kept_and_effects_range_over_both():
 
 def test_undecided_triples_move_with_their_contexts_and_survive_a_file(tmp_path):
     for seed in range(30):
-        result = cc.discover(model_table(300, 40 + seed, coefficients=WEAK), "R", method="score-ac", curves="never")
+        result = cc.discover(
+            model_table(300, 40 + seed, coefficients=WEAK), "R", method="score-ac", curves="never"
+        )
         if result.evidence.undecided:
             break
     turned = result.evidence.renumbered(np.array([1, 0]))
-    assert sorted((1 - g, *rest) for g, *rest in turned.undecided) == sorted(result.evidence.undecided)
+    assert sorted((1 - g, *rest) for g, *rest in turned.undecided) == sorted(
+        result.evidence.undecided
+    )
     result.save(tmp_path / "kept.json")
     assert cc.load(tmp_path / "kept.json").evidence == result.evidence
 
 
 def marks_with_and_without_noise(nodes, contexts, rows, seed):
-    """The marks of all pairs in every context of a drawn table, and of the same with a column of noise."""
+    """The marks of all pairs in every context of a drawn table, and of the same with a column of
+    noise.
+    """
     table = random_model(nodes, 0.5, seed=seed, contexts=contexts).sample(rows, seed)
     more = table.assign(noise=np.random.default_rng(seed + 10**6).standard_normal(rows))
     found, other = (cc.discover(one, "R", method="score-ac") for one in (table, more))
     pairs = list(combinations(found.names, 2))
-    return [[[graph.mark(*pair) for pair in pairs] for graph in one.graphs.values()] for one in (found, other)]
+    return [
+        [[graph.mark(*pair) for pair in pairs] for graph in one.graphs.values()]
+        for one in (found, other)
+    ]
 
 
 @pytest.mark.parametrize(("rows", "seed"), [(300, 88_010), (1000, 88_071)])
 def test_a_direction_that_can_be_turned_at_no_cost_once_another_is_turned_is_open(rows, seed):
-    """Climbs from other orders met other models of one equivalence class, and links that some of them turn had arrows.
+    """Climbs from other orders met other models of one equivalence class, and links that some of
+    them turn had arrows.
 
-    Turning one link of 88010 costs 5.5 nats from the best model, and nothing from an equally good one.
+    Turning one link of 88010 costs 5.5 nats from the best model, and nothing from an equally good
+    one.
     """
     marks, with_noise = marks_with_and_without_noise(8, 3, rows, seed)
     assert marks == with_noise
@@ -212,14 +257,18 @@ def test_a_direction_that_can_be_turned_at_no_cost_once_another_is_turned_is_ope
 def test_a_column_of_noise_changes_hardly_any_marks():
     """None of 144 tables, with climbs or solved exactly."""
     changed = []
-    for number, (nodes, contexts, rows) in enumerate(12 * [*product((4, 6, 8), (2, 3), (300, 1000))]):
+    for number, (nodes, contexts, rows) in enumerate(
+        12 * [*product((4, 6, 8), (2, 3), (300, 1000))]
+    ):
         marks, with_noise = marks_with_and_without_noise(nodes, contexts, rows, 88_000 + number)
         changed += [nodes] * (marks != with_noise)
     assert changed == []
 
 
 def test_the_margin_of_an_edge_is_that_of_the_contexts_that_direct_it():
-    """Where one context directs an edge and another leaves it open, the union has the arrow of the first."""
+    """Where one context directs an edge and another leaves it open, the union has the arrow of the
+    first.
+    """
     result = cc.discover(cc.examples.soil_moisture(500, seed=1), "soil", method="score-ac")
     cause, effect = result.position("evapotranspiration"), result.position("humidity")
     slot, dry = result.evidence.slot(cause, effect), result.graphs["dry"].endpoints.copy()

@@ -1,16 +1,25 @@
-"""Covariances that kernels make row by row equal the dense matrix of all columns, made from the rows."""
+"""Covariances that kernels make row by row equal the dense matrix of all columns, made from the
+rows.
+"""
 
 import numpy as np
 import pytest
 from score_tables import curved_table, design_of, workspace_of
 
 from causalcontext.kernels.orders import fit_arrays
-from causalcontext.kernels.orders.fit_arrays import regression_of, response_covariance, row_of, shared_values
+from causalcontext.kernels.orders.fit_arrays import (
+    regression_of,
+    response_covariance,
+    row_of,
+    shared_values,
+)
 from causalcontext.score.workspace import FitWorkspace
 
 
 def dense_covariance(design, block):
-    """The covariance of all columns of a block within its intercepts; columns that nobody has are 0."""
+    """The covariance of all columns of a block within its intercepts; columns that nobody has are
+    0.
+    """
     groups, about = design.groups(block)[design.data.cells], design.about(block)
     rows = groups >= 0
     lives = (about[4][:, None] >> groups[rows] & 1) if design.bits(block) else 1.0
@@ -31,8 +40,14 @@ def crossed(rows):
 @pytest.mark.parametrize("context", ["R", ["R", "S"], ["R", "S", "T"]])
 def test_rows_of_covariances_are_those_of_all_columns(context):
     design = design_of(crossed(400)[["A", "B", "D", *context]], context)
-    sets = [reader.cells(mask) for reader in design.data.readers for mask in range(1, 1 << reader.levels)]
-    blocks = design.pooled(sets) + [block for q in range(len(design.data.readers)) for block in design.changing(q)]
+    sets = [
+        reader.cells(mask)
+        for reader in design.data.readers
+        for mask in range(1, 1 << reader.levels)
+    ]
+    blocks = design.pooled(sets) + [
+        block for q in range(len(design.data.readers)) for block in design.changing(q)
+    ]
     workspace = FitWorkspace(design, curves=True)
     for block in dict.fromkeys(blocks):
         bits, dense = design.bits(block), dense_covariance(design, block)
@@ -58,7 +73,9 @@ def test_rows_are_made_anew_where_there_is_no_room_for_more(monkeypatch):
         workspace = workspace_of(design)
         tasks = [(block, node) for block in range(len(design.tables().block)) for node in range(4)]
         fits, slopes, sets = workspace.fit(tasks, np.arange(6) != np.array(tasks)[:, 1:])
-        gains = workspace.extras([(*task, columns) for task, columns in zip(tasks, sets, strict=True)])
+        gains = workspace.extras(
+            [(*task, columns) for task, columns in zip(tasks, sets, strict=True)]
+        )
         scores.append([fits, slopes, gains, [columns.tolist() for columns in sets]])
     for few, many in zip(*scores, strict=True):
         assert np.array_equal(few, many) if isinstance(few, np.ndarray) else few == many

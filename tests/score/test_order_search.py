@@ -1,4 +1,6 @@
-"""The searches: what a climb claims is what a fresh fit finds, and the optimum is the best of all models."""
+"""The searches: what a climb claims is what a fresh fit finds, and the optimum is the best of all
+models.
+"""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -17,7 +19,15 @@ from causalcontext.score.design import POOLED
 from causalcontext.score.judgement import direct
 from causalcontext.score.merging import Merger, lattice
 from causalcontext.score.options import Clock
-from causalcontext.score.search import Climber, Effort, best_first, climb_from, random_order, search, sweeps
+from causalcontext.score.search import (
+    Climber,
+    Effort,
+    best_first,
+    climb_from,
+    random_order,
+    search,
+    sweeps,
+)
 from causalcontext.score.workspace import FitWorkspace
 from marks import rest_slow
 
@@ -27,12 +37,18 @@ CYCLIC = {"cycles": "enforce", "edits": ("add", "remove", "flip")}
 @pytest.mark.parametrize("contexts", [1, 2, 3])
 @pytest.mark.parametrize("curves", [False, True])
 def test_kept_scores_are_those_of_a_fresh_fit(contexts, curves):
-    table = model_table(300, 100, nodes=9, contexts=max(contexts, 2), edits=("add", "remove", "flip"))
+    table = model_table(
+        300, 100, nodes=9, contexts=max(contexts, 2), edits=("add", "remove", "flip")
+    )
     if curves:
         table = kinds_table(300, 7) if contexts == 2 else curved_table(300, 7, max(contexts, 2))
-    design = design_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None, curves)
+    design = design_of(
+        table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None, curves
+    )
     slots, generator, stop = lattice(design), np.random.default_rng(1), Clock().flag
-    workspace, other = (FitWorkspace(design, curves, memory=design.new_memory(), keeps=True) for _ in range(2))
+    workspace, other = (
+        FitWorkspace(design, curves, memory=design.new_memory(), keeps=True) for _ in range(2)
+    )
     order, p = random_order(design, generator), design.data.responses
     for shared in (True, False) if contexts > 1 else (True,):
         standing = Climber(workspace, slots, np.tile(order, (contexts, 1)), shared, stop)
@@ -62,8 +78,13 @@ def test_fits_are_kept_and_know_whose_candidacy_matters(curves):
     design, generator = design_of(table, curves=curves), np.random.default_rng(5)
     p = design.data.responses
     if curves:
-        design = design.with_proposed([BasisFunction(0, 1, PRODUCT, -1.0), BasisFunction(2, 4, PRODUCT, -1.0),
-                                       BasisFunction(3, -1, OWN_STEP, 0.3)])  # fmt: skip
+        design = design.with_proposed(
+            [
+                BasisFunction(0, 1, PRODUCT, -1.0),
+                BasisFunction(2, 4, PRODUCT, -1.0),
+                BasisFunction(3, -1, OWN_STEP, 0.3),
+            ]
+        )
     blocks = lattice(design).block.shape[1]
     workspace, mattered = FitWorkspace(design, curves, keeps=True), 0
     for _ in range(20):
@@ -71,7 +92,11 @@ def test_fits_are_kept_and_know_whose_candidacy_matters(curves):
         chosen = (generator.random(p) < 0.5) & (np.arange(p) != task[1])
         first, again = (_fit(workspace, task, chosen) for _ in range(2))
         matters = workspace.arrays.fits.matters[task[1], 0, :p].copy()
-        assert first == again == _fit(FitWorkspace(design, curves, memory=design.new_memory()), task, chosen)
+        assert (
+            first
+            == again
+            == _fit(FitWorkspace(design, curves, memory=design.new_memory()), task, chosen)
+        )
         for j in np.flatnonzero(~matters & (np.arange(p) != task[1])):
             fresh = FitWorkspace(design, curves, memory=design.new_memory())
             assert _fit(fresh, task, chosen ^ (np.arange(p) == j)) == first
@@ -82,10 +107,14 @@ def test_fits_are_kept_and_know_whose_candidacy_matters(curves):
 def test_what_is_kept_is_forgotten_when_there_is_no_room():
     design = design_of(model_table(200, 1, nodes=9), curves=False)
     slots, order = lattice(design), random_order(design, np.random.default_rng(0))
-    large, small = (FitWorkspace(design, False, memory=design.new_memory(), keeps=True) for _ in range(2))
+    large, small = (
+        FitWorkspace(design, False, memory=design.new_memory(), keeps=True) for _ in range(2)
+    )
     small.kept = no_kept(9, small.width, 32)
-    one, other = (climb_from(order, workspace, slots, np.random.default_rng(1), Clock())
-                  for workspace in (large, small))  # fmt: skip
+    one, other = (
+        climb_from(order, workspace, slots, np.random.default_rng(1), Clock())
+        for workspace in (large, small)
+    )
     assert one.score == other.score
     assert np.array_equal(one.orders, other.orders)
     assert small.kept.filled[0] <= 16
@@ -108,7 +137,9 @@ def test_of_equal_models_the_first_leads():
 
 
 class Naive(naive_score.SmallProblem):
-    """All models of a small table with noise densities, slopes that differ between contexts included, two contexts."""
+    """All models of a small table with noise densities, slopes that differ between contexts
+    included, two contexts.
+    """
 
     def __init__(self, design, banned=None):
         self.design, self.banned = design, banned
@@ -116,7 +147,11 @@ class Naive(naive_score.SmallProblem):
 
     def _of_context(self, prefix):
         before = [j for j in prefix if self.banned != (j, self.p)]
-        pooled, first, sets = self.design.block(POOLED, 3), self.design.first, naive_score.subsets(before)
+        pooled, first, sets = (
+            self.design.block(POOLED, 3),
+            self.design.first,
+            naive_score.subsets(before),
+        )
         tasks = [(pooled, self.p, [int(first[j]) for j in chosen]) for chosen in sets]
         scores = FitWorkspace(self.design, curves=False).score(tasks)[:, 0]
         best = int(np.argmax(scores))
@@ -129,9 +164,17 @@ class Naive(naive_score.SmallProblem):
     def _score(self, node, contexts, chosen):
         key = (node, contexts, "density", chosen)
         if key not in self._memory:
-            rows = np.ones(len(self.codes), bool) if contexts is None else np.isin(self.codes, contexts)
-            shifts = [self.codes == r for r in (0, 1)] if contexts is None else [np.ones(rows.sum())]
-            self._memory[key] = super()._score(node, contexts, chosen) + self._density(rows, node, shifts, chosen)
+            rows = (
+                np.ones(len(self.codes), bool)
+                if contexts is None
+                else np.isin(self.codes, contexts)
+            )
+            shifts = (
+                [self.codes == r for r in (0, 1)] if contexts is None else [np.ones(rows.sum())]
+            )
+            self._memory[key] = super()._score(node, contexts, chosen) + self._density(
+                rows, node, shifts, chosen
+            )
         return self._memory[key]
 
     def _density(self, rows, node, shifts, chosen):
@@ -144,18 +187,30 @@ class Naive(naive_score.SmallProblem):
         best = super().best_node(node, before, after_context)
         if not after_context:
             return best
-        candidates = tuple(j for j in sorted(set(before[0]) & set(before[1])) if self.banned != (j, node))
+        candidates = tuple(
+            j for j in sorted(set(before[0]) & set(before[1])) if self.banned != (j, node)
+        )
         return max([best, *(self._mixed(node, chosen) for chosen in _by_context(candidates))])
 
     def _mixed(self, node, chosen):
-        """One regression with an intercept for every context, and slopes in some contexts: (parent, contexts)."""
+        """One regression with an intercept for every context, and slopes in some contexts: (parent,
+        contexts).
+        """
         key = (node, "mixed", chosen)
         if key not in self._memory:
             inside = [np.isin(self.codes, where) for _, where in chosen]
-            design = np.column_stack([self.codes == 0, self.codes == 1, *(
-                np.where(rows, self.values[:, j] - _mean_by(self.values[:, j], self.codes), 0.0)
-                for (j, _), rows in zip(chosen, inside, strict=True)
-            )])  # fmt: skip
+            design = np.column_stack(
+                [
+                    self.codes == 0,
+                    self.codes == 1,
+                    *(
+                        np.where(
+                            rows, self.values[:, j] - _mean_by(self.values[:, j], self.codes), 0.0
+                        )
+                        for (j, _), rows in zip(chosen, inside, strict=True)
+                    ),
+                ]
+            )
             residual = naive_score.regression_residual(self.values[:, node], design)
             price = 3 * np.log(len(residual)) + sum(np.log(rows.sum()) for rows in inside)
             self._memory[key] = naive_score.log_likelihood(residual) - price + _gain(residual)
@@ -238,7 +293,9 @@ def test_union_cycles_are_within_reach():
     for seed in range(10):
         model = cc.simulate.random_model(seed=seed, cycles="enforce", edits=("flip",))
         result = cc.discover(model.sample(1000, seed), "R", method="score-ac")
-        truth, union = (marked(graph.endpoints, "<=>") for graph in (model.union_graph(), result.union))
+        truth, union = (
+            marked(graph.endpoints, "<=>") for graph in (model.union_graph(), result.union)
+        )
         found += bool((truth & union).any())
     assert found >= 6  # both directions must be clear: a model without one of them is 3 nats worse
 
@@ -248,7 +305,9 @@ def test_a_read_model_respects_its_orders_and_its_score_is_the_sum_of_its_parts(
     table = curved_table(400, 41, 3) if curves else model_table(400, 41, contexts=3)
     model = searched(table, "order", curves).best
     wanted = [(part.block, node, part.columns) for node, part in model.regressions()]
-    assert FitWorkspace(model.design, curves).score(wanted)[:, 0].sum() == pytest.approx(model.score, abs=1e-5)
+    assert FitWorkspace(model.design, curves).score(wanted)[:, 0].sum() == pytest.approx(
+        model.score, abs=1e-5
+    )
     for r, links in enumerate(model.links):
         place = np.argsort(model.orders[r])
         causes, effects = np.nonzero(links)
@@ -262,7 +321,9 @@ def test_many_contexts_are_merged():
     x = generator.normal(size=1200)
     y = np.where(code < 3, 1.5, -1.0) * x + generator.normal(size=1200)
     z = y + generator.normal(size=1200)
-    result = cc.discover({"X": x, "Y": y, "Z": z, "R": code}, "R", method="score-ac", transform="none")
+    result = cc.discover(
+        {"X": x, "Y": y, "Z": z, "R": code}, "R", method="score-ac", transform="none"
+    )
     evidence = result.evidence
     assert evidence.model[:3] == ("pooled", "partitioned", "pooled")
     assert [evidence.merged(1, r, result.contexts) for r in (0, 5)] == [(0, 1, 2), (3, 4, 5)]
@@ -271,11 +332,15 @@ def test_many_contexts_are_merged():
 
 
 def test_contexts_are_merged_without_comparing_when_the_time_is_up(monkeypatch):
-    """Comparing all pairs of many contexts takes longer than a short limit: it ends after a few fits."""
+    """Comparing all pairs of many contexts takes longer than a short limit: it ends after a few
+    fits.
+    """
     asked = []
     fit = FitWorkspace.fit
     monkeypatch.setattr(
-        FitWorkspace, "fit", lambda self, pairs, *more: asked.append(len(pairs)) or fit(self, pairs, *more)
+        FitWorkspace,
+        "fit",
+        lambda self, pairs, *more: asked.append(len(pairs)) or fit(self, pairs, *more),
     )
     generator = np.random.default_rng(4)
     table = {name: generator.normal(size=1200) for name in "ABC"} | {"R": np.arange(1200) % 30}
@@ -299,12 +364,16 @@ def test_a_climb_that_has_to_stop_at_once_fits_required_causes_alone(contexts, m
     table = model_table(400, 11, contexts=contexts, nodes=6)
     known = cc.Knowledge(required=[("X0", "X1")])
     free, bound = (
-        cc.discover(table, "R", method="score-ac", search="order", knowledge=knowledge, time_limit=1e-6)
+        cc.discover(
+            table, "R", method="score-ac", search="order", knowledge=knowledge, time_limit=1e-6
+        )
         for knowledge in (None, known)
     )
     assert not free.complete
     assert [len(graph.edges) for graph in free.graphs.values()] == [0] * contexts
-    assert [[str(edge) for edge in graph.edges] for graph in bound.graphs.values()] == [["X0 --> X1"]] * contexts
+    assert [[str(edge) for edge in graph.edges] for graph in bound.graphs.values()] == [
+        ["X0 --> X1"]
+    ] * contexts
 
 
 def test_greedy_merging_agrees_with_all_partitions():

@@ -28,8 +28,10 @@ def test_a_context_of_many_numbers_in_order_costs_one_slope_a_cause():
     """As labels every one of seven slopes is paid for."""
     for seed in range(3):
         rows = graded(seed, 8)
-        found, told, labels = (cc.discover(rows, "R", kinds=kinds, method="score-ac")
-                               for kinds in (None, {"R": "ordered"}, {"R": "categorical"}))  # fmt: skip
+        found, told, labels = (
+            cc.discover(rows, "R", kinds=kinds, method="score-ac")
+            for kinds in (None, {"R": "ordered"}, {"R": "categorical"})
+        )
         assert found.union.mark("A", "R") == told.union.mark("A", "R") == "-->"
         assert found.evidence.score == told.evidence.score
         assert found.evidence.score > labels.evidence.score + 20.0
@@ -38,7 +40,10 @@ def test_a_context_of_many_numbers_in_order_costs_one_slope_a_cause():
 def test_numbers_that_are_labels_are_taken_for_labels():
     for seed in range(3):
         rows = graded(seed, 4, shuffled=True)
-        found, told = (cc.discover(rows, "R", kinds=kinds, method="score-ac") for kinds in (None, {"R": "categorical"}))
+        found, told = (
+            cc.discover(rows, "R", kinds=kinds, method="score-ac")
+            for kinds in (None, {"R": "categorical"})
+        )
         if not (np.diff(rows.groupby("R")["A"].mean()) > 0).all():
             assert found.evidence.score == told.evidence.score
             assert not any("in order" in note for note in found.notes)
@@ -55,19 +60,32 @@ def test_a_note_says_that_values_are_taken_in_order_and_what_to_do():
 
 def test_the_slope_of_a_context_in_order_is_that_of_naive_proportional_odds():
     rows = graded(1, 4, rows=300)
-    told = {kind: cc.discover(rows, "R", kinds={"R": kind}, method="score-ac", curves="never")
-            for kind in ("ordered", "categorical")}  # fmt: skip
-    equations = {kind: next(one for one in result.evidence.mechanisms.equations if result.names[one.effect] == "R")
-                 for kind, result in told.items()}  # fmt: skip
+    told = {
+        kind: cc.discover(rows, "R", kinds={"R": kind}, method="score-ac", curves="never")
+        for kind in ("ordered", "categorical")
+    }
+    equations = {
+        kind: next(
+            one for one in result.evidence.mechanisms.equations if result.names[one.effect] == "R"
+        )
+        for kind, result in told.items()
+    }
     x, y = rows["A"].to_numpy(), rows["R"].to_numpy()
     x = (x - x.mean()) / x.std()
 
     def loss(at):
-        below = np.column_stack([np.zeros(300), 1 / (1 + np.exp(-(np.cumsum(at[:3]) - at[3] * x[:, None]))),
-                                 np.ones(300)])  # fmt: skip
+        below = np.column_stack(
+            [
+                np.zeros(300),
+                1 / (1 + np.exp(-(np.cumsum(at[:3]) - at[3] * x[:, None]))),
+                np.ones(300),
+            ]
+        )
         return -np.log(np.maximum(np.diff(below, axis=1)[np.arange(300), y], 1e-300)).sum()
 
-    best = scipy.optimize.minimize(loss, [-3.0, 3.0, 3.0, 5.0], method="Nelder-Mead", options={"maxiter": 20_000})
+    best = scipy.optimize.minimize(
+        loss, [-3.0, 3.0, 3.0, 5.0], method="Nelder-Mead", options={"maxiter": 20_000}
+    )
     assert equations["ordered"].kind == "ordered"
     assert equations["categorical"].kind == "category"
     (slope,) = equations["ordered"].terms[0].slopes
@@ -78,9 +96,13 @@ def test_the_slope_of_a_context_in_order_is_that_of_naive_proportional_odds():
 def test_answers_and_files_take_ordered_contexts(tmp_path, several):
     rows = graded(2, 3, rows=600)
     if several:
-        rows["T"] = np.where(rows["R"] + np.random.default_rng(0).normal(size=600) > 1, "late", "early")
+        rows["T"] = np.where(
+            rows["R"] + np.random.default_rng(0).normal(size=600) > 1, "late", "early"
+        )
     context = ["R", "T"] if several else "R"
-    result = cc.discover(rows, context, method="score-ac", knowledge=cc.Knowledge(forbidden=[("B", "A")]))
+    result = cc.discover(
+        rows, context, method="score-ac", knowledge=cc.Knowledge(forbidden=[("B", "A")])
+    )
     first, second = result.contexts[0], result.contexts[-1]
     assert len(result.changes(first, second)) >= 0
     result.save(tmp_path / "result.json", rows=True)
@@ -104,14 +126,19 @@ def test_of_two_contexts_each_is_taken_in_order_or_not():
     b = a + (r == 1) + g.normal(size=1500)
     rows = pd.DataFrame({"A": a, "B": b, "C": b * (s == 1) + g.normal(size=1500), "R": r, "S": s})
     kinds = {"R": "ordered", "S": "categorical"}
-    found, told = (cc.discover(rows, ["R", "S"], method="score-ac", kinds=one) for one in (None, kinds))
+    found, told = (
+        cc.discover(rows, ["R", "S"], method="score-ac", kinds=one) for one in (None, kinds)
+    )
     assert found.evidence.score == told.evidence.score
     assert [found.union.mark("A", name) for name in "RS"] == ["-->", "-->"]
 
 
 def test_probabilities_of_directions_are_those_of_the_same_order():
     rows = graded(0, 8, rows=200)
-    found, told = (cc.discover(rows, "R", method="score-ac", kinds=one).edges() for one in (None, {"R": "ordered"}))
+    found, told = (
+        cc.discover(rows, "R", method="score-ac", kinds=one).edges()
+        for one in (None, {"R": "ordered"})
+    )
     pd.testing.assert_series_equal(found["p_direction"], told["p_direction"])
 
 
@@ -133,5 +160,7 @@ def test_a_declaration_is_heard_with_lags():
         r[t] = np.digitize(a[t - 1] + 0.3 * g.normal(), [-1.0, 0.0, 0.8])
     rows = pd.DataFrame({"A": a, "B": np.roll(a, 1) + g.normal(size=400), "R": r})
     kinds = (None, {"R": "ordered"}, {"R": "categorical"})
-    found, told, labels = (cc.discover(rows, "R", lags=1, method="score-ac", kinds=one).evidence.score for one in kinds)
+    found, told, labels = (
+        cc.discover(rows, "R", lags=1, method="score-ac", kinds=one).evidence.score for one in kinds
+    )
     assert found == told > labels + 5.0

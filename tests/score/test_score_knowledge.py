@@ -27,7 +27,13 @@ def test_knowledge_is_never_broken(search, seed):
     knowledge = random_knowledge(list(rows.columns), np.random.default_rng(seed))
     starts = 3 if search == "order" else None
     result = cc.discover(
-        rows, "R", method="score-ac", search=search, knowledge=knowledge, starts=starts, transform="none"
+        rows,
+        "R",
+        method="score-ac",
+        search=search,
+        knowledge=knowledge,
+        starts=starts,
+        transform="none",
     )
     assert result.knowledge_violations() == []
     for cause, effect in knowledge.required:
@@ -40,7 +46,9 @@ def test_both_searches_agree_under_knowledge(seed):
     rows = model_table(300, 500 + seed)
     knowledge = random_knowledge(list(rows.columns), np.random.default_rng(100 + seed))
     scores = [
-        cc.discover(rows, "R", method="score-ac", search=search, knowledge=knowledge, transform="none").evidence.score
+        cc.discover(
+            rows, "R", method="score-ac", search=search, knowledge=knowledge, transform="none"
+        ).evidence.score
         for search in ("order", "exact")
     ]
     assert scores[0] == pytest.approx(scores[1], abs=1e-3)
@@ -52,7 +60,9 @@ def test_links_at_the_context(contexts):
     system = [name for name in rows if name != "R"]
     children = cc.Knowledge.context_children("R", system[:2])
     result = cc.discover(rows, "R", method="score-ac", knowledge=children, starts=2)
-    assert all(graph.mark("R", name) == "-->" for graph in result.graphs.values() for name in system[:2])
+    assert all(
+        graph.mark("R", name) == "-->" for graph in result.graphs.values() for name in system[:2]
+    )
     everything = cc.Knowledge.context_neighbours("R", parents=system[2:3], children=system[:1])
     result = cc.discover(rows, "R", method="score-ac", knowledge=everything, starts=2)
     for graph in result.graphs.values():
@@ -66,19 +76,25 @@ def test_knowing_the_order_turns_a_link_at_the_context():
     rows = model_table(300, 9)
     causes = [name for name in rows if name != "R"]
     result = cc.discover(rows, "R", method="score-ac", knowledge=cc.Knowledge(sinks=["R"]))
-    assert all(graph.mark("R", name) != "-->" for graph in result.graphs.values() for name in causes)
+    assert all(
+        graph.mark("R", name) != "-->" for graph in result.graphs.values() for name in causes
+    )
 
 
 @pytest.mark.parametrize("known", [{"tiers": [["Z"], ["X"], ["Y"]]}, {"forbidden": [("X", "Z")]}])
 def test_a_wave_is_seen_where_knowledge_forbids_the_line_that_stands_for_it(known):
-    """Without a link to Z the density of X explains much; the best model of lines has Z after X, and no link."""
+    """Without a link to Z the density of X explains much; the best model of lines has Z after X,
+    and no link.
+    """
     rng = np.random.default_rng(0)
     z = rng.standard_normal(500)
     x = 2.5 * np.sin(2.0 * z) + 0.5 * rng.standard_normal(500)
     code = rng.integers(0, 2, 500)
     y = np.where(code == 0, x / 2.5, 0.0) + rng.standard_normal(500)
     table = {"Z": z, "X": x, "Y": y, "R": code}
-    found, bent = (cc.discover(table, "R", method="score-ac", knowledge=cc.Knowledge(**known), curves=curves)
-                   for curves in ("auto", "always"))  # fmt: skip
+    found, bent = (
+        cc.discover(table, "R", method="score-ac", knowledge=cc.Knowledge(**known), curves=curves)
+        for curves in ("auto", "always")
+    )
     assert found.evidence.score == pytest.approx(bent.evidence.score)
     assert found.union.mark("Z", "X") == "-->"

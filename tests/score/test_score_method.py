@@ -27,7 +27,10 @@ def result(table):
 
 def marks_by_name(result):
     names = sorted(result.names)
-    return {value: [[graph.mark(x, y) for y in names] for x in names] for value, graph in result.graphs.items()}
+    return {
+        value: [[graph.mark(x, y) for y in names] for x in names]
+        for value, graph in result.graphs.items()
+    }
 
 
 def test_the_example_is_recovered(result):
@@ -42,7 +45,9 @@ def test_the_example_is_recovered(result):
 
 def test_evidence_takes_the_place_of_tests(result):
     tests, scores = result.tests(), result.scores()
-    assert list(tests.columns) == list(cc.discover(model_table(100, 1), "R", method="pc-ac").tests().columns)
+    assert list(tests.columns) == list(
+        cc.discover(model_table(100, 1), "R", method="pc-ac").tests().columns
+    )
     assert len(tests) == len(scores)
     assert (tests["decision"] == scores["decision"]).all()
     assert (tests["statistic"] == scores["score"]).all()
@@ -62,8 +67,21 @@ def test_evidence_takes_the_place_of_tests(result):
 
 def test_edges_have_scores_and_no_p_values(result):
     edges = result.edges()
-    assert list(edges.columns) == ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model",
-                                   "margin", "hidden cause", "p_edge", "p_direction"]  # fmt: skip
+    assert list(edges.columns) == [
+        "source",
+        "target",
+        "mark",
+        "contexts",
+        "strength",
+        "p-value",
+        "n",
+        "score",
+        "model",
+        "margin",
+        "hidden cause",
+        "p_edge",
+        "p_direction",
+    ]
     assert edges["p-value"].isna().all()
     assert (edges["score"] > 0).all()
     assert edges["strength"].abs().between(0, 1).all()
@@ -83,9 +101,13 @@ def test_strength_is_the_partial_correlation(table, result):
 
 def test_explanations_say_how_much_and_which_mechanism(result):
     dry, wet = result.explain("precipitation", "runoff").splitlines()
-    assert dry.startswith("absent in dry: every path between them is blocked by soil; the link would lower the score")
+    assert dry.startswith(
+        "absent in dry: every path between them is blocked by soil; the link would lower the score"
+    )
     assert "intercept and some slopes differ between contexts (800 rows)" in dry
-    assert wet.startswith("present in wet (precipitation --> runoff): the link raises the score of the model by")
+    assert wet.startswith(
+        "present in wet (precipitation --> runoff): the link raises the score of the model by"
+    )
     assert "either direction score the same" in result.explain("radiation", "temperature")
     assert "multinomial logit on 800 rows" in result.explain("precipitation", "soil")
 
@@ -101,8 +123,12 @@ def test_saved_results_are_equal_again(tmp_path, result):
 
 
 def test_the_summary_says_how_it_was_found(result):
-    assert "score-ac on 800 rows, 7 variables (search: exact, transform: none, score: " in str(result)
-    climbed = cc.discover(cc.examples.soil_moisture(300, seed=4), context="soil", method="score-ac", search="order")
+    assert "score-ac on 800 rows, 7 variables (search: exact, transform: none, score: " in str(
+        result
+    )
+    climbed = cc.discover(
+        cc.examples.soil_moisture(300, seed=4), context="soil", method="score-ac", search="order"
+    )
     assert "search: order" in str(climbed)
     assert "of 10 starts" in str(climbed)
 
@@ -114,10 +140,16 @@ def test_workers_columns_and_units_do_not_matter(design):
     assert cc.discover(rows, "R", method="score-ac", seed=3) == result
     assert cc.discover(rows, "R", method="score-ac", seed=3, n_jobs=2) == result
     shuffled = rows[np.random.default_rng(0).permutation(rows.columns)]
-    assert marks_by_name(cc.discover(shuffled, "R", method="score-ac", seed=3)) == marks_by_name(result)
+    assert marks_by_name(cc.discover(shuffled, "R", method="score-ac", seed=3)) == marks_by_name(
+        result
+    )
     scaled = rows.assign(**{name: 1000.0 * rows[name] + 5.0 for name in rows if name != "R"})
-    assert marks_by_name(cc.discover(scaled, "R", method="score-ac", seed=3)) == marks_by_name(result)
-    renamed = rows.rename(columns={name: f"Z{ord(name[-1]) % 7}{name}" for name in rows if name != "R"})
+    assert marks_by_name(cc.discover(scaled, "R", method="score-ac", seed=3)) == marks_by_name(
+        result
+    )
+    renamed = rows.rename(
+        columns={name: f"Z{ord(name[-1]) % 7}{name}" for name in rows if name != "R"}
+    )
     again = cc.discover(renamed, "R", method="score-ac", seed=3)
     assert [graph.endpoints.tolist() for graph in again.graphs.values()] == [
         graph.endpoints.tolist() for graph in result.graphs.values()
@@ -158,7 +190,9 @@ def test_a_time_limit_returns_the_best_so_far():
     assert not result.complete
     assert result.final
     assert result.evidence.starts == 1
-    said = [note for note in result.warnings if note.startswith("the time limit ended the search early")]
+    said = [
+        note for note in result.warnings if note.startswith("the time limit ended the search early")
+    ]
     assert "curves were not tried" in said[0]
     assert "directions that were not checked are left open" in said[0]
     assert {edge.mark for edge in result.union.edges} == {"o-o"}
@@ -230,7 +264,12 @@ def test_ctrl_c_in_a_second_opinion_is_heard(monkeypatch):
 def test_progress_counts_starts():
     seen = []
     cc.discover(
-        model_table(200, 2), "R", method="score-ac", starts=3, transform="none", progress=lambda *a: seen.append(a)
+        model_table(200, 2),
+        "R",
+        method="score-ac",
+        starts=3,
+        transform="none",
+        progress=lambda *a: seen.append(a),
     )
     assert seen == [(-1, 1, 3), (-1, 2, 3), (-1, 3, 3)]
 
@@ -278,7 +317,9 @@ def test_bad_options_are_refused(option, words):
 
 def test_small_constant_and_collinear_contexts_are_survived():
     generator = np.random.default_rng(5)
-    rows = pd.DataFrame(generator.normal(size=(120, 3)), columns=list("XYZ")).assign(R=[0] * 100 + [1] * 17 + [2] * 3)
+    rows = pd.DataFrame(generator.normal(size=(120, 3)), columns=list("XYZ")).assign(
+        R=[0] * 100 + [1] * 17 + [2] * 3
+    )
     rows.loc[rows["R"] == 1, "X"] = 2.0
     rows["W"] = np.where(rows["R"] == 0, rows["Y"], generator.normal(size=120))
     result = cc.discover(rows, "R", method="score-ac", transform="none")
@@ -292,7 +333,9 @@ def test_ranks_undo_a_warp_and_are_not_used_without_need(warp):
     rows = model_table(600, 77)
     plain = cc.discover(rows, "R", method="score-ac")
     assert plain.evidence.transform == "none"
-    bent = rows.assign(**{name: warp(rows[name] / rows[name].std()) for name in rows if name != "R"})
+    bent = rows.assign(
+        **{name: warp(rows[name] / rows[name].std()) for name in rows if name != "R"}
+    )
     found = cc.discover(bent, "R", method="score-ac")
     assert found.evidence.transform == "ranks"
     again = cc.discover(rows, "R", method="score-ac", transform="ranks")
@@ -306,10 +349,14 @@ def test_noise_has_a_law_of_its_own(noise):
     model = random_model(seed=6, noise=noise)
     result = cc.discover(model.sample(1000, 1), "R", method="score-ac", transform="none")
     truth = model.union_graph()
-    assert all(truth.mark(edge.source, edge.target) in ("-->", "<=>") for edge in result.union.edges)
+    assert all(
+        truth.mark(edge.source, edge.target) in ("-->", "<=>") for edge in result.union.edges
+    )
     assert "o-o" not in str(result.union)
     assert not any("skewed" in note or "tails" in note for note in result.warnings)
-    assert {one.density[0] > 0 for one in result.evidence.mechanisms.equations if one.kind == "number"} == {True}
+    assert {
+        one.density[0] > 0 for one in result.evidence.mechanisms.equations if one.kind == "number"
+    } == {True}
 
 
 def test_curves_with_skewed_noise_are_warned_of():
@@ -324,7 +371,10 @@ def test_curves_with_skewed_noise_are_warned_of():
 
 @pytest.mark.slow
 def test_gaussian_tables_get_few_warnings():
-    noted = [bool(cc.discover(model_table(500, seed), "R", method="score-ac").warnings) for seed in range(12)]
+    noted = [
+        bool(cc.discover(model_table(500, seed), "R", method="score-ac").warnings)
+        for seed in range(12)
+    ]
     assert sum(noted) <= 2
 
 
@@ -338,7 +388,9 @@ def uneven_table(seed):
 
 
 def test_auto_says_what_it_chose_and_why(monkeypatch):
-    monkeypatch.setattr("causalcontext.score.explore._uneven", lambda even, effort: even)  # as if no scale fitted
+    monkeypatch.setattr(
+        "causalcontext.score.explore._uneven", lambda even, effort: even
+    )  # as if no scale fitted
     straight = cc.discover(model_table(400, 3), "R", method="auto")
     assert straight.settings.method == "score-ac"
     assert straight.notes[0].startswith("method 'auto' chose score-ac: it accepts all columns")
@@ -354,15 +406,26 @@ def test_auto_takes_categories_but_not_very_many_levels():
     assert cc.discover(rows, "R", method="auto").settings.method == "score-ac"
     some = cc.discover(rows.assign(K=[f"k{i % 30}" for i in range(300)]), "R", method="auto")
     assert some.settings.method == "score-ac"
-    many = cc.discover(rows.assign(K=[f"k{i % 60}" for i in range(300)]), "R", method="auto", keep=["K"])
+    many = cc.discover(
+        rows.assign(K=[f"k{i % 60}" for i in range(300)]), "R", method="auto", keep=["K"]
+    )
     assert many.settings.method == "pc-ac"
     assert "column 'K' has more than 50 levels" in many.notes[0]
 
 
 def test_the_command_line_knows_score_ac(tmp_path, table):
     table.to_csv(tmp_path / "soil.csv", index=False)
-    arguments = ["discover", str(tmp_path / "soil.csv"), "--context", "soil", "--method", "score-ac"]
-    done = CliRunner().invoke(app, [*arguments, "--starts", "4", "--json", str(tmp_path / "r.json")])
+    arguments = [
+        "discover",
+        str(tmp_path / "soil.csv"),
+        "--context",
+        "soil",
+        "--method",
+        "score-ac",
+    ]
+    done = CliRunner().invoke(
+        app, [*arguments, "--starts", "4", "--json", str(tmp_path / "r.json")]
+    )
     assert done.exit_code == 0
     assert "score-ac on 800 rows" in done.output
     assert "4 of 4 starts" in done.output
@@ -376,6 +439,8 @@ def test_where_there_are_only_categories_no_curves_are_tried():
     c = np.where(generator.random(400) < 0.8, (a + b) % 3, generator.integers(3, size=400))
     code = (generator.random(400) < 0.2 + 0.3 * c).astype(int)
     table = pd.DataFrame({"A": a, "B": b, "C": c}).astype(str).add("x").assign(R=code)
-    found, lines = (cc.discover(table, "R", method="score-ac", curves=curves) for curves in ("auto", "never"))
+    found, lines = (
+        cc.discover(table, "R", method="score-ac", curves=curves) for curves in ("auto", "never")
+    )
     assert np.isnan(found.evidence.curves_gain)
     assert found.evidence.score == lines.evidence.score

@@ -1,4 +1,6 @@
-"""Cells that the rest of their row contradicts: flagged, accepted or not, and what a result says about them."""
+"""Cells that the rest of their row contradicts: flagged, accepted or not, and what a result says
+about them.
+"""
 
 import json
 from functools import partial
@@ -31,9 +33,13 @@ NAMES = ("A", "B", "C", "D")
 
 
 def chain(rows=400, seed=0, noise="normal"):
-    """A -> B -> C -> D, where B -> C is missing in one of two contexts; shifted means, a negative slope."""
+    """A -> B -> C -> D, where B -> C is missing in one of two contexts; shifted means, a negative
+    slope.
+    """
     generator = np.random.default_rng(seed)
-    draw = {"normal": generator.standard_normal, "t3": lambda size: generator.standard_t(3, size)}[noise]
+    draw = {"normal": generator.standard_normal, "t3": lambda size: generator.standard_t(3, size)}[
+        noise
+    ]
     r = generator.integers(0, 2, rows)
     a = draw(rows) + 40.0
     b = -1.5 * (a - 40.0) + draw(rows)
@@ -48,7 +54,9 @@ def damaged(table, share=0.04, seed=1, rows=False):
     hit = generator.random((len(table), 1 if rows else len(NAMES))) < share
     hit = np.broadcast_to(hit, (len(table), len(NAMES)))
     values = table[list(NAMES)]
-    far = values.mean().to_numpy() + 10.0 * values.std().to_numpy() * generator.choice([-1, 1], hit.shape)
+    far = values.mean().to_numpy() + 10.0 * values.std().to_numpy() * generator.choice(
+        [-1, 1], hit.shape
+    )
     wrong = np.where(hit, far, values.to_numpy())
     return table.assign(**dict(zip(NAMES, wrong.T, strict=True))), hit
 
@@ -80,7 +88,9 @@ def test_flags_are_those_of_the_naive_twin(order, rows):
 def test_flags_do_not_depend_on_units_or_the_order_of_columns():
     table, _ = damaged(chain())
     first = flags_of(table)
-    other = flags_of(table.assign(A=table["A"] * 1e4, C=5.0 - 0.01 * table["C"])[["R", "D", "B", "A", "C"]])
+    other = flags_of(
+        table.assign(A=table["A"] * 1e4, C=5.0 - 0.01 * table["C"])[["R", "D", "B", "A", "C"]]
+    )
     place = [["D", "B", "A", "C"].index(name) for name in NAMES]
     np.testing.assert_array_equal(first.wrong, other.wrong[:, place])
 
@@ -99,7 +109,9 @@ def test_descriptions_have_the_naive_parts():
 def test_flags_that_depend_on_another_column_are_no_errors():
     table, _ = damaged(chain(200, seed=3), 0.05)
     flags = flags_of(table)
-    assert dependence(flags.away, flags.wrong) == pytest.approx(naive_cells.dependence(flags.away, flags.wrong))
+    assert dependence(flags.away, flags.wrong) == pytest.approx(
+        naive_cells.dependence(flags.away, flags.wrong)
+    )
     generator = np.random.default_rng(1)
     a, b = generator.normal(size=(2, 800))
     uneven = pd.DataFrame({"A": a, "B": b, "C": b * np.abs(b) * generator.normal(size=800)})
@@ -121,16 +133,25 @@ def test_scores_of_nodes_add_up_and_descriptions_do_not_depend_on_units(monkeypa
     table, _ = damaged(chain(), rows=True)
     lengths = []
     described = wrong_cells._description
-    monkeypatch.setattr(wrong_cells, "_description", lambda *some: lengths.append(described(*some)) or lengths[-1])
+    monkeypatch.setattr(
+        wrong_cells, "_description", lambda *some: lengths.append(described(*some)) or lengths[-1]
+    )
     for units in (1.0, 1000.0):
         changed = table.assign(B=table["B"] * units)
         scored, found, effort = explored(changed)
         best = found[0]
         assert best.found.best.node_scores(best.curved).sum() == pytest.approx(best.score, abs=1e-2)
-        enough = wrong_cells._log_density(flags_of(changed), scored, np.array([best.score]), best.charge)
-        assert wrong_cells.without_wrong_cells(scored, found, (), effort, partial(flags_of, changed)) is not None
+        enough = wrong_cells._log_density(
+            flags_of(changed), scored, np.array([best.score]), best.charge
+        )
+        assert (
+            wrong_cells.without_wrong_cells(scored, found, (), effort, partial(flags_of, changed))
+            is not None
+        )
         lengths.append(enough)
-    np.testing.assert_allclose(lengths[: len(lengths) // 2], lengths[len(lengths) // 2 :], rtol=1e-6)
+    np.testing.assert_allclose(
+        lengths[: len(lengths) // 2], lengths[len(lengths) // 2 :], rtol=1e-6
+    )
 
 
 def test_wrong_cells_are_found_and_the_graphs_are_those_of_the_right_table(found):
@@ -140,7 +161,10 @@ def test_wrong_cells_are_found_and_the_graphs_are_those_of_the_right_table(found
     assert cc.discover(table, "R", method="score-ac", wrong_cells="keep").graphs != clean.graphs
     cells = result.flagged_cells()
     assert list(cells.columns) == ["row", "column", "value", "expected"]
-    got, true = set(zip(cells["row"], cells["column"], strict=True)), {(i, NAMES[j]) for i, j in np.argwhere(hit)}
+    got, true = (
+        set(zip(cells["row"], cells["column"], strict=True)),
+        {(i, NAMES[j]) for i, j in np.argwhere(hit)},
+    )
     assert len(got & true) > 0.95 * len(true)
     assert len(got - true) < 0.1 * len(true)
     for cell in cells.itertuples():
@@ -148,7 +172,9 @@ def test_wrong_cells_are_found_and_the_graphs_are_those_of_the_right_table(found
     away = [chain().loc[cell.row, cell.column] - cell.expected for cell in cells.itertuples()]
     assert np.abs(away).mean() < 3.0
     assert result.warnings[0].startswith(f"{len(cells)} cells of ")
-    assert result.rows.columns[0][int(cells["row"][0])] != table["A"][0] or cells["column"][0] != "A"
+    assert (
+        result.rows.columns[0][int(cells["row"][0])] != table["A"][0] or cells["column"][0] != "A"
+    )
 
 
 def test_effects_and_claims_are_those_of_the_cleaned_rows(found):
@@ -156,7 +182,9 @@ def test_effects_and_claims_are_those_of_the_cleaned_rows(found):
     clean = cc.discover(chain(), "R", method="score-ac")
     mine, theirs = (one.changes("off", "on").query("claimed") for one in (result, clean))
     assert set(zip(mine["source"], mine["target"], strict=True)) == {("B", "C")}
-    assert mine["effect_present"].tolist() == pytest.approx(theirs["effect_present"].tolist(), abs=0.1)
+    assert mine["effect_present"].tolist() == pytest.approx(
+        theirs["effect_present"].tolist(), abs=0.1
+    )
     slopes = [one.effects("C", "D")["effect"].tolist() for one in (result, clean)]
     assert slopes[0] == pytest.approx(slopes[1], abs=0.15)
     assert result.violations == ()
@@ -199,7 +227,9 @@ def test_wrong_rows_are_left_out():
 
 def test_rows_with_wrong_cells_are_left_out_where_mechanisms_are_curved():
     table = chain(500)
-    table = table.assign(D=2.0 * np.sin(table["C"] + 7.0) + np.random.default_rng(3).normal(size=500))
+    table = table.assign(
+        D=2.0 * np.sin(table["C"] + 7.0) + np.random.default_rng(3).normal(size=500)
+    )
     table, _ = damaged(table)
     result = cc.discover(table, "R", method="score-ac")
     assert result.evidence.curved
@@ -233,11 +263,18 @@ def test_several_contexts_and_categories():
     table, _ = damaged(chain(600))
     generator = np.random.default_rng(9)
     table["S"] = generator.choice(["x", "y"], len(table), p=[0.8, 0.2])
-    table["E"] = pd.Categorical(np.where(table["A"] + generator.normal(size=len(table)) > 40.0, "yes", "no"))
+    table["E"] = pd.Categorical(
+        np.where(table["A"] + generator.normal(size=len(table)) > 40.0, "yes", "no")
+    )
     result = cc.discover(table, ["S", "R"], method="score-ac")
     assert len(result.flagged_cells()) > 60
-    codes = {cell: int(count) for cell, count in zip(result.contexts, result.data.rows, strict=True)}
-    assert codes == {cell: int(((table["S"] == cell[0]) & (table["R"] == cell[1])).sum()) for cell in result.contexts}
+    codes = {
+        cell: int(count) for cell, count in zip(result.contexts, result.data.rows, strict=True)
+    }
+    assert codes == {
+        cell: int(((table["S"] == cell[0]) & (table["R"] == cell[1])).sum())
+        for cell in result.contexts
+    }
     assert set(result.flagged_cells()["column"]) == set(NAMES)
 
 
@@ -262,10 +299,16 @@ def test_cells_of_series_are_wrong_at_all_lags():
     hit = generator.random((n, 2)) < 0.03
     far = clean[["X", "Y"]].mean().to_numpy() + 10.0 * clean[["X", "Y"]].std().to_numpy()
     wrong = np.where(hit, far, clean[["X", "Y"]])
-    table = clean.assign(X=wrong[:, 0], Y=wrong[:, 1]).sample(frac=1.0, random_state=1).reset_index(drop=True)
+    table = (
+        clean.assign(X=wrong[:, 0], Y=wrong[:, 1])
+        .sample(frac=1.0, random_state=1)
+        .reset_index(drop=True)
+    )
     result = cc.discover(table, "R", method="score-ac", lags=1, time="time")
     cells = result.flagged_cells()
-    got = {(int(table.loc[cell.row, "time"]), "XY".index(cell.column)) for cell in cells.itertuples()}
+    got = {
+        (int(table.loc[cell.row, "time"]), "XY".index(cell.column)) for cell in cells.itertuples()
+    }
     assert got >= {(i, j) for i, j in np.argwhere(hit).tolist() if i > 0}
     assert len(got) <= hit.sum() + 3
     assert all(table.loc[cell.row, cell.column] == cell.value for cell in cells.itertuples())
@@ -278,14 +321,26 @@ def test_cells_of_series_are_wrong_at_all_lags():
 def test_the_option_is_checked_and_used(tmp_path):
     with pytest.raises(cc.OptionError, match="wrong_cells is 'drop'"):
         cc.discover(chain(60), "R", wrong_cells="drop")
-    with pytest.raises(cc.OptionError, match="wrong_cells is for method 'score-ac', and method is 'pc-ac'"):
+    with pytest.raises(
+        cc.OptionError, match="wrong_cells is for method 'score-ac', and method is 'pc-ac'"
+    ):
         cc.discover(chain(60), "R", method="pc-ac", wrong_cells="keep")
     table, _ = damaged(chain())
     table.to_csv(tmp_path / "table.csv", index=False)
     for option, there in ((["--wrong-cells", "keep"], False), ([], True)):
         path = tmp_path / f"{there}.json"
-        done = CliRunner().invoke(app, ["discover", str(tmp_path / "table.csv"), "--context", "R", *option,
-                                        "--json", str(path)])  # fmt: skip
+        done = CliRunner().invoke(
+            app,
+            [
+                "discover",
+                str(tmp_path / "table.csv"),
+                "--context",
+                "R",
+                *option,
+                "--json",
+                str(path),
+            ],
+        )
         assert done.exit_code == 0, done.output
         assert ("wrong_cells" in json.loads(path.read_text())) is there
 

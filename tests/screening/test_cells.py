@@ -1,4 +1,6 @@
-"""Text that holds numbers is read as numbers, or refused with two of its cells; never a category."""
+"""Text that holds numbers is read as numbers, or refused with two of its cells; never a
+category.
+"""
 
 import numpy as np
 import pandas as pd
@@ -26,10 +28,17 @@ REFUSED = {
     "currency": (texts(lambda value: f"€ {value:,.1f}"), {"convert": True}, "convert=True"),
     "decimal commas": (texts(with_comma), {"decimal": ","}, "decimal=','"),
     "thousands": (texts(lambda value: f"{value:,.1f}"), {"convert": True}, "convert=True"),
-    "Swiss thousands": (texts(lambda value: f"{value:,.1f}".replace(",", "'")), {"convert": True}, "convert=True"),
-    "both": (texts(lambda value: f"{value:,.1f} kg".translate(str.maketrans(",.", ".,"))),
-             {"decimal": ",", "convert": True}, "decimal=','"),
-}  # fmt: skip
+    "Swiss thousands": (
+        texts(lambda value: f"{value:,.1f}".replace(",", "'")),
+        {"convert": True},
+        "convert=True",
+    ),
+    "both": (
+        texts(lambda value: f"{value:,.1f} kg".translate(str.maketrans(",.", ".,"))),
+        {"decimal": ",", "convert": True},
+        "decimal=','",
+    ),
+}
 
 
 def frame(values):
@@ -68,9 +77,16 @@ def test_what_no_option_can_read_is_refused(some):
 
 
 def test_keys_and_categories_are_no_numbers():
-    for known in (["north", "south"], ["12A", "7B", "9C", "1D", "2E", "3F"], ["007", "019", "120"] * 9,
-                  ["1", "2", "3"], ["2 mg", "4 mg"], ["0x", "1x", "2x"],
-                  ["10:30", "11:30", "12:30"], ["1-2", "3-4", "5-6"]):  # fmt: skip
+    for known in (
+        ["north", "south"],
+        ["12A", "7B", "9C", "1D", "2E", "3F"],
+        ["007", "019", "120"] * 9,
+        ["1", "2", "3"],
+        ["2 mg", "4 mg"],
+        ["0x", "1x", "2x"],
+        ["10:30", "11:30", "12:30"],
+        ["1-2", "3-4", "5-6"],
+    ):
         assert text_numbers("X", known) is None
 
 
@@ -103,8 +119,14 @@ def test_infinity_in_text_is_no_key():
 
 
 def test_a_category_of_very_many_numbers_is_numbers():
-    table = pd.DataFrame({"X": NUMBERS, "Y": NUMBERS[::-1], "W": pd.Categorical(NUMBERS), "V": pd.Categorical(
-        np.arange(ROWS) % 4 / 2)})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "X": NUMBERS,
+            "Y": NUMBERS[::-1],
+            "W": pd.Categorical(NUMBERS),
+            "V": pd.Categorical(np.arange(ROWS) % 4 / 2),
+        }
+    )
     found = screened(table, Asked())
     assert found[0]["W"].tolist() == NUMBERS.tolist()
     assert found[0]["V"].dtype == "category"

@@ -16,7 +16,9 @@ RNG = np.random.default_rng(0)
 
 def table(**columns):
     x, y = RNG.standard_normal((2, ROWS))
-    return pd.DataFrame({"X": x, "Y": x + y, "R": RNG.choice(["dry", "wet"], ROWS)}).assign(**columns)
+    return pd.DataFrame({"X": x, "Y": x + y, "R": RNG.choice(["dry", "wet"], ROWS)}).assign(
+        **columns
+    )
 
 
 def found_in(values, name="W", **asked):
@@ -32,18 +34,24 @@ NOT_VARIABLES = {
     "rows with gaps": (np.cumsum(RNG.integers(1, 3, ROWS)), Why.IDENTIFIER),
     "shuffled": (RNG.permutation(ROWS) + 10_000, Why.IDENTIFIER),
     "shuffled, every third number": (3 * RNG.permutation(ROWS) + 7.0, Why.IDENTIFIER),
-    "some rows twice": (np.r_[np.arange(ROWS - 15), RNG.integers(0, ROWS - 15, 15)], Why.IDENTIFIER),
+    "some rows twice": (
+        np.r_[np.arange(ROWS - 15), RNG.integers(0, ROWS - 15, 15)],
+        Why.IDENTIFIER,
+    ),
     "keys": ([f"K-{place}" for place in RNG.permutation(ROWS)], Why.IDENTIFIER),
     "days": (DAYS, Why.DATE),
     "days as text": (DAYS.strftime("%d/%m/%Y"), Why.DATE),
-    "times of the day": (list(pd.date_range("2021-03-01", periods=ROWS, freq="7min").time), Why.DATE),
+    "times of the day": (
+        list(pd.date_range("2021-03-01", periods=ROWS, freq="7min").time),
+        Why.DATE,
+    ),
     "days in words": (DAYS.strftime("%d %B %Y"), Why.DATE),
     "days as numbers": (RNG.permutation(DAYS.strftime("%Y%m%d").astype(int)), Why.DATE),
     "months as numbers": (RNG.choice(DAYS.strftime("%Y%m").astype(int), ROWS), Why.DATE),
     "text": ([f"the patient was seen at {place}" for place in range(ROWS)], Why.TEXT),
     "surnames": ([f"name {place}" for place in RNG.integers(0, 150, ROWS)], Why.LEVELS),
     "nothing": (np.full(ROWS, np.nan), Why.EMPTY),
-}  # fmt: skip
+}
 VARIABLES = {
     "whole numbers in steps of a tenth": np.round(10 * RNG.standard_normal(ROWS)).astype(int),
     "incomes": RNG.lognormal(10.0, 0.5, ROWS).astype(int),
@@ -71,7 +79,9 @@ def test_no_variable_is_left_out_whatever_the_order_of_rows(case):
     assert found_in(values, kept=["W"]).left_out == ()
     if case not in ("rows with gaps",):  # a clock is one in its own order alone
         order = RNG.permutation(ROWS)
-        assert [left.why for left in found_in(pd.Series(values).iloc[order].to_numpy()).left_out] == [why]
+        assert [
+            left.why for left in found_in(pd.Series(values).iloc[order].to_numpy()).left_out
+        ] == [why]
 
 
 @pytest.mark.parametrize("case", VARIABLES)
@@ -83,7 +93,9 @@ def test_a_variable_stays(case):
 
 
 def test_whole_numbers_stay_in_any_number_of_tables():
-    """Level: of 160 columns of whole numbers, with as many places as rows or a few times more, none is an id."""
+    """Level: of 160 columns of whole numbers, with as many places as rows or a few times more, none
+    is an id.
+    """
     for share in (0.5, 1.0, 2.0, 10.0):
         columns = {f"W{k}": RNG.integers(0, int(share * ROWS), ROWS) for k in range(40)}
         assert screened(table(**columns), Asked("R"))[2].left_out == ()
@@ -102,8 +114,12 @@ def test_ranks_of_all_columns_are_no_ids():
 @pytest.mark.parametrize("form", ["pandas", "polars", "pyarrow", "mapping", "array"])
 def test_every_kind_of_table(form):
     own = table(id=np.arange(ROWS), one=1.5)
-    made = {"pandas": own, "polars": pl.from_pandas(own), "pyarrow": pa.Table.from_pandas(own),
-            "mapping": {name: own[name].to_numpy() for name in own}}  # fmt: skip
+    made = {
+        "pandas": own,
+        "polars": pl.from_pandas(own),
+        "pyarrow": pa.Table.from_pandas(own),
+        "mapping": {name: own[name].to_numpy() for name in own},
+    }
     plain = {}
     if form == "array":
         plain, own = {"names": list("XYRio")}, own.assign(R=(own["R"] == "wet").astype(float))
@@ -141,7 +157,9 @@ def test_what_was_left_out_is_saved(tmp_path):
     result.save(tmp_path / "r.json")
     again = cc.load(tmp_path / "r.json")
     assert again.left_out == result.left_out
-    with pytest.raises(cc.OptionError, match=r"id was left out of the search, since it is an identifier"):
+    with pytest.raises(
+        cc.OptionError, match=r"id was left out of the search, since it is an identifier"
+    ):
         again.explain("X", "id")
     with pytest.raises(cc.OptionError, match=r"pass keep=\['id'\]"):
         again.effects("id", "X")
@@ -149,7 +167,12 @@ def test_what_was_left_out_is_saved(tmp_path):
 
 def test_with_lags_a_trend_stays_and_a_constant_of_units_goes():
     units, steps = np.repeat(np.arange(10), ROWS // 10), np.tile(np.arange(ROWS // 10), 10)
-    panel = table(unit=units, day=steps, level=np.arange(ROWS) + 5, altitude=np.repeat(RNG.random(10), ROWS // 10))
+    panel = table(
+        unit=units,
+        day=steps,
+        level=np.arange(ROWS) + 5,
+        altitude=np.repeat(RNG.random(10), ROWS // 10),
+    )
     options = {"lags": 1, "time": "day", "units": "unit", "method": "pc-p", "max_given": 0}
     result = cc.discover(panel.drop(columns="R"), **options)
     assert [(left.column, left.why) for left in result.left_out] == [("altitude", Why.UNITS)]
@@ -162,7 +185,9 @@ def test_with_lags_a_trend_stays_and_a_constant_of_units_goes():
 def test_kinds_and_knowledge_of_what_is_left_out():
     given = table(W=1.5)
     assert cc.discover(given, "R", kinds={"W": "continuous"}, method="pc-p", max_given=0).left_out
-    with pytest.raises(cc.KnowledgeError, match="knowledge names 'W', which was left out of the search"):
+    with pytest.raises(
+        cc.KnowledgeError, match="knowledge names 'W', which was left out of the search"
+    ):
         cc.discover(given, "R", knowledge=cc.Knowledge(roots=["W"]))
     assert found_in(np.arange(ROWS), kinds={"W": "continuous"}).left_out == ()
 
@@ -176,7 +201,9 @@ def test_the_index_that_pandas_writes_to_a_file(tmp_path):
 
 def test_files_that_are_read_in_batches_are_read_without_dates_keys_and_text(tmp_path):
     own = table(
-        key=[f"P{place:05d}" for place in range(ROWS)], day=DAYS, note=[f"seen at {k} today" for k in range(ROWS)]
+        key=[f"P{place:05d}" for place in range(ROWS)],
+        day=DAYS,
+        note=[f"seen at {k} today" for k in range(ROWS)],
     )
     for part in range(2):
         own[part * 200 : (part + 1) * 200].to_parquet(tmp_path / f"part-{part}.parquet")
@@ -197,16 +224,24 @@ def test_the_intervals_of_pandas_cut_are_levels_in_order(gaps):
     given.loc[: gaps - 1, "half"] = np.nan
     found = cc.discover(given.drop(columns="R"), "half", method="pc-p", max_given=0)
     assert found.contexts == ("(-9, 0]", "(0, 9]")
-    assert screened(given, Asked("R"))[0]["hidden"].cat.categories.tolist() == ["(-9, -1]", "(-1, 0]", "(0, 9]"]
+    assert screened(given, Asked("R"))[0]["hidden"].cat.categories.tolist() == [
+        "(-9, -1]",
+        "(-1, 0]",
+        "(0, 9]",
+    ]
     assert cc.check(given.drop(columns="R"), "half").usable
     groups = given.drop(columns="half").assign(group=pd.cut(given["X"], [-99, 0, 99]))
-    assert [left.column for left in cc.discover(groups, "R", method="pc-p", max_given=0).left_out] == ["group"]
+    assert [
+        left.column for left in cc.discover(groups, "R", method="pc-p", max_given=0).left_out
+    ] == ["group"]
 
 
 def test_durations_are_read_in_seconds() -> None:
     rng = np.random.default_rng(0)
     minutes = rng.normal(30.0, 5.0, 200)
-    table = pd.DataFrame({"wait": pd.to_timedelta(minutes, unit="min"), "X": minutes + rng.normal(size=200)})
+    table = pd.DataFrame(
+        {"wait": pd.to_timedelta(minutes, unit="min"), "X": minutes + rng.normal(size=200)}
+    )
     table = table.assign(R=np.where(rng.random(200) < 0.5, "a", "b"))
     result = cc.discover(table, "R")
     assert result.union.mark("wait", "X") != ""

@@ -32,15 +32,21 @@ UNLIKE_IT = {
     "twenty percent of errors": WET ^ (RNG.random(ROWS) < 0.2),
     "an unrelated category": RNG.choice(["a", "b"], ROWS),
     "a rare flag": (RNG.random(ROWS) < 0.01).astype(int),
-    "a level of one context": np.where(WET, RNG.choice(["a", "b"], ROWS), RNG.choice(["b", "c"], ROWS)),
-    "a grade of which it is a step": np.where(WET, RNG.integers(4, 7, ROWS), RNG.integers(1, 4, ROWS)),
+    "a level of one context": np.where(
+        WET, RNG.choice(["a", "b"], ROWS), RNG.choice(["b", "c"], ROWS)
+    ),
+    "a grade of which it is a step": np.where(
+        WET, RNG.integers(4, 7, ROWS), RNG.integers(1, 4, ROWS)
+    ),
 }
 
 
 @pytest.mark.parametrize("case", LIKE_THE_CONTEXT)
 def test_what_is_like_the_context_is_left_out(case):
     found = found_in(LIKE_THE_CONTEXT[case])
-    assert [(left.column, left.why, left.of) for left in found.left_out] == [("W", Why.CONTEXT, ("R",))]
+    assert [(left.column, left.why, left.of) for left in found.left_out] == [
+        ("W", Why.CONTEXT, ("R",))
+    ]
     assert found_in(LIKE_THE_CONTEXT[case], kept=["W"]).left_out == ()
 
 
@@ -51,8 +57,15 @@ def test_what_is_unlike_it_stays(case):
 
 def test_several_contexts_and_a_code_of_their_combination():
     season = RNG.choice(["summer", "winter"], ROWS)
-    table = pd.DataFrame({"X": RNG.standard_normal(ROWS), "Y": RNG.standard_normal(ROWS), "S": season,
-                          "R": np.where(WET, "wet", "dry"), "normal": 10.0 * WET + (season == "winter")})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "X": RNG.standard_normal(ROWS),
+            "Y": RNG.standard_normal(ROWS),
+            "S": season,
+            "R": np.where(WET, "wet", "dry"),
+            "normal": 10.0 * WET + (season == "winter"),
+        }
+    )
     found = screened(table, Asked(["R", "S"]))[2]
     assert [left.column for left in found.left_out] == ["normal"]
 
@@ -80,7 +93,13 @@ def test_spellings_of_a_level_are_told_and_merged_where_that_is_asked_for():
 
 
 def test_a_truth_value_is_written_as_one():
-    table = pd.DataFrame({"X": RNG.standard_normal(ROWS), "W": np.where(WET, np.nan, 1.0 + RNG.random(ROWS)), "R": WET})
+    table = pd.DataFrame(
+        {
+            "X": RNG.standard_normal(ROWS),
+            "W": np.where(WET, np.nan, 1.0 + RNG.random(ROWS)),
+            "R": WET,
+        }
+    )
     (left,) = screened(table, Asked("R"))[2].left_out
     assert left.reason == "has no value where R = True"
 

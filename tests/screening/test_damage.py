@@ -75,14 +75,26 @@ def slipped(table, seed):
 
 MENDED = {
     "rows thrice": (DamageKind.DUPLICATES, lambda table, seed: pd.concat([table] * 3), 600),
-    "some rows twice": (DamageKind.DUPLICATES, lambda table, seed: pd.concat([table, table[::20]]), 600),
-    "rounded rows thrice": (DamageKind.DUPLICATES, lambda table, seed: pd.concat([table.round(1)] * 3), 600),
+    "some rows twice": (
+        DamageKind.DUPLICATES,
+        lambda table, seed: pd.concat([table, table[::20]]),
+        600,
+    ),
+    "rounded rows thrice": (
+        DamageKind.DUPLICATES,
+        lambda table, seed: pd.concat([table.round(1)] * 3),
+        600,
+    ),
     "rows twice with noise": (DamageKind.NEAR_DUPLICATES, copied_with_noise, None),
     "sums": (DamageKind.TOTALS, with_totals("sum"), 600),
     "means": (DamageKind.TOTALS, with_totals("mean"), 600),
     "code -999": (DamageKind.CODES, with_cells("B", -999.0, 0.03), None),
     "code 0": (DamageKind.CODES, with_cells("C", 0.0, 0.03), None),
-    "code 99": (DamageKind.CODES, lambda table, seed: with_cells("C", 9.0, 0.03)(table.round(0), seed), None),
+    "code 99": (
+        DamageKind.CODES,
+        lambda table, seed: with_cells("C", 9.0, 0.03)(table.round(0), seed),
+        None,
+    ),
     "code 9 of a scale": (DamageKind.CODES, likert_with_refusals, None),
     "slip": (DamageKind.SLIP, slipped, 599),
     "imputed means": (DamageKind.IMPUTED, with_means(), None),
@@ -94,15 +106,24 @@ MENDED = {
 TOLD = {
     "cap": (DamageKind.CAP, "B", lambda table, seed: table.assign(B=table["B"].clip(upper=70.0))),
     "repeated value": (DamageKind.REPEATED, "B", with_cells("B", 66.5, 0.05)),
-    "rounded": (DamageKind.ROUNDED, "B", lambda table, seed: table.assign(B=8 * (table["B"] / 8).round())),
+    "rounded": (
+        DamageKind.ROUNDED,
+        "B",
+        lambda table, seed: table.assign(B=8 * (table["B"] / 8).round()),
+    ),
     "centred": (
         DamageKind.STANDARDISED,
         "B",
-        lambda table, seed: table.assign(**{name: table[name] - table.groupby("R")[name].transform("mean")
-                                            for name in "ABC"}),
+        lambda table, seed: table.assign(
+            **{name: table[name] - table.groupby("R")[name].transform("mean") for name in "ABC"}
+        ),
     ),
-    "amounts": (DamageKind.LOGARITHM, "B", lambda table, seed: table.assign(B=np.exp((table["B"] - 60) / 8))),
-}  # fmt: skip
+    "amounts": (
+        DamageKind.LOGARITHM,
+        "B",
+        lambda table, seed: table.assign(B=np.exp((table["B"] - 60) / 8)),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", MENDED)
@@ -142,13 +163,17 @@ def test_damaged_cells_become_missing_where_missing_values_are_modelled():
     data = read_table(with_cells("B", -999.0, 0.03)(table_of(0), 0), "R")
     found = mended(data, missing="model")
     assert found.data.n_rows == 600
-    assert np.isnan(found.data.columns[1]).sum() == (np.asarray(data.columns[1]) == -999.0).sum() > 0
+    assert (
+        np.isnan(found.data.columns[1]).sum() == (np.asarray(data.columns[1]) == -999.0).sum() > 0
+    )
 
 
 def test_cells_in_most_rows_are_told_and_kept():
     table = table_of(0)
     for name in "ABCD":
-        table = with_cells(name, -999.0, 0.2)(table.sample(frac=1.0, random_state=1, ignore_index=True), 0)
+        table = with_cells(name, -999.0, 0.2)(
+            table.sample(frac=1.0, random_state=1, ignore_index=True), 0
+        )
     found = mended(read_table(table, "R"))
     if found.data.n_rows < 600:
         table["B"] = table["B"].mask(some(3, 0.4), -999.0)
@@ -158,19 +183,34 @@ def test_cells_in_most_rows_are_told_and_kept():
 
 
 def clean_columns(rng, rows):
-    """Columns as they are in clean tables: scales, counts, zeros beside amounts, heaps, heavy tails."""
+    """Columns as they are in clean tables: scales, counts, zeros beside amounts, heaps, heavy
+    tails.
+    """
     z = rng.standard_normal((rows, 6))
     z[:, 1] += 0.8 * z[:, 0]
-    return pd.DataFrame({
-        "scale": np.clip(np.round(3 + z[:, 0]), 1, 5), "scale7": np.clip(np.round(4 + 1.5 * z[:, 1]), 1, 7),
-        "rating": np.clip(np.round(8 + 2 * z[:, 0]), 0, 10), "count": rng.poisson(2, rows),
-        "rain": np.where(rng.random(rows) < 0.3, 0.0, np.exp(z[:, 2])),
-        "visits": rng.negative_binomial(2, 0.3, rows), "flag": (rng.random(rows) < 0.02).astype(int),
-        "heaped": np.where(rng.random(rows) < 0.5, 5 * np.round((50 + 15 * z[:, 3]) / 5), np.round(50 + 15 * z[:, 3])),
-        "heavy": rng.standard_t(3, rows), "uniform": rng.random(rows), "percent": 100 * rng.beta(2, 5, rows),
-        "skewed": rng.exponential(1, rows), "age": np.round(np.clip(45 + 18 * z[:, 4], 18, 95)),
-        "points": np.round(z[:, 5] * 30 + 100), "R": rng.choice(["a", "b"], rows),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "scale": np.clip(np.round(3 + z[:, 0]), 1, 5),
+            "scale7": np.clip(np.round(4 + 1.5 * z[:, 1]), 1, 7),
+            "rating": np.clip(np.round(8 + 2 * z[:, 0]), 0, 10),
+            "count": rng.poisson(2, rows),
+            "rain": np.where(rng.random(rows) < 0.3, 0.0, np.exp(z[:, 2])),
+            "visits": rng.negative_binomial(2, 0.3, rows),
+            "flag": (rng.random(rows) < 0.02).astype(int),
+            "heaped": np.where(
+                rng.random(rows) < 0.5,
+                5 * np.round((50 + 15 * z[:, 3]) / 5),
+                np.round(50 + 15 * z[:, 3]),
+            ),
+            "heavy": rng.standard_t(3, rows),
+            "uniform": rng.random(rows),
+            "percent": 100 * rng.beta(2, 5, rows),
+            "skewed": rng.exponential(1, rows),
+            "age": np.round(np.clip(45 + 18 * z[:, 4], 18, 95)),
+            "points": np.round(z[:, 5] * 30 + 100),
+            "R": rng.choice(["a", "b"], rows),
+        }
+    )
 
 
 def test_clean_tables_get_no_word():
@@ -179,8 +219,12 @@ def test_clean_tables_get_no_word():
         rng = np.random.default_rng(seed)
         rows = int(rng.choice([50, 200, 1000]))
         columns = clean_columns(rng, rows)
-        for table in (columns, columns[["scale", "scale7", "count", "flag", "age", "points", "R"]], table_of(seed),
-                      table_of(seed).round(0)):  # fmt: skip
+        for table in (
+            columns,
+            columns[["scale", "scale7", "count", "flag", "age", "points", "R"]],
+            table_of(seed),
+            table_of(seed).round(0),
+        ):
             wrong += bool(mended(read_table(table, "R")).told)
             tables += 1
     assert wrong <= 0.02 * tables  # 1 % or less are meant; binomial bound
@@ -204,8 +248,13 @@ def test_natural_repeats_of_rounded_rows_are_none():
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         health = rng.standard_normal(5000)
-        table = pd.DataFrame({"height": np.round(170 + 8 * health), "weight": np.round(75 + 9 * health
-                              + 5 * rng.standard_normal(5000)), "sex": rng.integers(0, 2, 5000)})  # fmt: skip
+        table = pd.DataFrame(
+            {
+                "height": np.round(170 + 8 * health),
+                "weight": np.round(75 + 9 * health + 5 * rng.standard_normal(5000)),
+                "sex": rng.integers(0, 2, 5000),
+            }
+        )
         assert table.duplicated().mean() > 0.1
         assert mended(read_table(table, None)).told == ()
 
@@ -250,7 +299,9 @@ def test_a_made_scale_holds_claims_back_in_results_and_files(tmp_path) -> None:
     cause = rng.standard_normal(1000) * np.where(wet, 3.0, 1.0)
     other = rng.standard_normal(1000)
     effect = cause + other + rng.standard_normal(1000)
-    table = pd.DataFrame({"cause": cause, "effect": effect, "other": other, "soil": np.where(wet, "wet", "dry")})
+    table = pd.DataFrame(
+        {"cause": cause, "effect": effect, "other": other, "soil": np.where(wet, "wet", "dry")}
+    )
     assert not cc.discover(table, "soil").doubtful_scales
     numbers = ["cause", "effect", "other"]
     inside = table.groupby("soil")[numbers].transform(lambda x: (x - x.mean()) / x.std())
@@ -262,7 +313,11 @@ def test_a_made_scale_holds_claims_back_in_results_and_files(tmp_path) -> None:
         assert list(changes["kind"]) == ["slope", "slope"]
         assert not changes["claimed"].any()
         assert changes["reason"].str.contains("other units in every context").all()
-    assert cc.discover(table.assign(**inside), "soil", damaged="keep").changes("dry", "wet")["claimed"].all()
+    assert (
+        cc.discover(table.assign(**inside), "soil", damaged="keep")
+        .changes("dry", "wet")["claimed"]
+        .all()
+    )
 
 
 def saved(result, folder):
@@ -273,7 +328,9 @@ def saved(result, folder):
 
 @pytest.mark.parametrize("off", [0.0, 60.0, 61.25])
 def test_a_number_that_is_constant_in_a_context_is_neither_carried_forward_nor_imputed(off):
-    """Sorted by the context, a device that is off repeats the row before, and its value may be that in the middle."""
+    """Sorted by the context, a device that is off repeats the row before, and its value may be that
+    in the middle.
+    """
     for seed in SEEDS:
         table = table_of(seed).assign(R=np.where(np.arange(600) < 480, "on", "off"))
         table["B"] = (table["B"] - table["B"][:480].mean() + 60.0).where(table["R"] == "on", off)
@@ -298,12 +355,18 @@ def test_a_name_may_have_braces(missing, damaged):
 
 
 def test_the_level_that_most_rows_of_a_context_have_is_no_imputed_mean():
-    """Two thirds of the answers of one ward are 3 of 5; a mean of all answers, between two levels, is imputed."""
+    """Two thirds of the answers of one ward are 3 of 5; a mean of all answers, between two levels,
+    is imputed.
+    """
     table = table_of(0)
     answers = np.random.default_rng(0).integers(1, 6, len(table)).astype(float)
     is_icu = (table["R"] == "icu").to_numpy()
-    answers[is_icu] = np.resize([3.0, 1.0, 3.0, 5.0, 3.0, 3.0, 2.0, 3.0, 4.0, 3.0, 3.0, 3.0], is_icu.sum())
-    assert mended(read_table(table.assign(B=answers), "R", kinds={"B": "continuous"})).findings == ()
+    answers[is_icu] = np.resize(
+        [3.0, 1.0, 3.0, 5.0, 3.0, 3.0, 2.0, 3.0, 4.0, 3.0, 3.0, 3.0], is_icu.sum()
+    )
+    assert (
+        mended(read_table(table.assign(B=answers), "R", kinds={"B": "continuous"})).findings == ()
+    )
     gaps = some(0, 0.75)
     filled = np.where(gaps, answers[~gaps].mean(), answers)
     found = mended(read_table(table.assign(B=filled), "R", kinds={"B": "continuous"})).findings

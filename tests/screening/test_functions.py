@@ -30,8 +30,17 @@ def clean(seed: int, rows: int = ROWS) -> Table:
     height = np.exp(0.5 + 0.08 * random.normal(size=rows))
     dose = 20.0 + 0.2 * age + (ward == "icu") * 0.1 * weight + 3.0 * random.normal(size=rows)
     stay = 8.0 + 0.3 * dose + 2.0 * random.normal(size=rows)
-    return pd.DataFrame({"age": age, "weight": weight, "height": height, "dose": dose, "stay": stay, "region": region,
-                         "ward": ward})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "age": age,
+            "weight": weight,
+            "height": height,
+            "dose": dose,
+            "stay": stay,
+            "region": region,
+            "ward": ward,
+        }
+    )
 
 
 def left_out(table: Table, kept: tuple[str, ...] = (), context: object = "ward") -> dict[str, str]:
@@ -54,33 +63,61 @@ def noise(column: Any, size: float) -> Any:
 FORMS: dict[str, tuple[Callable[[Table], Made], str]] = {
     "copy": (lambda t: {"x2": t.dose}, "is a copy of dose"),
     "unit": (lambda t: {"x2": 1.8 * t.dose + 32.0}, "= 1.8 dose + 32"),
-    "unit, rounded": (lambda t: {"x2": np.round(1.8 * t.dose + 32.0, 1)}, "= 1.8 dose + 32 (rounded)"),
-    "copy with noise": (lambda t: {"x2": noise(t.dose, 1e-4)}, "is a copy of dose (with a trace of noise)"),
+    "unit, rounded": (
+        lambda t: {"x2": np.round(1.8 * t.dose + 32.0, 1)},
+        "= 1.8 dose + 32 (rounded)",
+    ),
+    "copy with noise": (
+        lambda t: {"x2": noise(t.dose, 1e-4)},
+        "is a copy of dose (with a trace of noise)",
+    ),
     "sum": (lambda t: {"total": t.dose + t.stay}, "= dose + stay"),
     "sum, rounded": (lambda t: {"total": np.round(t.dose + t.stay)}, "= dose + stay (rounded)"),
-    "sum with noise": (lambda t: {"total": noise(t.dose + t.stay, 1e-3)}, "= dose + stay (with a trace of noise)"),
+    "sum with noise": (
+        lambda t: {"total": noise(t.dose + t.stay, 1e-3)},
+        "= dose + stay (with a trace of noise)",
+    ),
     "difference": (lambda t: {"diff": t.dose - t.stay}, "= dose - stay"),
-    "weights": (lambda t: {"score": 0.5 * t.dose + 0.3 * t.stay + 0.2 * t.age}, "= 0.2 age + 0.5 dose + 0.3 stay"),
+    "weights": (
+        lambda t: {"score": 0.5 * t.dose + 0.3 * t.stay + 0.2 * t.age},
+        "= 0.2 age + 0.5 dose + 0.3 stay",
+    ),
     "ratio": (lambda t: {"ratio": t.dose / t.age}, "= dose / age"),
     "index": (lambda t: {"bmi": t.weight / t.height**2}, "= weight / height²"),
     "product": (lambda t: {"x_score": t.weight * t.height}, "= height weight"),
-    "product of scores": (lambda t: {"x_score": (t.dose - 30.0) * (t.stay - 9.0)}, "function of dose and stay"),
-    "index, rounded": (lambda t: {"bmi": np.round(t.weight / t.height**2)}, "= weight / height² (rounded)"),
+    "product of scores": (
+        lambda t: {"x_score": (t.dose - 30.0) * (t.stay - 9.0)},
+        "function of dose and stay",
+    ),
+    "index, rounded": (
+        lambda t: {"bmi": np.round(t.weight / t.height**2)},
+        "= weight / height² (rounded)",
+    ),
     "square": (lambda t: {"x2": (t.dose - t.dose.mean()) ** 2}, "is a quadratic function of dose"),
     "logarithm": (lambda t: {"log_dose": np.log(t.weight)}, "is the logarithm of weight"),
-    "logarithm, rounded": (lambda t: {"log_w": np.round(np.log(t.weight), 2)}, "is the logarithm of weight (rounded)"),
+    "logarithm, rounded": (
+        lambda t: {"log_w": np.round(np.log(t.weight), 2)},
+        "is the logarithm of weight (rounded)",
+    ),
     "exponential": (lambda t: {"x2": np.exp((t.dose - 30.0) / 5.0)}, "is an exponential of dose"),
     "rank": (lambda t: {"x2": t.dose.rank()}, "is the rank of dose"),
     "standard": (lambda t: {"x2": (t.dose - t.dose.mean()) / t.dose.std()}, "dose"),
     "threshold": (lambda t: {"high": (t.dose > 34.0).astype(int)}, "is a threshold of dose"),
     "threshold, yes or no": (lambda t: {"high": t.dose > 34.0}, "is a threshold of dose"),
-    "groups": (lambda t: {"old": pd.cut(t.age, [0, 45, 60, 200], labels=["young", "mid", "old"]).astype(str)},
-               "is a group of age"),
-    "code": (lambda t: {"number": t.region.map({"east": 2, "north": 0, "south": 1})}, "is a code of region"),
+    "groups": (
+        lambda t: {
+            "old": pd.cut(t.age, [0, 45, 60, 200], labels=["young", "mid", "old"]).astype(str)
+        },
+        "is a group of age",
+    ),
+    "code": (
+        lambda t: {"number": t.region.map({"east": 2, "north": 0, "south": 1})},
+        "is a code of region",
+    ),
     "dummy": (lambda t: {"is_south": (t.region == "south").astype(int)}, "is a dummy of region"),
     "prediction": (lambda t: {"x2": regression(t.stay, t.age, t.dose, t.weight)}, "= "),
     "residual": (lambda t: {"x2": t.stay - regression(t.stay, t.age, t.dose)}, "stay"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -96,27 +133,47 @@ def test_a_function_is_left_out_and_named(form: str, seed: int) -> None:
 
 def naive_relation(table: Table, value: str, parts: list[str], logs: bool) -> float:
     """The largest residual of a column by a line in others, by its sd, with numpy alone."""
-    y, *others = (np.log(table[name].to_numpy()) if logs else table[name].to_numpy() for name in (value, *parts))
+    y, *others = (
+        np.log(table[name].to_numpy()) if logs else table[name].to_numpy()
+        for name in (value, *parts)
+    )
     return float(np.abs(y - regression(y, *others)).max() / y.std())
 
 
-@pytest.mark.parametrize(("form", "logs"), [("sum", False), ("difference", False), ("weights", False), ("ratio", True),
-                                            ("index", True), ("prediction", False), ("residual", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("form", "logs"),
+    [
+        ("sum", False),
+        ("difference", False),
+        ("weights", False),
+        ("ratio", True),
+        ("index", True),
+        ("prediction", False),
+        ("residual", False),
+    ],
+)
 def test_what_is_said_holds_in_plain_numpy(form: str, logs: bool) -> None:
     table = clean(3)
     table = table.assign(**FORMS[form][0](table))
     (one,) = functions_of_others(read_with_functions(table, "ward", None))
     assert naive_relation(table, one.column, list(one.of), logs) < 1e-9
     for part in one.of:  # none is named in vain
-        assert naive_relation(table, one.column, [other for other in one.of if other != part], logs) > 1e-3
+        assert (
+            naive_relation(table, one.column, [other for other in one.of if other != part], logs)
+            > 1e-3
+        )
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_rounded_total_in_few_rows(seed: int) -> None:
-    """Errors of the fitted slopes move residuals beyond half a step: in 300 rows every third total was missed."""
+    """Errors of the fitted slopes move residuals beyond half a step: in 300 rows every third total
+    was missed.
+    """
     table = clean(seed, 300)
     total = table.age + table.dose + table.stay
-    assert left_out(table.assign(total=np.round(total / 2.0) * 2.0)) == {"total": "= age + dose + stay (rounded)"}
+    assert left_out(table.assign(total=np.round(total / 2.0) * 2.0)) == {
+        "total": "= age + dose + stay (rounded)"
+    }
 
 
 @pytest.mark.parametrize("name", ["a", "zz"])
@@ -129,7 +186,9 @@ def test_of_a_number_in_other_units_the_one_goes_that_was_made(name: str) -> Non
 
 def test_a_total_of_standard_scores_goes_and_the_scores_stay() -> None:
     table = clean(10)
-    scores = table[["age", "dose", "stay"]].apply(lambda column: (column - column.mean()) / column.std())
+    scores = table[["age", "dose", "stay"]].apply(
+        lambda column: (column - column.mean()) / column.std()
+    )
     table = table.assign(**scores, total=scores.sum(axis=1))
     assert left_out(table) == {"total": "= age + dose + stay"}
 
@@ -139,7 +198,9 @@ def test_a_total_of_standard_scores_goes_and_the_scores_stay() -> None:
 def test_dummies_of_the_groups_of_a_number(rows: int, as_truth: bool) -> None:
     table = clean(11, rows)
     group = pd.qcut(table.dose, 4, labels=False)
-    dummies = {f"quarter_{k}": group == k if as_truth else (group == k).astype(int) for k in range(4)}
+    dummies = {
+        f"quarter_{k}": group == k if as_truth else (group == k).astype(int) for k in range(4)
+    }
     found = left_out(table.assign(**dummies))
     assert set(found) == set(dummies)
     assert found["quarter_1"] == "is a group of dose"
@@ -190,7 +251,9 @@ def test_shares_beside_their_parts(rows: int, parts: int, digits: int | None) ->
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_rounded_prediction(seed: int) -> None:
-    """It is the only rounded column, and weak predictors in it add less than rounding takes away."""
+    """It is the only rounded column, and weak predictors in it add less than rounding takes
+    away.
+    """
     table = clean(seed, 1000)
     predicted = regression(table.stay, table.dose, table.age, table.weight)
     step = 0.1 * float(predicted.std())
@@ -204,14 +267,21 @@ def test_a_copy_with_slips(name: str, share: float) -> None:
     table = clean(14, 1000)
     random = np.random.default_rng(14)
     wrong = random.random(len(table)) < share
-    found = left_out(table.assign(**{name: np.where(wrong, random.permutation(table.dose), table.dose)}))
+    found = left_out(
+        table.assign(**{name: np.where(wrong, random.permutation(table.dose), table.dose)})
+    )
     assert found == {name: f"is a copy of dose but for {wrong.sum()} cells"}
     many = random.random(len(table)) < 0.1
-    assert left_out(table.assign(**{name: np.where(many, random.permutation(table.dose), table.dose)})) == {}
+    assert (
+        left_out(table.assign(**{name: np.where(many, random.permutation(table.dose), table.dose)}))
+        == {}
+    )
 
 
 def test_a_prediction_with_slopes_of_every_context() -> None:
-    """It is an exact line in each of them, and none in all rows; one that has errors in one context is a mechanism."""
+    """It is an exact line in each of them, and none in all rows; one that has errors in one context
+    is a mechanism.
+    """
     table = clean(15, 1000)
     is_icu = (table.ward == "icu").to_numpy()
     predicted = np.empty(len(table))
@@ -233,8 +303,12 @@ def test_dummies_without_their_category() -> None:
 def test_several_at_once() -> None:
     table = clean(6)
     items = np.random.default_rng(6).exponential(size=(10, ROWS)).round(1)
-    table = table.assign(copy=table.age, **{f"item{k}": items[k] for k in range(10)}, total=items.sum(axis=0))
-    table = table.assign(subtotal=table.dose + table.stay, grand_total=table.dose + table.stay + table.weight)
+    table = table.assign(
+        copy=table.age, **{f"item{k}": items[k] for k in range(10)}, total=items.sum(axis=0)
+    )
+    table = table.assign(
+        subtotal=table.dose + table.stay, grand_total=table.dose + table.stay + table.weight
+    )
     found = left_out(table)
     assert set(found) == {"copy", "total", "subtotal", "grand_total"}
 
@@ -255,7 +329,10 @@ def test_order_of_rows_and_columns_says_nothing() -> None:
 def test_which_rows_are_scored_does_not_depend_on_their_order(seed: int) -> None:
     """Of 3,000 rows 800 are scored; which column of a sum goes was another one in another order."""
     table = clean(seed, 3000)
-    wanted = {"a": table.dose + 0.05 * table.age, "b": 0.3 * table.stay + 0.5 * table.weight + 0.2 * table.height}
+    wanted = {
+        "a": table.dose + 0.05 * table.age,
+        "b": 0.3 * table.stay + 0.5 * table.weight + 0.2 * table.height,
+    }
     table = table.assign(**wanted)
     random = np.random.default_rng(seed)
     expected = left_out(table)
@@ -294,8 +371,16 @@ def test_missing_cells() -> None:
 
 
 @pytest.mark.parametrize("share", [0.03, 0.1])
-@pytest.mark.parametrize("make", [lambda t: t.dose, lambda t: t.dose + t.stay, lambda t: (t.dose - 32.0) ** 2,
-                                  lambda t: t.weight / t.height**2, lambda t: np.log(t.weight)])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda t: t.dose,
+        lambda t: t.dose + t.stay,
+        lambda t: (t.dose - 32.0) ** 2,
+        lambda t: t.weight / t.height**2,
+        lambda t: np.log(t.weight),
+    ],
+)
 def test_a_strong_mechanism_is_none(make: Callable[[Table], pd.Series], share: float) -> None:
     """R² = .999 and .99: physics, not arithmetic."""
     table = clean(11)
@@ -311,7 +396,9 @@ def test_logic_of_two_is_a_mechanism() -> None:
     """Either of two rare diseases that never occur together here is their sum."""
     random = np.random.default_rng(13)
     draw = random.random(ROWS)
-    table = clean(13).assign(lung=(draw < 0.1).astype(int), tub=((draw > 0.1) & (draw < 0.2)).astype(int))
+    table = clean(13).assign(
+        lung=(draw < 0.1).astype(int), tub=((draw > 0.1) & (draw < 0.2)).astype(int)
+    )
     assert left_out(table.assign(either=table.lung | table.tub)) == {}
 
 
@@ -319,7 +406,9 @@ def test_logic_of_two_is_a_mechanism() -> None:
 def test_a_fit_without_rows_to_spare_is_none(rows: int, columns: int) -> None:
     for seed in range(5):
         random = np.random.default_rng(seed)
-        table = pd.DataFrame(random.normal(size=(rows, columns)), columns=[f"x{k}" for k in range(columns)])
+        table = pd.DataFrame(
+            random.normal(size=(rows, columns)), columns=[f"x{k}" for k in range(columns)]
+        )
         assert left_out(table, context=None) == {}
 
 
@@ -332,10 +421,13 @@ def test_clean_tables_have_none(seed: int) -> None:
         table = table.assign(
             heaped=5.0 * np.round(random.exponential(size=rows) * 3.0),
             none=np.where(random.random(rows) < 0.8, 0.0, table.age),
-            two=random.choice([1.0, 2.0], rows), rare=(random.random(rows) < 0.05).astype(int),
-            few=random.integers(0, 4, rows), count=random.poisson(1.0, rows), word=random.choice(["yes", "no"], rows),
+            two=random.choice([1.0, 2.0], rows),
+            rare=(random.random(rows) < 0.05).astype(int),
+            few=random.integers(0, 4, rows),
+            count=random.poisson(1.0, rows),
+            word=random.choice(["yes", "no"], rows),
             bent=table.dose * table.age / 50.0 + 3.0 * random.normal(size=rows),
-        )  # fmt: skip
+        )
         assert left_out(table) == {}
 
 
@@ -345,10 +437,13 @@ def test_what_is_no_function() -> None:
     x = random.normal(size=500)
     near = np.exp(x)
     near[[10, 400]] = near[[400, 10]]
-    table = pd.DataFrame({"x": x, "near": near,
-                          "side": (x + 0.05 * random.normal(size=500) > 0).astype(float)})  # fmt: skip
+    table = pd.DataFrame(
+        {"x": x, "near": near, "side": (x + 0.05 * random.normal(size=500) > 0).astype(float)}
+    )
     assert left_out(table, context=None) == {}
-    trends = pd.DataFrame({"rain so far": random.exponential(size=200).cumsum(), "year": 1900 + np.arange(200) // 12})
+    trends = pd.DataFrame(
+        {"rain so far": random.exponential(size=200).cumsum(), "year": 1900 + np.arange(200) // 12}
+    )
     assert left_out(trends, context=None) == {}
 
 
@@ -372,8 +467,13 @@ def test_what_knowledge_names_is_the_last_to_go() -> None:
     table = clean(15)
     table = table.assign(total=table.dose + table.stay, copy=table.age)
     known = cc.Knowledge(required=[["dose", "total"]])
-    assert {one.column for one in cc.discover(table, "ward", knowledge=known).left_out} == {"copy", "stay"}
-    known = cc.Knowledge(required=[["age", "dose"]], tiers=[["age", "copy"], ["dose", "stay", "total"]])
+    assert {one.column for one in cc.discover(table, "ward", knowledge=known).left_out} == {
+        "copy",
+        "stay",
+    }
+    known = cc.Knowledge(
+        required=[["age", "dose"]], tiers=[["age", "copy"], ["dose", "stay", "total"]]
+    )
     left = {one.column for one in cc.discover(table, "ward", knowledge=known).left_out}
     assert "copy" in left  # which no link names
     assert not left & {"age", "dose"}
@@ -402,15 +502,22 @@ def test_tiers_roots_and_sinks_are_used_without_a_function(where: str) -> None:
 @pytest.mark.parametrize("links", ["required", "forbidden"])
 def test_a_link_of_a_function_is_an_error(links: str) -> None:
     table = clean(15).assign(copy=lambda data: data.age)
-    known = cc.Knowledge(**{links: [("age", "dose"), ("copy", "stay")]}, tiers=[["age", "copy"], ["dose", "stay"]])
-    with pytest.raises(KnowledgeError, match="knowledge names 'copy', which was left out of the search, since it is a"):
+    known = cc.Knowledge(
+        **{links: [("age", "dose"), ("copy", "stay")]}, tiers=[["age", "copy"], ["dose", "stay"]]
+    )
+    with pytest.raises(
+        KnowledgeError,
+        match="knowledge names 'copy', which was left out of the search, since it is a",
+    ):
         cc.discover(table, "ward", knowledge=known)
 
 
 def test_tiers_that_name_what_is_no_variable_are_an_error() -> None:
     table = clean(15).assign(id=np.arange(ROWS), total=lambda data: data.dose + data.stay)
     known = cc.Knowledge(tiers=[["age", "id"], ["dose", "stay", "total"]])
-    with pytest.raises(KnowledgeError, match="knowledge names 'id', which was left out of the search"):
+    with pytest.raises(
+        KnowledgeError, match="knowledge names 'id', which was left out of the search"
+    ):
         cc.discover(table, "ward", knowledge=known)
 
 
@@ -418,10 +525,14 @@ def test_tiers_of_a_series_are_used_without_a_function_at_any_time() -> None:
     random = np.random.default_rng(16)
     x, y = random.normal(size=(2, 300))
     table = pd.DataFrame({"x": x, "y": y, "total": x + y})
-    known = cc.Knowledge(tiers=[["x", "y"], ["total"]], forbidden=[("x(t-1)", "y")], roots=["total(t-1)"])
+    known = cc.Knowledge(
+        tiers=[["x", "y"], ["total"]], forbidden=[("x(t-1)", "y")], roots=["total(t-1)"]
+    )
     result = cc.discover(table, lags=1, knowledge=known, method="pc-p")
     assert [left.column for left in result.left_out] == ["total"]
-    assert result.settings.knowledge == cc.Knowledge(tiers=[["x", "y"]], forbidden=[("x(t-1)", "y")])
+    assert result.settings.knowledge == cc.Knowledge(
+        tiers=[["x", "y"]], forbidden=[("x(t-1)", "y")]
+    )
 
 
 def test_functions_at_one_time_are_left_out_of_a_series() -> None:
@@ -440,7 +551,9 @@ def test_functions_at_one_time_are_left_out_of_a_series() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_of_rows_make_no_functions_and_hide_none(seed):
     table = clean(seed).drop(columns="ward")
-    made = table.assign(total=table.dose + table.stay, bounded=np.clip(np.round(table.age), 40.0, 70.0))
+    made = table.assign(
+        total=table.dose + table.stay, bounded=np.clip(np.round(table.age), 40.0, 70.0)
+    )
     for some, found in ((table, set()), (made, {"total", "bounded"})):
         twice = pd.concat([some.assign(ward="icu"), some.assign(ward="normal")])
         assert set(left_out(twice)) == found
@@ -470,5 +583,7 @@ def test_dense_systems_of_lines_lose_no_variable() -> None:
             for cause in np.flatnonzero(rng.random(effect) < 10 / 29).tolist():
                 values[effect] += rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 2.0) * values[cause]
             values[effect] += rng.normal(size=1000)
-        table = pd.DataFrame({f"V{place}": values[place] / values[place].std() for place in rng.permutation(30)})
+        table = pd.DataFrame(
+            {f"V{place}": values[place] / values[place].std() for place in rng.permutation(30)}
+        )
         assert functions_of_others(read_table(table, None)) == ()

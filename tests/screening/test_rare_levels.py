@@ -1,4 +1,6 @@
-"""Categories of very many levels: rare levels are taken together, or the column is left out, and it is said."""
+"""Categories of very many levels: rare levels are taken together, or the column is left out, and it
+is said.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ def skewed(rows: int = 800) -> list[str]:
     rare = rng.integers(0, 80, size=rows)
     rare[:80] = np.arange(80)
     common = rng.choice(["Paris", "Rome"], size=rows)
-    return [f"village {code}" if i < 160 else city for i, (code, city) in enumerate(zip(rare, common, strict=True))]
+    return [
+        f"village {code}" if i < 160 else city
+        for i, (code, city) in enumerate(zip(rare, common, strict=True))
+    ]
 
 
 def test_rare_levels_are_taken_together_and_it_is_said() -> None:

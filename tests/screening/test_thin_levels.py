@@ -1,4 +1,6 @@
-"""Values of the context with too few rows: every other answer is that of the table without these rows."""
+"""Values of the context with too few rows: every other answer is that of the table without these
+rows.
+"""
 
 import numpy as np
 import pandas as pd
@@ -58,8 +60,13 @@ def test_all_other_answers_are_those_of_the_table_without_these_rows(method, row
     pd.testing.assert_frame_equal(found.tests(), without.tests())
     pd.testing.assert_frame_equal(found.labels(), without.labels())
     assert found.labeled_union == without.labeled_union
-    assert found.warnings == (f"R = 'other' has {rows} rows, too few to say anything: left out of the search; its "
-                              "graph is the pooled one", *without.warnings)  # fmt: skip
+    assert found.warnings == (
+        (
+            f"R = 'other' has {rows} rows, too few to say anything: left out of the search; its "
+            "graph is the pooled one"
+        ),
+        *without.warnings,
+    )
     assert found.data == without.data
 
 
@@ -73,14 +80,19 @@ def test_claims_and_effects_are_those_of_the_table_without_these_rows(rare):
 
 
 def test_a_table_of_any_kind_is_read_as_if_these_rows_were_not_there():
-    table = with_other(wet_and_dry()).assign(R=lambda one: one["R"].map({"dry": 0, "wet": 1, "other": 7}))
+    table = with_other(wet_and_dry()).assign(
+        R=lambda one: one["R"].map({"dry": 0, "wet": 1, "other": 7})
+    )
     kept = table[table["R"] != 7]
     for some, rest, more in (
         (table.to_numpy(dtype=float), kept.to_numpy(dtype=float), {"names": list(table.columns)}),
         (table.to_dict("list"), kept.to_dict("list"), {}),
         (table.astype({"R": "category"}), kept.astype({"R": "category"}), {}),
     ):
-        found, without = cc.discover(some, context="R", **more), cc.discover(rest, context="R", **more)
+        found, without = (
+            cc.discover(some, context="R", **more),
+            cc.discover(rest, context="R", **more),
+        )
         assert found.thin.rows == ((7, 5),)
         assert found.searched.contexts == without.contexts
         assert found.data == without.data
@@ -100,7 +112,10 @@ def test_nothing_is_compared_with_it(rare):
     for first, second in (("wet", "other"), ("other", "dry")):
         found = rare.changes(first, second)
         assert found.empty
-        assert found.attrs["reason"] == "context 'other' has 5 rows, too few to compare it with another"
+        assert (
+            found.attrs["reason"]
+            == "context 'other' has 5 rows, too few to compare it with another"
+        )
     with pytest.raises(cc.OptionError, match="nothing to compare"):
         rare.plot("difference", contexts=["wet", "other"])
 
@@ -111,7 +126,11 @@ def test_a_file_keeps_all_of_it(rare, alone, tmp_path, kept):
         result.save(tmp_path / "result.json", rows=kept)
         again = cc.load(tmp_path / "result.json")
         assert again == result
-        assert (again.contexts, again.names, dict(again.graphs)) == (result.contexts, result.names, dict(result.graphs))
+        assert (again.contexts, again.names, dict(again.graphs)) == (
+            result.contexts,
+            result.names,
+            dict(result.graphs),
+        )
         assert again.explain("X", "Y") == result.explain("X", "Y") or not kept
         assert str(again) == str(result)
 
@@ -130,13 +149,23 @@ def test_a_context_with_one_value_left_is_no_context(alone):
     assert "flag and X: untested" in alone.explain("flag", "X")
     assert alone.changes("no", "yes").empty
     assert alone.labels().empty
-    for ask in (alone.edges, alone.tests, alone.mechanisms, alone.effects, alone.diagnose, alone.probabilities, repr):
+    for ask in (
+        alone.edges,
+        alone.tests,
+        alone.mechanisms,
+        alone.effects,
+        alone.diagnose,
+        alone.probabilities,
+        repr,
+    ):
         assert ask(alone) if ask is repr else ask() is not None
 
 
 def test_knowledge_about_it_is_no_error():
     known = cc.Knowledge(required=[("flag", "Y")], tiers=[["X"], ["Z"]], roots=["flag"])
-    found = cc.discover(flagged(), context="flag", method="pc-ac", knowledge=known, kinds={"flag": "categorical"})
+    found = cc.discover(
+        flagged(), context="flag", method="pc-ac", knowledge=known, kinds={"flag": "categorical"}
+    )
     assert found.graphs["no"].mark("flag", "Y") == ""
     assert found.settings.knowledge == cc.Knowledge(tiers=[["X"], ["Z"]])
 
@@ -169,9 +198,15 @@ def test_a_scan_leaves_them_out_as_well(tmp_path):
     table.to_csv(tmp_path / "all.csv", index=False)
     table[table["R"] != "other"].to_csv(tmp_path / "some.csv", index=False)
     for sample in (500, 5000):
-        found, without = (cc.discover(cc.scan(tmp_path / name, context="R", sample=sample), method="pc-ac",
-                                      test="partial-correlation", sample=sample)
-                          for name in ("all.csv", "some.csv"))  # fmt: skip
+        found, without = (
+            cc.discover(
+                cc.scan(tmp_path / name, context="R", sample=sample),
+                method="pc-ac",
+                test="partial-correlation",
+                sample=sample,
+            )
+            for name in ("all.csv", "some.csv")
+        )
         assert found.thin.rows == (("other", 5),)
         assert found.contexts == ("dry", "other", "wet")
         assert found.data.rows == without.data.rows
@@ -179,14 +214,18 @@ def test_a_scan_leaves_them_out_as_well(tmp_path):
         assert "'other' has 5 rows" in found.warnings[0]
 
 
-@pytest.mark.parametrize("rows", [(30, 30), (22, 8), (8, 8), (12, 48), (4, 4, 4), (9,) * 50, (500, 30, 480)])
+@pytest.mark.parametrize(
+    "rows", [(30, 30), (22, 8), (8, 8), (12, 48), (4, 4, 4), (9,) * 50, (500, 30, 480)]
+)
 def test_small_and_even_tables_keep_their_contexts(rows):
     assert not is_thin(np.array(rows)).any()
 
 
 @pytest.mark.parametrize("rows", [(500, 3), (480, 24, 500), (60, 60, 5), (5000, 5000, 8, 1)])
 def test_a_level_beside_much_larger_ones_is_thin(rows):
-    assert np.flatnonzero(is_thin(np.array(rows))).tolist() == [place for place, n in enumerate(rows) if n < 25]
+    assert np.flatnonzero(is_thin(np.array(rows))).tolist() == [
+        place for place, n in enumerate(rows) if n < 25
+    ]
 
 
 @pytest.mark.slow
@@ -201,7 +240,9 @@ def test_noise_has_no_link_to_a_context_with_a_rare_level(method):
         found = cc.discover(table.assign(R=values), context="R", method=method)
         assert found.warnings
         links += sum("R" in edge[:2] for edge in found.union.edges)
-    assert links <= 10  # of 60 pairs, tested at 5 %: 3 are expected, more than 10 in one run of 10,000
+    assert (
+        links <= 10
+    )  # of 60 pairs, tested at 5 %: 3 are expected, more than 10 in one run of 10,000
 
 
 def test_what_is_said_of_the_rows_and_the_spellings_is_of_the_whole_table():
@@ -215,7 +256,9 @@ def test_what_is_said_of_the_rows_and_the_spellings_is_of_the_whole_table():
 
 
 def test_rows_without_a_context_count_against_the_whole_table_alone():
-    """Of the rows that are left when those of the rare value are gone they are more than five percent."""
+    """Of the rows that are left when those of the rare value are gone they are more than five
+    percent.
+    """
     table = with_other(wet_and_dry(), rows=20)
     table.loc[table.index[table["R"] != "other"][:19], "R"] = None
     found = cc.discover(table, context="R")
@@ -227,7 +270,12 @@ def test_rows_without_a_context_count_against_the_whole_table_alone():
 def test_check_says_what_discover_leaves_out_without_these_rows(case):
     table = with_other(wet_and_dry())
     other = table["R"] == "other"
-    elsewhere = {"constant": 1.0, "copy": table["R"].str[0], "sum": table["X"] + table["Y"], "empty": np.nan}[case]
+    elsewhere = {
+        "constant": 1.0,
+        "copy": table["R"].str[0],
+        "sum": table["X"] + table["Y"],
+        "empty": np.nan,
+    }[case]
     there = "v" if case == "copy" else pd.Series(np.arange(len(table)) % 3.0)
     table["W"] = pd.Series(elsewhere, index=table.index).where(~other, there)
     found, checked = cc.discover(table, context="R"), cc.check(table, context="R")
@@ -246,4 +294,7 @@ def test_columns_of_pandas_may_be_called_by_numbers(rows):
     assert cc.check(table, context="2").usable
     found = cc.discover(table, context="2", method="pc-ac")
     assert found.names == ("1", "2", "Y", "Z")
-    assert found.graphs["wet"] == cc.discover(table.rename(columns=str), context="2", method="pc-ac").graphs["wet"]
+    assert (
+        found.graphs["wet"]
+        == cc.discover(table.rename(columns=str), context="2", method="pc-ac").graphs["wet"]
+    )

@@ -1,4 +1,6 @@
-"""The compiled search and the batched one against Algorithm 1 written the obvious way, on noisy tables."""
+"""The compiled search and the batched one against Algorithm 1 written the obvious way, on noisy
+tables.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -46,7 +48,7 @@ class Case:
         """The naive p-value of a question about columns by position."""
         system = self.table.drop(columns="R").to_numpy(float)
         context = self.table["R"].to_numpy()
-        to = {j: (j if j < self.place else j - 1) for j in range(self.table.shape[1])}
+        to = {j: j if j < self.place else j - 1 for j in range(self.table.shape[1])}
 
         @cache
         def p_value(x, y, given, where):
@@ -63,8 +65,12 @@ class Case:
         return p_value
 
 
-def make_case(seed: int, sizes=(120, 80), columns: int = 6, place: int = 3, ugly: bool = False) -> Case:
-    """A random linear system; the context is a noisy threshold of one column, and changes some of the slopes."""
+def make_case(
+    seed: int, sizes=(120, 80), columns: int = 6, place: int = 3, ugly: bool = False
+) -> Case:
+    """A random linear system; the context is a noisy threshold of one column, and changes some of
+    the slopes.
+    """
     rng = np.random.default_rng(seed)
     n = sum(sizes)
     values = rng.standard_normal((n, columns))
@@ -73,7 +79,11 @@ def make_case(seed: int, sizes=(120, 80), columns: int = 6, place: int = 3, ugly
     context = np.searchsorted(np.quantile(driver, np.cumsum(sizes)[:-1] / n), driver)
     for j in range(2, columns):
         for i in rng.choice(j, size=min(2, j), replace=False):
-            keep = np.where(context == rng.integers(len(sizes)), 0.0, 1.0) if rng.random() < 0.4 else 1.0
+            keep = (
+                np.where(context == rng.integers(len(sizes)), 0.0, 1.0)
+                if rng.random() < 0.4
+                else 1.0
+            )
             values[:, j] += keep * rng.choice([-0.6, 0.5, 0.9]) * values[:, i]
     if ugly:
         values[:, 2] = 3 * values[:, 0] - values[:, 1]  # collinear everywhere
@@ -83,19 +93,31 @@ def make_case(seed: int, sizes=(120, 80), columns: int = 6, place: int = 3, ugly
     return Case(table, place)
 
 
-def search(case: Case, rule: str, knowledge: Knowledge | None = None, max_given=None, batched=False,
-           n_jobs=1, collider_rule="majority") -> tuple[FoundGraphs, Plan]:  # fmt: skip
+def search(
+    case: Case,
+    rule: str,
+    knowledge: Knowledge | None = None,
+    max_given=None,
+    batched=False,
+    n_jobs=1,
+    collider_rule="majority",
+) -> tuple[FoundGraphs, Plan]:
     variables = case.table.shape[1]
     links = (knowledge or Knowledge()).links(tuple(case.table.columns))
     levels = (0,) if rule == "pooled" else case.levels
     limit = variables if max_given is None else max_given
-    plan = Plan(variables, case.prepared.contexts, RULES[rule], levels, links, 0.05, limit, collider_rule)
+    plan = Plan(
+        variables, case.prepared.contexts, RULES[rule], levels, links, 0.05, limit, collider_rule
+    )
     engine = BatchedSearch(case.prepared) if batched else SplitSearch(case.prepared)
     return algorithm_1(engine, plan, n_jobs, lambda *_: None), plan
 
 
 def edge_sets(found: FoundGraphs) -> list[set[frozenset[int]]]:
-    return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.endpoints]
+    return [
+        {frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)}
+        for marks in found.endpoints
+    ]
 
 
 CASES = {
@@ -135,11 +157,16 @@ def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
     kernel, plan = search(case, rule, collider_rule=collider_rule)
     batched, _ = search(case, rule, batched=True, collider_rule=collider_rule)
     assert np.array_equal(kernel.endpoints, batched.endpoints)
-    mine, theirs = (CITestLog.from_sepsets(plan, found.sepsets, len(plan.cells), ()) for found in (kernel, batched))
+    mine, theirs = (
+        CITestLog.from_sepsets(plan, found.sepsets, len(plan.cells), ())
+        for found in (kernel, batched)
+    )
     for name in ("decision", "n", "view", "given", "reason", "untested", "cut", "label"):
         assert np.array_equal(getattr(mine, name), getattr(theirs, name))
     for name in ("p", "statistic", "df"):
-        np.testing.assert_allclose(getattr(mine, name), getattr(theirs, name), rtol=1e-7, atol=1e-12)
+        np.testing.assert_allclose(
+            getattr(mine, name), getattr(theirs, name), rtol=1e-7, atol=1e-12
+        )
 
 
 @every_case
@@ -149,7 +176,9 @@ def test_threads_do_not_matter(case, rule):
     two, _ = search(case, rule, n_jobs=2)
     assert np.array_equal(one.endpoints, two.endpoints)
     for name in ("numbers", "facts", "given"):
-        assert np.array_equal(getattr(one.sepsets, name), getattr(two.sepsets, name), equal_nan=name == "numbers")
+        assert np.array_equal(
+            getattr(one.sepsets, name), getattr(two.sepsets, name), equal_nan=name == "numbers"
+        )
 
 
 @every_case
@@ -160,17 +189,25 @@ def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
     adjacency = found.endpoints != 0
     listed = found.sepsets.edges(adjacency)
     judged = judge_triples(SplitSearch(case.prepared), plan, found.sepsets, listed)
-    untested = graphs_of(listed._replace(present=found.sepsets.untested(listed, plan)), plan.variables)
-    union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
+    untested = graphs_of(
+        listed._replace(present=found.sepsets.untested(listed, plan)), plan.variables
+    )
+    union = [
+        frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)
+    ]
     seen = 0
     for g, edges in enumerate(edge_sets(found)):
         for x, w, y in unshielded(edges, plan.variables):
             pool = union if case.place in (x, y) else edges
-            total, held = naive.collider_votes(case.answer(), pool, (x, w, y), rule, case.place, plan.cells[g])
+            total, held = naive.collider_votes(
+                case.answer(), pool, (x, w, y), rule, case.place, plan.cells[g]
+            )
             strict = collider_rule == "conservative" or w == case.place
             collider = held == 0 if strict else 2 * held < total
             unclear = (0 < held < total if strict else 2 * held == total) or total == 0
-            unclear = bool(unclear or untested[g, x, w] or untested[g, y, w])  # such an edge is in no collider
+            unclear = bool(
+                unclear or untested[g, x, w] or untested[g, y, w]
+            )  # such an edge is in no collider
             assert ((x, w, y) in judged[g].colliders) == (collider and not unclear)
             assert ((x, w, y) in judged[g].ambiguous) == unclear
             seen += 1
@@ -201,7 +238,9 @@ def test_what_two_graphs_ask_alike_is_voted_on_once():
         some = replace(plan, cells=plan.cells[:graphs])
         found = algorithm_1(SplitSearch(case.prepared), some, 1, lambda *_: None)
         counting = CountingSearch(case.prepared)
-        judged = judge_triples(counting, some, found.sepsets, list_edges(np.repeat(chain[None], graphs, axis=0)))
+        judged = judge_triples(
+            counting, some, found.sepsets, list_edges(np.repeat(chain[None], graphs, axis=0))
+        )
         assert all(one == judged[0] for one in judged)
         asked.append(counting.asked)
     assert 0 < asked[0] <= asked[1] < 2 * asked[0]
@@ -220,18 +259,24 @@ def unshielded(edges, variables):
 @pytest.mark.parametrize("rule", ["adaptive", "pooled"])
 def test_knowledge_limits_what_is_tested_and_conditioned_on(case, rule):
     knowledge = Knowledge(
-        required=[("R", "X5")], forbidden=[("X1", "X3"), ("X3", "X1"), ("X4", "X0")], tiers=[["X0"], ["X2", "X4"]]
+        required=[("R", "X5")],
+        forbidden=[("X1", "X3"), ("X3", "X1"), ("X4", "X0")],
+        tiers=[["X0"], ["X2", "X4"]],
     )
     names = tuple(case.table.columns)
     links = knowledge.links(names)
     found, plan = search(case, rule, knowledge)
     pairs = [(i, j) for i in range(len(names)) for j in range(i)]
     twins = naive.pc_stable_contexts(
-        case.answer(), range(len(names)), case.place, plan.cells, rule,
+        case.answer(),
+        range(len(names)),
+        case.place,
+        plan.cells,
+        rule,
         required=[pair for pair in pairs if links.required[pair]],
         absent=[pair for pair in pairs if links.absent[pair]],
         possible_parent=lambda x, z: bool(links.may[z, x]),
-    )  # fmt: skip
+    )
     assert [twin.edges for twin in twins.values()] == edge_sets(found)
 
 
@@ -247,7 +292,9 @@ def test_the_weakest_evidence_is_kept_for_edges():
 
 
 def test_many_contexts_search_in_groups():
-    """More graphs than bits: 70 contexts, each with a few rows, still agree with the batched search."""
+    """More graphs than bits: 70 contexts, each with a few rows, still agree with the batched
+    search.
+    """
     rng = np.random.default_rng(3)
     context = np.repeat(np.arange(70), 12)
     x = rng.standard_normal((context.size, 3))
@@ -263,10 +310,14 @@ def test_many_contexts_search_in_groups():
 
 @pytest.mark.slow
 def test_too_many_sets_are_cut_short_and_noted():
-    """A context that changes 24 variables has more than a hundred thousand sets of six neighbours; the search ends."""
+    """A context that changes 24 variables has more than a hundred thousand sets of six neighbours;
+    the search ends.
+    """
     rng = np.random.default_rng(8)
     context = rng.permutation(np.repeat([0, 1], 300))
-    values = rng.standard_normal((600, 26)) * np.where(np.arange(26) < 24, 1.0 + 2.0 * context[:, None], 1.0)
+    values = rng.standard_normal((600, 26)) * np.where(
+        np.arange(26) < 24, 1.0 + 2.0 * context[:, None], 1.0
+    )
     table = pd.DataFrame(values, columns=[f"X{j}" for j in range(26)])
     table.insert(0, "R", context)
     case = Case(table, 0)
@@ -276,7 +327,9 @@ def test_too_many_sets_are_cut_short_and_noted():
     cut = log.cut > 0
     assert set(log.cut[cut].tolist()) == {6}
     assert cut.sum() == 2 * 24
-    assert (np.triu_indices(27, 1)[0][np.nonzero(cut)[1]] == 0).all()  # links at the context alone have so many sets
+    assert (
+        np.triu_indices(27, 1)[0][np.nonzero(cut)[1]] == 0
+    ).all()  # links at the context alone have so many sets
 
 
 def test_batches_are_cut_short_too(monkeypatch):

@@ -1,4 +1,6 @@
-"""Rounds of proposals against their naive twin, in patterns and in PAGs; conflicts, doubts, origins, entries."""
+"""Rounds of proposals against their naive twin, in patterns and in PAGs; conflicts, doubts,
+origins, entries.
+"""
 
 import re
 from dataclasses import replace
@@ -26,7 +28,9 @@ def family_of(adjacency, kind=GraphKind.PAG, contexts=()):
     stack = np.asarray(adjacency, dtype=bool)
     free = [Triples(frozenset(), frozenset())] * len(stack)
     codes = tuple((level,) * len(contexts) for level in range(len(stack)))
-    return GraphFamily(list_edges(stack), stack.shape[1], Evidence(free, contexts=Contexts(contexts, codes)), kind)
+    return GraphFamily(
+        list_edges(stack), stack.shape[1], Evidence(free, contexts=Contexts(contexts, codes)), kind
+    )
 
 
 def pair(kind=GraphKind.PAG):
@@ -52,11 +56,16 @@ def test_rounds_are_the_naive_ones(kind, seed):
     endpoints, doubts = state(family), set()
     for _ in range(5):
         asked = [
-            (a, b, end) for a, b in endpoints for end in (Endpoint.ARROW, Endpoint.TAIL) if generator.random() < 0.12
+            (a, b, end)
+            for a, b in endpoints
+            for end in (Endpoint.ARROW, Endpoint.TAIL)
+            if generator.random() < 0.12
         ]
         changed = family.apply(propose(*proposal) for proposal in asked)
         before = dict(endpoints)
-        doubts |= naive.orientation_round(endpoints, [(a, b, LETTERS[end]) for a, b, end in asked], kind == "pag")
+        doubts |= naive.orientation_round(
+            endpoints, [(a, b, LETTERS[end]) for a, b, end in asked], kind == "pag"
+        )
         assert state(family) == endpoints
         assert changed == (before != endpoints)
         assert set(family.doubts) == {Doubt("rule", 0, a, b) for a, b in doubts}
@@ -76,7 +85,9 @@ def test_a_tail_of_a_pag_is_a_direction():
     family.apply([propose(1, 0, Endpoint.TAIL)])
     assert mark_of(family.endpoints[0], 0, 1) == "-->"
     assert family.graphs[0].children[0] == {1}
-    assert family.origins == {(0, 1, 0): Origin("rule", 0, ())}  # the arrow at 1 follows, and has no origin
+    assert family.origins == {
+        (0, 1, 0): Origin("rule", 0, ())
+    }  # the arrow at 1 follows, and has no origin
 
 
 def test_two_arrows_of_a_round_are_a_conflict_in_a_pattern_and_a_hidden_cause_in_a_pag():
@@ -121,10 +132,14 @@ def test_ends_at_a_context_are_shared_by_all_graphs():
 
 
 def test_checks_of_patterns_are_not_made_of_pags():
-    """An edge may vanish between two variables that are not adjacent to the context if something is hidden."""
+    """An edge may vanish between two variables that are not adjacent to the context if something is
+    hidden.
+    """
     edge = np.zeros((2, 3, 3), dtype=bool)
     edge[0, 1, 2] = edge[0, 2, 1] = True
-    evidence = Evidence([Triples(frozenset(), frozenset())] * 2, contexts=Contexts((0,), ((0,), (1,))))
+    evidence = Evidence(
+        [Triples(frozenset(), frozenset())] * 2, contexts=Contexts((0,), ((0,), (1,)))
+    )
     assert [doubt.rule for doubt in orient_all(edge, evidence).doubts] == ["V2"]
     assert orient_all(edge, evidence, GraphKind.PAG).doubts == ()
 
@@ -138,7 +153,9 @@ def test_a_rule_is_one_function_and_one_entry(monkeypatch):
                 yield Proposal(g, a, b, Endpoint.ARROW, (), g)
 
     words = "{effect} causes nothing"
-    entry = OrientationRule("Z", Scope.WITHIN, Turn.CONSEQUENCES, arrow_at_everything, "a test", words, GraphKind.PAG)
+    entry = OrientationRule(
+        "Z", Scope.WITHIN, Turn.CONSEQUENCES, arrow_at_everything, "a test", words, GraphKind.PAG
+    )
     monkeypatch.setattr(rules, "RULES", (*RULES, entry))
     result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", method="pc-ac")
     adjacency = np.stack([graph.adjacency for graph in result.graphs.values()])
@@ -152,7 +169,10 @@ def test_a_rule_is_one_function_and_one_entry(monkeypatch):
     edge = pags.graphs["dry"].edges[0]
     assert {edge.mark for graph in graphs.values() for edge in graph} == {"<->"}
     told = pags.explain(edge.source, edge.target).splitlines()[0]
-    assert f"An arrow at {edge.target} by Z: {edge.target} causes nothing. An arrow at {edge.source} by Z" in told
+    assert (
+        f"An arrow at {edge.target} by Z: {edge.target} causes nothing. An arrow at {edge.source}"
+        " by Z" in told
+    )
 
 
 def test_entries_have_names_words_and_a_line_in_the_docs():

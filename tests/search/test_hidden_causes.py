@@ -1,7 +1,8 @@
-"""fci-ac without noise: every end that it draws is true, whatever is hidden; the counts are those of all small models.
+"""fci-ac without noise: every end that it draws is true, whatever is hidden; the counts are those
+of all small models.
 
-The counts of the per-context search, of rule U and of all-row removals make the tempting shortcuts fail: see
-docs/hidden-causes.md for what each rule would do wrong.
+The counts of the per-context search, of rule U and of all-row removals make the tempting shortcuts
+fail: see docs/hidden-causes.md for what each rule would do wrong.
 """
 
 from functools import cache
@@ -78,12 +79,59 @@ NAMED = {
     ),
 }
 COUNTS = (
-    "models", "signatures", "true pairs", "wrongly removed", "too many", "vary", "certified", "true links at context",
-    "kept links at context", "arrows", "tails", "bidirected", "arrows at context", "tails at context", "wrong",
+    "models",
+    "signatures",
+    "true pairs",
+    "wrongly removed",
+    "too many",
+    "vary",
+    "certified",
+    "true links at context",
+    "kept links at context",
+    "arrows",
+    "tails",
+    "bidirected",
+    "arrows at context",
+    "tails at context",
+    "wrong",
     "conflicts",
-)  # fmt: skip
-CONSTANT = (28_083, 822, 130_512, 0, 0, 18_336, 18_336, 73_716, 73_716, 31_368, 2_064, 144, 15_498, 4_656, 0, 0)
-VARYING = (149_755, 894, 667_152, 0, 0, 158_568, 158_568, 414_324, 414_324, 139_980, 8_592, 300, 71_814, 24_420, 0, 0)
+)
+CONSTANT = (
+    28_083,
+    822,
+    130_512,
+    0,
+    0,
+    18_336,
+    18_336,
+    73_716,
+    73_716,
+    31_368,
+    2_064,
+    144,
+    15_498,
+    4_656,
+    0,
+    0,
+)
+VARYING = (
+    149_755,
+    894,
+    667_152,
+    0,
+    0,
+    158_568,
+    158_568,
+    414_324,
+    414_324,
+    139_980,
+    8_592,
+    300,
+    71_814,
+    24_420,
+    0,
+    0,
+)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -105,7 +153,9 @@ def test_named_models_with_larger_sets(name):
 
 @cache
 def classes(varying):
-    """All models with one hidden cause, one of each set of answers, and to which class each model belongs."""
+    """All models with one hidden cause, one of each set of answers, and to which class each model
+    belongs.
+    """
     stacks = with_hidden_cause(every_model(), varying)
     rows = np.packbits(signatures(stacks, 4), axis=1)
     _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
@@ -113,7 +163,9 @@ def classes(varying):
 
 
 def found_endpoints(varying, **options):
-    """What is found for every model, shape (models, contexts, 4, 4), and how many doubts there are."""
+    """What is found for every model, shape (models, contexts, 4, 4), and how many doubts there
+    are.
+    """
     stacks, first, place = classes(varying)
     asked, endpoints, doubts = list(questions(4)), [], 0
     for row in signatures(stacks[first], 4):
@@ -189,12 +241,18 @@ def wrong_and_found(endpoints, stacks, end):
 
 @pytest.mark.slow
 def test_other_searches_are_wrong_on_the_same_exact_answers():
-    """FCI on all rows is wrong, in arrows too, pc-ac in its tails alone; FCI inside each context says little."""
+    """FCI on all rows is wrong, in arrows too, pc-ac in its tails alone; FCI inside each context
+    says little.
+    """
     stacks, first, place = classes(False)
     asked, pool, inside, pattern = list(questions(4)), [], [], []
     for row in signatures(stacks[first], 4):
         answers = Answers(dict(zip(asked, row.tolist(), strict=True)))
-        pool.append(np.repeat(search_pags(answers, 4, across=False, rule=pooled, cells=(0,)).endpoints, 2, axis=0))
+        pool.append(
+            np.repeat(
+                search_pags(answers, 4, across=False, rule=pooled, cells=(0,)).endpoints, 2, axis=0
+            )
+        )
         inside.append(search_pags(answers, 4, across=False, rule=masked).endpoints)
         pattern.append(search_patterns(answers, 4).endpoints)
     pool, inside, pattern = (np.stack(found)[place] for found in (pool, inside, pattern))
@@ -249,7 +307,9 @@ def test_three_contexts(models):
     every = with_hidden_cause(random_models(40, variables=4, contexts=3, seed=5), varying=True)
     for number in np.random.default_rng(6).choice(len(every), size=40, replace=False)[:models]:
         stack = every[number]
-        prepared = PreparedOracle(SeparationTest(stack, 0, "RWXYZ").deviation, tuple(range(5)), three)
+        prepared = PreparedOracle(
+            SeparationTest(stack, 0, "RWXYZ").deviation, tuple(range(5)), three
+        )
         found = search_pags(prepared, 5, contexts=three, cells=(0, 1, 2))
         there = mag_adjacency(stack, range(5))
         assert np.array_equal(adjacent(found.endpoints)[:, 1:, 1:], there[:, 1:, 1:])
@@ -258,12 +318,18 @@ def test_three_contexts(models):
 
 
 def copied_direction(family):
-    """T1: x --> y here, and one of them is not adjacent to R: so it is wherever they are adjacent."""
+    """T1: x --> y here, and one of them is not adjacent to R: so it is wherever they are
+    adjacent.
+    """
     for graph in family.graphs:
         for x, effects in enumerate(graph.children):
             for y in effects - {0}:
                 for h, other in enumerate(family.graphs):
-                    if x and y in other.adjacent[x] and (0 not in other.adjacent[x] or 0 not in other.adjacent[y]):
+                    if (
+                        x
+                        and y in other.adjacent[x]
+                        and (0 not in other.adjacent[x] or 0 not in other.adjacent[y])
+                    ):
                         yield Proposal(h, y, x, Endpoint.TAIL, (), h)
 
 
@@ -286,13 +352,18 @@ def pooled_colliders(family):
 @pytest.mark.parametrize(
     ("rule", "name"),
     [
-        (copied_direction, "a cause in one context, perhaps only a hidden common cause in the other"),
+        (
+            copied_direction,
+            "a cause in one context, perhaps only a hidden common cause in the other",
+        ),
         (changed_effect, "a hidden common cause that acts in one context"),
         (pooled_colliders, "a collider of all rows that one context has not"),
     ],
 )
 def test_tempting_rules_are_wrong(rule, name, monkeypatch):
-    entry = rules.OrientationRule("tempting", rules.Scope.ACROSS, rules.Turn.CONSEQUENCES, rule, "", "", GraphKind.PAG)
+    entry = rules.OrientationRule(
+        "tempting", rules.Scope.ACROSS, rules.Turn.CONSEQUENCES, rule, "", "", GraphKind.PAG
+    )
     monkeypatch.setattr(rules, "RULES", (*rules.RULES, entry))
     names, found = search_written(NAMED[name][0])
     _, _, stack = written(NAMED[name][0])

@@ -1,4 +1,6 @@
-"""Arrowheads: Meek's rules against their naive twin and against brute force, conflicts, knowledge."""
+"""Arrowheads: Meek's rules against their naive twin and against brute force, conflicts,
+knowledge.
+"""
 
 import itertools
 
@@ -29,8 +31,11 @@ def adjacency(edges, variables):
 
 def random_dag(rng, variables, density):
     order = rng.permutation(variables)
-    return [(int(order[i]), int(order[j])) for i, j in itertools.combinations(range(variables), 2)
-            if rng.random() < density]  # fmt: skip
+    return [
+        (int(order[i]), int(order[j]))
+        for i, j in itertools.combinations(range(variables), 2)
+        if rng.random() < density
+    ]
 
 
 def colliders_of(dag, variables):
@@ -53,11 +58,16 @@ def test_true_colliders_give_the_cpdag(seed):
     variables = 4 + seed % 2
     dag = random_dag(rng, variables, 0.6)
     endpoints = orient(
-        adjacency(dag, variables), FREE.links(range(variables)), Triples(colliders_of(dag, variables), frozenset())
+        adjacency(dag, variables),
+        FREE.links(range(variables)),
+        Triples(colliders_of(dag, variables), frozenset()),
     )
     arrows, lines = naive.cpdag(dag)
     assert arrows_of(endpoints) == arrows
-    assert {frozenset(map(int, pair)) for pair in zip(*np.nonzero(marked(endpoints, "o-o")), strict=True)} == lines
+    assert {
+        frozenset(map(int, pair))
+        for pair in zip(*np.nonzero(marked(endpoints, "o-o")), strict=True)
+    } == lines
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -69,13 +79,21 @@ def test_rules_with_knowledge_and_ambiguous_triples_are_the_naive_ones(seed):
     matrix = adjacency(dag, variables)
     known = [dag[k] for k in rng.choice(len(dag), size=min(2, len(dag)), replace=False)]
     true_colliders = colliders_of(dag, variables)
-    unshielded = [(x, w, y) for x, y in itertools.combinations(range(variables), 2) if not matrix[x, y]
-                  for w in range(variables) if matrix[x, w] and matrix[w, y]]  # fmt: skip
+    unshielded = [
+        (x, w, y)
+        for x, y in itertools.combinations(range(variables), 2)
+        if not matrix[x, y]
+        for w in range(variables)
+        if matrix[x, w] and matrix[w, y]
+    ]
     ambiguous = frozenset(triple for triple in unshielded if rng.random() < 0.2)
     colliders = true_colliders - ambiguous
     links = Knowledge(required=[(names[i], names[j]) for i, j in known]).links(names)
     endpoints = orient(matrix, links, Triples(colliders, ambiguous))
-    by_knowledge = {(int(i), int(j)) for i, j in zip(*np.nonzero(matrix & links.may & ~links.may.T), strict=True)}
+    by_knowledge = {
+        (int(i), int(j))
+        for i, j in zip(*np.nonzero(matrix & links.may & ~links.may.T), strict=True)
+    }
     start = by_knowledge | {(x, w) for x, w, _ in colliders} | {(y, w) for _, w, y in colliders}
     rest = [pair for pair in dag if pair not in start and pair[::-1] not in start]
     arrows, _ = naive.meek(start, rest, ambiguous)

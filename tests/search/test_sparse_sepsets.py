@@ -1,4 +1,6 @@
-"""A sepset records that leaves out what the empty set separates says the same as one that lists every pair."""
+"""A sepset records that leaves out what the empty set separates says the same as one that lists
+every pair.
+"""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,19 @@ from marks import rest_slow
 
 pytestmark = pytest.mark.usefixtures("screened_however_small")
 
-COLUMNS = ("decision", "p", "statistic", "df", "n", "view", "given", "reason", "untested", "cut", "label")
+COLUMNS = (
+    "decision",
+    "p",
+    "statistic",
+    "df",
+    "n",
+    "view",
+    "given",
+    "reason",
+    "untested",
+    "cut",
+    "label",
+)
 
 
 @pytest.fixture
@@ -35,7 +49,9 @@ class Unscreened(SplitSearch):
 
 
 def random_table(seed: int, contexts: int, columns: int = 12) -> pd.DataFrame:
-    """A sparse linear system with shifted means, units far apart, a constant here and a collinear column there."""
+    """A sparse linear system with shifted means, units far apart, a constant here and a collinear
+    column there.
+    """
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(60, 400))
     labels = rng.integers(0, 2 + seed % 2, (rows, contexts))
@@ -49,7 +65,9 @@ def random_table(seed: int, contexts: int, columns: int = 12) -> pd.DataFrame:
     if contexts:
         values[:, 3] += labels.sum(axis=1)
         values[labels[:, 0] == 0, 4] *= 0.0 if seed % 4 == 0 else 1.0
-    table = pd.DataFrame(values * 10.0 ** rng.integers(-3, 4, columns) + 7, columns=[f"X{j}" for j in range(columns)])
+    table = pd.DataFrame(
+        values * 10.0 ** rng.integers(-3, 4, columns) + 7, columns=[f"X{j}" for j in range(columns)]
+    )
     for k in range(contexts):
         table.insert(int(rng.integers(0, table.shape[1])), f"R{k}", labels[:, k])
     return table
@@ -60,10 +78,22 @@ def both(table: pd.DataFrame, contexts: int, rule, knowledge: Knowledge, **setti
     data = read_table(table, [f"R{k}" for k in range(contexts)] or None)
     prepared = find_test("partial-correlation").prepare(data, gather_statistics(data))
     cells = (0,) if rule is pooled else tuple(range(len(data.contexts.cells)))
-    plan = Plan(table.shape[1], data.contexts, rule, cells, knowledge.links(data.names), 0.05, table.shape[1],
-                **settings)  # fmt: skip
-    found = [algorithm_1(kind(prepared), plan, 1, lambda *_: None) for kind in (SplitSearch, Unscreened)]
-    return found, [CITestLog.from_sepsets(plan, one.sepsets, len(cells), prepared.labels) for one in found]
+    plan = Plan(
+        table.shape[1],
+        data.contexts,
+        rule,
+        cells,
+        knowledge.links(data.names),
+        0.05,
+        table.shape[1],
+        **settings,
+    )
+    found = [
+        algorithm_1(kind(prepared), plan, 1, lambda *_: None) for kind in (SplitSearch, Unscreened)
+    ]
+    return found, [
+        CITestLog.from_sepsets(plan, one.sepsets, len(cells), prepared.labels) for one in found
+    ]
 
 
 @pytest.mark.parametrize("seed", rest_slow(range(6), fast=2))
@@ -73,9 +103,14 @@ def test_every_mark_and_every_entry_is_the_same(seed, contexts, rule):
     known = Knowledge(required=[("X0", "X3")], forbidden=[("X1", "X2"), ("X2", "X1"), ("X6", "X7")])
     scope = ("adaptive", "cycle", "always")[seed % 3] if rule is adaptive else "adaptive"
     rules = ("majority", "conservative", "first")
-    (sparse, dense), (mine, theirs) = both(random_table(seed, contexts), contexts, rule,
-                                           known if seed % 2 else Knowledge(), masked_scope=scope,
-                                           collider_rule=rules[seed % 3])  # fmt: skip
+    (sparse, dense), (mine, theirs) = both(
+        random_table(seed, contexts),
+        contexts,
+        rule,
+        known if seed % 2 else Knowledge(),
+        masked_scope=scope,
+        collider_rule=rules[seed % 3],
+    )
     assert np.array_equal(sparse.endpoints, dense.endpoints)
     assert sparse.sepsets.tests.tolist() == dense.sepsets.tests.tolist()
     assert sparse.sepsets.first.size < dense.sepsets.first.size
@@ -92,7 +127,9 @@ def test_the_log_tells_about_pairs_one_by_one_and_in_blocks():
     for name in COLUMNS:
         parts = [getattr(entries, name) for _, entries in mine.blocks(7)]
         if name != "given":
-            assert np.array_equal(np.concatenate(parts, axis=1), getattr(theirs, name), equal_nan=True)
+            assert np.array_equal(
+                np.concatenate(parts, axis=1), getattr(theirs, name), equal_nan=True
+            )
     for slot in range(mine.pairs):
         assert mine.at(1, slot).conditions == theirs.at(1, slot).conditions
         assert mine.strength(0, slot) == pytest.approx(theirs.strength(0, slot), nan_ok=True)
@@ -110,10 +147,16 @@ def test_survivors_are_those_of_the_naive_test(alpha):
     found = Marginal(prepared, np.array([0, 1]), asked, alpha)
     values, here = table.to_numpy(), table["R"].to_numpy() == 0
     expected = [
-        (i, j) for i in range(table.shape[1] - 1) for j in range(i + 1, table.shape[1] - 1)
-        if asked[i, j] and min(naive.partial_correlation(values, i, j, ())[-1],
-                               naive.partial_correlation(values[here], i, j, ())[-1]) <= alpha
-    ]  # fmt: skip
+        (i, j)
+        for i in range(table.shape[1] - 1)
+        for j in range(i + 1, table.shape[1] - 1)
+        if asked[i, j]
+        and min(
+            naive.partial_correlation(values, i, j, ())[-1],
+            naive.partial_correlation(values[here], i, j, ())[-1],
+        )
+        <= alpha
+    ]
     assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == expected
 
 
@@ -130,7 +173,10 @@ def test_places_of_pairs_and_back():
         first, second = np.triu_indices(variables, 1)
         places = slots(first, second, variables)
         assert places.tolist() == list(range(first.size))
-        assert [array.tolist() for array in pairs_at(places, variables)] == [first.tolist(), second.tolist()]
+        assert [array.tolist() for array in pairs_at(places, variables)] == [
+            first.tolist(),
+            second.tolist(),
+        ]
 
 
 def test_an_interrupted_first_level_decides_nothing(monkeypatch):
@@ -167,7 +213,9 @@ def test_threads_and_places_of_columns_change_nothing_in_a_wide_table():
     rng = np.random.default_rng(8)
     values = rng.standard_normal((90, 150))
     values[:, 1:] += 0.6 * values[:, :-1] * (rng.random(149) < 0.5)
-    table = pd.DataFrame(values, columns=[f"X{j}" for j in range(150)]).assign(R=rng.integers(0, 2, 90))
+    table = pd.DataFrame(values, columns=[f"X{j}" for j in range(150)]).assign(
+        R=rng.integers(0, 2, 90)
+    )
     chosen = {"method": "pc-ac", "test": "partial-correlation", "alpha": 0.01}
     one, three = (discover(table, "R", n_jobs=jobs, **chosen) for jobs in (1, 3))
     assert one == three

@@ -1,4 +1,6 @@
-"""An edge that nothing tested is no arrow: it keeps open ends, feeds no rule, and is drawn and told as untested."""
+"""An edge that nothing tested is no arrow: it keeps open ends, feeds no rule, and is drawn and told
+as untested.
+"""
 
 import sys
 
@@ -19,7 +21,9 @@ TESTING = ("pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac")
 
 
 def noise(rows=600, seed=3, few=3):
-    """Independent columns, and a context of two values, one of a few rows: nothing at the context can be tested."""
+    """Independent columns, and a context of two values, one of a few rows: nothing at the context
+    can be tested.
+    """
     random = np.random.default_rng(seed)
     table = pd.DataFrame(random.standard_normal((rows, 4)), columns=list("ABCD"))
     values = np.full(rows, "dry", dtype=object)
@@ -35,7 +39,9 @@ def untested_pairs(result, value):
 
 @pytest.mark.parametrize("method", TESTING)
 def test_untested_edges_stay_open_in_every_graph(method, monkeypatch):
-    monkeypatch.setattr(sys.modules["causalcontext.discover"], "thin_levels", lambda data, missing: None)
+    monkeypatch.setattr(
+        sys.modules["causalcontext.discover"], "thin_levels", lambda data, missing: None
+    )
     result = cc.discover(noise(), context="R", method=method, alpha=0.001)
     for value in result.contexts:
         for x, y in untested_pairs(result, value):
@@ -46,7 +52,9 @@ def test_untested_edges_stay_open_in_every_graph(method, monkeypatch):
 
 
 def constant_inside(seed=0):
-    """B, C and D are independent, and A is a number in dry and one value in wet, where nothing of it can be tested."""
+    """B, C and D are independent, and A is a number in dry and one value in wet, where nothing of
+    it can be tested.
+    """
     random = np.random.default_rng(seed)
     table = pd.DataFrame(random.standard_normal((400, 4)), columns=list("ABCD"))
     context = np.repeat(["dry", "wet"], 200)
@@ -82,7 +90,9 @@ def test_they_are_drawn_as_untested(masked):
 
 def test_knowledge_still_gives_them_an_end():
     known = cc.Knowledge(forbidden=[("A", "B")])
-    result = cc.discover(constant_inside(), context="R", method="pc-m", alpha=0.001, knowledge=known)
+    result = cc.discover(
+        constant_inside(), context="R", method="pc-m", alpha=0.001, knowledge=known
+    )
     assert [result.graphs["wet"].mark(cause, "A") for cause in "BCD"] == ["-->", "o-o", "o-o"]
 
 
@@ -92,7 +102,11 @@ def family(adjacency, untested, colliders=(), contexts=()):
     edges = list_edges(stack)
     unknown = np.asarray(untested, dtype=bool)[:, edges.first, edges.second] & edges.present
     triples = [Triples(frozenset(colliders), frozenset())] * len(stack)
-    cells = Contexts(contexts, tuple((level,) for level in range(len(stack)))) if contexts else Contexts()
+    cells = (
+        Contexts(contexts, tuple((level,) for level in range(len(stack))))
+        if contexts
+        else Contexts()
+    )
     return edges, Evidence(triples, contexts=cells, untested=unknown)
 
 

@@ -33,7 +33,9 @@ def test_union_cycles_agree_with_networkx(density):
     stacks = random_stacks(80, 2, 5, density, seed=2)
     lengths = [[len(cycle) for cycle in cycles_of(stack)] for stack in stacks]
     assert shortest_union_cycle(stacks).tolist() == [min(found, default=0) for found in lengths]
-    assert has_long_union_cycle(stacks).tolist() == [max(found, default=0) >= 3 for found in lengths]
+    assert has_long_union_cycle(stacks).tolist() == [
+        max(found, default=0) >= 3 for found in lengths
+    ]
 
 
 def test_strong_acyclicity_agrees_with_its_definition():
@@ -42,7 +44,9 @@ def test_strong_acyclicity_agrees_with_its_definition():
         union = digraph(stack.any(axis=0))
         upstream = nx.ancestors(union, 1) | {1}
         each_acyclic = all(nx.is_directed_acyclic_graph(digraph(graph)) for graph in stack)
-        assert found == (each_acyclic and not any(upstream & set(cycle) for cycle in cycles_of(stack)))
+        assert found == (
+            each_acyclic and not any(upstream & set(cycle) for cycle in cycles_of(stack))
+        )
 
 
 def test_a_flip_between_children_of_the_context_meets_both_assumptions():

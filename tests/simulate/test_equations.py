@@ -51,12 +51,16 @@ def test_truth_graphs_are_as_the_paper_draws_them(name, seed):
     for kind in ("descriptive", "physical", "counterfactual"):
         graphs = getattr(truth, kind)
         assert {level: listed(graph) for level, graph in graphs.items()} == {
-            level: sorted(edges) for level, edges in drawn.get(kind, drawn.get("everywhere")).items()
+            level: sorted(edges)
+            for level, edges in drawn.get(kind, drawn.get("everywhere")).items()
         }
 
 
 def test_a_link_without_support_is_missing_from_the_labeled_union_of_its_context():
-    labels = {(edge.source, edge.target): edge.contexts for edge in named_model("example-ii").truth().labeled_union}
+    labels = {
+        (edge.source, edge.target): edge.contexts
+        for edge in named_model("example-ii").truth().labeled_union
+    }
     assert labels["T", "Y"] == (1,)
     assert labels["X", "R"] == (0, 1)
 
@@ -79,11 +83,14 @@ def test_equations_in_a_circle_are_solved_context_by_context():
 
 
 def test_a_circle_within_a_context_is_refused():
-    model = EquationSCM("R", {
-        "R": lambda noise: noise > 0,
-        "X": lambda Y, noise: 2 * Y + noise,
-        "Y": lambda X, noise: 2 * X + noise,
-    })  # fmt: skip
+    model = EquationSCM(
+        "R",
+        {
+            "R": lambda noise: noise > 0,
+            "X": lambda Y, noise: 2 * Y + noise,
+            "Y": lambda X, noise: 2 * X + noise,
+        },
+    )
     with pytest.raises(OptionError, match="no solution"):
         model.sample(10, seed=0)
 
@@ -100,12 +107,16 @@ def test_an_intervention_replaces_the_equation():
 
 
 def test_an_equation_without_noise_is_allowed():
-    model = EquationSCM("R", {"X": lambda noise: noise, "R": lambda X: X > 0, "Y": lambda R, noise: R + noise})
+    model = EquationSCM(
+        "R", {"X": lambda noise: noise, "R": lambda X: X > 0, "Y": lambda R, noise: R + noise}
+    )
     assert set(model.sample(50, seed=0)["R"]) == {0, 1}
 
 
 def test_unknown_causes_and_a_missing_context_are_named():
-    with pytest.raises(OptionError, match="uses 'rain', which has no equation; did you mean 'rainy'"):
+    with pytest.raises(
+        OptionError, match="uses 'rain', which has no equation; did you mean 'rainy'"
+    ):
         EquationSCM("R", {"R": lambda rain, noise: rain > noise, "rainy": lambda noise: noise})
     with pytest.raises(OptionError, match="no equation for the context 'S'"):
         EquationSCM("S", {"R": lambda noise: noise > 0})

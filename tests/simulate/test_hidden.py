@@ -1,4 +1,6 @@
-"""Models with hidden variables: which independences they have, which graphs are true, what their tables hold."""
+"""Models with hidden variables: which independences they have, which graphs are true, what their
+tables hold.
+"""
 
 import numpy as np
 import pytest
@@ -6,7 +8,12 @@ import pytest
 import causalcontext as cc
 import naive_hidden as naive
 from causalcontext.graphs.endpoints import Endpoint, GraphKind
-from causalcontext.simulate import HiddenVariables, SeparationTest, random_hidden_model, random_model
+from causalcontext.simulate import (
+    HiddenVariables,
+    SeparationTest,
+    random_hidden_model,
+    random_model,
+)
 from causalcontext.simulate.hidden import separated
 from causalcontext.simulate.testing import (
     every_model,
@@ -23,7 +30,9 @@ from marks import rest_slow
 
 @pytest.mark.parametrize("models", rest_slow([50, 250]))
 def test_a_mixture_is_independent_just_where_its_exact_distribution_is(models):
-    """The rule without a joint against the joint, hidden variable included, on models of R, three variables and one."""
+    """The rule without a joint against the joint, hidden variable included, on models of R, three
+    variables and one.
+    """
     every = with_hidden_cause(every_model(), varying=True)
     chosen = np.random.default_rng(1).choice(len(every), size=250, replace=False)
     for number in chosen[:models]:
@@ -31,7 +40,9 @@ def test_a_mixture_is_independent_just_where_its_exact_distribution_is(models):
         for x, y, given, view in questions(4):
             where = ((0, view - 1),) if view else ()
             level = view - 1 if view else None
-            assert separated(every[number], 0, x, y, given, level) == model.independent(x, y, given, where)
+            assert separated(every[number], 0, x, y, given, level) == model.independent(
+                x, y, given, where
+            )
 
 
 def test_a_mixture_of_three_contexts_too():
@@ -52,7 +63,9 @@ def test_inside_a_context_separation_is_that_of_its_graph_given_the_context():
 def test_many_models_are_answered_at_once():
     stacks = random_models(30, variables=3, seed=4)
     for x, y, given in ((1, 2, ()), (1, 3, (2,)), (0, 2, (1,)), (2, 3, (0,))):
-        assert separated(stacks, 0, x, y, given).tolist() == [bool(separated(s, 0, x, y, given)) for s in stacks]
+        assert separated(stacks, 0, x, y, given).tolist() == [
+            bool(separated(s, 0, x, y, given)) for s in stacks
+        ]
 
 
 @pytest.mark.parametrize(("varying", "count"), rest_slow([(False, 28_083), (True, 149_755)]))
@@ -75,10 +88,13 @@ def test_the_truth_is_that_of_all_sets():
                 if i >= j:
                     continue
                 rest = [v for v in model.observed if v not in (x, y, context)]
-                pooled = any(separated(stack, context, x, y, given) for given in naive.subsets(rest))
+                pooled = any(
+                    separated(stack, context, x, y, given) for given in naive.subsets(rest)
+                )
                 for level in (0, 1):
                     inside = context not in (x, y) and any(
-                        separated(stack, context, x, y, given, level) for given in naive.subsets(rest)
+                        separated(stack, context, x, y, given, level)
+                        for given in naive.subsets(rest)
                     )
                     assert (model.endpoints[level, i, j] == Endpoint.NONE) == (pooled or inside)
 
@@ -102,7 +118,9 @@ def test_ends_of_the_truth_say_who_causes_whom_in_a_context():
 
 def test_the_link_of_a_context_that_one_graph_lacks_is_in_both():
     _, names, stack = written("R>A R>B L>A L>Y A>B@0 B>Y")
-    model = HiddenVariables(random_discrete_model(stack, 0, seed=1, names=names), (names.index("L"),))
+    model = HiddenVariables(
+        random_discrete_model(stack, 0, seed=1, names=names), (names.index("L"),)
+    )
     assert [graph.mark("R", "Y") for graph in model.true_graphs().values()] == ["-->", "-->"]
 
 
@@ -133,7 +151,9 @@ def test_random_hidden_models_are_what_they_say():
 
 def test_shifts_move_a_variable_in_one_context():
     zero = np.zeros((2, 2, 2))
-    shifted = cc.simulate.ContextSCM(("X", "R"), 1, zero, (0, 1), shifts=np.array([[0.0, 0.0], [3.0, 0.0]]))
+    shifted = cc.simulate.ContextSCM(
+        ("X", "R"), 1, zero, (0, 1), shifts=np.array([[0.0, 0.0], [3.0, 0.0]])
+    )
     means = shifted.sample(4000, seed=1).groupby("R")["X"].mean()
     assert abs(means[1] - means[0] - 3.0) < 0.1
     assert shifted.adjacency[0, 1, 0]
@@ -158,7 +178,9 @@ def test_the_oracle_answers_by_column_and_view():
     position = {name: place for place, name in enumerate(model.model.names)}
     for x, y, given, view in questions(6):
         nodes = [position[names[v]] for v in (x, y, *given)]
-        expected = separated(model.model.adjacency, position["R"], *nodes[:2], nodes[2:], view - 1 if view else None)
+        expected = separated(
+            model.model.adjacency, position["R"], *nodes[:2], nodes[2:], view - 1 if view else None
+        )
         outcome = prepared.answer([CIQuery(x, y, given, view)])
         assert outcome.p[0] == float(expected)
         assert outcome.statistic[0] == 1.0 - float(expected)

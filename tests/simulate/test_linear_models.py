@@ -82,7 +82,9 @@ def test_number_of_links_of_the_base_graph():
         assert set(base[base != 0]) <= set(COEFFICIENTS)
 
 
-@pytest.mark.parametrize(("edit", "added", "removed"), [("add", 1, 0), ("remove", 0, 1), ("flip", 1, 1)])
+@pytest.mark.parametrize(
+    ("edit", "added", "removed"), [("add", 1, 0), ("remove", 0, 1), ("flip", 1, 1)]
+)
 @pytest.mark.parametrize("changes", [1, 2])
 def test_every_context_differs_from_the_base_graph_by_its_edits(edit, added, removed, changes):
     design = ModelDesign(8, 0.4, 3, changes, (edit,), "any")
@@ -111,7 +113,9 @@ def test_flipped_links_are_marked_in_the_union_graph():
 
 
 def test_any_node_may_be_the_context():
-    assert {random_model(nodes=5, density=0.6, seed=seed).context for seed in range(60)} == set(range(5))
+    assert {random_model(nodes=5, density=0.6, seed=seed).context for seed in range(60)} == set(
+        range(5)
+    )
 
 
 def test_rejections_are_counted_by_reason():
@@ -136,7 +140,9 @@ def test_a_large_table():
 
 @pytest.mark.parametrize(("contexts", "balance"), [(2, 1.0), (3, 0.5), (4, 2.0)])
 def test_contexts_are_cut_at_the_balanced_quantiles(contexts, balance):
-    table = random_model(contexts=contexts, changes=2, balance=balance, seed=10).sample(4000, seed=11)
+    table = random_model(contexts=contexts, changes=2, balance=balance, seed=10).sample(
+        4000, seed=11
+    )
     assert table["R"].dtype.kind == "i"
     shares = table["R"].value_counts(normalize=True).sort_index()
     assert shares.index.tolist() == list(range(contexts))
@@ -198,7 +204,9 @@ def check_mechanism(model, level, node, rows):
     assert variance == pytest.approx(1.0, abs=0.1)
 
 
-@pytest.mark.parametrize("law", [noise.normal, noise.uniform, noise.laplace, noise.exponential, noise.student_t5])
+@pytest.mark.parametrize(
+    "law", [noise.normal, noise.uniform, noise.laplace, noise.exponential, noise.student_t5]
+)
 def test_noise_laws_are_standardised(law):
     draws = law(np.random.default_rng(13), (4, 50_000))
     assert draws.shape == (4, 50_000)
@@ -229,7 +237,9 @@ def test_causal_orders_put_causes_first_and_follow_the_preference():
         ({"contexts": 1}, "contexts >= 2"),
         ({"density": 0.0}, "density"),
         ({"balance": 0.0}, "balance"),
-        pytest.param({"nodes": 3, "density": 0.5, "contexts": 6}, "base graphs", marks=pytest.mark.slow),
+        pytest.param(
+            {"nodes": 3, "density": 0.5, "contexts": 6}, "base graphs", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_impossible_designs_are_refused(options, message):

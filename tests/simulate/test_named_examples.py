@@ -1,4 +1,6 @@
-"""The paper's examples and the soil-moisture table show the dependences that their graphs promise."""
+"""The paper's examples and the soil-moisture table show the dependences that their graphs
+promise.
+"""
 
 from __future__ import annotations
 
@@ -90,14 +92,18 @@ def test_soil_moisture_names_its_contexts():
 
 @pytest.mark.parametrize("level", ["dry", "wet"])
 def test_soil_moisture_links_are_plain_to_see_in_their_context(level):
-    """Every link is strong given the other parents of its effect, every non-parent upstream is silent."""
+    """Every link is strong given the other parents of its effect, every non-parent upstream is
+    silent.
+    """
     table = soil_moisture(2000, seed=7)
     rows = table[table["soil"] == level]
     graph = soil_moisture_truth().physical[level]
     for effect in ("evapotranspiration", "temperature", "humidity", "runoff"):
         parents = [name for name in graph.parents(effect) if name != "soil"]
         for cause in parents:
-            assert abs(z_score(rows, cause, effect, [name for name in parents if name != cause])) > 10
+            assert (
+                abs(z_score(rows, cause, effect, [name for name in parents if name != cause])) > 10
+            )
         for other in {"precipitation", "radiation"} - set(parents):
             assert abs(z_score(rows, other, effect, parents)) < 3.5
 

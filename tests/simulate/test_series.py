@@ -40,10 +40,20 @@ def test_slopes_are_those_of_least_squares():
         read = codes[1:] if model.reads[j] != 1 else codes[:-1]
         for r in range(2):
             rows = np.flatnonzero(read == r) + 1
-            causes = [values[rows - lag, i] for lag in range(2) for i in range(3) if model.slopes[r, j, lag, i]]
+            causes = [
+                values[rows - lag, i]
+                for lag in range(2)
+                for i in range(3)
+                if model.slopes[r, j, lag, i]
+            ]
             design = np.column_stack([np.ones(len(rows)), *causes])
             found = np.linalg.lstsq(design, values[rows, j], rcond=None)[0][1:]
-            true = [model.slopes[r, j, lag, i] for lag in range(2) for i in range(3) if model.slopes[r, j, lag, i]]
+            true = [
+                model.slopes[r, j, lag, i]
+                for lag in range(2)
+                for i in range(3)
+                if model.slopes[r, j, lag, i]
+            ]
             assert found == pytest.approx(true, abs=0.06)
 
 
@@ -70,13 +80,17 @@ def test_the_flux_tower_closes_its_stomata_in_dry_air():
 
 
 def test_the_links_of_the_flux_tower_are_those_of_its_equations():
-    """Least squares on the true causes has the coefficients of the equations, by day and at night."""
+    """Least squares on the true causes has the coefficients of the equations, by day and at
+    night.
+    """
     table = cc.examples.flux_tower(60, seed=2)
     past = table.drop(columns=["time", "daylight"]).shift(1).add_suffix("(t-1)")
     rows = table.join(past).iloc[1:]
-    for name, expected in {"Tair": {"Tair(t-1)": 0.9, "Rg": 0.0015, "H(t-1)": 0.004},
-                           "SWC": {"SWC(t-1)": 0.985, "LE(t-1)": -0.002},
-                           "H": {"H(t-1)": 0.3, "Rg": 0.4, "LE": -0.4}}.items():  # fmt: skip
+    for name, expected in {
+        "Tair": {"Tair(t-1)": 0.9, "Rg": 0.0015, "H(t-1)": 0.004},
+        "SWC": {"SWC(t-1)": 0.985, "LE(t-1)": -0.002},
+        "H": {"H(t-1)": 0.3, "Rg": 0.4, "LE": -0.4},
+    }.items():
         assert FLUX_TOWER_LINKS[name].keys() == expected.keys()
         design = np.column_stack([np.ones(len(rows)), rows[list(expected)]])
         found = np.linalg.lstsq(design, rows[name], rcond=None)[0][1:]
@@ -85,7 +99,11 @@ def test_the_links_of_the_flux_tower_are_those_of_its_equations():
     moist = rows[rows["VPD"] <= 1.0]
     for daylight, expected in (("day", [0.3, 2.0, 0.25, 40.0]), ("night", [0.3, 2.0])):
         here = moist[moist["daylight"] == daylight]
-        used = [cause for cause in causes if cause != "daylight" and FLUX_TOWER_LINKS["LE"][cause] in ("", daylight)]
+        used = [
+            cause
+            for cause in causes
+            if cause != "daylight" and FLUX_TOWER_LINKS["LE"][cause] in ("", daylight)
+        ]
         design = np.column_stack([np.ones(len(here)), here[used]])
         found = np.linalg.lstsq(design, here["LE"], rcond=None)[0][1:]
         np.testing.assert_allclose(found, expected, rtol=0.25)

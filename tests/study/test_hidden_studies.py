@@ -18,7 +18,13 @@ def fork():
     _, names, stack = written("L>X L>Y X>Z@1 R>Z")
     coefficients = np.where(stack, 0.8, 0.0)
     coefficients[:, 0] = 0.0
-    scm = ContextSCM(tuple(names), 0, coefficients, (4, 0, 1, 2, 3), shifts=np.array([[0.0] * 5, [0, 0, 0, 1.0, 0]]))
+    scm = ContextSCM(
+        tuple(names),
+        0,
+        coefficients,
+        (4, 0, 1, 2, 3),
+        shifts=np.array([[0.0] * 5, [0, 0, 0, 1.0, 0]]),
+    )
     return HiddenVariables(scm, (names.index("L"),))
 
 
@@ -28,14 +34,19 @@ def endpoints_of(*edges):
 
 def test_ends_are_right_if_they_are_true_of_their_context():
     model = fork()
-    found = np.stack([
-        endpoints_of(("X", "Y", "<->"), ("X", "Z", "-->"), ("R", "Z", "-->")),
-        endpoints_of(("X", "Y", "-->"), ("X", "Z", "o->"), ("R", "Z", "-->")),
-    ])  # fmt: skip
+    found = np.stack(
+        [
+            endpoints_of(("X", "Y", "<->"), ("X", "Z", "-->"), ("R", "Z", "-->")),
+            endpoints_of(("X", "Y", "-->"), ("X", "Z", "o->"), ("R", "Z", "-->")),
+        ]
+    )
     counts = ancestral_counts(found, model, found)
     assert (counts["pairs_true"], counts["pairs_right"], counts["pairs_wrong"]) == (3, 3, 1)
     assert (counts["bidirected"], counts["bidirected_right"]) == (1, 1)
-    assert (counts["tails"], counts["tails_right"]) == (2, 0)  # X causes Z in context 1 only, and Y in neither
+    assert (counts["tails"], counts["tails_right"]) == (
+        2,
+        0,
+    )  # X causes Z in context 1 only, and Y in neither
     assert (counts["arrows"], counts["arrows_right"]) == (5, 5)
     assert (counts["tails_at_context"], counts["tails_at_context_right"]) == (1, 1)
     assert (counts["changes"], counts["changes_true"]) == (0, 1)
@@ -45,10 +56,19 @@ def test_ends_are_right_if_they_are_true_of_their_context():
 def test_the_ends_that_can_be_known_are_all_true():
     for seed in range(3):
         model = random_hidden_model(observed=5, hidden=2, seed=seed)
-        rates = ancestral_rates(ancestral_counts(knowable_endpoints(model), model, knowable_endpoints(model)))
+        rates = ancestral_rates(
+            ancestral_counts(knowable_endpoints(model), model, knowable_endpoints(model))
+        )
         assert rates["tpr"] == 1.0
         assert rates["fpr"] == 0.0
-        for name in ("arrow_prec", "arrow_rec", "tail_prec", "tail_rec", "change_prec", "change_rec"):
+        for name in (
+            "arrow_prec",
+            "arrow_rec",
+            "tail_prec",
+            "tail_rec",
+            "change_prec",
+            "change_rec",
+        ):
             assert rates[name] == 1.0 or np.isnan(rates[name])
 
 

@@ -33,7 +33,9 @@ def random_case(seed):
 
 
 def pair_set(adjacency):
-    return {frozenset((int(i), int(j))) for i, j in np.argwhere(np.triu(adjacency | adjacency.T, k=1))}
+    return {
+        frozenset((int(i), int(j))) for i, j in np.argwhere(np.triu(adjacency | adjacency.T, k=1))
+    }
 
 
 def arrow_set(links):
@@ -51,7 +53,9 @@ def test_rates_agree_with_sets(seed):
     told_pairs = pair_set(told)
     rows = [
         naive.adjacency_rates(pair_set(found != 0), pair_set(links), range(NODES), told_pairs)
-        | naive.mark_rates(arrow_set(directed(found)), pair_set(found != 0), arrow_set(links), told_pairs)
+        | naive.mark_rates(
+            arrow_set(directed(found)), pair_set(found != 0), arrow_set(links), told_pairs
+        )
         for found, links in zip(endpoints, truth, strict=True)
     ]
     found = graph_metrics(endpoints, truth, R, told)
@@ -62,7 +66,9 @@ def test_rates_agree_with_sets(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_labels_agree_with_sets(seed):
     truth, endpoints, _ = random_case(seed)
-    expected = naive.label_rates([pair_set(found != 0) for found in endpoints], [pair_set(links) for links in truth], R)
+    expected = naive.label_rates(
+        [pair_set(found != 0) for found in endpoints], [pair_set(links) for links in truth], R
+    )
     found = label_metrics(endpoints, truth, R)
     assert found == pytest.approx(expected, nan_ok=True)
 
@@ -83,9 +89,17 @@ def test_the_right_graph_has_perfect_metrics_and_no_distance():
     truth, _, told = random_case(4)
     endpoints = endpoints_of_arcs(truth)
     found = graph_metrics(endpoints, truth, R, told)
-    assert [found[name] for name in ("tpr", "fpr", "adj_prec", "f1", "edge_prec", "edge_rec", "shd")] == [
-        1, 0, 1, 1, 1, 1, 0,
-    ]  # fmt: skip
+    assert [
+        found[name] for name in ("tpr", "fpr", "adj_prec", "f1", "edge_prec", "edge_rec", "shd")
+    ] == [
+        1,
+        0,
+        1,
+        1,
+        1,
+        1,
+        0,
+    ]
     assert set(label_metrics(endpoints, truth, R).values()) == {1.0}
 
 
@@ -93,7 +107,10 @@ def test_a_reversed_link_of_the_union_is_right_both_ways():
     truth = np.zeros((2, 3, 3), dtype=bool)
     truth[0, 1, 2] = truth[1, 2, 1] = True
     union = graph_metrics(
-        union_endpoints(endpoints_of_arcs(truth))[None], truth.any(axis=0)[None], 0, np.zeros((3, 3), dtype=bool)
+        union_endpoints(endpoints_of_arcs(truth))[None],
+        truth.any(axis=0)[None],
+        0,
+        np.zeros((3, 3), dtype=bool),
     )
     assert (union["tpr"], union["edge_rec"], union["shd"]) == (1.0, 1.0, 0.0)
 
@@ -108,7 +125,9 @@ def test_error_bars_agree_with_a_loop_and_ignore_missing_runs():
     values[3, 1] = values[7, 1] = np.nan
     spread = bootstrap_std(values)
     for column in range(2):
-        assert spread[column] == pytest.approx(naive.bootstrap_error(values[:, column], resampling_weights(30)))
+        assert spread[column] == pytest.approx(
+            naive.bootstrap_error(values[:, column], resampling_weights(30))
+        )
     assert spread[0] == pytest.approx(values[:, 0].std(ddof=1) / np.sqrt(30), rel=0.2)
 
 

@@ -24,7 +24,9 @@ def drawn_obviously(model, n, seed):
     for row in range(n):
         for node in orders[levels[row]]:
             for parent in range(len(model.names)):
-                final[node, row] += model.coefficients[levels[row], parent, node] * final[parent, row]
+                final[node, row] += (
+                    model.coefficients[levels[row], parent, node] * final[parent, row]
+                )
     return final, levels
 
 
@@ -55,7 +57,10 @@ def test_the_context_depends_on_the_parent_of_its_parent_given_its_parent():
     for kind in (LegacySCM, ContextSCM):
         table = chain(kind).sample(20_000, seed=1)
         design = np.column_stack([np.ones(len(table)), table["X"]])
-        left = [table[name] - design @ np.linalg.lstsq(design, table[name], rcond=None)[0] for name in ("P", "R")]
+        left = [
+            table[name] - design @ np.linalg.lstsq(design, table[name], rcond=None)[0]
+            for name in ("P", "R")
+        ]
         scores[kind] = abs(np.corrcoef(*left)[0, 1]) * np.sqrt(len(table))
     assert scores[LegacySCM] > 10
     assert scores[ContextSCM] < 4
@@ -69,7 +74,9 @@ def test_too_few_rows_are_refused():
 @pytest.mark.parametrize("length", [2, 3])
 def test_the_length_of_enforced_cycles(length):
     for seed in range(4):
-        model = random_model(edits=("add", "flip"), cycles="enforce", cycle_length=length, changes=2, seed=seed)
+        model = random_model(
+            edits=("add", "flip"), cycles="enforce", cycle_length=length, changes=2, seed=seed
+        )
         assert shortest_union_cycle(model.coefficients != 0) == length
 
 

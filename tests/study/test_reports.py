@@ -8,7 +8,13 @@ from typer.testing import CliRunner
 from causalcontext.cli.app import app
 from causalcontext.errors import FileError
 from causalcontext.study import Design, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.output import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, draw_figure
+from causalcontext.study.output import (
+    LOOKS,
+    PAPER_FIGURES,
+    PUBLISHED_FIGURES,
+    FigureSpec,
+    draw_figure,
+)
 from causalcontext.study.reports import (
     ORDERING_METRICS,
     compare,
@@ -41,7 +47,9 @@ def with_score(tmp_path_factory):
 def published_file(table, path, shift=0.0):
     """A file in the form of the published figures, with the numbers of our own table."""
     entries = table[table["metric"].isin(["tpr", "fpr"])].assign(mixed_test="regression")
-    entries = entries.assign(value=entries["value"] + shift, method=entries["method"].str.replace("cd-nod", "nod"))
+    entries = entries.assign(
+        value=entries["value"] + shift, method=entries["method"].str.replace("cd-nod", "nod")
+    )
     entries.to_csv(path, index=False)
     return path
 
@@ -58,7 +66,9 @@ def test_equal_figures_are_all_met(study, tmp_path):
 
 def test_figures_that_differ_are_listed(study, tmp_path):
     table, _ = study
-    page = replication_report(table, read_published(published_file(table, tmp_path / "p.csv", shift=5.0)))
+    page = replication_report(
+        table, read_published(published_file(table, tmp_path / "p.csv", shift=5.0))
+    )
     assert "(0%)" in page
     assert "- pc-ac, none, n = 100, context, fpr:" in page
 
@@ -75,7 +85,11 @@ def test_differences_are_in_combined_standard_errors(study, tmp_path):
 def test_corrected_numbers_stand_beside_published_ones(study, tmp_path):
     table, _ = study
     page = correction_report(table, read_published(published_file(table, tmp_path / "p.csv")))
-    assert page.count("| none | tpr | pc-ac | ours |") == page.count("| none | tpr | pc-ac | published |") == 2
+    assert (
+        page.count("| none | tpr | pc-ac | ours |")
+        == page.count("| none | tpr | pc-ac | published |")
+        == 2
+    )
 
 
 def test_published_files_are_checked(tmp_path):
@@ -88,9 +102,15 @@ def test_published_files_are_checked(tmp_path):
 
 def test_paired_differences_are_taken_on_the_same_tables(study):
     _, runs = study
-    found = paired_differences(runs, "pc-ac", "pc-m", ["context_tpr"]).set_index(["samples", "knowledge"])
-    part = runs[(runs["samples"] == 200) & (runs["knowledge"] == "none")].set_index(["method", "repeat"])["context_tpr"]
-    assert found.loc[(200, "none"), "difference"] == pytest.approx((part["pc-ac"] - part["pc-m"]).mean())
+    found = paired_differences(runs, "pc-ac", "pc-m", ["context_tpr"]).set_index(
+        ["samples", "knowledge"]
+    )
+    part = runs[(runs["samples"] == 200) & (runs["knowledge"] == "none")].set_index(
+        ["method", "repeat"]
+    )["context_tpr"]
+    assert found.loc[(200, "none"), "difference"] == pytest.approx(
+        (part["pc-ac"] - part["pc-m"]).mean()
+    )
 
 
 def test_the_ordering_counts_every_cell_once(study):
@@ -109,7 +129,10 @@ def test_run_times_in_the_form_of_the_papers_table(study, tmp_path):
 
 def test_a_method_without_tests_has_a_time_and_no_numbers_of_tests(with_score):
     summary, runs, times = with_score
-    assert times.set_index("method")["tests_pooled"].isna().to_dict() == {"pc-ac": False, "score-ac": True}
+    assert times.set_index("method")["tests_pooled"].isna().to_dict() == {
+        "pc-ac": False,
+        "score-ac": True,
+    }
     assert runs.groupby("method")["tests_pooled"].count().to_dict() == {"pc-ac": 5, "score-ac": 0}
     assert set(summary[summary["method"] == "score-ac"]["graph"]) == {"context", "union"}
     row = next(line for line in runtime_report(times).splitlines() if line.startswith("| n = 200"))
@@ -125,15 +148,24 @@ def test_the_ordering_and_the_figures_have_score_ac(with_score):
     assert page.count("| pc-ac | context | tpr | none |") == 1
     legend = draw_figure(PAPER_FIGURES[0], summary).legends[0]
     assert [text.get_text() for text in legend.get_texts() if text.get_text().strip()] == [
-        "PC-AC", "adj. none", "score-ac",
-    ]  # fmt: skip
+        "PC-AC",
+        "adj. none",
+        "score-ac",
+    ]
 
 
 def test_figures_show_every_method_with_a_complete_legend(study):
     table, _ = study
     figure = draw_figure(PAPER_FIGURES[0], table)
     labels = [text.get_text().strip() for text in figure.legends[0].get_texts()]
-    assert [label for label in labels if label] == ["PC-AC", "adj. none", "PC-M", "adj. R-ch.", "PC-B", "PC-P"]
+    assert [label for label in labels if label] == [
+        "PC-AC",
+        "adj. none",
+        "PC-M",
+        "adj. R-ch.",
+        "PC-B",
+        "PC-P",
+    ]
     assert len(figure.axes) == 4
     assert [axis.get_title() for axis in figure.axes[:2]] == ["TPR", "FPR"]
 
@@ -142,7 +174,9 @@ def test_a_narrow_figure_has_room_for_the_legend_of_all_methods(study):
     table, _ = study
     part = table[(table["method"] == "pc-p") & (table["knowledge"] == "none")]
     every = pd.concat([part.assign(method=method) for method in LOOKS])
-    figure = draw_figure(FigureSpec("x", {"": ("main",)}, graphs=("union",), styles={"none": "-"}), every)
+    figure = draw_figure(
+        FigureSpec("x", {"": ("main",)}, graphs=("union",), styles={"none": "-"}), every
+    )
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0
@@ -163,11 +197,30 @@ def test_methods_and_figures_can_be_told_apart():
 
 @pytest.mark.slow
 def test_study_paper_writes_tables_figures_and_pages(tmp_path):
-    arguments = ["study", "paper", "--out", str(tmp_path / "out"), "--only", "nodes-6", "--repeats", "2", "--jobs", "1"]
+    arguments = [
+        "study",
+        "paper",
+        "--out",
+        str(tmp_path / "out"),
+        "--only",
+        "nodes-6",
+        "--repeats",
+        "2",
+        "--jobs",
+        "1",
+    ]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    for name in ("summary.csv", "runs.csv", "times.csv", "failures.csv", "ordering.md",
-                 "figures/nodes.png", "figures/nodes.pdf", "records/nodes-6.jsonl"):  # fmt: skip
+    for name in (
+        "summary.csv",
+        "runs.csv",
+        "times.csv",
+        "failures.csv",
+        "ordering.md",
+        "figures/nodes.png",
+        "figures/nodes.pdf",
+        "records/nodes-6.jsonl",
+    ):
         assert (tmp_path / "out" / name).stat().st_size > 0
     first = (tmp_path / "out" / "summary.csv").read_bytes()
     again = CliRunner().invoke(app, arguments)
@@ -179,15 +232,30 @@ def test_study_paper_writes_tables_figures_and_pages(tmp_path):
 @pytest.mark.slow
 def test_study_paper_as_published(study, tmp_path):
     published = published_file(study[0], tmp_path / "published.csv")
-    result = CliRunner().invoke(app, ["study", "paper", "--as-published", "--repeats", "1", "--jobs", "1", "--out",
-                                      str(tmp_path), "--compare", str(published)])  # fmt: skip
+    result = CliRunner().invoke(
+        app,
+        [
+            "study",
+            "paper",
+            "--as-published",
+            "--repeats",
+            "1",
+            "--jobs",
+            "1",
+            "--out",
+            str(tmp_path),
+            "--compare",
+            str(published),
+        ],
+    )
     assert result.exit_code == 0, result.output
     assert "As published" in (tmp_path / "comparison.md").read_text()
 
 
 def test_study_run_takes_a_toml_file(tmp_path):
     (tmp_path / "mine.toml").write_text(
-        'methods = ["pc-ac"]\nrepeats = 2\n[setting]\nsamples = 200\nnodes = 5\nexogenous = [false, true]\n'
+        'methods = ["pc-ac"]\nrepeats = 2\n[setting]\nsamples = 200\nnodes = 5\nexogenous = [false,'
+        " true]\n"
     )
     result = CliRunner().invoke(
         app, ["study", "run", str(tmp_path / "mine.toml"), "--out", str(tmp_path), "--jobs", "1"]

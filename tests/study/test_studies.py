@@ -1,4 +1,6 @@
-"""Designs, runs and files: the same numbers in any order, on any backend, through any interruption."""
+"""Designs, runs and files: the same numbers in any order, on any backend, through any
+interruption.
+"""
 
 import json
 import os
@@ -15,7 +17,16 @@ from causalcontext.ci_tests.registry import find_test
 from causalcontext.discover import discover
 from causalcontext.errors import FileError, OptionError
 from causalcontext.simulate import random_model, soil_moisture
-from causalcontext.study import Design, Setting, failure_table, grid, run_study, run_table, summary_table, time_table
+from causalcontext.study import (
+    Design,
+    Setting,
+    failure_table,
+    grid,
+    run_study,
+    run_table,
+    summary_table,
+    time_table,
+)
 from causalcontext.study.designs import AS_PUBLISHED, NONPARAMETRIC, PARAMETRIC, paper_designs
 from causalcontext.study.methods import Remembering, told_links
 from causalcontext.study.reports import save_table
@@ -52,7 +63,9 @@ def test_one_record_per_run_and_one_per_draw(uninterrupted):
 def test_a_job_alone_gives_the_numbers_of_the_whole_study(uninterrupted):
     records, _ = uninterrupted
     alone = run_job(SMALL, 1, 4)
-    assert without_times(alone) == without_times(r for r in records if (r["setting"], r["repeat"]) == (1, 4))
+    assert without_times(alone) == without_times(
+        r for r in records if (r["setting"], r["repeat"]) == (1, 4)
+    )
 
 
 def test_settings_that_differ_in_rows_alone_share_their_models():
@@ -60,7 +73,10 @@ def test_settings_that_differ_in_rows_alone_share_their_models():
     models = [setting.draw_model(SMALL.seeds(setting, 3)[0]) for setting in (first, second)]
     assert (models[0].coefficients == models[1].coefficients).all()
     other = replace(SMALL, seed=1)
-    assert (other.settings[0].draw_model(other.seeds(first, 3)[0]).coefficients != models[0].coefficients).any()
+    assert (
+        other.settings[0].draw_model(other.seeds(first, 3)[0]).coefficients
+        != models[0].coefficients
+    ).any()
 
 
 @pytest.mark.slow
@@ -73,7 +89,9 @@ def test_parallel_processes_give_the_same_table(uninterrupted, tmp_path):
 def test_a_dask_cluster_gives_the_same_table(uninterrupted, tmp_path):
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         records = run_study(SMALL, tmp_path / "records.jsonl", client=client)
@@ -103,7 +121,9 @@ def test_a_parallel_study_survives_kill_9(tmp_path):
     design = Design("killed", grid(samples=[100, 200], nodes=5), repeats=60, knowledge=("none",))
     path = tmp_path / "records.jsonl"
     (tmp_path / "script.py").write_text(SCRIPT)
-    process = subprocess.Popen([sys.executable, tmp_path / "script.py", path], start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, tmp_path / "script.py", path], start_new_session=True
+    )
     while not path.exists() or path.read_bytes().count(b"\n") < 60:
         assert process.poll() is None, "the study ended before it could be killed"
         time.sleep(0.02)
@@ -158,13 +178,17 @@ def test_times_have_a_table_of_their_own(uninterrupted):
 
 def test_a_design_from_toml(tmp_path):
     path = tmp_path / "mine.toml"
-    path.write_text('repeats = 3\nmethods = ["pc-ac"]\n[setting]\nsamples = [200, 500]\nedits = ["add", "flip"]\n'
-                    'cycles = "enforce"\nnodes = [6, 7]\n')  # fmt: skip
+    path.write_text(
+        'repeats = 3\nmethods = ["pc-ac"]\n[setting]\nsamples = [200, 500]\nedits = ["add",'
+        ' "flip"]\ncycles = "enforce"\nnodes = [6, 7]\n'
+    )
     design = Design.from_toml(path)
     assert (design.name, design.repeats, len(design.settings)) == ("mine", 3, 4)
     assert design.settings[0].edits == ("add", "flip")
     path.write_text("repeat = 3\n")
-    with pytest.raises(OptionError, match=r"unknown key 'repeat' in a design.*did you mean 'repeats'"):
+    with pytest.raises(
+        OptionError, match=r"unknown key 'repeat' in a design.*did you mean 'repeats'"
+    ):
         Design.from_toml(path)
     path.write_text("[setting]\nsample = 3\n")
     with pytest.raises(OptionError, match="did you mean 'samples'"):
@@ -173,7 +197,9 @@ def test_a_design_from_toml(tmp_path):
         Design.from_toml(tmp_path / "missing.toml")
 
 
-@pytest.mark.parametrize("change", [{"repeats": 0}, {"settings": ()}, {"settings": (Setting(), Setting())}])
+@pytest.mark.parametrize(
+    "change", [{"repeats": 0}, {"settings": ()}, {"settings": (Setting(), Setting())}]
+)
 def test_bad_designs_are_refused(change):
     with pytest.raises(OptionError, match="'small'"):
         replace(SMALL, **change)
@@ -203,8 +229,15 @@ def test_what_methods_are_told():
 
 def test_every_configuration_of_the_paper_has_a_design():
     assert list(PARAMETRIC) == [
-        "main", "cycles", "changes-2", "changes-3", "density-0.6", "nodes-6", "nodes-12", "balance-1.5",
-    ]  # fmt: skip
+        "main",
+        "cycles",
+        "changes-2",
+        "changes-3",
+        "density-0.6",
+        "nodes-6",
+        "nodes-12",
+        "balance-1.5",
+    ]
     assert {design.repeats for design in PARAMETRIC.values()} == {100}
     assert all("score-ac" in design.methods for design in PARAMETRIC.values())
     assert NONPARAMETRIC.test == "cmi-knn-mixed"
@@ -222,13 +255,19 @@ def test_the_methods_as_published_run_and_differ_between_contexts_at_the_context
 
 def test_fci_and_cd_nod_see_the_tables_of_the_other_methods():
     pytest.importorskip("causallearn")
-    design = Design("baselines", grid(samples=500, nodes=5), methods=("pc-p", "fci", "cd-nod"), repeats=1)
-    records = {(r["knowledge"], r["method"]): r for r in run_job(design, 0, 0) if r["kind"] == "run"}
+    design = Design(
+        "baselines", grid(samples=500, nodes=5), methods=("pc-p", "fci", "cd-nod"), repeats=1
+    )
+    records = {
+        (r["knowledge"], r["method"]): r for r in run_job(design, 0, 0) if r["kind"] == "run"
+    }
     assert ("r-all", "fci") not in records
     for method in ("fci", "cd-nod"):
         record = records["none", method]
         assert "reason" not in record
-        assert record["union"]["tpr"] == pytest.approx(records["none", "pc-p"]["union"]["tpr"], abs=0.35)
+        assert record["union"]["tpr"] == pytest.approx(
+            records["none", "pc-p"]["union"]["tpr"], abs=0.35
+        )
 
 
 def test_records_are_plain_json_lines(uninterrupted, tmp_path):
@@ -251,7 +290,9 @@ def test_tables_can_be_parquet(uninterrupted, tmp_path):
 
 def test_no_cell_of_a_table_is_a_formula(tmp_path):
     pd = pytest.importorskip("pandas")
-    save_table(pd.DataFrame({"design": ["=1+1", "small"], "size": [-1.0, None]}), tmp_path / "t.csv")
+    save_table(
+        pd.DataFrame({"design": ["=1+1", "small"], "size": [-1.0, None]}), tmp_path / "t.csv"
+    )
     assert (tmp_path / "t.csv").read_text() == "design,size\n'=1+1,-1\nsmall,\n"
 
 
@@ -273,5 +314,7 @@ def test_a_test_that_remembers_answers_as_before_and_asks_once():
         found = discover(table, context="soil", method=method, test=remembering)
         fresh = discover(table, context="soil", method=method, test="cmi-knn-mixed")
         assert found.graphs == fresh.graphs
-        assert found.log.p.ravel().tolist() == pytest.approx(fresh.log.p.ravel().tolist(), nan_ok=True)
+        assert found.log.p.ravel().tolist() == pytest.approx(
+            fresh.log.p.ravel().tolist(), nan_ok=True
+        )
     assert len(asked) == len(set(asked)) > 0

@@ -1,4 +1,6 @@
-"""Several context variables, exactly: what is drawn across combinations of their values is never wrong."""
+"""Several context variables, exactly: what is drawn across combinations of their values is never
+wrong.
+"""
 
 from collections import defaultdict
 
@@ -38,7 +40,9 @@ def model(*combinations, nodes=4, seed=1):
 
 
 def check(contexts, system, count, seed, collider_rule="majority"):
-    """No wrong mark in random models, right skeletons; arrows across and within, and the rules that drew them."""
+    """No wrong mark in random models, right skeletons; arrows across and within, and the rules that
+    drew them.
+    """
     generator = np.random.default_rng(seed)
     arrows, rules = np.zeros(2, dtype=int), set()
     for _ in range(count):
@@ -55,7 +59,9 @@ def check(contexts, system, count, seed, collider_rule="majority"):
     return arrows, rules
 
 
-@pytest.mark.parametrize(("every", "models", "arrows"), rest_slow([(25, 50, (57, 58)), (1, 1773, (1880, 2450))]))
+@pytest.mark.parametrize(
+    ("every", "models", "arrows"), rest_slow([(25, 50, (57, 58)), (1, 1773, (1880, 2450))])
+)
 def test_all_identifiable_marks_of_all_1773_models_of_two_contexts_and_two_variables_and_no_wrong_one(
     every, models, arrows
 ):
@@ -73,7 +79,9 @@ def test_all_identifiable_marks_of_all_1773_models_of_two_contexts_and_two_varia
         assert np.array_equal(directed(found.endpoints), np.all(classes[signature], axis=0))
         assert not open_to_kin(found.endpoints, (A, B))
         system += int(directed(found.endpoints)[:, 2:, 2:].sum())
-        at_contexts += int(directed(found.endpoints[0]).sum() - directed(found.endpoints[0])[2:, 2:].sum())
+        at_contexts += int(
+            directed(found.endpoints[0]).sum() - directed(found.endpoints[0])[2:, 2:].sum()
+        )
     assert (len(searched), (system, at_contexts)) == (models, arrows)
 
 
@@ -107,7 +115,9 @@ def test_links_at_context_variables_point_the_same_way_everywhere():
 
 
 def test_the_variable_that_differs_is_the_cause():
-    """A switches X --> Y, B shifts Y: B differs between combinations too, but the edge vanishes with A alone."""
+    """A switches X --> Y, B shifts Y: B differs between combinations too, but the edge vanishes
+    with A alone.
+    """
     shared = [(A, Y), (B, Y)]
     found = search_several(model([(X, Y), *shared], [(X, Y), *shared], shared, shared))
     marks = mark_texts(found.endpoints)
@@ -119,10 +129,14 @@ def test_combinations_that_differ_in_two_variables_conclude_nothing():
     free = [Triples(frozenset(), frozenset())] * 2
     adjacency = skeleton(model([(X, Y), (A, Y), (B, Y)], *[[(A, Y), (B, Y)]] * 3).truth)[[0, 3]]
     edges = list_edges(adjacency)
-    apart = GraphFamily(edges, adjacency.shape[1], Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 1)))))
+    apart = GraphFamily(
+        edges, adjacency.shape[1], Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 1))))
+    )
     assert apart.vanishing == ()
     assert not list(proposals([rule for rule in RULES if rule.scope is Scope.ACROSS], apart))
-    step = GraphFamily(edges, adjacency.shape[1], Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 0)))))
+    step = GraphFamily(
+        edges, adjacency.shape[1], Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 0))))
+    )
     assert {(v.context, v.x, v.y) for v in step.vanishing} == {(A, X, Y), (A, Y, X)}
     generator = np.random.default_rng(6)
     for _ in range(30):
@@ -141,7 +155,9 @@ def test_an_edge_that_turns_around_with_one_variable_makes_it_a_cause_of_both():
 
 @pytest.mark.parametrize(
     ("made", "system", "models"),
-    rest_slow([((False, True), 2, 40), ((False, True), 3, 100), ((True, True), 2, 100), ((True,), 3, 150)]),
+    rest_slow(
+        [((False, True), 2, 40), ((False, True), 3, 100), ((True, True), 2, 100), ((True,), 3, 150)]
+    ),
 )
 def test_no_wrong_mark_where_some_contexts_are_functions_of_columns(made, system, models):
     generator, columns = np.random.default_rng(1), len(made) + system

@@ -36,15 +36,22 @@ def independences(model):
             for given in itertools.combinations(rest, size):
                 answers.append(model.independent(x, y, given))
                 if model.context not in (x, y, *given):
-                    answers += [model.independent(x, y, given, ((model.context, r),)) for r in (0, 1)]
+                    answers += [
+                        model.independent(x, y, given, ((model.context, r),)) for r in (0, 1)
+                    ]
     return tuple(answers)
 
 
 @pytest.fixture(scope="module", params=rest_slow([20, 1]))
 def searches(request):
-    """Models, and what is found with rules across contexts: of one in 20 of all 2,553 models, slowly of all."""
+    """Models, and what is found with rules across contexts: of one in 20 of all 2,553 models,
+    slowly of all.
+    """
     models = list(enumerate(every_model()))[:: request.param]
-    return [(truth, search_oracle(random_discrete_model(truth, R, seed=seed), across=True)) for seed, truth in models]
+    return [
+        (truth, search_oracle(random_discrete_model(truth, R, seed=seed), across=True))
+        for seed, truth in models
+    ]
 
 
 def count(arrows):
@@ -52,8 +59,12 @@ def count(arrows):
     return int(arrows[:, 1:, 1:].sum()), int(arrows[0, R].sum() + arrows[0, :, R].sum())
 
 
-@pytest.mark.parametrize(("every", "models", "arrows"), rest_slow([(20, 82, (49, 38)), (1, 2553, (3144, 1746))]))
-def test_rules_find_all_identifiable_marks_of_all_2553_models_and_no_wrong_one(every, models, arrows):
+@pytest.mark.parametrize(
+    ("every", "models", "arrows"), rest_slow([(20, 82, (49, 38)), (1, 2553, (3144, 1746))])
+)
+def test_rules_find_all_identifiable_marks_of_all_2553_models_and_no_wrong_one(
+    every, models, arrows
+):
     """The naive twin: a mark is identifiable if all models with the same independences share it."""
     classes, searched = defaultdict(list), []
     for seed, truth in of_some_skeletons(every_model(), every):
@@ -84,8 +95,12 @@ def test_every_arrow_has_an_origin_and_nothing_else_has(searches):
 @pytest.mark.parametrize("models", rest_slow([20, 200]))
 @pytest.mark.parametrize("position", [0, 3])
 def test_no_wrong_mark_with_four_variables(position, models):
-    for seed, truth in enumerate(random_models(200, variables=4, context=position, seed=40 + position)[:models]):
-        found = search_oracle(random_discrete_model(truth, position, seed=seed), across=True, masked_scope="always")
+    for seed, truth in enumerate(
+        random_models(200, variables=4, context=position, seed=40 + position)[:models]
+    ):
+        found = search_oracle(
+            random_discrete_model(truth, position, seed=seed), across=True, masked_scope="always"
+        )
         assert np.array_equal(found.endpoints != 0, skeleton(truth))
         assert wrong_marks(found.endpoints, truth) == 0
 
@@ -107,7 +122,11 @@ def test_union_graphs_never_carry_a_collider_that_no_context_has(searches):
         arrows = directed(found.endpoints)
         for x, y in itertools.combinations(range(4), 2):
             for w in range(4):
-                if arrows[:, x, w].any() and arrows[:, y, w].any() and not (found.endpoints[:, x, y] != 0).any():
+                if (
+                    arrows[:, x, w].any()
+                    and arrows[:, y, w].any()
+                    and not (found.endpoints[:, x, y] != 0).any()
+                ):
                     # both arrowheads are true in some context, so the union has them for a reason
                     assert truth[:, x, w].any()
                     assert truth[:, y, w].any()
@@ -130,7 +149,9 @@ def test_first_example_beyond_joint_causal_inference():
 
 
 def test_second_example_beyond_joint_causal_inference():
-    """X -> Y everywhere, Y -> Z in context A and Z -> Y in context B: the flip says that R causes both."""
+    """X -> Y everywhere, Y -> Z in context A and Z -> Y in context B: the flip says that R causes
+    both.
+    """
     truth = links([(X, Y), (Y, Z), (R, Y), (R, Z)], [(X, Y), (Z, Y), (R, Y), (R, Z)])
     found = search_oracle(random_discrete_model(truth, R, seed=1), across=True)
     assert np.array_equal(directed(found.endpoints), truth)

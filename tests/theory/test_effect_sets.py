@@ -1,4 +1,6 @@
-"""Sets of effects on oracle patterns, exactly: the effects of all models with the same independences, and no others."""
+"""Sets of effects on oracle patterns, exactly: the effects of all models with the same
+independences, and no others.
+"""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -26,7 +28,9 @@ SYSTEM = (1, 2, 3)
 
 @pytest.fixture(scope="module", params=rest_slow([20, 1]))
 def classes(request):
-    """The models of some skeletons, slowly all 2,553 models, in classes with the same independences."""
+    """The models of some skeletons, slowly all 2,553 models, in classes with the same
+    independences.
+    """
     found = defaultdict(list)
     for seed, truth in of_some_skeletons(every_model(), request.param):
         found[independences(random_discrete_model(truth, 0, seed=seed))].append((seed, truth))
@@ -62,8 +66,13 @@ def test_families_are_the_models_with_the_same_independences(some):
     for pattern, members, _ in some:
         graphs = OpenGraphs(pattern, TWO)
         families = graphs.families(range(len(graphs.components)))
-        found = {tuple(family.parents(g, v) for g in (0, 1) for v in range(4)) for family in families}
-        wanted = {tuple(tuple(np.flatnonzero(links[g, :, v])) for g in (0, 1) for v in range(4)) for links in members}
+        found = {
+            tuple(family.parents(g, v) for g in (0, 1) for v in range(4)) for family in families
+        }
+        wanted = {
+            tuple(tuple(np.flatnonzero(links[g, :, v])) for g in (0, 1) for v in range(4))
+            for links in members
+        }
         assert found == wanted
 
 
@@ -76,7 +85,9 @@ def test_effects_are_those_of_the_models_with_the_same_independences(some):
                 answer = effect_in(mechanics, g, x, y)
                 assert same_values(answer, wanted[:, g, x, y])
                 assert min(abs(e.value - twin.effects()[g, x, y]) for e in answer.estimates) < 1e-8
-            assert same_values(difference(mechanics, 1, 0, x, y), wanted[:, 1, x, y] - wanted[:, 0, x, y])
+            assert same_values(
+                difference(mechanics, 1, 0, x, y), wanted[:, 1, x, y] - wanted[:, 0, x, y]
+            )
 
 
 def test_effects_of_the_context_are_those_of_the_models_with_the_same_independences(some):
@@ -110,7 +121,9 @@ def test_too_many_graphs_are_left_to_the_local_method(some, monkeypatch):
                 values = [estimate.value for estimate in answer.estimates]
                 assert min(values) - 1e-8 <= twin.effects()[1, x, y] <= max(values) + 1e-8
                 seen += "local method" in answer.note
-            values = [estimate.value for estimate in context_effect(mechanics, 0, 1, 0, y).estimates]
+            values = [
+                estimate.value for estimate in context_effect(mechanics, 0, 1, 0, y).estimates
+            ]
             assert min(values) - 1e-8 <= truth[y] <= max(values) + 1e-8
     assert seen > len(some) / 2
 
@@ -118,10 +131,14 @@ def test_too_many_graphs_are_left_to_the_local_method(some, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("classes", [1], indirect=True)
 def test_every_model_has_its_truth_among_the_values_of_its_pattern(classes):
-    """Each of the 2,553 models with slopes of its own; one value where all models of its class agree."""
+    """Each of the 2,553 models with slopes of its own; one value where all models of its class
+    agree.
+    """
     single = asked = 0
     for members in classes:
-        pattern = search_oracle(random_discrete_model(members[0][1], 0, seed=members[0][0]), across=True).endpoints
+        pattern = search_oracle(
+            random_discrete_model(members[0][1], 0, seed=members[0][0]), across=True
+        ).endpoints
         for seed, truth in members:
             twin = linear_twin(truth, seed)
             mechanics = mechanics_of(pattern, twin.moments)

@@ -1,4 +1,5 @@
-"""Theorem 1 and the intersection lemma, exactly: every model with R + 3 variables, a sample with R + 4.
+"""Theorem 1 and the intersection lemma, exactly: every model with R + 3 variables, a sample with R
++ 4.
 
 The fast tests take one model in `every`, the slow ones all of them.
 """
@@ -83,7 +84,9 @@ def test_masking_has_selection_bias_where_adaptive_search_has_none():
 
 
 def test_the_four_cycle_keeps_a_false_edge_as_the_theory_says():
-    """X -[0]-> A -> Y -[1]-> B -> X with children A, B: outside Theorem 1, and X - Y is never removed."""
+    """X -[0]-> A -> Y -[1]-> B -> X with children A, B: outside Theorem 1, and X - Y is never
+    removed.
+    """
     r, x, a, y, b = range(5)
     truth = np.zeros((2, 5, 5), dtype=bool)
     truth[:, r, a] = truth[:, r, b] = truth[:, a, y] = truth[:, b, x] = True

@@ -1,8 +1,8 @@
 """Every model of some observed and hidden processes with one lag, or every one with few links.
 
-What models differ in by the names of the observed, or of the hidden ones, is searched once. Answers to all questions
-about the window are a few numbers; what is kept of the models with the same answers is who causes whom in all of them,
-and in some.
+What models differ in by the names of the observed, or of the hidden ones, is searched once. Answers
+to all questions about the window are a few numbers; what is kept of the models with the same
+answers is who causes whom in all of them, and in some.
 
     python tests/timeseries/every_hidden_model.py 2 2          # all 35,586,048, in a minute or two
     python tests/timeseries/every_hidden_model.py 3 1          # as many, in some minutes
@@ -24,7 +24,9 @@ from causalcontext.search.lagged.plan import Window, pairs_now
 from causalcontext.views import Contexts
 
 TIMES = {3: 7, 4: 7, 5: 12}
-"""Steps that are unrolled, by the number of processes: cycles of two and of three steps meet every six steps."""
+"""Steps that are unrolled, by the number of processes: cycles of two and of three steps meet every
+six steps.
+"""
 WORDS = 4
 """Numbers of 60 bits that hold the answers."""
 KEY = numba.types.UniTuple(numba.int64, WORDS)
@@ -32,17 +34,25 @@ COUNTS = numba.types.UniTuple(numba.int64, 3)
 
 
 class Models:
-    """Models of which the first processes are observed; their windows, and what may be asked about these."""
+    """Models of which the first processes are observed; their windows, and what may be asked about
+    these.
+    """
 
     def __init__(self, observed, hidden):
         self.size = observed + hidden
         self.times = TIMES[self.size]
         self.window = Window(observed, 1, beyond=0)
         nodes = range(self.window.nodes)
-        self.nodes = np.array([(self.times - 1 - lag) * self.size + v for v, lag in map(self.window.place, nodes)])
+        self.nodes = np.array(
+            [(self.times - 1 - lag) * self.size + v for v, lag in map(self.window.place, nodes)]
+        )
         self.pairs = list(combinations(nodes, 2))
-        self.asked = [(x, y, given) for x, y in self.pairs for count in range(len(nodes) - 1)
-                      for given in combinations([z for z in nodes if z not in (x, y)], count)]  # fmt: skip
+        self.asked = [
+            (x, y, given)
+            for x, y in self.pairs
+            for count in range(len(nodes) - 1)
+            for given in combinations([z for z in nodes if z not in (x, y)], count)
+        ]
         self.causes = list(permutations(nodes, 2))
         names = product(permutations(range(observed)), permutations(range(observed, self.size)))
         self.names = [list(seen + unseen) for seen, unseen in names]
@@ -50,17 +60,25 @@ class Models:
     def inside(self):
         """All acyclic graphs of a step; shape (graphs, size, size)."""
         found = np.zeros((1, self.size, self.size), dtype=bool)
-        for v in range(1, self.size):  # no variable or some receive arrows from v, which receives them from others
+        for v in range(
+            1, self.size
+        ):  # no variable or some receive arrows from v, which receives them from others
             columns = (np.arange(4**v)[:, None] >> np.arange(2 * v) & 1).astype(bool)
             more = np.repeat(found, len(columns), axis=0)
-            more[:, :v, v], more[:, v, :v] = (np.tile(half, (len(found), 1)) for half in np.split(columns, 2, axis=1))
+            more[:, :v, v], more[:, v, :v] = (
+                np.tile(half, (len(found), 1)) for half in np.split(columns, 2, axis=1)
+            )
             found = more[_acyclic(more)]
         return found
 
     def lagged(self, most):
         """All graphs of the past with at most so many links."""
         places = range(self.size**2)
-        chosen = [some for count in range(min(most, len(places)) + 1) for some in combinations(places, count)]
+        chosen = [
+            some
+            for count in range(min(most, len(places)) + 1)
+            for some in combinations(places, count)
+        ]
         found = np.zeros((len(chosen), len(places)), dtype=bool)
         for row, some in zip(found, chosen, strict=True):
             row[list(some)] = True
@@ -103,9 +121,15 @@ def _below(bit):
 
 @numba.njit(cache=False)
 def answers_of(inside, lagged, size, times, nodes, asked, given, pairs):
-    """The answers to all questions, a bit each, and which nodes cause which others, a bit for every pair."""
+    """The answers to all questions, a bit each, and which nodes cause which others, a bit for every
+    pair.
+    """
     total = times * size
-    parents, children, above = np.zeros(total, np.int64), np.zeros(total, np.int64), np.zeros(total, np.int64)
+    parents, children, above = (
+        np.zeros(total, np.int64),
+        np.zeros(total, np.int64),
+        np.zeros(total, np.int64),
+    )
     for t in range(times):
         for i in range(size):
             for j in range(size):
@@ -156,10 +180,11 @@ def answers_of(inside, lagged, size, times, nodes, asked, given, pairs):
 
 @numba.njit(cache=False)
 def gathered(inside, lagged, links, most, asked, told):
-    """Count models by their answers; `inside` and `lagged` are the numbers of graphs after every change of names.
+    """Count models by their answers; `inside` and `lagged` are the numbers of graphs after every
+    change of names.
 
-    `links` are how many they have of them, those of `lagged` ascending. `told` has the number of models with the same
-    answers, and the bits of who causes whom in some of them and in all.
+    `links` are how many they have of them, those of `lagged` ascending. `told` has the number of
+    models with the same answers, and the bits of who causes whom in some of them and in all.
     """
     changes = len(inside)
     for i in range(inside.shape[1]):
@@ -184,7 +209,9 @@ def counted(observed, hidden, most=99):
     links = inside.sum(axis=(1, 2)), lagged.sum(axis=(1, 2))
     told = Dict.empty(KEY, COUNTS)
     gathered(models.renamed(inside), models.renamed(lagged), links, most, models.questions(), told)
-    total = dict.fromkeys(("models", "sets of answers", "true", "lost", "too many", "arrows", "tails", "wrong"), 0)
+    total = dict.fromkeys(
+        ("models", "sets of answers", "true", "lost", "too many", "arrows", "tails", "wrong"), 0
+    )
     for answers, facts in told.items():
         for name, found in _compared(models, answers, *facts).items():
             total[name] += found

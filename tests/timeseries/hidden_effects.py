@@ -1,7 +1,9 @@
-"""Effects in PAGs over time without noise: linear models with hidden processes, whose covariances are known exactly.
+"""Effects in PAGs over time without noise: linear models with hidden processes, whose covariances
+are known exactly.
 
-The graphs are found from exact answers, the adjusted coefficient is that of the exact covariances of the window, and
-it is compared with the total effect in the model. `python tests/timeseries/hidden_effects.py` counts many models.
+The graphs are found from exact answers, the adjusted coefficient is that of the exact covariances
+of the window, and it is compared with the total effect in the model. `python
+tests/timeseries/hidden_effects.py` counts many models.
 """
 
 from __future__ import annotations
@@ -63,7 +65,9 @@ class LinearModel:
         """The covariances of the columns of a window, of the first processes."""
         places = list(map(window.place, range(window.nodes)))
         found = np.empty((window.nodes, window.nodes))
-        for (a, (v, before)), (b, (w, after)) in ((i, j) for i in enumerate(places) for j in enumerate(places)):
+        for (a, (v, before)), (b, (w, after)) in (
+            (i, j) for i in enumerate(places) for j in enumerate(places)
+        ):
             later = self.power(abs(before - after)) @ self.covariance
             found[a, b] = later[w, v] if before >= after else later[v, w]
         return found
@@ -82,7 +86,9 @@ def coefficient(covariance, x, y, given):
 
 
 def count_model(lagged, inside, observed, lags, random, coefficients=2):
-    """Effects of one graph: how many are asked, answered by adjustment, answered by 0, and wrong."""
+    """Effects of one graph: how many are asked, answered by adjustment, answered by 0, and
+    wrong.
+    """
     window, size, times = Window(observed, lags, beyond=0), len(inside), lags + 1 + BEFORE
     nodes = [(times - 1 - lag) * size + v for v, lag in map(window.place, range(window.nodes))]
     exact = Separations(unrolled(lagged[None], inside[None], times)[0], nodes)
@@ -93,7 +99,7 @@ def count_model(lagged, inside, observed, lags, random, coefficients=2):
     models = [LinearModel(lagged, inside, random) for _ in range(coefficients)]
     covariances, counts = [model.window_covariance(window) for model in models], Counter(models=1)
     for x in range(window.nodes):
-        (v, lag) = window.place(x)
+        v, lag = window.place(x)
         for y in (y for y in window.now if y != x):
             answer = adjustment(known.endpoints, x, y, sure=known.sure)
             reached = graphs.reach[0][x, y]
@@ -116,8 +122,13 @@ def count_models(observed, lags, models, seed):
 
 
 if __name__ == "__main__":
-    for observed, hidden, lags, models, share in ((2, 1, 3, 1000, 0.4), (2, 2, 3, 500, 0.35), (3, 1, 2, 1000, 0.3),
-                                                  (3, 2, 2, 500, 0.3), (4, 1, 2, 100, 0.25)):  # fmt: skip
+    for observed, hidden, lags, models, share in (
+        (2, 1, 3, 1000, 0.4),
+        (2, 2, 3, 500, 0.35),
+        (3, 1, 2, 1000, 0.3),
+        (3, 2, 2, 500, 0.3),
+        (4, 1, 2, 100, 0.25),
+    ):
         drawn = random_models(observed + hidden, models, [7, observed, hidden, lags], share)
         found = count_models(observed, lags, drawn, 7)
         print(f"{observed} observed, {hidden} hidden, lags={lags}, random:", found, flush=True)

@@ -1,7 +1,8 @@
-"""Slow, obvious twins of effects over time: windows by shifting, all paths one by one, numerical derivatives.
+"""Slow, obvious twins of effects over time: windows by shifting, all paths one by one, numerical
+derivatives.
 
-A graph is a mapping from effect to the list of its (cause, lag); `reads` maps a variable to the lag of the copy of R
-that selects its rows.
+A graph is a mapping from effect to the list of its (cause, lag); `reads` maps a variable to the lag
+of the copy of R that selects its rows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ def mechanisms(table, graph, reads, context, lags):
     wide, found = windows(table, lags), {}
     for effect, causes in graph.items():
         rows = wide if reads.get(effect) is None else wide[wide[f"R@{reads[effect]}"] == context]
-        slopes, robust, _ = least_squares(rows, f"{effect}@0", [f"{cause}@{lag}" for cause, lag in causes])
+        slopes, robust, _ = least_squares(
+            rows, f"{effect}@0", [f"{cause}@{lag}" for cause, lag in causes]
+        )
         found[effect] = (causes, slopes, robust)
     return found
 
@@ -37,7 +40,10 @@ def paths(graph, x, lag, y):
     found = []
     for cause, ago in graph[y]:
         if ago <= lag:
-            found += [[*((v, k + ago) for v, k in path), (y, 0)] for path in paths(graph, x, lag - ago, cause)]
+            found += [
+                [*((v, k + ago) for v, k in path), (y, 0)]
+                for path in paths(graph, x, lag - ago, cause)
+            ]
     return found
 
 
@@ -70,9 +76,11 @@ def effect(fits, graph, x, lag, y):
 
 
 def mean_under(rows, fits, reads, name, lag, values, lags, everyone):
-    """The mean of a variable so many steps ago, over windows, if `values` at (variable, lag) are set.
+    """The mean of a variable so many steps ago, over windows, if `values` at (variable, lag) are
+    set.
 
-    With `everyone`, the context is set for what happens at time t; what is earlier keeps its mean but for `values`.
+    With `everyone`, the context is set for what happens at time t; what is earlier keeps its mean
+    but for `values`.
     """
 
     def mean(cause, ago):
@@ -83,7 +91,10 @@ def mean_under(rows, fits, reads, name, lag, values, lags, everyone):
     if lag > lags:
         return mean(name, lag)
     causes, slopes, _ = fits[name]
-    now = [mean_under(rows, fits, reads, cause, ago + lag, values, lags, everyone) for cause, ago in causes]
+    now = [
+        mean_under(rows, fits, reads, cause, ago + lag, values, lags, everyone)
+        for cause, ago in causes
+    ]
     before = [mean(cause, ago + lag) for cause, ago in causes]
     if everyone and lag == 0 and (reads[name] is not None or now != before):
         return slopes[0] + np.dot(slopes[1:], now)

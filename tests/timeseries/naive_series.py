@@ -37,7 +37,10 @@ def pooled_score(values, node, columns, cost):
 
 def partitioned_score(values, codes, node, parents, cost):
     """A regression for every context."""
-    return sum(pooled_score(values[codes == r], node, np.flatnonzero(parents[r]), cost) for r in range(len(parents)))
+    return sum(
+        pooled_score(values[codes == r], node, np.flatnonzero(parents[r]), cost)
+        for r in range(len(parents))
+    )
 
 
 def interaction_score(values, codes, node, blocks, cost):
@@ -57,6 +60,9 @@ def best_order(score, nodes):
     """The best total over all orders; `score(node, before)` with a bit mask of the nodes before."""
 
     def total(order):
-        return sum(score(node, sum(1 << other for other in order[:place])) for place, node in enumerate(order))
+        return sum(
+            score(node, sum(1 << other for other in order[:place]))
+            for place, node in enumerate(order)
+        )
 
     return max(total(order) for order in permutations(range(nodes)))

@@ -1,4 +1,6 @@
-"""`discover` with lags: the land surface as it is, however columns are called, scaled or ordered; bad input."""
+"""`discover` with lags: the land surface as it is, however columns are called, scaled or ordered;
+bad input.
+"""
 
 import json
 
@@ -32,8 +34,14 @@ def test_the_land_surface_is_found(result):
     truth = land_surface_model().truth
     for value in result.contexts:
         assert set(result.graphs[value].edges) == set(truth[value].edges)
-    assert result.reads == {"rain": None, "radiation": None, "moisture": None, "temperature": None,
-                            "latent": ("regime", 0), "sensible": ("regime", 0)}  # fmt: skip
+    assert result.reads == {
+        "rain": None,
+        "radiation": None,
+        "moisture": None,
+        "temperature": None,
+        "latent": ("regime", 0),
+        "sensible": ("regime", 0),
+    }
     assert result.warnings == ()
     assert result.windows.used == 1499
 
@@ -51,8 +59,10 @@ def test_slopes_changes_and_stories(result):
     changes = result.changes("water-limited", "energy-limited")
     assert changes["claimed"].all()
     assert set(zip(changes["source"], changes["target"], strict=True)) == {
-        ("moisture", "latent"), ("radiation", "latent"), ("radiation", "sensible")
-    }  # fmt: skip
+        ("moisture", "latent"),
+        ("radiation", "latent"),
+        ("radiation", "sensible"),
+    }
     story = result.explain("moisture", "latent")
     assert story.splitlines()[0].startswith("absent in energy-limited")
     assert "latent's mechanism depends on regime(t)" in story
@@ -74,7 +84,8 @@ def same_links(first, second, rename=None, values=None):
     for value in first.contexts:
         other = second.graphs[values.get(value, value)]
         mine = {
-            (rename.get(e.source, e.source), rename.get(e.target, e.target), e.mark) for e in first.graphs[value].edges
+            (rename.get(e.source, e.source), rename.get(e.target, e.target), e.mark)
+            for e in first.graphs[value].edges
         }
         assert mine == set(other.edges)
 
@@ -82,10 +93,14 @@ def same_links(first, second, rename=None, values=None):
 def test_units_order_and_names_do_not_matter(land):
     short = land.iloc[:500]
     first = lagged(short)
-    moved = short[["sensible", "regime", "moisture", "rain", "latent", "temperature", "radiation"]].copy()
+    moved = short[
+        ["sensible", "regime", "moisture", "rain", "latent", "temperature", "radiation"]
+    ].copy()
     moved[["rain", "latent"]] = moved[["rain", "latent"]] * 1e-3 + 50.0
     same_links(first, lagged(moved))
-    relabeled = short.assign(regime=short["regime"].map({"water-limited": "z", "energy-limited": "a"}))
+    relabeled = short.assign(
+        regime=short["regime"].map({"water-limited": "z", "energy-limited": "a"})
+    )
     same_links(first, lagged(relabeled), values={"water-limited": "z", "energy-limited": "a"})
 
 
@@ -95,7 +110,11 @@ def test_time_sorts_rows_and_gaps_are_respected(land):
     holes = table.drop(index=table.index[[100, 101, 300, 511]])
     shuffled = holes.sample(frac=1.0, random_state=3)
     result = lagged(shuffled, time="day")
-    assert (result.windows.used, result.windows.starts, result.windows.gaps) == (700 - 4 - 2 - 6, 2, 6)
+    assert (result.windows.used, result.windows.starts, result.windows.gaps) == (
+        700 - 4 - 2 - 6,
+        2,
+        6,
+    )
     same_links(result, lagged(holes, time="day"))
 
 
@@ -112,7 +131,10 @@ def test_panels_lose_their_unit_means():
         assert set(found.graphs[value].edges) == set(model.truth[value].edges)
     assert found.windows.starts == 6
     pooled = lagged(table, "R", lags=1, units="site", unit_effects="none")
-    assert any(set(pooled.graphs[value].edges) != set(model.truth[value].edges) for value in pooled.contexts)
+    assert any(
+        set(pooled.graphs[value].edges) != set(model.truth[value].edges)
+        for value in pooled.contexts
+    )
 
 
 def test_missing_values_cost_windows_or_single_cells(land):
@@ -144,7 +166,10 @@ def test_knowledge_holds_at_all_lags_or_at_one(land):
     assert never.summary.lags("latent", "moisture") == ()
     assert "rules the link out" in never.explain("latent(t-1)", "moisture")
     once = lagged(
-        short, knowledge=cc.Knowledge(forbidden=[("latent(t-1)", "moisture")], required=[("rain(t-2)", "latent")])
+        short,
+        knowledge=cc.Knowledge(
+            forbidden=[("latent(t-1)", "moisture")], required=[("rain(t-2)", "latent")]
+        ),
     )
     assert 1 not in once.summary.lags("latent", "moisture")
     assert 2 in once.summary.lags("rain", "latent")
@@ -168,16 +193,27 @@ def test_without_a_context_there_is_one_graph(land):
 
 
 def test_a_system_with_many_variables_is_searched_by_moves():
-    model = random_series_model(SeriesDesign(variables=12, lags=1, autocorrelation=0.5, coefficients=(0.3, 0.4)), 1)
+    model = random_series_model(
+        SeriesDesign(variables=12, lags=1, autocorrelation=0.5, coefficients=(0.3, 0.4)), 1
+    )
     table = model.sample(600, 1)
     result = lagged(table, "R", lags=1, search="order")
-    hits = [len(set(result.graphs[v].edges) & set(model.truth[v].edges)) / len(model.truth[v].edges) for v in (0, 1)]
+    hits = [
+        len(set(result.graphs[v].edges) & set(model.truth[v].edges)) / len(model.truth[v].edges)
+        for v in (0, 1)
+    ]
     assert min(hits) > 0.8
-    assert (result.evidence.search, result.graphs) == ("order", lagged(table, "R", lags=1, search="exact").graphs)
+    assert (result.evidence.search, result.graphs) == (
+        "order",
+        lagged(table, "R", lags=1, search="exact").graphs,
+    )
 
 
 BAD = [
-    ({"time": "day", "lags": None}, "time is 'day', which is for rows that follow each other in time; pass lags"),
+    (
+        {"time": "day", "lags": None},
+        "time is 'day', which is for rows that follow each other in time; pass lags",
+    ),
     ({"covariates": ["rain"], "lags": None}, "pass lags=... too"),
     ({"missing": "windows", "lags": None}, "pass lags=... too"),
     ({"lags": 0}, "lags is 0, expected a whole number from 1"),
@@ -189,10 +225,13 @@ BAD = [
     ({"units": "site"}, "no column 'site'"),
     ({"covariates": ["regime"]}, "which is the context"),
     ({"covariates": ["rian"]}, "did you mean 'rain'"),
-    ({"covariates": "rain,radiation,moisture,temperature,latent,sensible"}, "at least one must be left"),
+    (
+        {"covariates": "rain,radiation,moisture,temperature,latent,sensible"},
+        "at least one must be left",
+    ),
     ({"method": "fci-ac", "masked_scope": "cycle"}, "masked_scope is for method 'pc-ac'"),
     ({"lags": 40}, "windows: pass fewer lags, or more rows"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("options", "match"), BAD)
@@ -205,12 +244,28 @@ def test_bad_options_are_one_sentence(land, options, match):
 def test_bad_tables_are_one_sentence(land):
     table = land.iloc[:200]
     for bad, options, match in [
-        (table.assign(**{"rain(t-1)": table["rain"].to_numpy()[::-1]}), {}, "named like an earlier value"),
-        (table.assign(rain=1.0), {"keep": ["rain"]}, "column 'rain' is constant in the whole windows"),
-        (table.assign(rain="a"), {"keep": ["rain"]}, "column 'rain' is constant in the whole windows"),
+        (
+            table.assign(**{"rain(t-1)": table["rain"].to_numpy()[::-1]}),
+            {},
+            "named like an earlier value",
+        ),
+        (
+            table.assign(rain=1.0),
+            {"keep": ["rain"]},
+            "column 'rain' is constant in the whole windows",
+        ),
+        (
+            table.assign(rain="a"),
+            {"keep": ["rain"]},
+            "column 'rain' is constant in the whole windows",
+        ),
         (table.assign(rain=np.inf), {}, "infinite"),
         (table.assign(rain=table["rain"] * 1e300), {}, "values too large to be squared in 'rain'"),
-        (table.assign(site=np.repeat(np.arange(100), 2)), {"units": "site"}, "every unit of 'site' has at most 2 rows"),
+        (
+            table.assign(site=np.repeat(np.arange(100), 2)),
+            {"units": "site"},
+            "every unit of 'site' has at most 2 rows",
+        ),
         (table.assign(regime=["a"] * 198 + ["b", "c"]), {}, "whole windows, expected at least"),
         (table.assign(site=table["regime"]), {"units": "site"}, "has one value in every unit"),
     ]:
@@ -254,7 +309,13 @@ def test_tigramite_arrays_go_both_ways(result):
 
 
 def test_pictures_are_drawn(result, tmp_path):
-    for kind, panels in [("time-series", 2), ("contexts", 2), ("union", 1), ("difference", 1), ("summary", 1)]:
+    for kind, panels in [
+        ("time-series", 2),
+        ("contexts", 2),
+        ("union", 1),
+        ("difference", 1),
+        ("summary", 1),
+    ]:
         axes = result.plot(kind, path=tmp_path / f"{kind}.svg")
         assert len(axes) == panels
     with pytest.raises(cc.OptionError, match="did you mean 'summary'"):
@@ -270,7 +331,9 @@ def test_time_runs_from_left_to_right(result):
     index = {name: place for place, name in enumerate(result.names)}
     assert places.centre[index["rain(t-1)"], 0] < places.centre[index["rain"], 0]
     assert places.centre[index["rain(t-1)"], 1] == places.centre[index["rain"], 1]
-    assert set(places.routes) == {(i, j) for i, j in zip(*np.nonzero(np.triu(result.union.endpoints)), strict=True)}
+    assert set(places.routes) == {
+        (i, j) for i, j in zip(*np.nonzero(np.triu(result.union.endpoints)), strict=True)
+    }
 
 
 def test_the_command_line_takes_lags(land, tmp_path):
@@ -280,7 +343,18 @@ def test_the_command_line_takes_lags(land, tmp_path):
 
     table, file = tmp_path / "land.csv", str(tmp_path / "land.json")
     land.iloc[:300].assign(day=pd.date_range("2020-01-01", periods=300)).to_csv(table, index=False)
-    options = ["--context", "regime", "--lags", "1", "--time", "day", "--method", "score-ac", "--json", file]
+    options = [
+        "--context",
+        "regime",
+        "--lags",
+        "1",
+        "--time",
+        "day",
+        "--method",
+        "score-ac",
+        "--json",
+        file,
+    ]
     run = CliRunner().invoke(app, ["discover", str(table), *options, "--context-lags", "0,1"])
     assert run.exit_code == 0, run.output
     assert "rain --> moisture" in run.output
@@ -294,12 +368,18 @@ def test_skewed_noise_is_modelled():
     model = random_series_model(SeriesDesign(variables=3, lags=1, noise="exponential"), 1)
     found = lagged(model.sample(800, 1), "R", lags=1)
     assert not any("skewed" in note for note in found.warnings)
-    assert all(set(found.graphs[value].edges) == set(model.truth[value].edges) for value in found.contexts)
+    assert all(
+        set(found.graphs[value].edges) == set(model.truth[value].edges) for value in found.contexts
+    )
 
 
 def test_nodes_are_names_or_variables_with_times(result):
     graph = result.graphs["water-limited"]
-    assert graph.mark(("latent", -1), "moisture") == graph.mark("latent(t-1)", ("moisture", 0)) == "-->"
+    assert (
+        graph.mark(("latent", -1), "moisture")
+        == graph.mark("latent(t-1)", ("moisture", 0))
+        == "-->"
+    )
     assert graph.parents(("rain", 0)) == ("rain(t-1)",)
     assert graph.lags("latent", "moisture") == (1,)
     assert graph.lags("moisture", "latent") == (0,)
@@ -328,25 +408,39 @@ def test_the_report_knows_time(result, tmp_path):
     from causalcontext.report.payload import payload
 
     told = payload(result)
-    assert told["time"] == {"lags": 1, "lag": [1] * 7 + [0] * 7, "earlier": [-1] * 7 + list(range(7))}
+    assert told["time"] == {
+        "lags": 1,
+        "lag": [1] * 7 + [0] * 7,
+        "earlier": [-1] * 7 + list(range(7)),
+    }
     assert told["contextVariables"] == [6, 13]
     names = told["names"]
     shown = {(names[x], names[y]) for x, y in told["effects"]["pairs"]}
     assert ("radiation(t-1)", "moisture") in shown
     assert told["summary"].startswith("score-ac on 1,499 windows of 7 variables and 1 lags")
     assert "3 differences may be claimed, 0 may not." in answer(result, ())
-    assert "moisture --&gt; latent is found in water-limited only: its slope is" in answer(result, ())
+    assert "moisture --&gt; latent is found in water-limited only: its slope is" in answer(
+        result, ()
+    )
     assert "latent --&gt; moisture (lag 1)" in page(result)
 
 
 def test_the_report_calls_what_is_left_of_a_curve_no_slope():
-    """It printed shares of a curve as slopes, with errors of straight lines in the units of the table."""
+    """It printed shares of a curve as slopes, with errors of straight lines in the units of the
+    table.
+    """
     from causalcontext.report.html import lagged_stories
 
     rng = np.random.default_rng(4)
-    wet, drive, noise = rng.random(900) < 0.5, 100.0 * rng.uniform(0.0, 1.0, 900), rng.standard_normal((2, 900))
+    wet, drive, noise = (
+        rng.random(900) < 0.5,
+        100.0 * rng.uniform(0.0, 1.0, 900),
+        rng.standard_normal((2, 900)),
+    )
     flux = np.where(wet, 40.0, 4.0) * np.tanh(np.roll(drive, 1) / 25.0) + noise[0]
-    table = pd.DataFrame({"drive": drive, "flux": flux, "other": noise[1], "wet": np.where(wet, "wet", "dry")})
+    table = pd.DataFrame(
+        {"drive": drive, "flux": flux, "other": noise[1], "wet": np.where(wet, "wet", "dry")}
+    )
     result = cc.discover(table, context="wet", lags=1, curves="always", context_lags=[0])
     told = [sentence for sentence, _ in lagged_stories(result) if "drive" in sentence]
     assert told
@@ -370,9 +464,15 @@ def test_the_report_compares_many_contexts_with_the_first_alone(monkeypatch):
     """26 contexts were compared in all 325 pairs, which took most of the time of a report."""
     from causalcontext.report import html
 
-    table = random_series_model(SeriesDesign(variables=3, lags=1), 1).sample(800, 1).assign(R=np.arange(800) // 100)
+    table = (
+        random_series_model(SeriesDesign(variables=3, lags=1), 1)
+        .sample(800, 1)
+        .assign(R=np.arange(800) // 100)
+    )
     result, pairs = lagged(table, "R", lags=1, method="pc-ac"), []
     changes = type(result).changes
-    monkeypatch.setattr(type(result), "changes", lambda self, *pair: pairs.append(pair) or changes(self, *pair))
+    monkeypatch.setattr(
+        type(result), "changes", lambda self, *pair: pairs.append(pair) or changes(self, *pair)
+    )
     html.lagged_stories(result)
     assert pairs == [(0, other) for other in range(1, 8)]

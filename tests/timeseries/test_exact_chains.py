@@ -1,4 +1,6 @@
-"""The adaptive search over time on exact chains: no link too many, none too few, no triple misread."""
+"""The adaptive search over time on exact chains: no link too many, none too few, no triple
+misread.
+"""
 
 import numpy as np
 import pytest
@@ -28,7 +30,9 @@ def time_order(window):
 
 def plan_of(chain, rule=adaptive, contexts=None):
     window = Window(chain.variables, 1, contexts=chain.context_places)
-    return LaggedPlan(window, contexts or chain.contexts, rule, chain.values, (0, 1), time_order(window), 0.5, 10)
+    return LaggedPlan(
+        window, contexts or chain.contexts, rule, chain.values, (0, 1), time_order(window), 0.5, 10
+    )
 
 
 def search(chain, rule=adaptive, contexts=None):
@@ -46,8 +50,10 @@ def errors(chain, found):
 
 
 def count(numbers, variables, into_context, contexts=1):
-    return count_errors(random_chain(variables, [number, variables], into_context, contexts=contexts)
-                        for number in numbers)  # fmt: skip
+    return count_errors(
+        random_chain(variables, [number, variables], into_context, contexts=contexts)
+        for number in numbers
+    )
 
 
 def count_errors(chains):
@@ -70,8 +76,9 @@ def test_three_variables_without_an_error(chains):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("variables", "chains", "into_context"),
-                         [(2, 1500, "any"), (2, 1500, "past"), (3, 180, "any")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("variables", "chains", "into_context"), [(2, 1500, "any"), (2, 1500, "past"), (3, 180, "any")]
+)
 def test_thousands_of_chains_without_an_error(variables, chains, into_context):
     assert count(range(1000, 1000 + chains), variables, into_context) == [0, 0, 0, 0]
 
@@ -83,21 +90,31 @@ def test_two_contexts_without_an_error(into_context, chains):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("variables", "contexts", "chains"), [(1, 2, 1000), (2, 2, 300), (3, 2, 10), (1, 3, 60)])
+@pytest.mark.parametrize(
+    ("variables", "contexts", "chains"), [(1, 2, 1000), (2, 2, 300), (3, 2, 10), (1, 3, 60)]
+)
 def test_hundreds_of_chains_with_several_contexts_without_an_error(variables, contexts, chains):
     assert count(range(1000, 1000 + chains), variables, "any", contexts) == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(("variables", "first", "chains"), rest_slow([(2, 0, 20), (3, 0, 5), (2, 1000, 1000),
-                                                                      (3, 1000, 300)], fast=2))  # fmt: skip
+@pytest.mark.parametrize(
+    ("variables", "first", "chains"),
+    rest_slow([(2, 0, 20), (3, 0, 5), (2, 1000, 1000), (3, 1000, 300)], fast=2),
+)
 def test_thresholds_without_an_error(variables, first, chains):
-    """A context made out of a column is never searched; questions with the column given are asked at its values."""
+    """A context made out of a column is never searched; questions with the column given are asked
+    at its values.
+    """
     numbers = range(first, first + chains)
-    assert count_errors(random_threshold_chain(variables, [number, variables]) for number in numbers) == [0, 0, 0, 0]
+    assert count_errors(
+        random_threshold_chain(variables, [number, variables]) for number in numbers
+    ) == [0, 0, 0, 0]
 
 
 def test_links_of_a_threshold_are_drawn_from_what_changes():
-    """The variables whose links change are effects of the context, at a lag whose column is next to them."""
+    """The variables whose links change are effects of the context, at a lag whose column is next to
+    them.
+    """
     right = drawn = 0
     for number in range(60):
         chain = random_threshold_chain(3, [number, 3])
@@ -110,7 +127,11 @@ def test_links_of_a_threshold_are_drawn_from_what_changes():
         assert arrows[n, 2 * n - 1]
         near = adjacent(endpoints).any(axis=0)
         for j in range(n - 1):
-            lags = [lag for lag, column in ((0, 2 * n - 1), (1, n - 1)) if near[column, n + j] and (lag or j)]
+            lags = [
+                lag
+                for lag, column in ((0, 2 * n - 1), (1, n - 1))
+                if near[column, n + j] and (lag or j)
+            ]
             assert j not in changed or chain.reads[j] in lags
             drawn += bool(lags)
             right += bool(lags) and j in changed
@@ -129,10 +150,13 @@ def too_many_into(chain, found, copies):
 
 
 @pytest.mark.parametrize(
-    ("lag", "into_context", "wrong"), rest_slow([(0, "any", True), (1, "any", False), (0, "past", False)], fast=2)
+    ("lag", "into_context", "wrong"),
+    rest_slow([(0, "any", True), (1, "any", False), (0, "past", False)], fast=2),
 )
 def test_rows_of_a_context_mislead_only_inside_the_time_step(lag, into_context, wrong):
-    """A search inside R(t) = r sees links that selection makes where X(t) causes R(t), inside R(t-1) = r never."""
+    """A search inside R(t) = r sees links that selection makes where X(t) causes R(t), inside
+    R(t-1) = r never.
+    """
     total = 0
     for number in range(120):
         chain = random_chain(2, [number, 77], into_context)
@@ -155,7 +179,9 @@ def test_all_rows_mix_contexts_up():
 
 @pytest.mark.slow
 def test_links_at_the_context_need_candidates_from_all_graphs(monkeypatch):
-    """With neighbours of one graph only, R(t-1) --> Y is left where Y reads R(t) and has a parent elsewhere."""
+    """With neighbours of one graph only, R(t-1) --> Y is left where Y reads R(t) and has a parent
+    elsewhere.
+    """
     whole = queries.PairQueries._neighbours
 
     def of_one_graph(self, graph, node, shared):
@@ -166,6 +192,8 @@ def test_links_at_the_context_need_candidates_from_all_graphs(monkeypatch):
 
 
 def test_the_same_set_is_asked_on_the_rows_of_either_end():
-    """X reads R(t-1), Z reads nothing, and Z --> X is missing in one context: only the rows of X show that."""
+    """X reads R(t-1), Z reads nothing, and Z --> X is missing in one context: only the rows of X
+    show that.
+    """
     chain = random_chain(3, [0, 3], "any")
     assert errors(chain, search(chain)) == (0, 0, 0)

@@ -17,7 +17,12 @@ def search(**options):
 
 
 def lagged_links(result):
-    return {(value, edge) for value in result.contexts for edge in result.graphs[value].edges if split(edge.source)[1]}
+    return {
+        (value, edge)
+        for value in result.contexts
+        for edge in result.graphs[value].edges
+        if split(edge.source)[1]
+    }
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +42,12 @@ def test_a_limit_ends_the_search_and_the_result_says_so(cut, tmp_path):
 
 
 def test_the_best_so_far_has_links_over_time(cut):
-    truth = {(value, edge) for value in cut.contexts for edge in MODEL.truth[value].edges if split(edge.source)[1]}
+    truth = {
+        (value, edge)
+        for value in cut.contexts
+        for edge in MODEL.truth[value].edges
+        if split(edge.source)[1]
+    }
     assert len(lagged_links(cut) & truth) > 0.7 * len(truth)
 
 
@@ -64,6 +74,8 @@ def test_ctrl_c_in_the_alarm_keeps_the_model(monkeypatch):
 
 
 def test_required_links_of_the_present_survive_a_cut():
-    result = search(time_limit=1e-6, search="order", knowledge=cc.Knowledge(required=[("X1", "X2")]))
+    result = search(
+        time_limit=1e-6, search="order", knowledge=cc.Knowledge(required=[("X1", "X2")])
+    )
     assert result.graphs[0].mark("X1", "X2") == "-->"
     assert result.knowledge_violations() == []

@@ -1,4 +1,6 @@
-"""Panels: what units share at a time is taken away, its degrees of freedom are counted, errors are by units."""
+"""Panels: what units share at a time is taken away, its degrees of freedom are counted, errors are
+by units.
+"""
 
 import numpy as np
 import pandas as pd
@@ -11,26 +13,45 @@ from causalcontext.results.effects.fits import sandwich
 
 
 def states(seed, units=50, years=11, effect=0.0):
-    """States and years as in the castle-doctrine table: a recession moves unemployment, and laws come in its years.
+    """States and years as in the castle-doctrine table: a recession moves unemployment, and laws
+    come in its years.
 
     Homicide follows unemployment; the law is a context that states adopt at different times.
     """
     random = np.random.default_rng(seed)
     year = np.tile(np.arange(2000, 2000 + years), units)
     state = np.repeat(np.arange(units), years)
-    adopted = np.where(random.random(units) < 0.6, random.choice([2005, 2006, 2007, 2008], units), 3000)
+    adopted = np.where(
+        random.random(units) < 0.6, random.choice([2005, 2006, 2007, 2008], units), 3000
+    )
     law = (year >= adopted[state]).astype(int)
     recession = 2.0 * np.isin(year, (2008, 2009, 2010))
-    unemployment = 5.0 + random.standard_normal(units)[state] + recession + 0.5 * random.standard_normal(len(year))
+    unemployment = (
+        5.0
+        + random.standard_normal(units)[state]
+        + recession
+        + 0.5 * random.standard_normal(len(year))
+    )
     homicide = 0.4 * unemployment + effect * law + random.standard_normal(units)[state]
-    homicide += 0.3 * random.standard_normal(years)[year - 2000] + 0.4 * random.standard_normal(len(year))
-    return pd.DataFrame({"state": [f"S{s}" for s in state], "year": year, "unemployment": unemployment,
-                         "homicide": homicide, "law": law})  # fmt: skip
+    homicide += 0.3 * random.standard_normal(years)[year - 2000] + 0.4 * random.standard_normal(
+        len(year)
+    )
+    return pd.DataFrame(
+        {
+            "state": [f"S{s}" for s in state],
+            "year": year,
+            "unemployment": unemployment,
+            "homicide": homicide,
+            "law": law,
+        }
+    )
 
 
 def naive_two_ways(values, units, times):
     """Residuals of a regression on dummies of units and times."""
-    dummies = np.hstack([pd.get_dummies(units).to_numpy(float), pd.get_dummies(times).to_numpy(float)[:, 1:]])
+    dummies = np.hstack(
+        [pd.get_dummies(units).to_numpy(float), pd.get_dummies(times).to_numpy(float)[:, 1:]]
+    )
     return values - dummies @ np.linalg.lstsq(dummies, values, rcond=None)[0]
 
 
@@ -44,8 +65,9 @@ def test_means_of_units_and_times_are_those_of_dummies(missing):
     found = without_time_means(series, np.array([True, True]), True).values
     for j in range(2):
         known = np.isfinite(values[:, j])
-        np.testing.assert_allclose(found[known, j], naive_two_ways(values[known, j], units[known], steps[known]),
-                                   atol=1e-8)  # fmt: skip
+        np.testing.assert_allclose(
+            found[known, j], naive_two_ways(values[known, j], units[known], steps[known]), atol=1e-8
+        )
     alone = without_time_means(series, np.array([True, False]), False).values
     np.testing.assert_array_equal(alone[:, 1], values[:, 1])
     assert abs(np.nanmean(alone[steps == 3, 0])) < 1e-12
@@ -69,8 +91,17 @@ def test_errors_by_units_are_those_of_their_definition():
 
 def test_degrees_of_freedom_of_times_are_counted():
     table = states(0)
-    options = {"lags": 1, "time": "year", "units": "state", "method": "pc-p", "test": "partial-correlation"}
-    n = [cc.discover(table, "law", **options, time_effects=way).tests()["n"].max() for way in ("none", "means")]
+    options = {
+        "lags": 1,
+        "time": "year",
+        "units": "state",
+        "method": "pc-p",
+        "test": "partial-correlation",
+    }
+    n = [
+        cc.discover(table, "law", **options, time_effects=way).tests()["n"].max()
+        for way in ("none", "means")
+    ]
     windows = 50 * 10
     assert n[0] <= windows
     assert n[1] <= windows - 9 - 49 + 2  # two cells are rounded
@@ -95,15 +126,20 @@ def test_what_time_effects_need(options, sentence):
 
 def linked(result, one, other):
     """Whether two variables are linked at any lag."""
-    return any({edge.source.split("(")[0], edge.target.split("(")[0]} == {one, other} for edge in result.labeled_union)
+    return any(
+        {edge.source.split("(")[0], edge.target.split("(")[0]} == {one, other}
+        for edge in result.labeled_union
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "without"), [("pc-ac", 14), ("auto", 5)])
 def test_recession_years_make_no_link_of_law_and_unemployment(method, without):
     options = {"lags": 1, "time": "year", "units": "state", "method": method}
-    plain, found = ([cc.discover(states(seed), "law", time_effects=way, **options) for seed in range(20)]
-                    for way in ("none", "means"))  # fmt: skip
+    plain, found = (
+        [cc.discover(states(seed), "law", time_effects=way, **options) for seed in range(20)]
+        for way in ("none", "means")
+    )
     assert sum(linked(result, "law", "unemployment") for result in plain) >= without
     assert sum(linked(result, "law", "unemployment") for result in found) <= 3
     assert all(linked(result, "homicide", "unemployment") for result in found)
@@ -122,7 +158,9 @@ def test_intervals_by_units_cover_where_units_have_shocks_that_last():
         slope = inverse[0, 0] * (x @ y)
         for way, own in (("unit", units), ("row", None)):
             level, size = np.zeros(360, int), np.array([360])
-            error = np.sqrt(sandwich(y, x[:, None], level, size, np.array([slope]), inverse, None, own)[1, 1])
+            error = np.sqrt(
+                sandwich(y, x[:, None], level, size, np.array([slope]), inverse, None, own)[1, 1]
+            )
             covered[way] += abs(slope - 0.5) < scipy.stats.t.ppf(0.975, 29) * error
     assert covered["unit"] >= 51
     assert covered["row"] < 48

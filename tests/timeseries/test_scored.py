@@ -1,4 +1,6 @@
-"""score-ac with lags: the search of a table of windows, with several contexts, thresholds and all kinds of columns."""
+"""score-ac with lags: the search of a table of windows, with several contexts, thresholds and all
+kinds of columns.
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,9 @@ from causalcontext.views import Contexts
 
 
 def two_contexts(rows=1500, seed=0):
-    """B follows A where R is hi; the sign of B -> C is that of S; C acts on D a step later where A was above 0."""
+    """B follows A where R is hi; the sign of B -> C is that of S; C acts on D a step later where A
+    was above 0.
+    """
     random = np.random.default_rng(seed)
     noise, x = random.normal(size=(rows, 4)), np.zeros((rows, 4))
     r, s = np.zeros(rows, dtype=bool), np.zeros(rows, dtype=bool)
@@ -43,25 +47,39 @@ def search(rows, context, **options):
 
 
 def links(result):
-    return {value: {(edge.source, edge.target) for edge in result.graphs[value].edges} for value in result.contexts}
+    return {
+        value: {(edge.source, edge.target) for edge in result.graphs[value].edges}
+        for value in result.contexts
+    }
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_windows_made_by_hand_give_the_same_links(seed):
-    """With the context of time t alone, a search with lags is one of a table of windows whose past are roots."""
+    """With the context of time t alone, a search with lags is one of a table of windows whose past
+    are roots.
+    """
     model = random_series_model(SeriesDesign(variables=4, lags=1, autocorrelation=0.5), seed)
     rows = model.sample(600, seed)
-    wide = pd.concat([rows.iloc[1:].reset_index(drop=True),
-                      rows.iloc[:-1].add_suffix("(t-1)").reset_index(drop=True)], axis=1)  # fmt: skip
+    wide = pd.concat(
+        [
+            rows.iloc[1:].reset_index(drop=True),
+            rows.iloc[:-1].add_suffix("(t-1)").reset_index(drop=True),
+        ],
+        axis=1,
+    )
     wide["R(t-1)"] = wide["R(t-1)"].astype("category")
     past = [name for name in wide if name.endswith("(t-1)")]
     system = list(model.names)
     known = cc.Knowledge(roots=past, forbidden=[("R(t-1)", name) for name in system])
-    by_hand = cc.discover(wide, "R", method="score-ac", knowledge=known, curves="never", transform="none")
+    by_hand = cc.discover(
+        wide, "R", method="score-ac", knowledge=known, curves="never", transform="none"
+    )
     found = search(rows, "R", context_lags=[0], curves="never", transform="none")
     for value in found.contexts:
         mine, other = links(found)[value], links(by_hand)[value]
-        assert {pair for pair in mine if pair[1] in system} == {pair for pair in other if pair[1] in system}
+        assert {pair for pair in mine if pair[1] in system} == {
+            pair for pair in other if pair[1] in system
+        }
 
 
 def test_several_contexts_and_the_lag_of_each(table):
@@ -69,7 +87,14 @@ def test_several_contexts_and_the_lag_of_each(table):
     assert dict(result.reads) | {"D": None} == {"A": None, "B": ("R", 0), "C": ("S", 0), "D": None}
     for value, found in links(result).items():
         assert (("A", "B") in found) == (value[0] == "hi")
-        assert {("A", "R"), ("R", "B"), ("S", "C"), ("B", "C"), ("C(t-1)", "D"), ("S(t-1)", "S")} <= found
+        assert {
+            ("A", "R"),
+            ("R", "B"),
+            ("S", "C"),
+            ("B", "C"),
+            ("C(t-1)", "D"),
+            ("S(t-1)", "S"),
+        } <= found
         assert ("S", "B") not in found and ("R", "C") not in found  # noqa: PT018
 
 
@@ -82,8 +107,14 @@ def test_the_order_of_contexts_and_columns_does_not_matter(table):
 
 
 def test_a_threshold_of_the_past_beside_a_context(table):
-    """D depends on whether A was above 0 a step before, B on whether it is now; nobody had to make the column."""
-    near = table["B"] + 0.8 * np.where(table["A"] > 0, table["A"], 0.0) - 0.8 * (table["R"] == "hi") * table["A"]
+    """D depends on whether A was above 0 a step before, B on whether it is now; nobody had to make
+    the column.
+    """
+    near = (
+        table["B"]
+        + 0.8 * np.where(table["A"] > 0, table["A"], 0.0)
+        - 0.8 * (table["R"] == "hi") * table["A"]
+    )
     rows = table.assign(B=near).drop(columns="R")
     result = search(rows, ["S", cc.threshold("A", 0.0)])
     assert (result.reads["B"], result.reads["D"]) == (("A > 0", 0), ("A > 0", 1))
@@ -145,17 +176,24 @@ def test_curves_over_time_are_found_and_lines_are_not_enough():
 
 
 def test_the_cell_that_stands_for_a_context_has_the_same_past():
-    rows = pd.DataFrame({"R": list("aabbab"), "R(t-1)": list("aaabba"), "X": range(6), "Y": [1, 3, 2, 5, 4, 9]})
+    rows = pd.DataFrame(
+        {"R": list("aabbab"), "R(t-1)": list("aaabba"), "X": range(6), "Y": [1, 3, 2, 5, 4, 9]}
+    )
     data = read_table(rows, ["R", "R(t-1)"])
     now = Contexts((0,), ((0,), (1,)))
     assert [data.contexts.cells[cell] for cell in cells_of_now(data, now)] == [(0, 0), (1, 1)]
     alternating = read_table(rows.iloc[[2, 4] * 3].reset_index(drop=True), ["R", "R(t-1)"])
-    assert [alternating.contexts.cells[cell] for cell in cells_of_now(alternating, now)] == [(0, 1), (1, 0)]
+    assert [alternating.contexts.cells[cell] for cell in cells_of_now(alternating, now)] == [
+        (0, 1),
+        (1, 0),
+    ]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_givens_cost_no_mechanism_and_change_no_link(seed):
-    """What nothing may cause is given: the same links as where it has a mechanism, by all sets of candidates."""
+    """What nothing may cause is given: the same links as where it has a mechanism, by all sets of
+    candidates.
+    """
     random = np.random.default_rng(seed)
     z = random.normal(size=(300, 2)) * [1.0, 3.0] + [0.0, 5.0]
     x = z @ [0.8, -0.2] + random.normal(size=300)
@@ -163,7 +201,9 @@ def test_givens_cost_no_mechanism_and_change_no_link(seed):
     data = read_table(pd.DataFrame({"Z1": z[:, 0], "Z2": z[:, 1], "X": x, "Y": y}), None)
     options = ScoreOptions(curves="never", transform="none", densities=False)
     known = Knowledge(roots=["Z1", "Z2"]).links(data.names)
-    design = ScoreDesign(score_data(data, gather_statistics(data, "listwise"), known), options, False)
+    design = ScoreDesign(
+        score_data(data, gather_statistics(data, "listwise"), known), options, False
+    )
     assert (design.data.responses, design.data.nodes, design.data.candidates) == (2, 2, 4)
     model = ExactScores(design, False).best_model()
     names = [data.names[position] for position in design.data.position]
@@ -172,8 +212,12 @@ def test_givens_cost_no_mechanism_and_change_no_link(seed):
 
 
 def _best_by_least_squares(data, givens, nodes):
-    """Every order of the nodes, every set of parents: least squares and log n for each parameter."""
-    columns = {name: np.asarray(column) for name, column in zip(data.names, data.columns, strict=True)}
+    """Every order of the nodes, every set of parents: least squares and log n for each
+    parameter.
+    """
+    columns = {
+        name: np.asarray(column) for name, column in zip(data.names, data.columns, strict=True)
+    }
     n, best = data.n_rows, (-np.inf, set())
     for first, second in (nodes, nodes[::-1]):
         total, links_ = 0.0, set()
@@ -182,8 +226,12 @@ def _best_by_least_squares(data, givens, nodes):
             for mask in range(1 << len(before)):
                 parents = [name for k, name in enumerate(before) if mask >> k & 1]
                 matrix = np.column_stack([np.ones(n), *(columns[name] for name in parents)])
-                left = columns[node] - matrix @ np.linalg.lstsq(matrix, columns[node], rcond=None)[0]
-                options.append((-0.5 * n * np.log(left @ left / n) - len(parents) * np.log(n), parents))
+                left = (
+                    columns[node] - matrix @ np.linalg.lstsq(matrix, columns[node], rcond=None)[0]
+                )
+                options.append(
+                    (-0.5 * n * np.log(left @ left / n) - len(parents) * np.log(n), parents)
+                )
             value, parents = max(options)
             total, links_ = total + value, links_ | {(parent, node) for parent in parents}
         if total > best[0] + 1e-6:

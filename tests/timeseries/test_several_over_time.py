@@ -1,4 +1,6 @@
-"""Several contexts and contexts made out of a column, with lags: what tests find, and what a result says about it."""
+"""Several contexts and contexts made out of a column, with lags: what tests find, and what a result
+says about it.
+"""
 
 import importlib
 import sys
@@ -51,12 +53,13 @@ def test_links_change_with_the_context_that_acts_on_them(two):
 def test_the_order_of_contexts_does_not_matter(two):
     table = two_contexts()
     other = search(table[["W", "S", "X", "R", "Z", "Y"]], ["S", "R"], alpha=0.01)
-    assert {(b, a): str(graph.edges) for (a, b), graph in search(table, ["S", "R"], alpha=0.01).graphs.items()} == {
-        value: str(graph.edges) for value, graph in two.graphs.items()
-    }
-    assert {tuple(reversed(value)): set(map(str, graph.edges)) for value, graph in other.graphs.items()} == {
-        value: set(map(str, graph.edges)) for value, graph in two.graphs.items()
-    }
+    assert {
+        (b, a): str(graph.edges)
+        for (a, b), graph in search(table, ["S", "R"], alpha=0.01).graphs.items()
+    } == {value: str(graph.edges) for value, graph in two.graphs.items()}
+    assert {
+        tuple(reversed(value)): set(map(str, graph.edges)) for value, graph in other.graphs.items()
+    } == {value: set(map(str, graph.edges)) for value, graph in two.graphs.items()}
 
 
 def test_a_threshold_acts_at_the_lag_at_which_its_column_does(step):
@@ -117,10 +120,14 @@ def test_slopes_and_mechanisms_are_those_of_the_rows_of_the_contexts_that_are_re
     table = two_contexts()
     now, before = table.iloc[1:].reset_index(drop=True), table.iloc[:-1].reset_index(drop=True)
     rows = (before["R"] == 1) & (now["S"] == "high")
-    design = np.column_stack([np.ones(rows.sum()), before["Y"][rows], before["Z"][rows], now["X"][rows]])
+    design = np.column_stack(
+        [np.ones(rows.sum()), before["Y"][rows], before["Z"][rows], now["X"][rows]]
+    )
     wanted = np.linalg.lstsq(design, now["Z"][rows], rcond=None)[0][1:]
     found = two.mechanisms().query("effect == 'Z'")
-    found = found[[context == (1, "high") for context in found["context"]]].set_index("cause")["coefficient"]
+    found = found[[context == (1, "high") for context in found["context"]]].set_index("cause")[
+        "coefficient"
+    ]
     assert found[["Y(t-1)", "Z(t-1)", "X"]].to_numpy() == pytest.approx(wanted)
 
 
@@ -137,11 +144,15 @@ def test_panels_and_gaps_with_several_contexts():
     result = search(table, ["R", "S"], units="site", time="day")
     assert result.windows.gaps > 0
     table["S"] = np.where(table["site"] == "a", "low", "high")
-    with pytest.raises(cc.CausalContextError, match="context 'S' has one value in every unit of 'site'"):
+    with pytest.raises(
+        cc.CausalContextError, match="context 'S' has one value in every unit of 'site'"
+    ):
         search(table, ["R", "S"], units="site", time="day")
     table.loc[table.index[:50], "S"] = "high"
-    assert any("S has one value only in 2 of 3 units" in said
-               for said in search(table, ["R", "S"], units="site", time="day").warnings)  # fmt: skip
+    assert any(
+        "S has one value only in 2 of 3 units" in said
+        for said in search(table, ["R", "S"], units="site", time="day").warnings
+    )
 
 
 def test_a_threshold_of_a_covariate_acts_at_time_t_alone():

@@ -1,4 +1,6 @@
-"""pc-ac, pc-m, pc-p and pc-b with lags: against naive regressions, on tables of any kind, whatever rows and columns."""
+"""pc-ac, pc-m, pc-p and pc-b with lags: against naive regressions, on tables of any kind, whatever
+rows and columns.
+"""
 
 from itertools import combinations
 
@@ -14,7 +16,9 @@ from causalcontext.simulate import SeriesDesign, random_series_model
 
 
 def lagged(table, context="regime", **options):
-    return cc.discover(table, context=context, **({"lags": 1, "method": "pc-ac", "alpha": 0.01} | options))
+    return cc.discover(
+        table, context=context, **({"lags": 1, "method": "pc-ac", "alpha": 0.01} | options)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +32,19 @@ def result(land):
 
 
 def naive_p(table, row, gaps=()):
-    """The p-value of a row of tests() by two least-squares fits on windows that are made here, one by one."""
+    """The p-value of a row of tests() by two least-squares fits on windows that are made here, one
+    by one.
+    """
     names = [row["x"], row["y"], *row["given"]]
     fixed = [part.split("=") for part in row["rows"].split(", ")] if row["rows"] != "pooled" else []
     windows = []
     for t in range(3, len(table)):
         if any(t - 3 < gap <= t for gap in gaps):
             continue
-        past = {name: table.iloc[t - split(name)[1]][split(name)[0]] for name in (*names, *(n for n, _ in fixed))}
+        past = {
+            name: table.iloc[t - split(name)[1]][split(name)[0]]
+            for name in (*names, *(n for n, _ in fixed))
+        }
         if all(str(past[name]) == value for name, value in fixed):
             windows.append([past[name] for name in names])
     values = np.array(windows, dtype=float)
@@ -143,20 +152,28 @@ def same_links(first, second, values=None):
 def test_units_order_names_and_threads_do_not_matter(land):
     short = land.iloc[:500]
     first = lagged(short, lags=2)
-    moved = short[["sensible", "regime", "moisture", "rain", "latent", "temperature", "radiation"]].copy()
+    moved = short[
+        ["sensible", "regime", "moisture", "rain", "latent", "temperature", "radiation"]
+    ].copy()
     moved[["rain", "latent"]] = moved[["rain", "latent"]] * 1e-3 + 50.0
     same_links(first, lagged(moved, lags=2))
     same_links(first, lagged(short, lags=2, n_jobs=2))
-    relabeled = short.assign(regime=short["regime"].map({"water-limited": "z", "energy-limited": "a"}))
-    same_links(first, lagged(relabeled, lags=2), values={"water-limited": "z", "energy-limited": "a"})
+    relabeled = short.assign(
+        regime=short["regime"].map({"water-limited": "z", "energy-limited": "a"})
+    )
+    same_links(
+        first, lagged(relabeled, lags=2), values={"water-limited": "z", "energy-limited": "a"}
+    )
 
 
 def false_links(model, found):
     """Links that no context has."""
     true = {(e.source, e.target) for graph in model.truth.values() for e in graph.edges}
-    return {
-        (e.source, e.target) for graph in found.graphs.values() for e in graph.edges
-    } - true - {(b, a) for a, b in true}  # fmt: skip
+    return (
+        {(e.source, e.target) for graph in found.graphs.values() for e in graph.edges}
+        - true
+        - {(b, a) for a, b in true}
+    )
 
 
 def test_gaps_are_not_bridged():
@@ -216,8 +233,14 @@ def test_knowledge_holds_at_all_lags_or_at_one(land):
     never = lagged(short, lags=2, knowledge=cc.Knowledge(forbidden=[("latent", "moisture")]))
     assert never.summary.lags("latent", "moisture") == ()
     assert "rules the link out" in never.explain("latent(t-1)", "moisture")
-    once = lagged(short, lags=2, knowledge=cc.Knowledge(
-        forbidden=[("latent(t-1)", "moisture")], required=[("rain(t-2)", "latent"), ("rain", "sensible")]))  # fmt: skip
+    once = lagged(
+        short,
+        lags=2,
+        knowledge=cc.Knowledge(
+            forbidden=[("latent(t-1)", "moisture")],
+            required=[("rain(t-2)", "latent"), ("rain", "sensible")],
+        ),
+    )
     assert 1 not in once.summary.lags("latent", "moisture")
     assert 2 in once.summary.lags("rain", "latent")
     assert once.graphs["water-limited"].mark("rain", "sensible") == "-->"
@@ -277,7 +300,11 @@ def test_a_copy_that_is_not_named_is_no_cause(land):
 
 def test_two_series_without_a_link():
     random = np.random.default_rng(1)
-    columns = {"X": random.normal(size=200), "Y": random.normal(size=200), "R": random.integers(2, size=200)}
+    columns = {
+        "X": random.normal(size=200),
+        "Y": random.normal(size=200),
+        "R": random.integers(2, size=200),
+    }
     found = lagged(pd.DataFrame(columns), "R")
     assert len(found.summary) <= 1
     assert found.tests()["n"].min() >= 90
@@ -290,7 +317,9 @@ def test_what_reads_no_context_has_the_same_causes_in_all(land):
         first, second = (found.graphs[value] for value in found.contexts)
         for name in model.names:
             if all(first.mark(copy, name) in ("", "<--") for copy in ("R", "R(t-1)")):
-                past = [{v for v in graph.parents(name) if "(t-1)" in v} for graph in (first, second)]
+                past = [
+                    {v for v in graph.parents(name) if "(t-1)" in v} for graph in (first, second)
+                ]
                 assert past[0] == past[1]
 
 
@@ -299,7 +328,10 @@ def test_the_alarm_goes_off_with_too_few_lags():
     table = model.sample(1000, 0)
     few, enough = lagged(table, "R"), lagged(table, "R", lags=3)
     assert few.warnings[0].startswith("lag alarm: given all that was found, X")
-    assert "(t-3) still tells something about" in few.warnings[0] or "(t-2) still tells" in few.warnings[0]
+    assert (
+        "(t-3) still tells something about" in few.warnings[0]
+        or "(t-2) still tells" in few.warnings[0]
+    )
     assert enough.warnings == ()
 
 
@@ -309,7 +341,9 @@ def persistent(rows, seed):
     while True:
         links = np.zeros((3, 6, 6))
         links[1] = np.diag(random.uniform(0.7, 0.9, 6))
-        for cause, effect in random.permutation([(i, j) for i in range(6) for j in range(6) if i != j])[:7]:
+        for cause, effect in random.permutation(
+            [(i, j) for i in range(6) for j in range(6) if i != j]
+        )[:7]:
             lag = random.integers(0 if cause < effect else 1, 3)
             links[lag, cause, effect] = random.choice((-1, 1)) * random.uniform(0.3, 0.6)
         now = np.linalg.inv(np.eye(6) - links[0])
@@ -318,12 +352,16 @@ def persistent(rows, seed):
             break
     values = np.zeros((rows + 200, 6))
     for t in range(2, len(values)):
-        values[t] = (values[t - 1] @ links[1] + values[t - 2] @ links[2] + random.normal(size=6)) @ now
+        values[t] = (
+            values[t - 1] @ links[1] + values[t - 2] @ links[2] + random.normal(size=6)
+        ) @ now
     return pd.DataFrame(values[200:], columns=list("ABCDEF"))
 
 
 def test_the_alarm_is_quiet_where_the_search_lost_links_that_the_lags_hold():
-    """Weak links of persistent columns are lost; then earlier values tell about a column, but lags are not too few."""
+    """Weak links of persistent columns are lost; then earlier values tell about a column, but lags
+    are not too few.
+    """
     found = [lagged(persistent(500, seed), None, lags=2) for seed in range(20)]
     assert sum(bool(result.warnings) for result in found) <= 3
 
@@ -344,12 +382,17 @@ def test_a_slope_that_changes_inside_the_time_step_is_found_on_a_second_look(lag
     for seed in range(2):
         found = lagged(switched(800, seed, lag), "R")
         assert found.reads == {"X": None, "Y": ("R", lag)}
-        assert (found.graphs["on"].mark("X", "Y"), found.graphs["off"].mark("X", "Y")) == ("-->", "")
+        assert (found.graphs["on"].mark("X", "Y"), found.graphs["off"].mark("X", "Y")) == (
+            "-->",
+            "",
+        )
     if lag == 0:
         story = lagged(switched(800, 0, 0), "R").explain("R", "Y")
         assert "a smaller conditioning set had hidden it" in story
         assert "R --> Y by reads: given all of its causes, Y depends on R" in story
-        monkeypatch.setattr("causalcontext.search.lagged.algorithm.context_lags_to_restore", lambda *_: [])
+        monkeypatch.setattr(
+            "causalcontext.search.lagged.algorithm.context_lags_to_restore", lambda *_: []
+        )
         assert lagged(switched(800, 0, 0), "R").reads["Y"] is None
 
 
@@ -367,20 +410,34 @@ def test_a_lost_link_from_the_past_directs_the_context():
 
 @pytest.mark.slow
 def test_a_static_search_on_lagged_columns_loses_links_of_persistent_series():
-    """It tries too many sets of columns that are nearly copies of each other; that is why there are two phases."""
+    """It tries too many sets of columns that are nearly copies of each other; that is why there are
+    two phases.
+    """
     hits, total = np.zeros(2), 0
     for seed in range(5):
         model = random_series_model(SeriesDesign(variables=4, lags=1, autocorrelation=0.9), seed)
         table = model.sample(500, seed)
         past = table.iloc[:-1].astype(float).reset_index(drop=True).add_suffix("(before)")
         order = cc.Knowledge(tiers=[list(past.columns), list(table.columns)])
-        static = cc.discover(past.join(table.iloc[1:].reset_index(drop=True)), context="R", method="pc-ac", alpha=0.01,
-                             knowledge=order)  # fmt: skip
+        static = cc.discover(
+            past.join(table.iloc[1:].reset_index(drop=True)),
+            context="R",
+            method="pc-ac",
+            alpha=0.01,
+            knowledge=order,
+        )
         found = lagged(table, "R")
         for value, graph in model.truth.items():
-            true = [e for e in graph.edges if e.source.endswith("(t-1)") and e.source[0] == e.target[0] == "X"]
+            true = [
+                e
+                for e in graph.edges
+                if e.source.endswith("(t-1)") and e.source[0] == e.target[0] == "X"
+            ]
             total += len(true)
-            hits[0] += sum(static.graphs[value].mark(f"{split(e.source)[0]}(before)", e.target) != "" for e in true)
+            hits[0] += sum(
+                static.graphs[value].mark(f"{split(e.source)[0]}(before)", e.target) != ""
+                for e in true
+            )
             hits[1] += sum(found.graphs[value].mark(e.source, e.target) != "" for e in true)
     assert hits[0] / total < 0.85 < 0.95 < hits[1] / total
 
@@ -388,18 +445,32 @@ def test_a_static_search_on_lagged_columns_loses_links_of_persistent_series():
 def mixed(rows, seed):
     """A category and a count that are caused by the past, and a context caused by both."""
     random = np.random.default_rng(seed)
-    number, kind, count, regime = np.zeros(rows), np.zeros(rows, int), np.zeros(rows, int), np.zeros(rows, int)
+    number, kind, count, regime = (
+        np.zeros(rows),
+        np.zeros(rows, int),
+        np.zeros(rows, int),
+        np.zeros(rows, int),
+    )
     for t in range(1, rows):
         number[t] = 0.5 * number[t - 1] + random.normal()
         kind[t] = int(random.random() < 1 / (1 + np.exp(-2.0 * number[t - 1])))
         regime[t] = int(random.random() < 1 / (1 + np.exp(-3.0 * (kind[t] - 0.5))))
         count[t] = random.poisson(np.exp(0.4 + (0.6 * number[t] if regime[t] else 0.0)))
-    return pd.DataFrame({"number": number, "kind": pd.Categorical(kind.astype(str)), "count": count, "regime": regime})
+    return pd.DataFrame(
+        {
+            "number": number,
+            "kind": pd.Categorical(kind.astype(str)),
+            "count": count,
+            "regime": regime,
+        }
+    )
 
 
 def test_categories_and_counts_have_lags_too():
     table = mixed(800, 1)
-    chosen = cc.discover(table.iloc[:300], context="regime", lags=1, method="auto", kinds={"count": "count"})
+    chosen = cc.discover(
+        table.iloc[:300], context="regime", lags=1, method="auto", kinds={"count": "count"}
+    )
     assert chosen.settings.method == "score-ac"
     assert chosen.notes[0].startswith("method 'auto' chose score-ac: it accepts all columns")
     found = lagged(table, kinds={"count": "count"})
@@ -409,8 +480,12 @@ def test_categories_and_counts_have_lags_too():
         assert found.graphs[value].mark("number(t-1)", "count") == ""
     assert found.graphs[1].mark("number", "count") != ""
     assert set(found.tests()["test"]) >= {"conditional-gaussian", "robust-change", "tsagris"}
-    numbers = cc.discover(table[["number", "regime"]].assign(other=table["number"] ** 2), context="regime", lags=1,
-                          method="auto")  # fmt: skip
+    numbers = cc.discover(
+        table[["number", "regime"]].assign(other=table["number"] ** 2),
+        context="regime",
+        lags=1,
+        method="auto",
+    )
     assert numbers.settings.method == "score-ac"
 
 
@@ -422,7 +497,9 @@ def test_ordered_and_nominal_columns_of_a_panel():
         grade[t] = np.digitize(1.2 * x[t - 1] + random.logistic(), [-1, 1])
         weights = np.exp([0.0, 1.5 * (grade[t] == 2), 1.0 * (grade[t - 1] == 0)])
         kind[t] = random.choice(3, p=weights / weights.sum())
-    words = pd.Categorical(np.array(["low", "mid", "high"])[grade], categories=["low", "mid", "high"], ordered=True)
+    words = pd.Categorical(
+        np.array(["low", "mid", "high"])[grade], categories=["low", "mid", "high"], ordered=True
+    )
     letters, context = np.array(list("abc"))[kind], random.integers(2, size=700)
     sites = np.repeat(["s1", "s2"], 350)
     table = pd.DataFrame({"x": x, "grade": words, "kind": letters, "R": context, "site": sites})

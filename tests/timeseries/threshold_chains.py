@@ -1,7 +1,8 @@
-"""Exact chains with a context that is made out of a column: X has four values, and the context is whether X > 1.
+"""Exact chains with a context that is made out of a column: X has four values, and the context is
+whether X > 1.
 
-Variables depend on variables of the last and of the same time step. One that reads the context at a lag depends on X at
-that lag, and may have other parents on both sides of the threshold.
+Variables depend on variables of the last and of the same time step. One that reads the context at a
+lag depends on X at that lag, and may have other parents on both sides of the threshold.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from causalcontext.views import Contexts
 
 @dataclass(frozen=True)
 class ThresholdChain:
-    """Variables 0 .. d - 1, of which 0 is X, then the context; columns t-1, t, t-2, as in `BinaryChain`."""
+    """Variables 0 .. d - 1, of which 0 is X, then the context; columns t-1, t, t-2, as in
+    `BinaryChain`.
+    """
 
     links: np.ndarray
     reads: tuple[int, ...]
@@ -44,7 +47,9 @@ class ThresholdChain:
     def oracle(self, contexts=None):
         columns = self.joint.ndim
         names = tuple(f"column {column}" for column in range(columns))
-        model = DiscreteModel(names, columns - 1, np.zeros((2, columns, columns), dtype=bool), self.joint)
+        model = DiscreteModel(
+            names, columns - 1, np.zeros((2, columns, columns), dtype=bool), self.joint
+        )
         return PreparedOracle(model.deviation, tuple(range(columns)), contexts or self.contexts)
 
     def truth(self):
@@ -73,7 +78,10 @@ def random_threshold_chain(variables, seed, share=0.4):
     sizes = [4, *[2] * (d - 1)]
     law = np.ones((*sizes, *sizes))
     for j, lag in enumerate(reads):
-        parts = [_table(links[r, :, :, j], j, sizes, random) * np.ones_like(law) for r in range(2 if lag >= 0 else 1)]
+        parts = [
+            _table(links[r, :, :, j], j, sizes, random) * np.ones_like(law)
+            for r in range(2 if lag >= 0 else 1)
+        ]
         axis = d if lag == 0 else 0
         above = (np.arange(4) > 1).reshape([4 if a == axis else 1 for a in range(2 * d)])
         law = law * (np.where(above, parts[1], parts[0]) if lag >= 0 else parts[0])

@@ -1,4 +1,6 @@
-"""The table as a page shows it: every column with its kind, what is missing, and a small histogram."""
+"""The table as a page shows it: every column with its kind, what is missing, and a small
+histogram.
+"""
 
 from __future__ import annotations
 
@@ -29,22 +31,37 @@ LEVELS_OF_A_MENU = 50
 
 def described_columns(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What is known about every column by itself."""
-    words, screening = words_for_missing(frame), screened(frame, Asked())[2]
+    words = words_for_missing(frame)
+    screening = screened(frame, Asked())[2]
     left_out = {left.column: str(left) for left in screening.left_out}
     unread = dict(zip(screening.unread, screening.problems, strict=True))
-    series = {column.name: column for column in nw.from_native(frame, eager_only=True).iter_columns()}
+    series = {
+        column.name: column for column in nw.from_native(frame, eager_only=True).iter_columns()
+    }
     found = []
     for name in frame.columns:
-        reading = read_system_column(Column(name, series[name].dtype, series[name]), None, len(frame))
+        reading = read_system_column(
+            Column(name, series[name].dtype, series[name]), None, len(frame)
+        )
         problem = left_out.get(name) or unread.get(name) or reading.problem
         warnings = [problem] if problem else []
         if words.get(name):
-            warnings.append(f"{listed(map(repr, words[name]))} is read as a level like any other; if it means a "
-                            "missing value, leave the field empty")  # fmt: skip
-        found.append({"name": reading.name, "dtype": reading.dtype, "kind": reading.kind,
-                      "usable": reading.values is not None, "left_out": name in left_out,
-                      "missing": int(frame[name].isna().sum()), "warnings": warnings,
-                      **_distribution(frame[name])})  # fmt: skip
+            warnings.append(
+                f"{listed(map(repr, words[name]))} is read as a level like any other; if it means a"
+                " missing value, leave the field empty"
+            )
+        found.append(
+            {
+                "name": reading.name,
+                "dtype": reading.dtype,
+                "kind": reading.kind,
+                "usable": reading.values is not None,
+                "left_out": name in left_out,
+                "missing": int(frame[name].isna().sum()),
+                "warnings": warnings,
+                **_distribution(frame[name]),
+            }
+        )
     return found
 
 
@@ -53,11 +70,16 @@ def _distribution(column: pd.Series[Any]) -> dict[str, Any]:
     if column.dtype.kind in "fiu":
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         finite = values[np.isfinite(values)]
-        counts, low, high = [], None, None  # between the smallest and the largest value, where there are numbers
+        counts = []  # between the smallest and the largest value, where there are numbers
+        low = None
+        high = None
         if finite.size:
-            low, high = float(finite.min()), float(finite.max())
+            low = float(finite.min())
+            high = float(finite.max())
             if math.isfinite(high - low):
-                counts = np.histogram(finite, bins=BARS, range=(low, high) if high > low else None)[0].tolist()
+                counts = np.histogram(finite, bins=BARS, range=(low, high) if high > low else None)[
+                    0
+                ].tolist()
         median = float(np.median(finite)) if finite.size else None
         few = np.unique(finite[:5000]).size <= LEVELS_OF_A_MENU
         levels = int(np.unique(finite).size) if few else LEVELS_OF_A_MENU + 1
@@ -69,7 +91,9 @@ def _distribution(column: pd.Series[Any]) -> dict[str, Any]:
 
 
 def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
-    """What `check` says about the table and the question: problems, notes and advice, one sentence each."""
+    """What `check` says about the table and the question: problems, notes and advice, one sentence
+    each.
+    """
     question.check([str(name) for name in frame.columns])
     options = question.options
     taken = [options[name] for name in ("time", "units") if name in options]
@@ -79,8 +103,18 @@ def checked(frame: pd.DataFrame, question: Question) -> dict[str, Any]:
     missing = "listwise" if "lags" in options else str(options.get("missing", "raise"))
     same: dict[str, Any] = {name: options[name] for name in SAME if name in options}
     found = check(table, question.asked_context(), kinds=kinds, missing=missing, **same)
-    rows = [[level_text(level), int(count)] for level, count in zip(found.context.levels, found.rows, strict=True)]
-    problems, notes, advice = (list(map(in_the_app, part)) for part in (found.problems, found.notes, found.advice))
-    return {"problems": problems, "notes": notes, "advice": advice, "rows": rows,
-            "left_out": [[left.column, left.reason] for left in found.left_out],
-            "holes": bool(table.isna().to_numpy().any())}  # fmt: skip
+    rows = [
+        [level_text(level), int(count)]
+        for level, count in zip(found.context.levels, found.rows, strict=True)
+    ]
+    problems, notes, advice = (
+        list(map(in_the_app, part)) for part in (found.problems, found.notes, found.advice)
+    )
+    return {
+        "problems": problems,
+        "notes": notes,
+        "advice": advice,
+        "rows": rows,
+        "left_out": [[left.column, left.reason] for left in found.left_out],
+        "holes": bool(table.isna().to_numpy().any()),
+    }

@@ -16,16 +16,26 @@ from typing import Any
 class Job:
     """A process that does a task of `worker.run`.
 
-    `ended` is called once, in another thread, with the last message: `{"done": ...}` or `{"error": ...}`.
+    `ended` is called once, in another thread, with the last message: `{"done": ...}` or `{"error":
+    ...}`.
     """
 
     def __init__(self, task: dict[str, Any], ended: Callable[[dict[str, Any]], None]) -> None:
         self.progress: dict[str, Any] = {"words": "starting", "share": 0.0, "left": ""}
-        self.cancelled, self._begin, self._ended = False, time.monotonic(), ended
-        # In a session of its own: Ctrl-C in the terminal is for the server, which ends its jobs itself.
-        self._process = subprocess.Popen([sys.executable, "-m", "causalcontext.app.worker"], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                         encoding="utf-8", start_new_session=True)  # fmt: skip
+        self.cancelled = False
+        self._begin = time.monotonic()
+        self._ended = ended
+        # In a session of its own: Ctrl-C in the terminal is for the server, which ends its jobs
+        # itself.
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "causalcontext.app.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+        )
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(task) + "\n")
         self._process.stdin.flush()
@@ -39,7 +49,9 @@ class Job:
 
     def cancel(self) -> None:
         """The search ends soon, and keeps what it knows; a second time at once."""
-        if self.cancelled or os.name == "nt":  # on Windows no process can send Ctrl-C to another one
+        if (
+            self.cancelled or os.name == "nt"
+        ):  # on Windows no process can send Ctrl-C to another one
             self._process.kill()
         else:
             self._process.send_signal(signal.SIGINT)
@@ -68,5 +80,9 @@ class Job:
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 stream.close()
-        lost = "cancelled before anything was known" if self.cancelled else "the search ended without a result"
+        lost = (
+            "cancelled before anything was known"
+            if self.cancelled
+            else "the search ended without a result"
+        )
         self._ended(last or {"error": lost})

@@ -1,4 +1,6 @@
-"""What the server holds: one table, the project, the running searches; every method is one thing the page can ask."""
+"""What the server holds: one table, the project, the running searches; every method is one thing
+the page can ask.
+"""
 
 from __future__ import annotations
 
@@ -52,11 +54,16 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
 
 
 class Session:
-    """One table, or the file of a project, and what is asked about it; a project is kept beside its table."""
+    """One table, or the file of a project, and what is asked about it; a project is kept beside its
+    table.
+    """
 
     def __init__(self, file: Path | None = None, project: Path | None = None) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="causalcontext-"))  # for this user alone: mode 0700
-        self._lock, self._jobs = threading.RLock(), dict[int, Job]()
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="causalcontext-")
+        )  # for this user alone: mode 0700
+        self._lock = threading.RLock()
+        self._jobs = dict[int, Job]()
         self._frame: pd.DataFrame | None = None
         self._columns: list[dict[str, Any]] = []
         self._project: Project | None = None
@@ -96,9 +103,15 @@ class Session:
             known = open_project(kept, self.folder)
             if known.table.resolve() == file.resolve():
                 self._load(known)
-                self.notices.append(f"your work was restored, with {len(known.runs)} run{'s' * (len(known.runs) != 1)}")
+                self.notices.append(
+                    f"your work was restored, with {len(known.runs)}"
+                    f" run{'s' * (len(known.runs) != 1)}"
+                )
                 return
-            raise FileError(f"{kept} is the project of another table, {known.table}; pass --project with a new file")
+            raise FileError(
+                f"{kept} is the project of another table, {known.table}; pass --project with a new"
+                " file"
+            )
         self._begin(file, file.name, kept if self._kept_at or _is_writable(kept) else None)
 
     def _begin(self, table: Path, name: str, kept: Path | None) -> None:
@@ -109,38 +122,52 @@ class Session:
         self._jobs.clear()
         for old in self.folder.glob("run-*"):
             old.unlink()
-        refused = [column["name"] for column in columns if not (column["usable"] or column["left_out"])]
+        refused = [
+            column["name"] for column in columns if not (column["usable"] or column["left_out"])
+        ]
         question = Question.from_dict({"drop": refused})
-        self._frame, self._columns, self.notices = frame, columns, []
+        self._frame = frame
+        self._columns = columns
+        self.notices = []
         self._project = Project(table, name, fingerprint(table), question, file=kept)
         self.project.save(self.folder)
 
     def _load(self, project: Project) -> None:
         (self._frame, self._columns), found = self._read(project.table), fingerprint(project.table)
         if found != project.fingerprint:
-            self.notices.append(f"{project.name} has changed since the project was made: earlier runs are about the "
-                                "table as it was")  # fmt: skip
+            self.notices.append(
+                f"{project.name} has changed since the project was made: earlier runs are about the"
+                " table as it was"
+            )
             project.fingerprint = found
         self._project = project
 
     def _read(self, table: Path) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
         if table.is_file() and is_out_of_memory(table):
-            raise FileError(f"{table} has {table.stat().st_size / 2**20:,.0f} MB, and the app reads tables of up to "
-                            "256 MB; causalcontext discover reads larger ones in batches")  # fmt: skip
+            raise FileError(
+                f"{table} has {table.stat().st_size / 2**20:,.0f} MB, and the app reads tables of"
+                " up to 256 MB; causalcontext discover reads larger ones in batches"
+            )
         frame = read_file(table)
         frame.columns = frame.columns.astype(str)
         return frame, described_columns(frame)
 
     def upload_place(self, name: str) -> Path:
-        """A new file in the private folder for a table of this name, of which the ending alone matters."""
+        """A new file in the private folder for a table of this name, of which the ending alone
+        matters.
+        """
         endings = (*DELIMITERS, PARQUET)
         ending = next((ending for ending in endings if name.lower().endswith(ending)), None)
         if ending is None:
-            raise FileError(f"cannot read {name}: its name must end with one of {', '.join(endings)}")
+            raise FileError(
+                f"cannot read {name}: its name must end with one of {', '.join(endings)}"
+            )
         return Path(tempfile.mkdtemp(dir=self.folder)) / f"table{ending}"
 
     def uploaded(self, table: Path, name: str) -> dict[str, Any]:
-        """The file that was uploaded is the table; its project is in no file, since the table will not stay."""
+        """The file that was uploaded is the table; its project is in no file, since the table will
+        not stay.
+        """
         shown = re.split(r"[/\\]", name)[-1]
         with self._lock:
             try:
@@ -160,23 +187,45 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Everything but the columns."""
         with self._lock:
-            options = [{"name": name, "default": entry.default, "shown": entry.metadata["shown"],
-                        "text": entry.metadata["text"]} for name, entry in OPTIONS.items()]  # fmt: skip
-            common = {"methods": [{"name": name, "text": TEXTS.get(name, "")}
-                                  for name in sorted(METHODS, key=lambda name: name != "auto")],
-                      "kinds": [kind.value for kind in Kind], "tests": ["auto", *TESTS],
-                      "options": options, "examples": list(EXAMPLES)}  # fmt: skip
+            options = [
+                {
+                    "name": name,
+                    "default": entry.default,
+                    "shown": entry.metadata["shown"],
+                    "text": entry.metadata["text"],
+                }
+                for name, entry in OPTIONS.items()
+            ]
+            common = {
+                "methods": [
+                    {"name": name, "text": TEXTS.get(name, "")}
+                    for name in sorted(METHODS, key=lambda name: name != "auto")
+                ],
+                "kinds": [kind.value for kind in Kind],
+                "tests": ["auto", *TESTS],
+                "options": options,
+                "examples": list(EXAMPLES),
+            }
             if self._project is None or self._frame is None:
                 return common | {"table": None, "runs": []}
             kept = None if self.kept is None else str(self.kept)
-            table = {"name": self.project.name, "rows": len(self._frame), "kept": kept, "notices": self.notices}
+            table = {
+                "name": self.project.name,
+                "rows": len(self._frame),
+                "kept": kept,
+                "notices": self.notices,
+            }
             return common | {"table": table, "runs": self.runs()} | self._asked()
 
     def _asked(self) -> dict[str, Any]:
         """The question as it stands, and the variables that knowledge can be about."""
         question = self.project.question
         kept = question.options.get("keep") or ()
-        names = [column["name"] for column in self._columns if not column["left_out"] or column["name"] in kept]
+        names = [
+            column["name"]
+            for column in self._columns
+            if not column["left_out"] or column["name"] in kept
+        ]
         return {"question": question.to_dict(), "variables": question.variables(names)}
 
     def columns(self) -> list[dict[str, Any]]:
@@ -184,7 +233,9 @@ class Session:
         return self._columns
 
     def ask(self, content: Any) -> dict[str, Any]:
-        """The question is that of the page, if it contradicts nothing; else one sentence says what, and it stays."""
+        """The question is that of the page, if it contradicts nothing; else one sentence says what,
+        and it stays.
+        """
         question = Question.from_dict(content)
         with self._lock:
             question.check([column["name"] for column in self._columns])
@@ -201,14 +252,24 @@ class Session:
     def runs(self) -> list[dict[str, Any]]:
         """Every run in short."""
         with self._lock:
-            return [self._short(run) for run in ([] if self._project is None else self.project.runs)]
+            return [
+                self._short(run) for run in ([] if self._project is None else self.project.runs)
+            ]
 
     def _short(self, run: Run) -> dict[str, Any]:
         job = self._jobs.get(run.number)
-        found = {"number": run.number, "title": run.title, "state": run.state, "error": run.error,
-                 "seconds": round(job.seconds if job and run.state == "running" else run.seconds, 1),
-                 "stability": run.stability, "question": run.question}  # fmt: skip
-        return found if job is None else found | {"progress": job.progress, "cancelled": job.cancelled}
+        found = {
+            "number": run.number,
+            "title": run.title,
+            "state": run.state,
+            "error": run.error,
+            "seconds": round(job.seconds if job and run.state == "running" else run.seconds, 1),
+            "stability": run.stability,
+            "question": run.question,
+        }
+        return (
+            found if job is None else found | {"progress": job.progress, "cancelled": job.cancelled}
+        )
 
     def start(self, content: Any) -> dict[str, Any]:
         """A search of the question begins."""
@@ -221,9 +282,13 @@ class Session:
             return self._short(run)
 
     def _task(self, run: Run) -> dict[str, Any]:
-        return {"table": str(self.project.table.resolve()), "question": run.question, "title": self._title(run),
-                "result": str(result_file(self.folder, run.number)),
-                "report": str(self._report_file(run.number))}  # fmt: skip
+        return {
+            "table": str(self.project.table.resolve()),
+            "question": run.question,
+            "title": self._title(run),
+            "result": str(result_file(self.folder, run.number)),
+            "report": str(self._report_file(run.number)),
+        }
 
     def _title(self, run: Run) -> str:
         return f"{self.project.name}, run {run.number}"
@@ -232,13 +297,16 @@ class Session:
         return self.folder / f"run-{number}.html"
 
     def _ended(self, run: Run, message: dict[str, Any]) -> None:
-        """A search has ended: the run says how, and the project is saved; one that was removed is forgotten."""
+        """A search has ended: the run says how, and the project is saved; one that was removed is
+        forgotten.
+        """
         with self._lock:
             if not any(one is run for one in self.project.runs):
                 return
             job = self._jobs.pop(run.number, None)
             run.seconds = 0.0 if job is None else job.seconds
-            run.state, run.error = message.get("done", "failed"), message.get("error", "")
+            run.state = message.get("done", "failed")
+            run.error = message.get("error", "")
             self.project.save(self.folder)
 
     def run(self, number: int) -> Run:
@@ -251,7 +319,8 @@ class Session:
     def cancel(self, number: int) -> dict[str, Any]:
         """The search of a run, or the look at its stability, ends soon."""
         with self._lock:
-            run, job = self.run(number), self._jobs.get(number)
+            run = self.run(number)
+            job = self._jobs.get(number)
             if job is not None:
                 job.cancel()
             return self._short(run)
@@ -265,7 +334,8 @@ class Session:
     def remove(self, number: int) -> list[dict[str, Any]]:
         """The run is gone, and its files with it."""
         with self._lock:
-            run, job = self.run(number), self._jobs.pop(number, None)
+            run = self.run(number)
+            job = self._jobs.pop(number, None)
             if job is not None:
                 job.kill()
             self.project.runs.remove(run)
@@ -279,7 +349,9 @@ class Session:
         with self._lock:
             run = self.run(number)
             if number in self._jobs or run.state != "complete":
-                raise OptionError(f"run {number} is {run.state}; stability needs a run that is complete and idle")
+                raise OptionError(
+                    f"run {number} is {run.state}; stability needs a run that is complete and idle"
+                )
             run.stability = "running"
 
             def ended(message: dict[str, Any]) -> None:
@@ -293,7 +365,8 @@ class Session:
 
     def result(self, number: int) -> ContextGraphs:
         """The result of a run."""
-        run, file = self.run(number), result_file(self.folder, number)
+        run = self.run(number)
+        file = result_file(self.folder, number)
         if not file.exists():
             raise OptionError(f"run {number} has no result: {run.error or 'it is still running'}")
         return load(file)
@@ -302,7 +375,9 @@ class Session:
         """The page about a run."""
         file = self._report_file(number)
         if not file.exists():
-            file.write_text(page(self.result(number), self._title(self.run(number))), encoding="utf-8")
+            file.write_text(
+                page(self.result(number), self._title(self.run(number))), encoding="utf-8"
+            )
         return file.read_text(encoding="utf-8")
 
     def names(self, number: int) -> list[str]:
@@ -316,10 +391,18 @@ class Session:
     def scripts(self, number: int) -> dict[str, str]:
         """A run as Python, as a command, and its knowledge as TOML."""
         run = self.run(number)
-        question, output = Question.from_dict(run.question), f"run-{number}.json"
-        path = self.project.name if self.folder in self.project.table.parents else str(self.project.table.resolve())
-        return {"python": question.as_python(path, output), "command": question.as_command(path, output),
-                "toml": question.knowledge.to_toml()}  # fmt: skip
+        question = Question.from_dict(run.question)
+        output = f"run-{number}.json"
+        path = (
+            self.project.name
+            if self.folder in self.project.table.parents
+            else str(self.project.table.resolve())
+        )
+        return {
+            "python": question.as_python(path, output),
+            "command": question.as_command(path, output),
+            "toml": question.knowledge.to_toml(),
+        }
 
     def download(self, number: int, what: str) -> tuple[str | bytes, str, str]:
         """What can be taken away of a run: content, type and the name of a file."""
@@ -328,13 +411,21 @@ class Session:
             return self._picture(number, what), PICTURES[what], f"{name}.{what}"
         if what == "json":
             self.result(number)
-            return result_file(self.folder, number).read_text(encoding="utf-8"), "application/json", f"{name}.json"
+            return (
+                result_file(self.folder, number).read_text(encoding="utf-8"),
+                "application/json",
+                f"{name}.json",
+            )
         if what == "html":
             return self.report(number), "text/html", f"{name}.html"
         endings = {"python": "py", "command": "sh", "toml": "toml"}
         if what not in endings:
             raise OptionError(f"there is no download {what!r}")
-        return self.scripts(number)[what], "text/plain", f"{name}{'-knowledge' * (what == 'toml')}.{endings[what]}"
+        return (
+            self.scripts(number)[what],
+            "text/plain",
+            f"{name}{'-knowledge' * (what == 'toml')}.{endings[what]}",
+        )
 
     def _picture(self, number: int, ending: str) -> bytes:
         import matplotlib
@@ -363,28 +454,45 @@ def _is_writable(file: Path) -> bool:
 
 
 def compared(first: ContextGraphs, second: ContextGraphs) -> dict[str, Any]:
-    """What the second result has in place of the first, for every context; for the unions, if these differ in number.
+    """What the second result has in place of the first, for every context; for the unions, if these
+    differ in number.
 
     Contexts are compared by their values; those of a threshold that was moved, in their order.
     """
     # A context that is made out of a column has its threshold in its name.
     alone = (set(first.names) ^ set(second.names)) - {*first.made_of, *second.made_of}
-    notes = [f"{name} is in only one of the two runs" for name in (*first.names, *second.names) if name in alone]
+    notes = [
+        f"{name} is in only one of the two runs"
+        for name in (*first.names, *second.names)
+        if name in alone
+    ]
     panels: list[tuple[str, Graph, Graph]]
     if set(first.contexts) == set(second.contexts):
-        panels = [(_title(first, value), first.graphs[value], second.graphs[value]) for value in first.contexts]
+        panels = [
+            (_title(first, value), first.graphs[value], second.graphs[value])
+            for value in first.contexts
+        ]
     elif len(first.contexts) == len(second.contexts):
         both = zip(first.contexts, second.contexts, strict=True)
-        panels = [(f"{_title(first, a)}, then {_title(second, b)}", first.graphs[a], second.graphs[b])
-                  for a, b in both]  # fmt: skip
+        panels = [
+            (f"{_title(first, a)}, then {_title(second, b)}", first.graphs[a], second.graphs[b])
+            for a, b in both
+        ]
     else:
         notes.append("the runs have different contexts; their unions are compared")
         panels = [("union of all contexts", first.union, second.union)]
-    return {"notes": notes, "panels": [{"title": title, **_differences(a, b)} for title, a, b in panels]}
+    return {
+        "notes": notes,
+        "panels": [{"title": title, **_differences(a, b)} for title, a, b in panels],
+    }
 
 
 def _title(result: ContextGraphs, value: Any) -> str:
-    return "all rows" if result.context is None else context_words(result.context, value, result.settings.indicator)
+    return (
+        "all rows"
+        if result.context is None
+        else context_words(result.context, value, result.settings.indicator)
+    )
 
 
 def _differences(first: Graph, second: Graph) -> dict[str, Any]:
@@ -392,7 +500,8 @@ def _differences(first: Graph, second: Graph) -> dict[str, Any]:
     found: dict[str, Any] = {"appeared": [], "vanished": [], "turned": [], "same": 0}
     for place, x in enumerate(names):
         for y in names[place + 1 :]:
-            before, after = _edge(first, x, y), _edge(second, x, y)
+            before = _edge(first, x, y)
+            after = _edge(second, x, y)
             if before == after:
                 found["same"] += bool(before)
             elif not before or not after:

@@ -1,4 +1,5 @@
-"""One search in a process of its own: `python -m causalcontext.app.worker`, a task on stdin, lines of JSON on stdout.
+"""One search in a process of its own: `python -m causalcontext.app.worker`, a task on stdin, lines
+of JSON on stdout.
 
 SIGINT ends it with what is known; where the process that started it is gone, it ends as well.
 """
@@ -28,10 +29,13 @@ SECONDS_BETWEEN_LINES = 0.2
 
 
 class Lines:
-    """Messages to the process that started this one, a line of JSON each; those on progress are not too many."""
+    """Messages to the process that started this one, a line of JSON each; those on progress are not
+    too many.
+    """
 
     def __init__(self, stream: IO[str]) -> None:
-        self._stream, self._last = stream, 0.0
+        self._stream = stream
+        self._last = 0.0
 
     def say(self, **message: Any) -> None:
         """The message is on its way."""
@@ -48,7 +52,9 @@ class Lines:
         """What a search tells its progress to."""
 
         def show(phase: int, share: float, left: float | None) -> None:
-            self.progress(described(phase), share, "" if left is None else f"about {duration(left)} left")
+            self.progress(
+                described(phase), share, "" if left is None else f"about {duration(left)} left"
+            )
 
         def tell(size: int, done: int, total: int) -> None:
             self.progress(described(size), done / max(total, 1), f"{done:,} of {total:,}")
@@ -75,7 +81,9 @@ def run(task: dict[str, Any], lines: Lines) -> None:
         lines.say(words="reading the table", share=0.0, left="")
         table = question.table(Path(task["table"]))
         lines.say(words="searching", share=0.0, left="")
-        result = discover(table, question.asked_context(), progress=lines.watch(), **question.arguments())
+        result = discover(
+            table, question.asked_context(), progress=lines.watch(), **question.arguments()
+        )
     except InterruptedSearch as stop:
         if task.get("samples"):  # the result of the run is complete, and stays
             lines.say(error="cancelled")
@@ -87,13 +95,20 @@ def run(task: dict[str, Any], lines: Lines) -> None:
     except CausalContextError as error:
         lines.say(error=in_the_app(str(error)))
     except MemoryError:
-        lines.say(error="the search needs more memory than there is; leave out columns, or pass a smaller max_given")
+        lines.say(
+            error=(
+                "the search needs more memory than there is; leave out columns, or pass a smaller"
+                " max_given"
+            )
+        )
     else:
         _finish(result, task, lines)
 
 
 def _finish(result: ContextGraphs, task: dict[str, Any], lines: Lines) -> None:
-    """The result is written, with its stability where that is asked for; a late SIGINT changes nothing."""
+    """The result is written, with its stability where that is asked for; a late SIGINT changes
+    nothing.
+    """
     samples = task.get("samples", 0)
     if not samples:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -102,8 +117,12 @@ def _finish(result: ContextGraphs, task: dict[str, Any], lines: Lines) -> None:
         lines.say(done="complete")
         return
     try:
-        stable = result.stability(samples, progress=lambda done, total: lines.progress(
-            "bootstrap samples", done / total, f"{done} of {total}"))  # fmt: skip
+        stable = result.stability(
+            samples,
+            progress=lambda done, total: lines.progress(
+                "bootstrap samples", done / total, f"{done} of {total}"
+            ),
+        )
         result.report(task["report"], title=task["title"], stability=stable)
         lines.say(done="complete")
     except KeyboardInterrupt:

@@ -1,8 +1,10 @@
-"""Two numbers given numbers, where mechanisms may be curved: curves of the conditions are chosen, and taken out.
+"""Two numbers given numbers, where mechanisms may be curved: curves of the conditions are chosen,
+and taken out.
 
-Every number offers itself, its square, squared hinges and steps. Correlations of all these columns are computed once
-for every view of the rows; then whole groups of queries are answered from them by one kernel call. Taking out all
-curves at once costs power and is wrong in size; choosing those that either end needs is not (docs/tests.md).
+Every number offers itself, its square, squared hinges and steps. Correlations of all these columns
+are computed once for every view of the rows; then whole groups of queries are answered from them by
+one kernel call. Taking out all curves at once costs power and is wrong in size; choosing those that
+either end needs is not (docs/tests.md).
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.protocol import grouped, no_outcomes, put
-from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
+from causalcontext.ci_tests.rows import (
+    Comparison,
+    PreparedRows,
+    RowTest,
+    Variable,
+    standardised,
+    untestable,
+)
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics
@@ -26,16 +35,19 @@ from causalcontext.kernels.rows.scan import add_cross_products, mirror
 from causalcontext.views import CIQuery, Outcomes, Reason
 
 HINGES = (0.4, 0.6, 0.2, 0.8, 0.1, 0.9, 0.03, 0.97)
-"""Quantiles. The first two, which treat both tails alike, are also asked about at the ends of a pair; without those in
-the tails, what a wave leaves there is common to both ends, and is taken for a link."""
+"""Quantiles. The first two, which treat both tails alike, are also asked about at the ends of a
+pair; without those in the tails, what a wave leaves there is common to both ends, and is taken for
+a link."""
 STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
 
 
 @dataclass(frozen=True)
 class ChosenCurves(RowTest):
-    """Partial correlation that takes curves of the conditions out, and looks for curves between the two ends.
+    """Partial correlation that takes curves of the conditions out, and looks for curves between the
+    two ends.
 
-    Conditions that are categories, or a context on all rows, are left to `auto`: slopes may differ between them.
+    Conditions that are categories, or a context on all rows, are left to `auto`: slopes may differ
+    between them.
     """
 
     name: str = "basis"
@@ -44,11 +56,15 @@ class ChosenCurves(RowTest):
     seed: int = 0  # draws them
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
-        """Two continuous columns given numbers; counts have an uneven spread, which `tsagris` knows."""
+        """Two continuous columns given numbers; counts have an uneven spread, which `tsagris`
+        knows.
+        """
         return {x, y} == {Kind.CONTINUOUS} and all(kind.is_number for kind in given)
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
-        """Whether it takes the columns of a query, but for contexts that are constant in its rows."""
+        """Whether it takes the columns of a query, but for contexts that are constant in its
+        rows.
+        """
         fixed = data.contexts.fixed(query.view)
         given = [data.kinds[z] for z in query.given if z not in fixed]
         return self.takes(data.kinds[query.x], data.kinds[query.y], given)
@@ -57,29 +73,39 @@ class ChosenCurves(RowTest):
         """The test for this table."""
         return PreparedBasis(self, data, self.most_rows, self.seed)
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         """The answer for one query."""
         basis = basis_of([variable.values for variable in (x, y, *given)])
         numbers, reasons = _ask(basis, [(0, 1, tuple(range(2, 2 + len(given))))])
-        return untestable(Reason(int(reasons[0]))) if reasons[0] else Comparison(*numbers[0].tolist())
+        return (
+            untestable(Reason(int(reasons[0]))) if reasons[0] else Comparison(*numbers[0].tolist())
+        )
 
 
 class PreparedBasis(PreparedRows):
-    """The test and the table it looks at: a table of correlations for every view, made when it is first needed."""
+    """The test and the table it looks at: a table of correlations for every view, made when it is
+    first needed.
+    """
 
     def __init__(self, test: RowTest, data: Dataset, most_rows: int, seed: int) -> None:
         super().__init__(test, data)
-        self._most_rows, self._seed = most_rows, seed
+        self._most_rows = most_rows
+        self._seed = seed
         self._bases: dict[int, Basis] = {}
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; those on the same rows by one call."""
         outcomes = no_outcomes(len(queries))
         for view, chosen in grouped(queries, lambda query: query.view).items():
-            basis, name = self._basis(view), self.data.names.__getitem__
+            basis = self._basis(view)
+            name = self.data.names.__getitem__
             pairs = (sorted((queries[i].x, queries[i].y), key=name) for i in chosen)
             given = (tuple(sorted(queries[i].given, key=name)) for i in chosen)
-            numbers, reasons = _ask(basis, [(x, y, z) for (x, y), z in zip(pairs, given, strict=True)])
+            numbers, reasons = _ask(
+                basis, [(x, y, z) for (x, y), z in zip(pairs, given, strict=True)]
+            )
             statistic, df, p = numbers.T
             rows = np.full(len(chosen), basis.rows, dtype=np.int64)
             put(outcomes, chosen, Outcomes(statistic, df, p, rows, reasons.astype(np.int8)))
@@ -94,12 +120,18 @@ class PreparedBasis(PreparedRows):
         return self._rows[view]
 
     def _basis(self, view: int) -> Basis:
-        """The correlations on the rows of a view; categories and constant columns have no columns there."""
+        """The correlations on the rows of a view; categories and constant columns have no columns
+        there.
+        """
         if view not in self._bases:
             rows, data, fixed = self.rows_of(view), self.data, self.data.contexts.positions
             numbers = [kind.is_number and j not in fixed for j, kind in enumerate(data.kinds)]
-            self._bases[view] = basis_of([np.asarray(column, np.float64)[rows] if number else np.zeros(len(rows))
-                                          for column, number in zip(data.columns, numbers, strict=True)])  # fmt: skip
+            self._bases[view] = basis_of(
+                [
+                    np.asarray(column, np.float64)[rows] if number else np.zeros(len(rows))
+                    for column, number in zip(data.columns, numbers, strict=True)
+                ]
+            )
         return self._bases[view]
 
 
@@ -110,7 +142,8 @@ def basis_of(variables: Sequence[Floats]) -> Basis:
     [0, 14, 14, 15]
     """
     columns = [offered(values) for values in variables]
-    together, rows = np.concatenate(columns), len(variables[0])
+    together = np.concatenate(columns)
+    rows = len(variables[0])
     table = np.zeros((1, len(together), len(together)))
     add_cross_products(together, table[0])
     mirror(table)
@@ -119,12 +152,17 @@ def basis_of(variables: Sequence[Floats]) -> Basis:
 
 
 def offered(values: Floats) -> Floats:
-    """A number in standard units and its curves, each without what the ones before explain; shape (columns, rows)."""
+    """A number in standard units and its curves, each without what the ones before explain; shape
+    (columns, rows).
+    """
     if values.size == 0 or values.min() == values.max():
         return np.empty((0, len(values)))
     x = standardised(values)
-    hinges, steps = np.quantile(x, HINGES), np.quantile(x, STEPS)
-    functions = chain([x, x * x], (np.maximum(x - at, 0.0) ** 2 for at in hinges), (x > at for at in steps))
+    hinges = np.quantile(x, HINGES)
+    steps = np.quantile(x, STEPS)
+    functions = chain(
+        [x, x * x], (np.maximum(x - at, 0.0) ** 2 for at in hinges), (x > at for at in steps)
+    )
     kept: list[Floats] = []
     for function in functions:
         rest = np.asarray(function, np.float64) - np.mean(function)
@@ -138,11 +176,14 @@ def offered(values: Floats) -> Floats:
     return np.array(kept)
 
 
-def _ask(basis: Basis, asked: Sequence[tuple[int, int, tuple[int, ...]]]) -> tuple[Floats, NDArray[np.int64]]:
+def _ask(
+    basis: Basis, asked: Sequence[tuple[int, int, tuple[int, ...]]]
+) -> tuple[Floats, NDArray[np.int64]]:
     """The numbers and reasons of questions (x, y, given), from one call."""
     pairs = np.array([question[:2] for question in asked], dtype=np.int64).reshape(-1, 2)
     start = np.array([0, *accumulate(len(question[2]) for question in asked)], dtype=np.int64)
     given = np.array([z for question in asked for z in question[2]], dtype=np.int64)
-    numbers, reasons = np.full((len(asked), 3), np.nan), np.zeros(len(asked), dtype=np.int64)
+    numbers = np.full((len(asked), 3), np.nan)
+    reasons = np.zeros(len(asked), dtype=np.int64)
     answer_basis(basis, pairs, start, given, numbers, reasons)
     return numbers, reasons

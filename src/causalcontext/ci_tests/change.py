@@ -1,16 +1,19 @@
-"""A category against a number: does the regression of the number on the conditions differ between the categories?
+"""A category against a number: does the regression of the number on the conditions differ between
+the categories?
 
-Three questions share the level, the mean most of it: shifts of the mean (F), slopes (F) and spread (the larger p of
-Brown-Forsythe and Bartlett). A gate asks whether the number given the conditions is linear with an even spread at all.
-If it is not, a difference between categories proves nothing, and another model has to agree: a logit of the category on
-the conditions that needs the number. What was compared, and why this: docs/decisions/change-test.md.
+Three questions share the level, the mean most of it: shifts of the mean (F), slopes (F) and spread
+(the larger p of Brown-Forsythe and Bartlett). A gate asks whether the number given the conditions
+is linear with an even spread at all. If it is not, a difference between categories proves nothing,
+and another model has to agree: a logit of the category on the conditions that needs the number.
+What was compared, and why this: docs/decisions/change-test.md.
 
-Rows are looked at only where moments and shared fits leave the decision open. Where every variable touches the context,
-every set of variables is asked about, and nearly every answer is "clearly not independent". For these an upper bound of
-the p-value is enough (`kernels.rows.robust_change`): moments of the contexts, and the likelihood of a logit of the
-context on a set of columns, which all queries over these columns share. The logit is fitted to some of the rows first;
-what is clear beyond doubt there is clear in all of them. Anything that is not clear is answered on rows, as if nothing
-had been tried before.
+Rows are looked at only where moments and shared fits leave the decision open. Where every variable
+touches the context, every set of variables is asked about, and nearly every answer is "clearly not
+independent". For these an upper bound of the p-value is enough (`kernels.rows.robust_change`):
+moments of the contexts, and the likelihood of a logit of the context on a set of columns, which all
+queries over these columns share. The logit is fitted to some of the rows first; what is clear
+beyond doubt there is clear in all of them. Anything that is not clear is answered on rows, as if
+nothing had been tried before.
 """
 
 from __future__ import annotations
@@ -23,7 +26,14 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
+from causalcontext.ci_tests.rows import (
+    Comparison,
+    PreparedRows,
+    RowTest,
+    Variable,
+    standardised,
+    untestable,
+)
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, thinned
 from causalcontext.data.moments import Moments
@@ -37,7 +47,9 @@ from causalcontext.kernels.rows.robust_change import CLEAR, GATE_LEVEL, CellMome
 from causalcontext.views import CIQuery, Reason
 
 LOOK_BELOW = 0.2
-"""The gate can only raise a p-value, so above this one it is not looked at: no decision depends on it."""
+"""The gate can only raise a p-value, so above this one it is not looked at: no decision depends on
+it.
+"""
 ALWAYS = 2.0
 """A gate level above every p-value."""
 CLEAR_IN_SAMPLE = 1e-9
@@ -62,11 +74,12 @@ class ChangeTest(RowTest):
 
 @dataclass(frozen=True)
 class RobustChange(ChangeTest):
-    """Mean, slopes and spread of a number, compared between categories; right in size for heavy and skewed tails.
+    """Mean, slopes and spread of a number, compared between categories; right in size for heavy and
+    skewed tails.
 
-    `gate` is the level of the two checks that the number given the conditions is linear with an even spread; 0 trusts
-    in both. A search asks many questions and each may open the gate in vain, which costs links where the conditions
-    nearly determine the category.
+    `gate` is the level of the two checks that the number given the conditions is linear with an
+    even spread; 0 trusts in both. A search asks many questions and each may open the gate in vain,
+    which costs links where the conditions nearly determine the category.
     """
 
     name: str = "robust-change"
@@ -76,16 +89,26 @@ class RobustChange(ChangeTest):
     pair: frozenset[Kind] | None = None
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedRows:
-        """The test for this table, or for some of the rows of a long one; clear cases are told from moments."""
+        """The test for this table, or for some of the rows of a long one; clear cases are told from
+        moments.
+        """
         return PreparedChange(self, thinned(data, self.most_rows, self.seed), self.seed)
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         """F, degrees of freedom of the part that decides, and the p-value of all."""
         found = kernels.robust_change(*as_arrays(x, y, given), LOOK_BELOW, self.gate)
-        return untestable(Reason(found.reason)) if found.reason else Comparison(found.statistic, found.df, found.p)
+        return (
+            untestable(Reason(found.reason))
+            if found.reason
+            else Comparison(found.statistic, found.df, found.p)
+        )
 
 
-def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = (), gate: float = GATE_LEVEL) -> Parts:
+def change_parts(
+    x: Variable, y: Variable, given: Sequence[Variable] = (), gate: float = GATE_LEVEL
+) -> Parts:
     """What has changed: every p-value behind `RobustChange`, the gate's included.
 
     >>> generator = np.random.default_rng(0)
@@ -103,9 +126,10 @@ def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = (), gate:
 class CautiousChange(RobustChange):
     """`RobustChange` whose p-value is never smaller than that of the logit, given any conditions.
 
-    `robust-change` asks the logit only where its gate opens. Where the category is made from the conditions or from an
-    effect of the number, by sharp bins of a curve, the gate stays shut too often. Asking always keeps the level, and
-    costs power where the conditions nearly determine the category; so it is no default (docs/tests.md).
+    `robust-change` asks the logit only where its gate opens. Where the category is made from the
+    conditions or from an effect of the number, by sharp bins of a curve, the gate stays shut too
+    often. Asking always keeps the level, and costs power where the conditions nearly determine the
+    category; so it is no default (docs/tests.md).
     """
 
     name: str = "cautious-change"
@@ -116,18 +140,23 @@ class CautiousChange(RobustChange):
 class ContextChange(ChangeTest):
     """LR* on rows: the same question for Gaussian noise, with conditions of any kind.
 
-    The formula is in docs/tests.md; heavy tails inflate its size, since the variance is part of the question.
+    The formula is in docs/tests.md; heavy tails inflate its size, since the variance is part of the
+    question.
     """
 
     name: str = "context-change"
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         """LR*, its degrees of freedom and p-value."""
         statistic, df, p, reason = kernels.change_on_rows(*as_arrays(x, y, given))
         return untestable(Reason(reason)) if reason else Comparison(statistic, df, p)
 
 
-def as_arrays(x: Variable, y: Variable, given: Sequence[Variable]) -> tuple[Floats, Floats, Ints, int]:
+def as_arrays(
+    x: Variable, y: Variable, given: Sequence[Variable]
+) -> tuple[Floats, Floats, Ints, int]:
     """Columns of the conditions, the number, codes of the category and how many there are."""
     category, number = (y, x) if x.is_number else (x, y)
     codes = _ranked(category, number.values)
@@ -145,7 +174,9 @@ def _columns(condition: Variable, number: Floats) -> list[Floats]:
 
 
 def _ranked(category: Variable, number: Floats) -> Ints:
-    """Codes in ascending order of rows, then of the mean of the number: no answer depends on the names of levels."""
+    """Codes in ascending order of rows, then of the mean of the number: no answer depends on the
+    names of levels.
+    """
     codes = category.codes
     rows = np.bincount(codes, minlength=category.levels)
     mean = np.bincount(codes, weights=number, minlength=category.levels) / np.maximum(rows, 1)
@@ -155,7 +186,9 @@ def _ranked(category: Variable, number: Floats) -> Ints:
 
 
 class PreparedChange(PreparedRows):
-    """A test of a change, and what its queries share: moments, and logits of every category on sets of numbers."""
+    """A test of a change, and what its queries share: moments, and logits of every category on sets
+    of numbers.
+    """
 
     test: RobustChange
 
@@ -173,14 +206,18 @@ class PreparedChange(PreparedRows):
         if shared is None or not {number, *query.given} <= shared.places.keys():
             return None
         given = tuple(sorted(shared.places[z] for z in query.given))
-        statistic, df, p = kernels.bound_from_moments(shared.cells, np.array([*given, shared.places[number]]))
+        statistic, df, p = kernels.bound_from_moments(
+            shared.cells, np.array([*given, shared.places[number]])
+        )
         if not p <= CLEAR:
             return None
         logit = shared.bound(given, shared.places[number])
         return Comparison(statistic, df, max(p, logit)) if logit <= CLEAR else None
 
     def parts(self, query: CIQuery) -> Parts | None:
-        """Every p-value behind the answer, the logit's where the gate opens; None where a column is constant."""
+        """Every p-value behind the answer, the logit's where the gate opens; None where a column is
+        constant.
+        """
         name = self.data.names.__getitem__
         x, y = (self._variable(end, query.view) for end in sorted((query.x, query.y), key=name))
         given = [self._variable(z, query.view) for z in sorted(query.given, key=name)]
@@ -201,7 +238,8 @@ class PreparedChange(PreparedRows):
             numbers = {
                 column: variable
                 for column in sorted(self.data.system, key=self.data.names.__getitem__)
-                if self._is_number(column) and (variable := self._variable(column, view)) is not None
+                if self._is_number(column)
+                and (variable := self._variable(column, view)) is not None
             }
             self._shared[key] = SharedFits(classes, numbers, self._seed)
         return self._shared[key]
@@ -210,11 +248,14 @@ class PreparedChange(PreparedRows):
 ClassedRows = tuple[Floats, Ints]
 """Rows of the numbers, shape (numbers + 1, rows), the first of which is 1, and their classes."""
 ResidualColumn = tuple[int, Floats, float]
-"""A column whose residual takes its place: where it is, with an intercept first; its slopes; what they leave."""
+"""A column whose residual takes its place: where it is, with an intercept first; its slopes; what
+they leave.
+"""
 
 
 class SharedFits:
-    """Moments of numbers by the classes of one category, and logits of the category on sets of the numbers.
+    """Moments of numbers by the classes of one category, and logits of the category on sets of the
+    numbers.
 
     `numbers`, by column, are in the order of their names; the seed draws the rows of the sample.
     """
@@ -222,10 +263,14 @@ class SharedFits:
     def __init__(self, classes: Variable, numbers: dict[int, Variable], seed: int) -> None:
         self.places = {column: place for place, column in enumerate(numbers)}
         rows = np.bincount(classes.codes)
-        codes = np.argsort(np.argsort(rows, kind="stable"))[classes.codes]  # as for a query: the last class is largest
+        codes = np.argsort(np.argsort(rows, kind="stable"))[
+            classes.codes
+        ]  # as for a query: the last class is largest
         order = np.argsort(codes, kind="stable")
-        columns = [variable.values if variable.kind is Kind.CONTINUOUS else standardised(variable.values)
-                   for variable in numbers.values()]  # fmt: skip
+        columns = [
+            variable.values if variable.kind is Kind.CONTINUOUS else standardised(variable.values)
+            for variable in numbers.values()
+        ]
         design = np.vstack([np.ones(order.size), *columns])[:, order]
         start = np.concatenate(([0], np.cumsum(np.sort(rows))))
         parts = [design[1:, begin:end] for begin, end in pairwise(start)]
@@ -242,21 +287,27 @@ class SharedFits:
         turned: ResidualColumn | None = None
         for sample in range(len(self._samples)):
             level = CLEAR if sample == len(self._samples) - 1 else CLEAR_IN_SAMPLE
-            small, large = self._fit(sample, given), self._fit(sample, both)
-            gain, free = large[0] - small[0] - SLACK, small[1].shape[0]
+            small = self._fit(sample, given)
+            large = self._fit(sample, both)
+            gain = large[0] - small[0] - SLACK
+            free = small[1].shape[0]
             if kernels.bound_of_logit(gain, free) > level:
                 continue
             turned = turned or self._turned(both, both.index(number))
             lost = kernels.most_lost(large[1], *turned, RIDGE)
             p: float = kernels.bound_of_logit(gain - lost, free)
             if p > level:
-                p = kernels.bound_of_logit(self._fit_turned(sample, both, turned) - small[0] - SLACK, free)
+                p = kernels.bound_of_logit(
+                    self._fit_turned(sample, both, turned) - small[0] - SLACK, free
+                )
             if p <= level:
                 return p
         return 1.0
 
     def _fit(self, sample: int, members: tuple[int, ...]) -> tuple[float, Floats]:
-        """Likelihood and slopes of a set; begun where that to fewer rows, or those to fewer members, ended."""
+        """Likelihood and slopes of a set; begun where that to fewer rows, or those to fewer
+        members, ended.
+        """
         waiting = [] if (sample, members) in self._fitted else [(sample, members)]
         while waiting:
             k, some = waiting[-1]
@@ -269,13 +320,22 @@ class SharedFits:
             if (k, some) not in self._fitted:
                 design, codes = self._samples[k]
                 slopes = self._fitted[k - 1, some][1].copy() if k > 0 else self._start(some)
-                likelihood = fit_glm(LOGIT, _chosen(design, some), codes, len(slopes) + 1, slopes.reshape(-1), RIDGE,
-                                     TOLERANCE)  # fmt: skip
+                likelihood = fit_glm(
+                    LOGIT,
+                    _chosen(design, some),
+                    codes,
+                    len(slopes) + 1,
+                    slopes.reshape(-1),
+                    RIDGE,
+                    TOLERANCE,
+                )
                 self._fitted[k, some] = likelihood, slopes
         return self._fitted[sample, members]
 
     def _start(self, members: tuple[int, ...]) -> Floats:
-        """Slopes as if the last two members changed those of the others independently of each other."""
+        """Slopes as if the last two members changed those of the others independently of each
+        other.
+        """
         slopes = np.zeros((self.cells.start.size - 2, len(members) + 1))
         if members:
             slopes[:, :-1] = self._fitted[0, members[:-1]][1]
@@ -296,7 +356,8 @@ class SharedFits:
     def _fit_turned(self, sample: int, members: tuple[int, ...], turned: ResidualColumn) -> float:
         """The likelihood with a residual in place of a member, as a query on rows has it."""
         (design, codes), (at, weights, left) = self._samples[sample], turned
-        chosen, slopes = _chosen(design, members), self._fit(sample, members)[1].copy()
+        chosen = _chosen(design, members)
+        slopes = self._fit(sample, members)[1].copy()
         chosen[at] = (chosen[at] - np.einsum("a,ai->i", weights, chosen)) / left
         slopes += slopes[:, [at]] * weights
         slopes[:, at] *= left
@@ -308,34 +369,50 @@ def _chosen(design: Floats, members: tuple[int, ...]) -> Floats:
 
 
 def _products(columns: Floats) -> Floats:
-    """Of all pairs; few columns have the same digits whatever the names that order them, many are worth BLAS."""
+    """Of all pairs; few columns have the same digits whatever the names that order them, many are
+    worth BLAS.
+    """
     return columns @ columns.T if len(columns) > WIDE else np.einsum("ai,bi->ab", columns, columns)
 
 
 def change_of_moments(classes: Sequence[Moments], spread: float) -> Comparison:
-    """The answer by the moments of every class, the number's column last, and by the p-value of a change of its spread.
+    """The answer by the moments of every class, the number's column last, and by the p-value of a
+    change of its spread.
 
     The gate, which looks at rows, stays shut.
     """
     rows = np.array([own.rows[0] for own in classes])
-    means, scatter = (np.concatenate(own) for own in zip(*((own.mean, own.scatter) for own in classes), strict=True))
+    means, scatter = (
+        np.concatenate(own)
+        for own in zip(*((own.mean, own.scatter) for own in classes), strict=True)
+    )
     whole = Moments(rows, means, scatter).merged()
     scale = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / rows.sum(), 1e-300))
     standard = np.vstack([np.zeros_like(scale), (means - whole.mean) / scale])
-    cells = CellMoments(np.concatenate(([0], np.cumsum(rows))), standard, scatter / scale / scale[:, None])
+    cells = CellMoments(
+        np.concatenate(([0], np.cumsum(rows))), standard, scatter / scale / scale[:, None]
+    )
     statistic, df, p = kernels.bound_from_moments(cells, np.arange(scale.size))
-    of_spread, df_spread = kernels.combine(1.0, 1.0 if scale.size > 1 else np.nan, spread), len(rows) - 1.0
+    of_spread = kernels.combine(1.0, 1.0 if scale.size > 1 else np.nan, spread)
+    df_spread = len(rows) - 1.0
     if not of_spread < p:
         return Comparison(statistic, df, p)
-    return Comparison(float(scipy.stats.f.isf(spread, df_spread, rows.sum() - len(rows))), df_spread, of_spread)
+    return Comparison(
+        float(scipy.stats.f.isf(spread, df_spread, rows.sum() - len(rows))), df_spread, of_spread
+    )
 
 
 def _samples(every: ClassedRows, rows: Ints, seed: int) -> tuple[ClassedRows, ...]:
     """Some of the rows, equally many of every class, then more, then all of them."""
     generator = np.random.default_rng(seed)
     start = np.concatenate(([0], np.cumsum(rows)[:-1]))
-    shuffled = [begin + generator.permutation(int(size)) for begin, size in zip(start, rows, strict=True)]
-    chosen = [np.concatenate([np.sort(some[: size // rows.size]) for some in shuffled])
-              for size in SAMPLE_ROWS if 1.5 * size < rows.sum()]  # fmt: skip
+    shuffled = [
+        begin + generator.permutation(int(size)) for begin, size in zip(start, rows, strict=True)
+    ]
+    chosen = [
+        np.concatenate([np.sort(some[: size // rows.size]) for some in shuffled])
+        for size in SAMPLE_ROWS
+        if 1.5 * size < rows.sum()
+    ]
     design, codes = every
     return *((np.ascontiguousarray(design[:, some]), codes[some]) for some in chosen), every

@@ -1,4 +1,6 @@
-"""Tests of the conditional Gaussian model: numbers are Gaussian given categories, with their own slopes for each."""
+"""Tests of the conditional Gaussian model: numbers are Gaussian given categories, with their own
+slopes for each.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of, parts_of, strata_of
+from causalcontext.ci_tests.designs import (
+    FEWEST_DF,
+    added_to,
+    association,
+    base_of,
+    columns_of,
+    parts_of,
+    strata_of,
+)
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.arrays import Floats
@@ -23,7 +33,8 @@ USABLE_SHARE = 0.8
 
 @dataclass(frozen=True)
 class ConditionalGaussian(RowTest):
-    """Two numbers: partial correlations of every stratum. A number and a category: LR* between the categories.
+    """Two numbers: partial correlations of every stratum. A number and a category: LR* between the
+    categories.
 
     Two categories are compared by Wilks' lambda of their indicators, which is no part of the model.
     """
@@ -36,28 +47,41 @@ class ConditionalGaussian(RowTest):
         """Whether at least one of the two is a number."""
         return x.is_number or y.is_number
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         """The answer for one query."""
         if x.is_number != y.is_number:
             return change_between(*((y, x) if x.is_number else (x, y)), given)
         categories = [variable for variable in given if not variable.is_number]
         if x.is_number and categories:
             parts = parts_of(strata_of(categories, len(x.values)))
-            terms = stratum_terms(x, y, [variable for variable in given if variable.is_number], parts)
+            terms = stratum_terms(
+                x, y, [variable for variable in given if variable.is_number], parts
+            )
             if sum(rows for _, rows in terms) >= USABLE_SHARE * len(x.values):
                 statistic = sum(term for term, _ in terms)
-                return Comparison(statistic, float(len(terms)), float(scipy.special.chdtrc(len(terms), statistic)))
+                return Comparison(
+                    statistic, float(len(terms)), float(scipy.special.chdtrc(len(terms), statistic))
+                )
         base = base_of(given, len(x.values))
         return association(added_to(base, columns_of(x)), added_to(base, columns_of(y)), base)
 
 
-def stratum_terms(x: Variable, y: Variable, numbers: Sequence[Variable], parts: Sequence[Rows]
-                  ) -> list[tuple[float, int]]:  # fmt: skip
-    """(n - q - 3) atanh(r)² and n of strata with rows to spare, where neither variable is a function of the numbers."""
+def stratum_terms(
+    x: Variable, y: Variable, numbers: Sequence[Variable], parts: Sequence[Rows]
+) -> list[tuple[float, int]]:
+    """(n - q - 3) atanh(r)² and n of strata with rows to spare, where neither variable is a
+    function of the numbers.
+    """
     found = []
     for rows in parts:
         base = _base(numbers, rows)
-        ends = [added_to(base, columns_of(end)) for end in (_part(x, rows), _part(y, rows)) if end is not None]
+        ends = [
+            added_to(base, columns_of(end))
+            for end in (_part(x, rows), _part(y, rows))
+            if end is not None
+        ]
         spare = rows.size - base.shape[1] - 2
         if spare > 0 and sum(end.shape[1] for end in ends) == 2:
             r = np.clip(float(ends[0][:, 0] @ ends[1][:, 0]) / rows.size, -1.0 + 1e-15, 1.0 - 1e-15)
@@ -66,21 +90,29 @@ def stratum_terms(x: Variable, y: Variable, numbers: Sequence[Variable], parts: 
 
 
 def change_between(category: Variable, number: Variable, given: Sequence[Variable]) -> Comparison:
-    """LR*: whether the regression of the number on the conditions, variance included, differs between categories.
+    """LR*: whether the regression of the number on the conditions, variance included, differs
+    between categories.
 
-    The formula of `context-change`, with categorical conditions as indicators. Categories with fewer than 5 rows beyond
-    the coefficients of their own fit leave.
+    The formula of `context-change`, with categorical conditions as indicators. Categories with
+    fewer than 5 rows beyond the coefficients of their own fit leave.
     """
     if added_to(base_of(given, len(number.values)), columns_of(category)).shape[1] == 0:
         return untestable(Reason.COLLINEAR)
-    parts = [rows for rows in parts_of(category.codes) if rows.size - _base(given, rows).shape[1] >= FEWEST_DF]
+    parts = [
+        rows
+        for rows in parts_of(category.codes)
+        if rows.size - _base(given, rows).shape[1] >= FEWEST_DF
+    ]
     if len(parts) < 2:
         return untestable(Reason.FEW_CONTEXTS)
     whole = _gaussian_fit(number, given, np.concatenate(parts))
-    each = [fit for fit in (_gaussian_fit(number, given, rows) for rows in parts) if fit is not None]
+    each = [
+        fit for fit in (_gaussian_fit(number, given, rows) for rows in parts) if fit is not None
+    ]
     if whole is None or len(each) < len(parts):
         return untestable(Reason.COLLINEAR)
-    together, apart = np.array(whole), np.sum(each, axis=0)
+    together = np.array(whole)
+    apart = np.sum(each, axis=0)
     (ratio, expected), df = (together - apart)[:2], float((apart - together)[2])
     statistic = max(float(ratio * df / expected), 0.0)
     return Comparison(statistic, df, float(scipy.special.chdtrc(df, statistic)))
@@ -94,9 +126,15 @@ def _base(given: Sequence[Variable], rows: Rows) -> Floats:
     return base_of([z for z in (_part(z, rows) for z in given) if z is not None], rows.size)
 
 
-def _gaussian_fit(number: Variable, given: Sequence[Variable], rows: Rows) -> tuple[float, float, float] | None:
-    """n log(RSS / n), its mean for Gaussian noise of variance 1, and the parameters; None where nothing is left."""
-    here, base, n = _part(number, rows), _base(given, rows), rows.size
+def _gaussian_fit(
+    number: Variable, given: Sequence[Variable], rows: Rows
+) -> tuple[float, float, float] | None:
+    """n log(RSS / n), its mean for Gaussian noise of variance 1, and the parameters; None where
+    nothing is left.
+    """
+    here = _part(number, rows)
+    base = _base(given, rows)
+    n = rows.size
     if here is None:
         return None
     column = here.values - here.values.mean()

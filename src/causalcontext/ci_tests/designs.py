@@ -1,13 +1,14 @@
-"""Columns of a query as the design of a regression, reduced to full rank, and the linear association of two designs.
+"""Columns of a query as the design of a regression, reduced to full rank, and the linear
+association of two designs.
 
-Numbers enter as one column, categorical and ordered columns as indicators, counts as a condition also by their
-logarithm. What a variable adds to the conditions is an orthogonal basis of the part of its columns that the conditions
-do not explain, so that collinear columns, repeated conditions and levels that determine each other lower the rank and
-do no harm.
+Numbers enter as one column, categorical and ordered columns as indicators, counts as a condition
+also by their logarithm. What a variable adds to the conditions is an orthogonal basis of the part
+of its columns that the conditions do not explain, so that collinear columns, repeated conditions
+and levels that determine each other lower the rank and do no harm.
 
-Association is measured by Wilks' lambda and Rao's F. One formula serves several tests: Student's t of the partial
-correlation where both sets have one column, the F test of adding columns to a linear regression where one has one. It
-is symmetric, and exact in both cases for Gaussian noise.
+Association is measured by Wilks' lambda and Rao's F. One formula serves several tests: Student's t
+of the partial correlation where both sets have one column, the F test of adding columns to a linear
+regression where one has one. It is symmetric, and exact in both cases for Gaussian noise.
 """
 
 from __future__ import annotations
@@ -30,34 +31,41 @@ FEWEST_DF = 5
 
 
 def columns_of(variable: Variable) -> Floats:
-    """A number less its mean, at most 1 in size; a column of 0 and 1 less its mean for every level of other variables.
+    """A number less its mean, at most 1 in size; a column of 0 and 1 less its mean for every level
+    of other variables.
 
     Shape (rows, 1) or (rows, levels).
     """
     if variable.is_number:
         centred = variable.values - variable.values.mean()
         return np.asarray((centred / np.abs(centred).max())[:, None])
-    indicators = np.asarray(variable.values[:, None] == np.arange(variable.levels), dtype=np.float64)
+    indicators = np.asarray(
+        variable.values[:, None] == np.arange(variable.levels), dtype=np.float64
+    )
     return np.asarray(indicators - indicators.mean(axis=0))
 
 
 def base_of(given: Sequence[Variable], rows: int) -> Floats:
-    """An orthogonal basis of 1 and the conditions, whose first column is 1 and whose columns have mean square 1."""
+    """An orthogonal basis of 1 and the conditions, whose first column is 1 and whose columns have
+    mean square 1.
+    """
     one = np.ones((rows, 1))
     if not given:
         return one
     columns = []
     for variable in given:
         columns.append(columns_of(variable))
-        # effects of counts are often proportional to them, and often to their logarithm; a condition that misses its
-        # own effect leaves a dependence behind
+        # effects of counts are often proportional to them, and often to their logarithm; a
+        # condition that misses its own effect leaves a dependence behind
         if variable.kind is Kind.COUNT and variable.values.min() >= 0.0:
             columns.append(columns_of(Variable(np.log1p(variable.values), Kind.CONTINUOUS)))
     return np.hstack([one, added_to(one, np.hstack(columns))])
 
 
 def added_to(base: Floats, columns: Floats) -> Floats:
-    """An orthogonal basis of what the columns add to `base`, with mean squares 1; shape (rows, added rank)."""
+    """An orthogonal basis of what the columns add to `base`, with mean squares 1; shape (rows,
+    added rank).
+    """
     rows = len(base)
     length = np.sqrt(np.einsum("ij,ij->j", columns, columns))
     scaled = columns / np.where(length > 0.0, length, 1.0)
@@ -68,7 +76,9 @@ def added_to(base: Floats, columns: Floats) -> Floats:
 
 
 def strata_of(given: Sequence[Variable], rows: int) -> Ints:
-    """A number 0, 1, ... for every row: the combination of values that the conditions have there."""
+    """A number 0, 1, ... for every row: the combination of values that the conditions have
+    there.
+    """
     strata = np.zeros(rows, dtype=np.int64)
     for variable in given:
         own = level_numbers(variable.values)
@@ -77,7 +87,9 @@ def strata_of(given: Sequence[Variable], rows: int) -> Ints:
 
 
 def level_numbers(values: Floats | Ints) -> Ints:
-    """A number 0, 1, ... for every value, in their order; codes are counted, which is quicker than sorting them."""
+    """A number 0, 1, ... for every value, in their order; codes are counted, which is quicker than
+    sorting them.
+    """
     if values.min() >= 0 and values.max() < 10 * values.size:
         codes = values.astype(np.int64)
         if np.array_equal(codes, values):
@@ -92,10 +104,11 @@ def parts_of(strata: Ints) -> list[NDArray[np.intp]]:
 
 
 def association(x: Floats, y: Floats, base: Floats) -> Comparison:
-    """Whether x and y, bases of what two variables add to `base` (from `added_to`), are uncorrelated.
+    """Whether x and y, bases of what two variables add to `base` (from `added_to`), are
+    uncorrelated.
 
-    From shapes (rows, p), (rows, q) and (rows, rank): correlation and n - rank - 1 for p = q = 1, else Rao's F and its
-    first degrees of freedom, pq.
+    From shapes (rows, p), (rows, q) and (rows, rank): correlation and n - rank - 1 for p = q = 1,
+    else Rao's F and its first degrees of freedom, pq.
     """
     (rows, p), q, rank = x.shape, y.shape[1], base.shape[1]
     if p == 0 or q == 0:

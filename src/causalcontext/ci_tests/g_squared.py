@@ -1,7 +1,8 @@
 """G² of two categorical columns in the strata of categorical conditions.
 
-A stratum says something about dependence only if both columns repeat a value and have two there; others are left out.
-Where counts are small, x is permuted inside the strata instead of trusting the chi-squared law.
+A stratum says something about dependence only if both columns repeat a value and have two there;
+others are left out. Where counts are small, x is permuted inside the strata instead of trusting the
+chi-squared law.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class GSquared(RowTest):
         """Whether no column is a number."""
         return not any(kind.is_number for kind in (x, y, *given))
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         """The answer for one query."""
         tables = tables_of(x, y, given)
         if len(tables.x) < FEWEST_ROWS:
@@ -52,9 +55,22 @@ class GSquared(RowTest):
         observed = float(cell_sum(tables.x, tables.y, tables.bounds, zeros, logs))
         statistic = max(2.0 * (observed - tables.margins), 0.0)
         p = float(scipy.special.chdtrc(tables.df, statistic))
-        if len(tables.x) < ROWS_PER_CELL * tables.cells:  # x is permuted inside strata; margins stay as they are
-            fixed = tables.x.copy(), tables.y, tables.bounds, zeros, logs, observed - 1e-9 * (1.0 + abs(observed))
-            p = sequential_p(lambda uniforms, most: permuted_exceedances(*fixed, uniforms, most), len(tables.x), random)
+        if (
+            len(tables.x) < ROWS_PER_CELL * tables.cells
+        ):  # x is permuted inside strata; margins stay as they are
+            fixed = (
+                tables.x.copy(),
+                tables.y,
+                tables.bounds,
+                zeros,
+                logs,
+                observed - 1e-9 * (1.0 + abs(observed)),
+            )
+            p = sequential_p(
+                lambda uniforms, most: permuted_exceedances(*fixed, uniforms, most),
+                len(tables.x),
+                random,
+            )
         return Comparison(statistic, float(tables.df), p)
 
 
@@ -73,14 +89,18 @@ class StratifiedRows(NamedTuple):
 def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> StratifiedRows:
     """The tables of x and y in every stratum that says something about their dependence."""
     codes = [level_numbers(variable.values) for variable in (x, y)]
-    kept, df, cells, margins = [], 0, 0, 0.0
+    kept = []
+    df = 0
+    cells = 0
+    margins = 0.0
     for rows in parts_of(strata_of(given, len(x.values))):
         sides = [np.bincount(column[rows]) for column in codes]
         first, second = (int(np.count_nonzero(side)) for side in sides)
         if not (1 < first < rows.size and 1 < second < rows.size):
             continue
         kept.append(rows)
-        df, cells = df + (first - 1) * (second - 1), cells + first * second
+        df = df + (first - 1) * (second - 1)
+        cells = cells + first * second
         own = sum(float(scipy.special.xlogy(side, side).sum()) for side in sides)
         margins += own - float(scipy.special.xlogy(rows.size, rows.size))
     bounds = np.concatenate([[0], np.cumsum([rows.size for rows in kept])]).astype(np.int64)

@@ -1,6 +1,8 @@
-"""Linear-Gaussian tests prepared for one table: all that is kept of the rows are the cross products of every view.
+"""Linear-Gaussian tests prepared for one table: all that is kept of the rows are the cross products
+of every view.
 
-Two context variables given numbers are compared by Wilks' lambda of their indicators, on the moments of every cell.
+Two context variables given numbers are compared by Wilks' lambda of their indicators, on the
+moments of every cell.
 """
 
 from __future__ import annotations
@@ -16,14 +18,23 @@ import scipy
 from causalcontext.ci_tests.protocol import Declared, Label, Strength, grouped, no_outcomes, put
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats
-from causalcontext.kernels.levels.gaussian import FISHER, CIQueries, RowSelections, Views, answer_batch, workspace
+from causalcontext.kernels.levels.gaussian import (
+    FISHER,
+    CIQueries,
+    RowSelections,
+    Views,
+    answer_batch,
+    workspace,
+)
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 STUDENT_LABEL = Label("partial-correlation", Strength.CORRELATION)
 FISHER_LABEL = Label("fisher-z", Strength.CORRELATION)
 OTHER_LABELS = (Label("partial-correlation by context"), Label("context-change"), Label("wilks"))
-"""What two system variables given a context on all rows are tested by, a context against one of them, two contexts."""
+"""What two system variables given a context on all rows are tested by, a context against one of
+them, two contexts.
+"""
 FAIR = 1e60
 """Sums of squares between 1 / this and this are multiplied as they are."""
 _MAKING_ROOM = Lock()
@@ -43,10 +54,11 @@ class RowSelection(NamedTuple):
 
 
 class PreparedGaussian(Declared):
-    """Partial correlation for two system variables, LR* for a context against one of them, Wilks for two contexts.
+    """Partial correlation for two system variables, LR* for a context against one of them, Wilks
+    for two contexts.
 
-    `moments` are those of all columns of the table in every cell, constant at context variables; `kind` is `STUDENT` or
-    `FISHER`: how the p-value of a partial correlation is computed.
+    `moments` are those of all columns of the table in every cell, constant at context variables;
+    `kind` is `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed.
     """
 
     compiled_roles = (0, 1)
@@ -56,7 +68,9 @@ class PreparedGaussian(Declared):
         self.labels = (FISHER_LABEL if kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
         self._cells = _in_fair_units(moments)
         self._variables = moments.mean.shape[1]
-        self._place: dict[tuple[int, ...], int] = {(cell,): cell for cell in range(moments.rows.size)}
+        self._place: dict[tuple[int, ...], int] = {
+            (cell,): cell for cell in range(moments.rows.size)
+        }
         self._selections: dict[tuple[int, tuple[int, ...], tuple[int, ...], int], RowSelection] = {}
         self._merged = np.zeros((0, self._variables, self._variables))
         self._rows = moments.rows
@@ -70,7 +84,11 @@ class PreparedGaussian(Declared):
         outcomes = no_outcomes(len(queries))
         for (ends, size), chosen in grouped(queries, self._shape).items():
             asked = [queries[i] for i in chosen]
-            found = wilks(self.moments, self.contexts, asked) if ends == 2 else self._answer_group(asked, ends, size)
+            found = (
+                wilks(self.moments, self.contexts, asked)
+                if ends == 2
+                else self._answer_group(asked, ends, size)
+            )
             put(outcomes, chosen, found)
         return outcomes
 
@@ -80,23 +98,30 @@ class PreparedGaussian(Declared):
             return 0, len(query.given)
         return len(self._ends(query)), sum(z not in self.contexts.positions for z in query.given)
 
-    def selection(self, view: int, named: tuple[int, ...], ends: tuple[int, ...], conditions: int) -> RowSelection:
+    def selection(
+        self, view: int, named: tuple[int, ...], ends: tuple[int, ...], conditions: int
+    ) -> RowSelection:
         """The rows that answer about a pair, given so many variables that are no contexts.
 
-        Context variables among the conditions (`named`) divide the rows of the view into strata; those of the pair
-        (`ends`) divide every stratum into parts: those with enough rows are compared.
+        Context variables among the conditions (`named`) divide the rows of the view into strata;
+        those of the pair (`ends`) divide every stratum into parts: those with enough rows are
+        compared.
         """
         key = (view, named, ends, self.matters(conditions) if ends else 0)
         if key not in self._selections:
             views = self.contexts.parts(view, named) if named else (view,)
             strata = [(self.contexts.members(v), self._parts(v, ends, conditions)) for v in views]
             if ends:
-                strata = [(tuple(sorted(sum(parts, ()))), parts) for _, parts in strata if len(parts) > 1]
+                strata = [
+                    (tuple(sorted(sum(parts, ()))), parts) for _, parts in strata if len(parts) > 1
+                ]
             self._selections[key] = RowSelection(tuple(strata), view > 0)
         return self._selections[key]
 
     def matters(self, conditions: int) -> int:
-        """The number of conditions, or 0 where every cell has enough rows for any number of them."""
+        """The number of conditions, or 0 where every cell has enough rows for any number of
+        them.
+        """
         return 0 if self._fewest > self._variables + SPARE_ROWS else conditions
 
     def selections(self, asked: Sequence[RowSelection], change: bool) -> RowSelections:
@@ -107,7 +132,9 @@ class PreparedGaussian(Declared):
             start=np.cumsum([0, *(len(selection.strata) for selection in asked)]),
             whole=np.array([self._place[whole] for whole, _ in strata], dtype=np.int64),
             parts_start=np.cumsum([0, *(len(parts) for _, parts in strata)]),
-            parts=np.array([self._place[cells] for _, parts in strata for cells in parts], dtype=np.int64),
+            parts=np.array(
+                [self._place[cells] for _, parts in strata for cells in parts], dtype=np.int64
+            ),
             change=int(change),
             inside=np.array([selection.inside for selection in asked], dtype=np.int64),
         )
@@ -118,16 +145,24 @@ class PreparedGaussian(Declared):
         return self.selections([self.selection(0, (), (), 0)], change=False)
 
     def views(self, size: int) -> Views:
-        """What the kernels need to know about rows, for conditioning sets of up to `size` variables."""
+        """What the kernels need to know about rows, for conditioning sets of up to `size`
+        variables.
+        """
         with _MAKING_ROOM:
             if self._views is None or self._views.expected.shape[1] <= size:
-                # n (ψ((n - rank - 1) / 2) + log(2 / n)) for every view and rank; zero where n is too small
+                # n (ψ((n - rank - 1) / 2) + log(2 / n)) for every view and rank; zero where n is
+                # too small
                 n = self._rows[:, None].astype(np.float64)
                 half = (n - 1.0 - np.arange(max(size, USUAL_SIZE) + 1)) / 2.0
                 safe = half > 0.0
-                terms = n * (scipy.special.digamma(np.where(safe, half, 1.0)) + np.log(2.0 / np.maximum(n, 1.0)))
+                terms = n * (
+                    scipy.special.digamma(np.where(safe, half, 1.0))
+                    + np.log(2.0 / np.maximum(n, 1.0))
+                )
                 expected = np.where(safe, terms, 0.0)
-                self._views = Views(self._cells.scatter, self._merged, self._rows, expected, self.kind)
+                self._views = Views(
+                    self._cells.scatter, self._merged, self._rows, expected, self.kind
+                )
             return self._views
 
     def place(self, view: int) -> int:
@@ -139,7 +174,9 @@ class PreparedGaussian(Declared):
     def _ends(self, query: CIQuery) -> tuple[int, ...]:
         return tuple(end for end in (query.x, query.y) if end in self.contexts.positions)
 
-    def _parts(self, view: int, ends: Sequence[int], conditions: int) -> tuple[tuple[int, ...], ...]:
+    def _parts(
+        self, view: int, ends: Sequence[int], conditions: int
+    ) -> tuple[tuple[int, ...], ...]:
         """The parts of a view that have enough rows, as cells."""
         if not ends:
             return ()
@@ -148,7 +185,9 @@ class PreparedGaussian(Declared):
         return tuple(cells for cells in parts if self.moments.rows[list(cells)].sum() >= needed)
 
     def _answer_group(self, queries: list[CIQuery], ends: int, size: int) -> Outcomes:
-        """Queries with as many context variables in the pair, and as many conditions that are none."""
+        """Queries with as many context variables in the pair, and as many conditions that are
+        none.
+        """
         positions = self.contexts.positions
         known: dict[RowSelection, int] = {}
         selection = np.zeros(len(queries), dtype=np.int64)
@@ -159,21 +198,34 @@ class PreparedGaussian(Declared):
         selections = self.selections(list(known), ends == 1) if positions else self._all_rows
         pairs = [(query.x, query.y) for query in queries]
         if ends:  # against a context, the moments of the other one are looked at twice
-            pairs = [(y, y) if x in positions else (x, x) if y in positions else (x, y) for x, y in pairs]
+            pairs = [
+                (y, y) if x in positions else (x, x) if y in positions else (x, y) for x, y in pairs
+            ]
         first, second = np.array(pairs, dtype=np.int64).T.copy()
-        given = [[z for z in query.given if z not in positions] if positions else query.given for query in queries]
-        asked = CIQueries(selection, first, second, np.array(given, dtype=np.int64).reshape(len(queries), size))
-        numbers, facts = np.full((len(queries), 3), np.nan), np.zeros((len(queries), 3), dtype=np.int64)
+        given = [
+            [z for z in query.given if z not in positions] if positions else query.given
+            for query in queries
+        ]
+        asked = CIQueries(
+            selection, first, second, np.array(given, dtype=np.int64).reshape(len(queries), size)
+        )
+        numbers = np.full((len(queries), 3), np.nan)
+        facts = np.zeros((len(queries), 3), dtype=np.int64)
         scratch = workspace(selections, size, 1, self._variables)
         answer_batch(self.views(size), selections, asked, numbers, facts, scratch)
         for i, query in enumerate(queries if ends else ()):
             if set(self._ends(query)).intersection(self.contexts.fixed(query.view)):
-                numbers[i], facts[i, 1] = np.nan, Reason.CONSTANT
+                numbers[i] = np.nan
+                facts[i, 1] = Reason.CONSTANT
         statistic, df, p = numbers.T
-        return Outcomes(statistic, df, p, facts[:, 0], facts[:, 1].astype(np.int8), facts[:, 2].astype(np.int8))
+        return Outcomes(
+            statistic, df, p, facts[:, 0], facts[:, 1].astype(np.int8), facts[:, 2].astype(np.int8)
+        )
 
     def _make_room(self, wanted: Sequence[tuple[int, ...]]) -> None:
-        """Let the cross products hold some sets of cells; those of several threads one after the other."""
+        """Let the cross products hold some sets of cells; those of several threads one after the
+        other.
+        """
         with _MAKING_ROOM:
             fresh = [cells for cells in dict.fromkeys(wanted) if cells not in self._place]
             if not fresh:
@@ -190,7 +242,9 @@ class PreparedGaussian(Declared):
 
 
 def _in_fair_units(moments: Moments) -> Moments:
-    """The moments themselves, or copies in other units where products of their own come close to under- or overflow."""
+    """The moments themselves, or copies in other units where products of their own come close to
+    under- or overflow.
+    """
     squares = moments.squares
     if squares.max(initial=0.0) < FAIR and squares[squares > 0.0].min(initial=1.0) > 1.0 / FAIR:
         return moments
@@ -199,7 +253,9 @@ def _in_fair_units(moments: Moments) -> Moments:
 
 
 def wilks(moments: Moments, contexts: Contexts, queries: Sequence[CIQuery]) -> Outcomes:
-    """Bartlett's chi-squared for every query; context variables among the conditions divide it into strata."""
+    """Bartlett's chi-squared for every query; context variables among the conditions divide it into
+    strata.
+    """
     answers = [_answer(moments, contexts, query) for query in queries]
     statistic, df = np.array([answer[:2] for answer in answers], dtype=np.float64).reshape(-1, 2).T
     n, reason = np.array([answer[2:] for answer in answers], dtype=np.int64).reshape(-1, 2).T
@@ -214,19 +270,33 @@ def _answer(moments: Moments, contexts: Contexts, query: CIQuery) -> Answer:
         return np.nan, np.nan, 0, Reason.CONSTANT
     columns = [z for z in query.given if z not in named]
     views = contexts.parts(query.view, named) if named else (query.view,)
-    found = [_stratum(moments, contexts, contexts.members(view), (query.x, query.y), columns) for view in views]
+    found = [
+        _stratum(moments, contexts, contexts.members(view), (query.x, query.y), columns)
+        for view in views
+    ]
     tested = [answer for answer in found if not answer[3]]
     if not tested:
         return np.nan, np.nan, sum(answer[2] for answer in found), found[-1][3]
-    return sum(a[0] for a in tested), sum(a[1] for a in tested), sum(a[2] for a in tested), Reason.TESTABLE
+    return (
+        sum(a[0] for a in tested),
+        sum(a[1] for a in tested),
+        sum(a[2] for a in tested),
+        Reason.TESTABLE,
+    )
 
 
-def _stratum(moments: Moments, contexts: Contexts, cells: Sequence[int], pair: tuple[int, int],
-             columns: list[int]) -> Answer:  # fmt: skip
+def _stratum(
+    moments: Moments,
+    contexts: Contexts,
+    cells: Sequence[int],
+    pair: tuple[int, int],
+    columns: list[int],
+) -> Answer:
     """The answer on the rows of some cells."""
     n = int(moments.rows[list(cells)].sum())
     first, second = (_indicators(contexts, cells, end) for end in pair)
-    p, q = first.shape[1], second.shape[1]
+    p = first.shape[1]
+    q = second.shape[1]
     if min(p, q) == 0:
         return np.nan, np.nan, n, Reason.CONSTANT
     if n - len(columns) - 2 - p - q < SPARE_ROWS:
@@ -247,7 +317,9 @@ def _indicators(contexts: Contexts, cells: Sequence[int], end: int) -> Floats:
 
 
 def _left_over(moments: Moments, indicators: Floats, columns: list[int]) -> Floats:
-    """Correlations of indicators, which are constant inside cells, after regression on some columns."""
+    """Correlations of indicators, which are constant inside cells, after regression on some
+    columns.
+    """
     k = indicators.shape[1]
     scatter = np.zeros((len(indicators), k + len(columns), k + len(columns)))
     scatter[:, k:, k:] = moments.scatter[:, columns][:, :, columns]

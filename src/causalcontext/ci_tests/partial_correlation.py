@@ -1,8 +1,9 @@
-"""Partial correlation in four forms: by Student's t, the default for two numbers, by Fisher's z, of normal scores, and
-with a variance that does not assume equal variances.
+"""Partial correlation in four forms: by Student's t, the default for two numbers, by Fisher's z, of
+normal scores, and with a variance that does not assume equal variances.
 
-The first two see moments instead of rows: all columns are continuous, contexts as they come, and LR* answers for the
-context, where the default is `robust-change`. Fisher's z is offered to compare with other libraries.
+The first two see moments instead of rows: all columns are continuous, contexts as they come, and
+LR* answers for the context, where the default is `robust-change`. Fisher's z is offered to compare
+with other libraries.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ import numpy as np
 import scipy
 
 from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of
-from causalcontext.ci_tests.gaussian import FISHER_LABEL, OTHER_LABELS, STUDENT_LABEL, PreparedGaussian
+from causalcontext.ci_tests.gaussian import (
+    FISHER_LABEL,
+    OTHER_LABELS,
+    STUDENT_LABEL,
+    PreparedGaussian,
+)
 from causalcontext.ci_tests.protocol import Label, Needs, Strength
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
 from causalcontext.data.columns import Kind
@@ -29,7 +35,9 @@ from causalcontext.views import CIQuery, Reason
 
 @dataclass(frozen=True)
 class LinearGaussian:
-    """Partial correlation for two system variables, LR* for a context against one of them, Wilks for two contexts."""
+    """Partial correlation for two system variables, LR* for a context against one of them, Wilks
+    for two contexts.
+    """
 
     name: str
     kind: int  # `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed
@@ -42,12 +50,16 @@ class LinearGaussian:
         return (FISHER_LABEL if self.kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
-        """Whether all columns of a query are continuous, but for contexts; these may be ends if `at_context`."""
+        """Whether all columns of a query are continuous, but for contexts; these may be ends if
+        `at_context`.
+        """
         contexts = data.contexts.positions
         if not self.at_context and (query.x in contexts or query.y in contexts):
             return False
         columns = (query.x, query.y, *query.given)
-        return all(column in contexts or data.kinds[column] is Kind.CONTINUOUS for column in columns)
+        return all(
+            column in contexts or data.kinds[column] is Kind.CONTINUOUS for column in columns
+        )
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedGaussian:
         """The test for this table."""
@@ -74,8 +86,9 @@ class FisherZ(LinearGaussian):
 class GaussianRanks(RowTest):
     """The t-test of the partial correlation after a rank transform of the numbers on the rows used.
 
-    Harmless for outliers and monotone scales; it bends linear mechanisms, so that given variables may not be fully
-    removed. Categories enter by their indicators; with one among the pair the test is Rao's F of Wilks' lambda.
+    Harmless for outliers and monotone scales; it bends linear mechanisms, so that given variables
+    may not be fully removed. Categories enter by their indicators; with one among the pair the test
+    is Rao's F of Wilks' lambda.
     """
 
     name: str = "gaussian-ranks"
@@ -86,7 +99,9 @@ class GaussianRanks(RowTest):
         """Whether both are numbers."""
         return x.is_number and y.is_number
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         """The answer for one query."""
         base = base_of([scores_of(variable) for variable in given], len(x.values))
         first, second = (added_to(base, columns_of(scores_of(variable))) for variable in (x, y))
@@ -94,17 +109,24 @@ class GaussianRanks(RowTest):
 
 
 def scores_of(variable: Variable) -> Variable:
-    """A number as normal quantiles of its ranks, (rank - 1/2) / n, ties sharing a rank; other kinds as they are."""
-    return Variable(gaussian_ranks(variable.values), Kind.CONTINUOUS) if variable.is_number else variable
+    """A number as normal quantiles of its ranks, (rank - 1/2) / n, ties sharing a rank; other kinds
+    as they are.
+    """
+    return (
+        Variable(gaussian_ranks(variable.values), Kind.CONTINUOUS)
+        if variable.is_number
+        else variable
+    )
 
 
 @dataclass(frozen=True)
 class Sandwich(RowTest):
     """T = S / sqrt(V - S² / n) with S = Σ e_x e_y and V = Σ e_x² e_y² / (1 - h), by Student's t.
 
-    e are residuals on the conditions and h the leverages there. Under independence e_y² is on average (1 - h) times
-    the variance of its row, whence the division (HC2); S² / n centres the products. Both keep the size at few rows.
-    Categories enter by their indicators: products of all pairs of residual columns, and Hotelling's T².
+    e are residuals on the conditions and h the leverages there. Under independence e_y² is on
+    average (1 - h) times the variance of its row, whence the division (HC2); S² / n centres the
+    products. Both keep the size at few rows. Categories enter by their indicators: products of all
+    pairs of residual columns, and Hotelling's T².
     """
 
     name: str = "sandwich"
@@ -114,7 +136,9 @@ class Sandwich(RowTest):
         """Whether both are numbers."""
         return x.is_number and y.is_number
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         """The answer for one query."""
         base = base_of(given, len(x.values))
         first, second = (added_to(base, columns_of(variable)) for variable in (x, y))
@@ -128,8 +152,11 @@ class Sandwich(RowTest):
 
 
 def hotelling(products: Floats, leverage: Floats, df: int) -> Comparison:
-    """Whether the columns of `products` have mean 0; T and its df for one column, else F and its first df."""
-    rows, total = len(products), products.sum(axis=0)
+    """Whether the columns of `products` have mean 0; T and its df for one column, else F and its
+    first df.
+    """
+    rows = len(products)
+    total = products.sum(axis=0)
     weight = np.where(leverage < 1.0 - 1e-9, 1.0 / np.maximum(1.0 - leverage, 1e-9), 0.0)
     variance = (products * weight[:, None]).T @ products - np.outer(total, total) / rows
     values, vectors = np.linalg.eigh(variance)

@@ -1,10 +1,12 @@
 """From a table to a prepared test: one pass over the rows, and what is done about missing values.
 
-Test by test, every query uses the rows that are complete in its own columns. Queries with missing values in the same
-columns share their rows, and with them a prepared test. Rows without a context are left out of everything.
+Test by test, every query uses the rows that are complete in its own columns. Queries with missing
+values in the same columns share their rows, and with them a prepared test. Rows without a context
+are left out of everything.
 
-By a model, tests of moments see expected moments of as many rows as the information about a query is worth, so does
-what `robust-change` asks about means and slopes; other tests see completed tables, whose answers are pooled.
+By a model, tests of moments see expected moments of as many rows as the information about a query
+is worth, so does what `robust-change` asks about means and slopes; other tests see completed
+tables, whose answers are pooled.
 """
 
 from __future__ import annotations
@@ -21,14 +23,25 @@ from causalcontext.ci_tests import protocol
 from causalcontext.ci_tests.change import LOOK_BELOW, PreparedChange, change_of_moments
 from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.ci_tests.partial_correlation import LinearGaussian
-from causalcontext.ci_tests.protocol import Declared, IndependenceTest, Label, PreparedTest, Strength, prepared_test
+from causalcontext.ci_tests.protocol import (
+    Declared,
+    IndependenceTest,
+    Label,
+    PreparedTest,
+    Strength,
+    prepared_test,
+)
 from causalcontext.ci_tests.registry import PreparedComposite
 from causalcontext.ci_tests.rows import Comparison
 from causalcontext.data.checks import check_none_infinite, check_statistics
 from causalcontext.data.columns import Kind
 from causalcontext.data.completion import POOLED, Completed, complete
 from causalcontext.data.dataset import Dataset, missing_rows, some_rows, with_placeholders
-from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
+from causalcontext.data.sufficient_statistics import (
+    SufficientStatistics,
+    drop_empty_cells,
+    gather_statistics,
+)
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.views import CIQuery, Outcomes, Reason
@@ -43,13 +56,21 @@ Preparation = tuple[Dataset, SufficientStatistics, PreparedTest]
 """A checked table without empty contexts, its moments, and the test for it."""
 
 
-def prepare(data: Dataset, test: IndependenceTest, missing: str, statistics: SufficientStatistics | None = None,
-            tested: bool = True, seed: int = 0, completions: int = POOLED) -> Preparation:  # fmt: skip
-    """What a search needs to begin with, unless `check_statistics` says that the table cannot be searched.
+def prepare(
+    data: Dataset,
+    test: IndependenceTest,
+    missing: str,
+    statistics: SufficientStatistics | None = None,
+    tested: bool = True,
+    seed: int = 0,
+    completions: int = POOLED,
+) -> Preparation:
+    """What a search needs to begin with, unless `check_statistics` says that the table cannot be
+    searched.
 
-    `statistics` are those of all rows, where `data` are only some of them. With `tested` the method tests, so that an
-    error may advise to drop rows test by test. `completions` of a table whose missing cells are modelled are drawn by
-    `seed`.
+    `statistics` are those of all rows, where `data` are only some of them. With `tested` the method
+    tests, so that an error may advise to drop rows test by test. `completions` of a table whose
+    missing cells are modelled are drawn by `seed`.
     """
     gaps = missing_rows(data) if missing == "testwise" and statistics is None else {}
     statistics = gather_statistics(data, missing) if statistics is None else statistics
@@ -72,104 +93,146 @@ def _prepare_testwise(
     check_statistics(infinite, data, "listwise")
     statistics = replace(statistics, missing=observed.missing, fingerprint=observed.fingerprint)
     kept, statistics = drop_empty_cells(data, statistics)
-    columns = [kept.columns[i] if i in kept.contexts.positions else c for i, c in enumerate(filled.columns)]
+    columns = [
+        kept.columns[i] if i in kept.contexts.positions else c for i, c in enumerate(filled.columns)
+    ]
     filled = replace(kept, columns=tuple(columns))
     return kept, statistics, PreparedTestwise(test, filled, statistics, gaps)
 
 
-def _prepare_model(data: Dataset, observed: SufficientStatistics, test: IndependenceTest, seed: int, completions: int
-                   ) -> Preparation:  # fmt: skip
+def _prepare_model(
+    data: Dataset,
+    observed: SufficientStatistics,
+    test: IndependenceTest,
+    seed: int,
+    completions: int,
+) -> Preparation:
     """The same with missing values that are modelled: no row is dropped."""
     check_none_infinite(observed, data)
     completed = complete(data, seed, completions)
     first = completed.table(0)
     statistics = gather_statistics(first)
     check_statistics(statistics, first)
-    statistics = replace(statistics, moments=completed.moments, missing=observed.missing,
-                         fingerprint=observed.fingerprint)  # fmt: skip
+    statistics = replace(
+        statistics,
+        moments=completed.moments,
+        missing=observed.missing,
+        fingerprint=observed.fingerprint,
+    )
     return first, statistics, PreparedCompletions(test, completed)
 
 
 class PreparedCompletions(Declared):
     """A test of a table whose missing cells are modelled.
 
-    A test of moments answers by expected moments, with as many rows as the information is worth that is left about the
-    columns of the query. Any other test answers for every completed table, and the answers are pooled.
+    A test of moments answers by expected moments, with as many rows as the information is worth
+    that is left about the columns of the query. Any other test answers for every completed table,
+    and the answers are pooled.
     """
 
     def __init__(self, test: IndependenceTest, completed: Completed) -> None:
-        self.completed, self._test = completed, test
+        self.completed = completed
+        self._test = test
         self._first = self._prepared(completed.table(0))
         self.labels = self._first.labels
         self._place = {position: place for place, position in enumerate(completed.given.system)}
         self._by_rows: dict[tuple[int, int], PreparedGaussian] = {}
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
-        """One outcome for every query, in order; `n` says how many rows the information is worth."""
+        """One outcome for every query, in order; `n` says how many rows the information is
+        worth.
+        """
         outcomes = protocol.no_outcomes(len(queries))
         for (kind, percent, offset), chosen in protocol.grouped(queries, self._by_moments).items():
             found = self._of_moments(kind, percent).answer([queries[i] for i in chosen])
             protocol.put(outcomes, chosen, found, offset)
         others = [i for i, query in enumerate(queries) if self._by_moments(query) is None]
         changes = {i: self._change(queries[i]) for i in others}
-        for i, (answer, rows, offset) in ((i, found) for i, found in changes.items() if found is not None):
+        for i, (answer, rows, offset) in (
+            (i, found) for i, found in changes.items() if found is not None
+        ):
             statistic, df, p = (np.array([number]) for number in answer[:3])
             found = Outcomes(statistic, df, p, np.array([rows]), np.zeros(1, dtype=np.int8))
             protocol.put(outcomes, [i], found, offset)
         others = [i for i, found in changes.items() if found is None]
         if others:
             asked = [queries[i] for i in others]
-            protocol.put(outcomes, others, pooled([each.answer(asked) for each in self._each], self.labels))
+            protocol.put(
+                outcomes, others, pooled([each.answer(asked) for each in self._each], self.labels)
+            )
         return outcomes
 
     def _change(self, query: CIQuery) -> tuple[Comparison, int, int] | None:
-        """What `robust-change` says of a context and a number given numbers, by how many rows, and its first label.
+        """What `robust-change` says of a context and a number given numbers, by how many rows, and
+        its first label.
 
-        Means and slopes are compared by expected moments, with the rows that the information about the number given the
-        others is worth; spreads, and the logit if most tables open the gate, by pooled p-values. None if another test
-        answers, or there is more among the columns.
+        Means and slopes are compared by expected moments, with the rows that the information about
+        the number given the others is worth; spreads, and the logit if most tables open the gate,
+        by pooled p-values. None if another test answers, or there is more among the columns.
         """
         given, contexts = self.completed.given, self.completed.given.contexts
         ends = [end for end in (query.x, query.y) if end in contexts.positions]
         columns = [*sorted(query.given), *(end for end in (query.x, query.y) if end not in ends)]
-        if len(ends) != 1 or any(z not in self._place or given.kinds[z] is not Kind.CONTINUOUS for z in columns):
+        if len(ends) != 1 or any(
+            z not in self._place or given.kinds[z] is not Kind.CONTINUOUS for z in columns
+        ):
             return None
-        tests = [prepared.of(query) if isinstance(prepared, PreparedComposite) else prepared for prepared in self._each]
+        tests = [
+            prepared.of(query) if isinstance(prepared, PreparedComposite) else prepared
+            for prepared in self._each
+        ]
         found = [test.parts(query) for test in tests if isinstance(test, PreparedChange)]
         parts = [own for own in found if own is not None and not own.reason]
         if len(parts) < len(tests):
             return None
         places = [self._place[column] for column in columns]
-        left = self.completed.information.share(places[-1], places[-1], places[:-1], contexts.members(query.view))
+        left = self.completed.information.share(
+            places[-1], places[-1], places[:-1], contexts.members(query.view)
+        )
         moments = self.completed.moments.counted_for(left / self.completed.share)
-        classes = [moments.merged(contexts.members(part)) for part in contexts.parts(query.view, ends)]
+        classes = [
+            moments.merged(contexts.members(part)) for part in contexts.parts(query.view, ends)
+        ]
         classes = [own.of(places) for own in classes if own.rows[0] >= len(columns) + SPARE_ROWS]
         logits = np.array([[own.logit] for own in parts if not np.isnan(own.logit)])
         spreads = np.array([[own.variance, own.gaussian_variance] for own in parts])
-        answer = change_of_moments(classes, float(pooled_p(spreads, np.ones(2)).max())) if len(classes) > 1 else None
+        answer = (
+            change_of_moments(classes, float(pooled_p(spreads, np.ones(2)).max()))
+            if len(classes) > 1
+            else None
+        )
         if answer is None or not np.isfinite(answer.p):
             return None
         if answer.p < LOOK_BELOW and 2 * len(logits) > len(parts):
             answer = answer._replace(p=max(answer.p, float(pooled_p(logits, np.ones(1))[0])))
-        member = self._first.member_of(query) if isinstance(self._first, PreparedComposite) else None
+        member = (
+            self._first.member_of(query) if isinstance(self._first, PreparedComposite) else None
+        )
         return answer, sum(int(own.rows[0]) for own in classes), 0 if member is None else member[1]
 
     @cached_property
     def _each(self) -> list[PreparedTest]:
         """The test for every completed table."""
-        return [self._first, *(self._prepared(table) for table in self.completed.tables(POOLED)[1:])]
+        return [
+            self._first,
+            *(self._prepared(table) for table in self.completed.tables(POOLED)[1:]),
+        ]
 
     def _prepared(self, table: Dataset) -> PreparedTest:
         return prepared_test(self._test, table, gather_statistics(table))
 
     def _by_moments(self, query: CIQuery) -> tuple[int, int, int] | None:
-        """The kind of a test of moments, what is left of the information in percent, and the place of its labels."""
-        first, offset = self._first, 0
+        """The kind of a test of moments, what is left of the information in percent, and the place
+        of its labels.
+        """
+        first = self._first
+        offset = 0
         if isinstance(first, PreparedComposite):
             member = first.member_of(query)
             if member is None or not isinstance(member[0], LinearGaussian):
                 return None
-            kind, offset = member[0].kind, member[1]
+            kind = member[0].kind
+            offset = member[1]
         elif isinstance(first, PreparedGaussian):
             kind = first.kind
         else:
@@ -184,9 +247,14 @@ class PreparedCompletions(Declared):
 
     def _of_moments(self, kind: int, percent: int) -> PreparedGaussian:
         if (kind, percent) not in self._by_rows:
-            data, worth = self.completed.table(0), percent / 100.0 / self.completed.share
-            statistics = replace(self._statistics, moments=self.completed.moments.counted_for(worth))
-            self._by_rows[kind, percent] = PreparedGaussian(statistics.of_columns(data), data.contexts, kind)
+            data = self.completed.table(0)
+            worth = percent / 100.0 / self.completed.share
+            statistics = replace(
+                self._statistics, moments=self.completed.moments.counted_for(worth)
+            )
+            self._by_rows[kind, percent] = PreparedGaussian(
+                statistics.of_columns(data), data.contexts, kind
+            )
         return self._by_rows[kind, percent]
 
     @cached_property
@@ -195,18 +263,27 @@ class PreparedCompletions(Declared):
 
 
 def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
-    """The answers for completed tables as one: the statistic D2 of Li, Meng, Raghunathan and Rubin (1991).
+    """The answers for completed tables as one: the statistic D2 of Li, Meng, Raghunathan and Rubin
+    (1991).
 
-    Every p-value stands for a chi-squared statistic; what these differ by between the tables is what is not known.
+    Every p-value stands for a chi-squared statistic; what these differ by between the tables is
+    what is not known.
     """
     first = answers[0]
-    statistic, rows = (np.mean([getattr(one, name) for one in answers], axis=0) for name in ("statistic", "n"))
+    statistic, rows = (
+        np.mean([getattr(one, name) for one in answers], axis=0) for name in ("statistic", "n")
+    )
     reason = np.max([one.reason for one in answers], axis=0).astype(np.int8)
     label = np.zeros(len(first.p), dtype=np.int8) if first.label is None else first.label
-    ratio = np.array([not labels or labels[place].strength is Strength.RATIO for place in label], dtype=bool)
+    ratio = np.array(
+        [not labels or labels[place].strength is Strength.RATIO for place in label], dtype=bool
+    )
     # of Student's t and of F the degrees of freedom are others: these p-values stand for one
     own = np.where(np.isfinite(first.df), np.maximum(first.df, 1.0), 1.0)
-    away = np.mean([np.abs(scipy.special.chdtrc(own, np.abs(one.statistic)) - one.p) for one in answers], axis=0)
+    away = np.mean(
+        [np.abs(scipy.special.chdtrc(own, np.abs(one.statistic)) - one.p) for one in answers],
+        axis=0,
+    )
     df = np.where(ratio & (away < NEAR), own, 1.0)
     p = pooled_p(np.array([one.p for one in answers]), df)
     untestable = reason != Reason.TESTABLE
@@ -215,7 +292,9 @@ def pooled(answers: Sequence[Outcomes], labels: Sequence[Label]) -> Outcomes:
 
 
 def pooled_p(p: Floats, df: Floats) -> Floats:
-    """D2 of p-values that stand for chi-squared statistics; shapes (tables, queries) and (queries,)."""
+    """D2 of p-values that stand for chi-squared statistics; shapes (tables, queries) and
+    (queries,).
+    """
     count = len(p)
     if count == 1:
         return np.asarray(p[0])
@@ -223,26 +302,39 @@ def pooled_p(p: Floats, df: Floats) -> Floats:
     between = (1.0 + 1.0 / count) * np.var(np.sqrt(chi), axis=0, ddof=1)
     value = (chi.mean(axis=0) / df - (count + 1.0) / (count - 1.0) * between) / (1.0 + between)
     spare = df ** (-3.0 / count) * (count - 1.0) * (1.0 + 1.0 / np.maximum(between, 1e-6)) ** 2
-    return np.asarray(np.where(value > 0.0, scipy.special.fdtrc(df, spare, np.maximum(value, 0.0)), 1.0))
+    return np.asarray(
+        np.where(value > 0.0, scipy.special.fdtrc(df, spare, np.maximum(value, 0.0)), 1.0)
+    )
 
 
 class PreparedTestwise(Declared):
     """A test that is prepared anew for every set of incomplete columns that queries ask about.
 
-    `data` has a placeholder wherever a value is missing, `missing` the rows in which a column has none.
+    `data` has a placeholder wherever a value is missing, `missing` the rows in which a column has
+    none.
     """
 
-    def __init__(self, test: IndependenceTest, data: Dataset, statistics: SufficientStatistics,
-                 missing: Mapping[int, Bools]) -> None:  # fmt: skip
-        self.test, self.data, self.missing = test, data, missing
+    def __init__(
+        self,
+        test: IndependenceTest,
+        data: Dataset,
+        statistics: SufficientStatistics,
+        missing: Mapping[int, Bools],
+    ) -> None:
+        self.test = test
+        self.data = data
+        self.missing = missing
         self._prepared: OrderedDict[frozenset[int], PreparedTest] = OrderedDict()
         self._prepared[frozenset()] = everywhere = prepared_test(test, data, statistics)
         self.labels = everywhere.labels
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order; `n` says how many rows were complete."""
-        outcomes, gaps = protocol.no_outcomes(len(queries)), self.missing.keys()
-        incomplete = protocol.grouped(queries, lambda query: frozenset(gaps & {query.x, query.y, *query.given}))
+        outcomes = protocol.no_outcomes(len(queries))
+        gaps = self.missing.keys()
+        incomplete = protocol.grouped(
+            queries, lambda query: frozenset(gaps & {query.x, query.y, *query.given})
+        )
         for columns, chosen in incomplete.items():
             protocol.put(outcomes, chosen, self._of(columns).answer([queries[i] for i in chosen]))
         return outcomes

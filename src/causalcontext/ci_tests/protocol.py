@@ -1,8 +1,10 @@
-"""The seam between a search and a test: a test is prepared once for a table, then answers batches of queries.
+"""The seam between a search and a test: a test is prepared once for a table, then answers batches
+of queries.
 
-A test *declares* what it can do; nothing is found out by its name. What a prepared test declares: the names of the
-tests that may answer, with what their statistics mean (`labels`), and whether a kernel on moments answers whole levels
-for it (`gaussian`, `compiled_roles`). `Declared` is a base class with the declarations of a plain test.
+A test *declares* what it can do; nothing is found out by its name. What a prepared test declares:
+the names of the tests that may answer, with what their statistics mean (`labels`), and whether a
+kernel on moments answers whole levels for it (`gaussian`, `compiled_roles`). `Declared` is a base
+class with the declarations of a plain test.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ class PreparedTest(Protocol):
         """With how many context variables in a pair that kernel answers: none of them, one."""
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
-        """One outcome for every query, in order; never an exception for a query that cannot be run."""
+        """One outcome for every query, in order; never an exception for a query that cannot be
+        run.
+        """
 
 
 @runtime_checkable
@@ -61,7 +65,9 @@ class IndependenceTest(Protocol):
         """What the test is called in settings and logs."""
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
-        """The test for this table. `statistics` holds the moments of every cell, from one pass over the rows."""
+        """The test for this table. `statistics` holds the moments of every cell, from one pass over
+        the rows.
+        """
 
 
 class Declared:
@@ -76,20 +82,29 @@ class Plain(Declared):
     """A prepared test of one's own that has no more than a method `answer`."""
 
     def __init__(self, name: str, prepared: PreparedTest) -> None:
-        self.labels, self._prepared = (Label(name),), prepared
+        self.labels = (Label(name),)
+        self._prepared = prepared
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
-        """One outcome for every query, in order; the name of the test is all that is known about it."""
+        """One outcome for every query, in order; the name of the test is all that is known about
+        it.
+        """
         return replace(self._prepared.answer(queries), label=None)
 
 
-def prepared_test(test: IndependenceTest, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
+def prepared_test(
+    test: IndependenceTest, data: Dataset, statistics: SufficientStatistics
+) -> PreparedTest:
     """The test for a table, with every declaration that a search relies on."""
     prepared = test.prepare(data, statistics)
-    return prepared if isinstance(prepared, (Declared, PreparedTest)) else Plain(test.name, prepared)
+    return (
+        prepared if isinstance(prepared, (Declared, PreparedTest)) else Plain(test.name, prepared)
+    )
 
 
-def grouped(queries: Sequence[CIQuery], key: Callable[[CIQuery], Key | None]) -> dict[Key, list[int]]:
+def grouped(
+    queries: Sequence[CIQuery], key: Callable[[CIQuery], Key | None]
+) -> dict[Key, list[int]]:
     """The places of the queries by a key; those without one are in no group."""
     found: dict[Key, list[int]] = {}
     for place, query in enumerate(queries):
@@ -103,13 +118,20 @@ def no_outcomes(count: int) -> Outcomes:
     """Outcomes of so many queries that no test has answered."""
     statistic, df, p = np.full((3, count), np.nan)
     reason = np.full(count, Reason.NO_TEST, dtype=np.int8)
-    return Outcomes(statistic, df, p, np.zeros(count, dtype=np.int64), reason, np.zeros(count, dtype=np.int8))
+    return Outcomes(
+        statistic, df, p, np.zeros(count, dtype=np.int64), reason, np.zeros(count, dtype=np.int8)
+    )
 
 
-def put(outcomes: Outcomes, places: Sequence[int] | slice, found: Outcomes, first_label: int = 0) -> None:
+def put(
+    outcomes: Outcomes, places: Sequence[int] | slice, found: Outcomes, first_label: int = 0
+) -> None:
     """Write outcomes down at their places among others, labels counted from the first one."""
-    outcomes.statistic[places], outcomes.df[places], outcomes.p[places] = found.statistic, found.df, found.p
-    outcomes.n[places], outcomes.reason[places] = found.n, found.reason
+    outcomes.statistic[places] = found.statistic
+    outcomes.df[places] = found.df
+    outcomes.p[places] = found.p
+    outcomes.n[places] = found.n
+    outcomes.reason[places] = found.reason
     if outcomes.label is not None:
         outcomes.label[places] = first_label + (0 if found.label is None else found.label)
 
@@ -134,7 +156,8 @@ class Label(NamedTuple):
     strength: Strength = Strength.RATIO
 
     def strength_of(self, statistic: float, n: int) -> float:
-        """The correlation itself, or that of two Gaussian columns with as much information; NaN for none.
+        """The correlation itself, or that of two Gaussian columns with as much information; NaN for
+        none.
 
         >>> round(Label("context-change").strength_of(-100 * math.log(1 - 0.3**2), 100), 6)
         0.3
@@ -143,4 +166,8 @@ class Label(NamedTuple):
             return statistic
         if self.strength is Strength.INFORMATION:
             return math.sqrt(-math.expm1(-2.0 * max(statistic, 0.0)))
-        return math.nan if self.strength is Strength.NONE else math.sqrt(-math.expm1(-abs(statistic) / max(n, 1)))
+        return (
+            math.nan
+            if self.strength is Strength.NONE
+            else math.sqrt(-math.expm1(-abs(statistic) / max(n, 1)))
+        )

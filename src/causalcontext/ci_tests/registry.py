@@ -1,9 +1,11 @@
-"""The tests by name, what `auto` is made of, and which test answers a query. A new test is one file and one line here.
+"""The tests by name, what `auto` is made of, and which test answers a query. A new test is one file
+and one line here.
 
-A test is a list of members: the first one that takes columns of the kinds of a query answers it. `auto` is such a list
-(docs/tests.md has the table and reasons). A test that is asked for by name stands at the head of the list, and what it
-does not take is answered as `auto` would: a test for two numbers need not know about categories. The log says which
-test it was. The widest work is done on the processor, or on a CUDA card where there is one.
+A test is a list of members: the first one that takes columns of the kinds of a query answers it.
+`auto` is such a list (docs/tests.md has the table and reasons). A test that is asked for by name
+stands at the head of the list, and what it does not take is answered as `auto` would: a test for
+two numbers need not know about categories. The log says which test it was. The widest work is done
+on the processor, or on a CUDA card where there is one.
 """
 
 from __future__ import annotations
@@ -22,7 +24,12 @@ from causalcontext.ci_tests.cmi_knn import CmiKnn
 from causalcontext.ci_tests.conditional_gaussian import ConditionalGaussian
 from causalcontext.ci_tests.energy import EnergyDistance
 from causalcontext.ci_tests.g_squared import GSquared
-from causalcontext.ci_tests.partial_correlation import FisherZ, GaussianRanks, PartialCorrelation, Sandwich
+from causalcontext.ci_tests.partial_correlation import (
+    FisherZ,
+    GaussianRanks,
+    PartialCorrelation,
+    Sandwich,
+)
 from causalcontext.ci_tests.protocol import Declared, IndependenceTest, Label, Needs, PreparedTest
 from causalcontext.ci_tests.rcot import Rcot
 from causalcontext.ci_tests.regression_legacy import RegressionLegacy
@@ -58,7 +65,9 @@ class Member(IndependenceTest, Protocol):
 
 @dataclass(frozen=True)
 class Composite:
-    """A test made of others: the first of `members` that is made for the columns of a query answers it."""
+    """A test made of others: the first of `members` that is made for the columns of a query answers
+    it.
+    """
 
     name: str
     members: tuple[Member, ...]
@@ -75,17 +84,22 @@ class Composite:
 class PreparedComposite(Declared):
     """The members of a composite, prepared for one table when they are first needed.
 
-    Where the first member needs moments only and all columns are continuous, whole levels of pairs of system variables
-    go to its kernel.
+    Where the first member needs moments only and all columns are continuous, whole levels of pairs
+    of system variables go to its kernel.
     """
 
-    def __init__(self, members: Sequence[Member], data: Dataset, statistics: SufficientStatistics) -> None:
-        self.members, self.data, self._statistics = tuple(members), data, statistics
+    def __init__(
+        self, members: Sequence[Member], data: Dataset, statistics: SufficientStatistics
+    ) -> None:
+        self.members = tuple(members)
+        self.data = data
+        self._statistics = statistics
         self.labels = tuple(label for member in members for label in member.labels)
         self._offset = [0, *accumulate(len(member.labels) for member in members)]
         self._prepared: dict[int, PreparedTest] = {}
         if data.all_continuous and members[0].needs is Needs.MOMENTS:
-            self.gaussian, self.compiled_roles = self._prepare(0).gaussian, (0,)
+            self.gaussian = self._prepare(0).gaussian
+            self.compiled_roles = (0,)
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order, with the place of its test among `labels`."""
@@ -110,7 +124,9 @@ class PreparedComposite(Declared):
         contexts = self.data.contexts.positions
         if 0 in self.compiled_roles and query.x not in contexts and query.y not in contexts:
             return 0
-        return next((k for k, member in enumerate(self.members) if member.answers(self.data, query)), None)
+        return next(
+            (k for k, member in enumerate(self.members) if member.answers(self.data, query)), None
+        )
 
     def _prepare(self, place: int) -> PreparedTest:
         if place not in self._prepared:
@@ -133,7 +149,11 @@ def on_device(test: Any, device: str) -> Any:
 
 def _with(test: Any, field: str, value: object) -> Any:
     """The same test with another value of a field, if it is a dataclass that has the field."""
-    if not is_dataclass(test) or isinstance(test, type) or field not in {own.name for own in fields(test)}:
+    if (
+        not is_dataclass(test)
+        or isinstance(test, type)
+        or field not in {own.name for own in fields(test)}
+    ):
         return test
     return test if getattr(test, field) == value else replace(test, **{field: value})
 
@@ -159,16 +179,34 @@ def usable_device(asked: str) -> tuple[str, str]:
     return "cpu", f"device 'auto' uses the processor: {reason}"
 
 
-TESTS: dict[str, Any] = {test.name: test for test in (
-    PartialCorrelation(), FisherZ(), Sandwich(), GaussianRanks(), ChosenCurves(), RobustChange(), CautiousChange(),
-    ContextChange(), ConditionalGaussian(), Tsagris(), GSquared(), CmiKnn(), Rcot(), EnergyDistance(),
-    Composite("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())), RegressionLegacy(),
-)}  # fmt: skip
-"""The tests that can be asked for by name. `cmi-knn-mixed` is that of the paper's right-hand panel: `cmi-knn` wherever
-there are categories, the context among them."""
+TESTS: dict[str, Any] = {
+    test.name: test
+    for test in (
+        PartialCorrelation(),
+        FisherZ(),
+        Sandwich(),
+        GaussianRanks(),
+        ChosenCurves(),
+        RobustChange(),
+        CautiousChange(),
+        ContextChange(),
+        ConditionalGaussian(),
+        Tsagris(),
+        GSquared(),
+        CmiKnn(),
+        Rcot(),
+        EnergyDistance(),
+        Composite("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())),
+        RegressionLegacy(),
+    )
+}
+"""The tests that can be asked for by name. `cmi-knn-mixed` is that of the paper's right-hand panel:
+`cmi-knn` wherever there are categories, the context among them."""
 AUTO: tuple[Member, ...] = (
     PartialCorrelation(at_context=False),
-    RobustChange(pair=frozenset({Kind.CATEGORICAL, Kind.CONTINUOUS})),  # the context among the categories
+    RobustChange(
+        pair=frozenset({Kind.CATEGORICAL, Kind.CONTINUOUS})
+    ),  # the context among the categories
     GSquared(pair=frozenset({Kind.CATEGORICAL})),
     ConditionalGaussian(pair=frozenset({Kind.CONTINUOUS})),
     Tsagris(),  # whatever is left: ordered columns, counts, and categories given numbers
@@ -176,7 +214,8 @@ AUTO: tuple[Member, ...] = (
 
 
 def find_test(test: str | IndependenceTest, seed: int = 0) -> IndependenceTest:
-    """The test of that name, with `auto` for what it does not take; an object of one's own is treated alike.
+    """The test of that name, with `auto` for what it does not take; an object of one's own is
+    treated alike.
 
     >>> find_test("auto").name
     'auto'
@@ -194,8 +233,10 @@ def _named(name: str, seed: int) -> IndependenceTest:
 
 def _treated_alike(test: Any, seed: int) -> IndependenceTest:
     if isinstance(test, type) or not isinstance(test, IndependenceTest):
-        raise OptionError(f"test is {shortly(test)}, expected a name ({', '.join(TESTS)}) or an object with a name and "
-                          "a method prepare(data, statistics)")  # fmt: skip
+        raise OptionError(
+            f"test is {shortly(test)}, expected a name ({', '.join(TESTS)}) or an object with a"
+            " name and a method prepare(data, statistics)"
+        )
     if isinstance(test, Member):
         return Composite(test.name, (test, *AUTO), seed)
     return seeded(test, seed)  # type: ignore[no-any-return]

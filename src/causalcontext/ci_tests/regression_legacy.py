@@ -1,9 +1,10 @@
 """The tests behind the paper's published figures, faults included; for replication only.
 
-Two system variables: partial correlation after a Gaussian rank transform of every column on the rows that are used.
-Pairs with the context: the drop in deviance of one linear regression when one-hot columns of the context are added.
-No level is dropped there, so that k degrees of freedom are charged where k - 1 are used, and only shifts of the mean
-are seen. Where the context is a condition on all rows, it enters as shifts of the mean too.
+Two system variables: partial correlation after a Gaussian rank transform of every column on the
+rows that are used. Pairs with the context: the drop in deviance of one linear regression when
+one-hot columns of the context are added. No level is dropped there, so that k degrees of freedom
+are charged where k - 1 are used, and only shifts of the mean are seen. Where the context is a
+condition on all rows, it enters as shifts of the mean too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from causalcontext.views import CIQuery, Outcomes, Reason
 
 @dataclass(frozen=True)
 class RegressionLegacy:
-    """The published tests: wrong degrees of freedom at the context, blind to changes of slope and variance."""
+    """The published tests: wrong degrees of freedom at the context, blind to changes of slope and
+    variance.
+    """
 
     name: str = "regression-legacy"
 
@@ -36,27 +39,37 @@ class RegressionLegacy:
         """The test for this table; of its rows, those without missing values are used."""
         categorical = [data.names[i] for i in data.system if data.kinds[i] is not Kind.CONTINUOUS]
         if categorical:
-            raise NotYetError(f"regression-legacy takes continuous system variables; {categorical[0]!r} is not")
+            raise NotYetError(
+                f"regression-legacy takes continuous system variables; {categorical[0]!r} is not"
+            )
         if len(data.contexts.positions) > 1:
-            raise NotYetError("regression-legacy takes one context variable, as in the paper; pick another test")
+            raise NotYetError(
+                "regression-legacy takes one context variable, as in the paper; pick another test"
+            )
         complete = complete_rows(data)
         values = np.zeros((len(data.names), int(complete.sum())))
         for position in data.system:
-            values[position] = standardised(np.asarray(data.columns[position], dtype=np.float64)[complete])
+            values[position] = standardised(
+                np.asarray(data.columns[position], dtype=np.float64)[complete]
+            )
         return PreparedLegacy(values, data.codes[complete], len(data.contexts.cells), data.context)
 
 
 class PreparedLegacy(Declared):
-    """Cross products of the rank-transformed columns of every view, and of the raw columns for regressions.
+    """Cross products of the rank-transformed columns of every view, and of the raw columns for
+    regressions.
 
-    `values` have shape (N, rows), and that of the context, if there is one, is ignored; `codes` has the context of
-    every row.
+    `values` have shape (N, rows), and that of the context, if there is one, is ignored; `codes` has
+    the context of every row.
     """
 
     labels = (Label("regression-legacy", Strength.RATIO),)
 
-    def __init__(self, values: Floats, codes: NDArray[np.integer], levels: int, context: int | None) -> None:
-        self.context, self.levels = context, levels
+    def __init__(
+        self, values: Floats, codes: NDArray[np.integer], levels: int, context: int | None
+    ) -> None:
+        self.context = context
+        self.levels = levels
         inside = [values[:, codes == level] for level in range(levels)]
         self.rows = np.array([values.shape[1], *(part.shape[1] for part in inside)], dtype=np.int64)
         self.ranked = [_scatter(_ranked(part)) for part in (values, *inside)]
@@ -69,7 +82,9 @@ class PreparedLegacy(Declared):
         n = np.zeros(len(queries), dtype=np.int64)
         reason = np.zeros(len(queries), dtype=np.int8)
         for (form, view, size), places in grouped(queries, self._form).items():
-            given = np.array([[z for z in queries[i].given if z != self.context] for i in places], dtype=np.int64)
+            given = np.array(
+                [[z for z in queries[i].given if z != self.context] for i in places], dtype=np.int64
+            )
             pairs = np.array([queries[i][:2] for i in places], dtype=np.int64)
             answers = form(self, view, pairs, given.reshape(len(places), size))
             statistic[places], df[places], p[places], reason[places] = answers
@@ -95,20 +110,26 @@ class PreparedLegacy(Declared):
         return correlation, np.full(len(pairs), df), 2.0 * scipy.special.stdtr(df, -t), reason
 
     def _given_context(self, view: int, pairs: Ints, given: Ints) -> _Answers:
-        """The drop in deviance when one variable joins the other's conditions and the context's one-hot columns."""
+        """The drop in deviance when one variable joins the other's conditions and the context's
+        one-hot columns.
+        """
         correlation, reason = _partial_correlation(self.within, pairs, given)
         drop = -self.rows[0] * np.log1p(-(np.minimum(np.abs(correlation), 1.0 - 1e-15) ** 2))
         return drop, np.ones(len(pairs)), scipy.special.chdtrc(1, drop), reason
 
     def _regression(self, view: int, pairs: Ints, given: Ints) -> _Answers:
-        """The drop in deviance when the one-hot context joins; charged with a degree of freedom for every level."""
+        """The drop in deviance when the one-hot context joins; charged with a degree of freedom for
+        every level.
+        """
         other = pairs.sum(axis=1, keepdims=True) - self.context
         before, untestable = _residual_scatter(self.total, other, given)
         after, _ = _residual_scatter(self.within, other, given)
         rest = np.where(untestable, 1.0, before[:, 0, 0])
         drop = self.rows[0] * np.log(rest / np.maximum(after[:, 0, 0], 1e-30 * rest))
         df = np.full(len(pairs), float(self.levels))
-        drop, p = (np.where(untestable, np.nan, found) for found in (drop, scipy.special.chdtrc(df, drop)))
+        drop, p = (
+            np.where(untestable, np.nan, found) for found in (drop, scipy.special.chdtrc(df, drop))
+        )
         return drop, df, p, _why(untestable)
 
     def _constant(self, view: int, pairs: Ints, given: Ints) -> _Answers:
@@ -140,7 +161,9 @@ def _scatter(values: Floats) -> Floats:
     return np.asarray(centred @ centred.T)
 
 
-def _partial_correlation(scatter: Floats, pairs: Ints, given: Ints) -> tuple[Floats, NDArray[np.int8]]:
+def _partial_correlation(
+    scatter: Floats, pairs: Ints, given: Ints
+) -> tuple[Floats, NDArray[np.int8]]:
     """The partial correlation of every pair, NaN where the conditions explain a variable."""
     left, untestable = _residual_scatter(scatter, pairs, given)
     scale = np.sqrt(np.where(untestable, 1.0, left[:, 0, 0] * left[:, 1, 1]))
@@ -148,7 +171,8 @@ def _partial_correlation(scatter: Floats, pairs: Ints, given: Ints) -> tuple[Flo
 
 
 def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Floats, Bools]:
-    """Cross products of the residuals of `chosen` on `given`, and where one of them has nothing left.
+    """Cross products of the residuals of `chosen` on `given`, and where one of them has nothing
+    left.
 
     From shapes (queries, c) and (queries, s) to (queries, c, c) and (queries,).
     """
@@ -157,7 +181,12 @@ def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Float
     if given.shape[1]:
         across = scatter[given[:, :, None], chosen[:, None, :]]
         among = scatter[given[:, :, None], given[:, None, :]]
-        left = own - across.swapaxes(1, 2) @ np.linalg.pinv(among, rcond=COLLINEAR_BELOW, hermitian=True) @ across
+        left = (
+            own
+            - across.swapaxes(1, 2)
+            @ np.linalg.pinv(among, rcond=COLLINEAR_BELOW, hermitian=True)
+            @ across
+        )
     diagonal = np.diagonal(left, axis1=1, axis2=2)
     before = np.diagonal(own, axis1=1, axis2=2)
     empty: Bools = np.asarray((diagonal <= COLLINEAR_BELOW * before).any(axis=1))

@@ -1,12 +1,15 @@
-"""Tests that look at rows: the seam for a test of one's own, and what is done before every one of them.
+"""Tests that look at rows: the seam for a test of one's own, and what is done before every one of
+them.
 
-A test is a class with a `name` and a method `compare(x, y, given, random)`. It gets the columns of one query on the
-rows that answer it, and gives a statistic with its p-value, or the reason why there is none. Everything else is done
-here: which rows, which of their levels occur, constant columns, and a source of random numbers that depends on the
-names of the columns alone, so that neither the order of columns nor that of queries matters.
+A test is a class with a `name` and a method `compare(x, y, given, random)`. It gets the columns of
+one query on the rows that answer it, and gives a statistic with its p-value, or the reason why
+there is none. Everything else is done here: which rows, which of their levels occur, constant
+columns, and a source of random numbers that depends on the names of the columns alone, so that
+neither the order of columns nor that of queries matters.
 
-P-values by permutation or by draws from a model stop early once they are clear (Besag and Clifford 1991). Statistics of
-permutations are compared here (`permutation_p`), or counted in a kernel (`sequential_p`).
+P-values by permutation or by draws from a model stop early once they are clear (Besag and Clifford
+1991). Statistics of permutations are compared here (`permutation_p`), or counted in a kernel
+(`sequential_p`).
 """
 
 from __future__ import annotations
@@ -34,11 +37,13 @@ _NO_RANDOM = np.random.default_rng(0)
 class Variable(NamedTuple):
     """A column on the rows of a query."""
 
-    # shape (rows,): continuous numbers with mean 0 and variance 1; counts; codes 0, 1, ..., `levels` - 1 of a
-    # categorical or ordered column, every one of which occurs
+    # shape (rows,): continuous numbers with mean 0 and variance 1; counts; codes 0, 1, ...,
+    # `levels` - 1 of a categorical or ordered column, every one of which occurs
     values: Floats
     kind: Kind
-    levels: int = 0  # how many values a categorical or ordered column has on these rows; 0 for numbers
+    levels: int = (
+        0  # how many values a categorical or ordered column has on these rows; 0 for numbers
+    )
 
     @property
     def is_number(self) -> bool:
@@ -68,14 +73,16 @@ def untestable(reason: Reason) -> Comparison:
 class RowTest(ABC):
     """A test of x against y given a set, on rows; subclasses have a `name` and a method `compare`.
 
-    A subclass that draws random numbers takes them from `random`. One that is a frozen dataclass with a field `seed`
-    gets the seed of `discover`.
+    A subclass that draws random numbers takes them from `random`. One that is a frozen dataclass
+    with a field `seed` gets the seed of `discover`.
     """
 
     name: str
     seed: int = 0
     draws: ClassVar[bool] = True
-    """Whether `compare` draws random numbers; a source of them takes longer to make than a quick test to run."""
+    """Whether `compare` draws random numbers; a source of them takes longer to make than a quick
+    test to run.
+    """
     strength: ClassVar[Strength] = Strength.RATIO
     """What the statistic means as the strength of a dependence."""
     needs: ClassVar[Needs] = Needs.ROWS
@@ -94,12 +101,19 @@ class RowTest(ABC):
 
     def answers(self, data: Dataset, query: CIQuery) -> bool:
         """Whether the test is made for the columns of a query."""
-        x, y = data.kinds[query.x], data.kinds[query.y]
-        return self.pair in (None, {x, y}) and self.takes(x, y, [data.kinds[z] for z in query.given])
+        x = data.kinds[query.x]
+        y = data.kinds[query.y]
+        return self.pair in (None, {x, y}) and self.takes(
+            x, y, [data.kinds[z] for z in query.given]
+        )
 
     @abstractmethod
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
-        """The answer for one query. No column is constant; x comes before y, and conditions are in order, by name."""
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
+        """The answer for one query. No column is constant; x comes before y, and conditions are in
+        order, by name.
+        """
 
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedRows:
         """The test for this table."""
@@ -110,7 +124,8 @@ class PreparedRows(Declared):
     """A row test and the table it looks at; incomplete rows are left out."""
 
     def __init__(self, test: RowTest, data: Dataset) -> None:
-        self.test, self.data = test, data
+        self.test = test
+        self.data = data
         self.labels = test.labels
         self._complete = complete_rows(data)
         self._rows: dict[int, NDArray[np.intp]] = {}
@@ -118,11 +133,14 @@ class PreparedRows(Declared):
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order."""
-        name, answers = self.data.names.__getitem__, []
+        name = self.data.names.__getitem__
+        answers = []
         for query in queries:
             found = self._clear(query)
             if found is None:
-                x, y = (self._variable(end, query.view) for end in sorted((query.x, query.y), key=name))
+                x, y = (
+                    self._variable(end, query.view) for end in sorted((query.x, query.y), key=name)
+                )
                 given = [self._variable(z, query.view) for z in sorted(query.given, key=name)]
                 random = self._random(query) if self.test.draws else _NO_RANDOM
                 found = untestable(Reason.CONSTANT)
@@ -152,7 +170,8 @@ class PreparedRows(Declared):
     def _variable(self, column: int, view: int) -> Variable | None:
         """A column on the rows of a view; None if it is constant there."""
         if (column, view) not in self._columns:
-            rows, values = self.rows_of(view), np.asarray(self.data.columns[column])
+            rows = self.rows_of(view)
+            values = np.asarray(self.data.columns[column])
             values = values if len(rows) == len(values) else values[rows]  # all rows: no copy
             found = as_variable(np.asarray(values, np.float64), self.data.kinds[column])
             if found is not None and found.kind is Kind.CONTINUOUS:
@@ -162,19 +181,37 @@ class PreparedRows(Declared):
 
     def _random(self, query: CIQuery) -> np.random.Generator:
         names = self.data.names
-        view = [[name, str(value)] for name, value in
-                described(self.data.contexts, query.view, names, self.data.levels).items()]  # fmt: skip
-        text = json.dumps([self.test.seed, sorted((names[query.x], names[query.y])),
-                           sorted(names[z] for z in query.given), view])  # fmt: skip
-        return np.random.default_rng(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32))
+        view = [
+            [name, str(value)]
+            for name, value in described(
+                self.data.contexts, query.view, names, self.data.levels
+            ).items()
+        ]
+        text = json.dumps(
+            [
+                self.test.seed,
+                sorted((names[query.x], names[query.y])),
+                sorted(names[z] for z in query.given),
+                view,
+            ]
+        )
+        return np.random.default_rng(
+            np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32)
+        )
 
 
 def as_variable(values: Floats, kind: Kind) -> Variable | None:
-    """The values as a `Variable`, with codes of the levels that occur; None if they are constant."""
+    """The values as a `Variable`, with codes of the levels that occur; None if they are
+    constant.
+    """
     if kind.is_number:
         return None if values.size == 0 or values.min() == values.max() else Variable(values, kind)
     occurring, codes = np.unique(values, return_inverse=True)
-    return None if occurring.size < 2 else Variable(codes.astype(np.float64), kind, int(occurring.size))
+    return (
+        None
+        if occurring.size < 2
+        else Variable(codes.astype(np.float64), kind, int(occurring.size))
+    )
 
 
 def standardised(values: Floats) -> Floats:
@@ -188,36 +225,49 @@ Draw = Callable[[int, int], Floats]
 """`draw(first, count)`: the statistics of `count` permutations, from the one of that number on."""
 
 Count = Callable[[Floats, int], tuple[int, int]]
-"""`draw(uniforms, most)`, uniforms of shape (draws, rows): how many reach the observed statistic, of how many."""
-ENOUGH, DRAWS, BATCH = 20, 500, 20
-"""Of `sequential_p`: draws end when `ENOUGH` reach the observed statistic, else after `DRAWS`; `BATCH` at a time."""
+"""`draw(uniforms, most)`, uniforms of shape (draws, rows): how many reach the observed statistic,
+of how many.
+"""
+ENOUGH = 20
+DRAWS = 500
+BATCH = 20
+"""Of `sequential_p`: draws end when `ENOUGH` reach the observed statistic, else after `DRAWS`;
+`BATCH` at a time.
+"""
 
 _FEWEST_AT_ONCE = 8
 _ROUNDING = 1e-9
 
 
 def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) -> float:
-    """The share of permutations whose statistic is at least the observed one, by sequential Monte Carlo.
+    """The share of permutations whose statistic is at least the observed one, by sequential Monte
+    Carlo.
 
-    Permutations are drawn until `enough` of them reach the observed statistic; then p = enough / draws. If that does
-    not happen in `most` draws, p = (reached + 1) / (draws + 1), which is also the p-value without early stopping
-    (`enough` None). Drawing many at once changes nothing: the p-value is that of drawing one after the other.
+    Permutations are drawn until `enough` of them reach the observed statistic; then p = enough /
+    draws. If that does not happen in `most` draws, p = (reached + 1) / (draws + 1), which is also
+    the p-value without early stopping (`enough` None). Drawing many at once changes nothing: the
+    p-value is that of drawing one after the other.
 
-    Besag and Clifford (1991), "Sequential Monte Carlo p-values". Under independence both kinds of p-value are valid.
-    With enough / most > alpha, stopping early changes no decision at level alpha: a stopped p-value is above
-    alpha, and so is the one after all draws. Statistics that differ by rounding are equal.
+    Besag and Clifford (1991), "Sequential Monte Carlo p-values". Under independence both kinds of
+    p-value are valid. With enough / most > alpha, stopping early changes no decision at level
+    alpha: a stopped p-value is above alpha, and so is the one after all draws. Statistics that
+    differ by rounding are equal.
 
-    >>> permutation_p(1.0, lambda first, count: np.arange(first, first + count) % 2.0, most=100, enough=10)
+    >>> every_second = lambda first, count: np.arange(first, first + count) % 2.0
+    >>> permutation_p(1.0, every_second, most=100, enough=10)
     0.5
     """
-    threshold = observed - _ROUNDING * max(1.0, abs(observed)) if np.isfinite(observed) else observed
+    threshold = (
+        observed - _ROUNDING * max(1.0, abs(observed)) if np.isfinite(observed) else observed
+    )
     reached, drawn = 0, 0
     while drawn < most:
         wanted = most if enough is None else max(enough - reached, _FEWEST_AT_ONCE)
         hits = np.flatnonzero(draw(drawn, min(wanted, most - drawn)) >= threshold)
         if enough is not None and reached + hits.size >= enough:
             return enough / float(drawn + hits[enough - reached - 1] + 1)
-        reached, drawn = reached + hits.size, drawn + min(wanted, most - drawn)
+        reached = reached + hits.size
+        drawn = drawn + min(wanted, most - drawn)
     return (reached + 1) / (drawn + 1)
 
 
@@ -226,7 +276,9 @@ def check_permutations(permutations: int, enough: int | None) -> None:
     if permutations < 1:
         raise OptionError(f"permutations is {permutations!r}, expected at least 1")
     if enough is not None and enough < 1:
-        raise OptionError(f"enough is {enough!r}, expected at least 1, or None to draw all permutations")
+        raise OptionError(
+            f"enough is {enough!r}, expected at least 1, or None to draw all permutations"
+        )
 
 
 def sequential_p(draw: Count, rows: int, random: np.random.Generator) -> float:
@@ -234,5 +286,6 @@ def sequential_p(draw: Count, rows: int, random: np.random.Generator) -> float:
     reached = drawn = 0
     while reached < ENOUGH and drawn < DRAWS:
         more, made = draw(random.random((BATCH, rows)), ENOUGH - reached)
-        reached, drawn = reached + more, drawn + made
+        reached = reached + more
+        drawn = drawn + made
     return reached / drawn if reached >= ENOUGH else (reached + 1) / (drawn + 1)

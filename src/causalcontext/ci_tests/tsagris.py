@@ -1,4 +1,5 @@
-"""Tsagris' symmetric test for columns of any kinds: does either variable improve the regression of the other?
+"""Tsagris' symmetric test for columns of any kinds: does either variable improve the regression of
+the other?
 
 There is one regression for every kind.
 
@@ -7,14 +8,15 @@ There is one regression for every kind.
 - ordered classes: proportional odds, by the likelihood ratio;
 - counts: Poisson with a log link and an estimated dispersion, by F.
 
-Nothing is penalised. The likelihood is bounded, and separated classes only move the coefficients, not its supremum:
-where the larger model separates the classes and the smaller does not, the ratio is as large as it can be. Where the
-smaller one does already, there is no information left, and the degrees of freedom, which are ranks of the
-information, are 0: nothing can be tested.
+Nothing is penalised. The likelihood is bounded, and separated classes only move the coefficients,
+not its supremum: where the larger model separates the classes and the smaller does not, the ratio
+is as large as it can be. Where the smaller one does already, there is no information left, and the
+degrees of freedom, which are ranks of the information, are 0: nothing can be tested.
 
-The law of a likelihood ratio of classes is chi-squared only where rows are many. Where the smaller model leaves fewer
-than `ROWS_PER_COEFFICIENT` effective rows for every coefficient, classes are drawn from it instead, with the conditions
-as they are, and both models are fitted again: a parametric bootstrap.
+The law of a likelihood ratio of classes is chi-squared only where rows are many. Where the smaller
+model leaves fewer than `ROWS_PER_COEFFICIENT` effective rows for every coefficient, classes are
+drawn from it instead, with the conditions as they are, and both models are fitted again: a
+parametric bootstrap.
 """
 
 from __future__ import annotations
@@ -35,29 +37,39 @@ from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISS
 from causalcontext.views import Reason
 
 ROWS_PER_COEFFICIENT = 15
-CLEAR, INSIGNIFICANT = 1e-5, 0.25
-"""A chi-squared p-value below the first is kept from a third of these rows on, one above the second always."""
+CLEAR = 1e-5
+INSIGNIFICANT = 0.25
+"""A chi-squared p-value below the first is kept from a third of these rows on, one above the second
+always.
+"""
 FEWEST_ROWS_PER_COEFFICIENT = 2
 """Below this not even the bootstrap is run."""
-COSTLIEST_FIT, COSTLIEST_BOOTSTRAP = 5e7, 4e5
+COSTLIEST_FIT = 5e7
+COSTLIEST_BOOTSTRAP = 4e5
 """Rows times coefficients squared, up to which a fit is made, and made again for every draw."""
 NO_INFORMATION = 1e-3
-"""Information below which a direction of the coefficients is not estimable; 1 is what a single row can give."""
+"""Information below which a direction of the coefficients is not estimable; 1 is what a single row
+can give.
+"""
 CONVERGED = 1e-9
 
 
 @dataclass(frozen=True)
 class Tsagris(RowTest):
-    """x on the conditions with and without y, and y with and without x, each by the regression of its kind.
+    """x on the conditions with and without y, and y with and without x, each by the regression of
+    its kind.
 
-    Tsagris, Borboudakis, Lagani and Tsamardinos (2018): p = min(2 min(p1, p2), max(p1, p2)). Where one regression
-    cannot be run, or has no information left beside the conditions, the other answers alone.
+    Tsagris, Borboudakis, Lagani and Tsamardinos (2018): p = min(2 min(p1, p2), max(p1, p2)). Where
+    one regression cannot be run, or has no information left beside the conditions, the other
+    answers alone.
     """
 
     name: str = "tsagris"
     seed: int = 0
 
-    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+    def compare(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
         """The answer for one query."""
         base = base_of(given, len(x.values))
         from_x, from_y = (added_to(base, columns_of(variable)) for variable in (x, y))
@@ -77,7 +89,9 @@ def combined(first: Comparison, second: Comparison) -> Comparison:
 
 
 class Response(NamedTuple):
-    """What is explained: a family of `kernels.rows.likelihoods`, integers, and the number of classes (2 for counts)."""
+    """What is explained: a family of `kernels.rows.likelihoods`, integers, and the number of
+    classes (2 for counts).
+    """
 
     family: int
     values: Ints
@@ -104,23 +118,39 @@ class NestedFits(NamedTuple):
     df: int
 
 
-def regression(response: Variable, base: Floats, added: Floats, random: np.random.Generator) -> Comparison:
-    """Whether the columns `added` help to explain `response` beside the columns `base`; one row for every row."""
+def regression(
+    response: Variable, base: Floats, added: Floats, random: np.random.Generator
+) -> Comparison:
+    """Whether the columns `added` help to explain `response` beside the columns `base`; one row for
+    every row.
+    """
     if added.shape[1] == 0:
         return untestable(Reason.COLLINEAR)
     values = response.values
-    no_counts = response.kind is Kind.COUNT and (values.min() < 0.0 or (values != np.rint(values)).any())
+    no_counts = response.kind is Kind.COUNT and (
+        values.min() < 0.0 or (values != np.rint(values)).any()
+    )
     if response.kind is Kind.CONTINUOUS or no_counts:  # explained like any number
         return association(added_to(base, columns_of(response)), added, base)
     wanted = response_of(response)
-    rows, width = len(base), base.shape[1] + added.shape[1]
-    needed = {LOGIT: (wanted.classes - 1) * width, ORDINAL: wanted.classes - 2 + width}.get(wanted.family, width)
-    if rows < max(FEWEST_ROWS_PER_COEFFICIENT * needed, width + FEWEST_DF) or rows * needed**2 > COSTLIEST_FIT:
+    rows = len(base)
+    width = base.shape[1] + added.shape[1]
+    needed = {LOGIT: (wanted.classes - 1) * width, ORDINAL: wanted.classes - 2 + width}.get(
+        wanted.family, width
+    )
+    if (
+        rows < max(FEWEST_ROWS_PER_COEFFICIENT * needed, width + FEWEST_DF)
+        or rows * needed**2 > COSTLIEST_FIT
+    ):
         return untestable(Reason.FEW_ROWS)
     found = compare_fits(wanted, base, added)
     if found.df == 0:
         return untestable(Reason.COLLINEAR)
-    return _answer_counts(found) if wanted.family == POISSON else _answer_classes(found, needed, random)
+    return (
+        _answer_counts(found)
+        if wanted.family == POISSON
+        else _answer_classes(found, needed, random)
+    )
 
 
 def response_of(variable: Variable) -> Response:
@@ -132,13 +162,18 @@ def response_of(variable: Variable) -> Response:
 
 
 def compare_fits(response: Response, base: Floats, added: Floats) -> NestedFits:
-    """The regressions on `base` and on both; without information on what is added, df is 0 and so is the ratio."""
-    width, more = base.shape[1], added.shape[1]
+    """The regressions on `base` and on both; without information on what is added, df is 0 and so
+    is the ratio.
+    """
+    width = base.shape[1]
+    more = added.shape[1]
     design = np.ascontiguousarray(np.hstack([base, added]).T)
     small = _fit(response, design[:width], first_slopes(*response, width))
     start = np.concatenate([small.slopes, np.zeros(more)])
     if response.family == LOGIT:
-        start = np.hstack([small.slopes.reshape(-1, width), np.zeros((response.classes - 1, more))]).ravel()
+        start = np.hstack(
+            [small.slopes.reshape(-1, width), np.zeros((response.classes - 1, more))]
+        ).ravel()
     df = _informed(response, design, start, width)
     large = _fit(response, design, start) if df > 0 else small
     ratio = max(2.0 * (large.likelihood - small.likelihood), 0.0)
@@ -156,36 +191,55 @@ def _informed(response: Response, design: Floats, slopes: Floats, width: int) ->
     """By how much the rank of the information grows with the columns after the first `width`."""
     family, values, classes = response
     information = np.zeros((slopes.size, slopes.size))
-    call_pass(PASSES[family](), design, values, classes - 1, slopes, np.zeros(slopes.size), information)
+    call_pass(
+        PASSES[family](), design, values, classes - 1, slopes, np.zeros(slopes.size), information
+    )
     inside = np.ones(slopes.size, dtype=bool)
     if family == LOGIT:
         inside = np.tile(np.arange(len(design)) < width, classes - 1)
     else:
         inside[slopes.size - (len(design) - width) :] = False
-    every, base = (np.linalg.eigvalsh(part) for part in (information, information[np.ix_(inside, inside)]))
+    every, base = (
+        np.linalg.eigvalsh(part) for part in (information, information[np.ix_(inside, inside)])
+    )
     return int((every > NO_INFORMATION).sum() - (base > NO_INFORMATION).sum())
 
 
 def _answer_classes(found: NestedFits, needed: int, random: np.random.Generator) -> Comparison:
     """The likelihood ratio, by chi-squared or by the bootstrap.
 
-    Effective rows are those that the smaller model leaves undecided: all if classes are equally likely, none if they
-    are certain.
+    Effective rows are those that the smaller model leaves undecided: all if classes are equally
+    likely, none if they are certain.
     """
     p, (family, _, classes) = float(scipy.special.chdtrc(found.df, found.ratio)), found.response
     share = probabilities(family, found.base, classes, found.small.slopes)
     each = float((1.0 - (share**2).sum(axis=1)).sum()) * classes / (classes - 1) / needed
     clear = p > INSIGNIFICANT or (p < CLEAR and each >= ROWS_PER_COEFFICIENT / 3)
     if each < ROWS_PER_COEFFICIENT and not clear and len(share) * needed**2 <= COSTLIEST_BOOTSTRAP:
-        fixed = (PASSES[family](), found.base, found.design, np.cumsum(share, axis=1), found.small.slopes, found.start,
-                 found.ratio)  # fmt: skip
-        p = sequential_p(lambda uniforms, most: drawn_exceedances(*fixed, uniforms, most), len(share), random)
+        fixed = (
+            PASSES[family](),
+            found.base,
+            found.design,
+            np.cumsum(share, axis=1),
+            found.small.slopes,
+            found.start,
+            found.ratio,
+        )
+        p = sequential_p(
+            lambda uniforms, most: drawn_exceedances(*fixed, uniforms, most), len(share), random
+        )
     return Comparison(found.ratio, float(found.df), p)
 
 
 def _answer_counts(found: NestedFits) -> Comparison:
-    """F of the ratio in units of the dispersion: Pearson's chi-squared of the larger model, over its spare rows."""
+    """F of the ratio in units of the dispersion: Pearson's chi-squared of the larger model, over
+    its spare rows.
+    """
     mean, (width, rows) = np.exp(found.large.slopes @ found.design), found.design.shape
-    scale = float(((found.response.values - mean) ** 2 / np.maximum(mean, 1e-300)).sum()) / (rows - width)
+    scale = float(((found.response.values - mean) ** 2 / np.maximum(mean, 1e-300)).sum()) / (
+        rows - width
+    )
     statistic = found.ratio / found.df / scale if scale > 0.0 else np.inf
-    return Comparison(statistic, float(found.df), float(scipy.special.fdtrc(found.df, rows - width, statistic)))
+    return Comparison(
+        statistic, float(found.df), float(scipy.special.fdtrc(found.df, rows - width, statistic))
+    )

@@ -1,6 +1,8 @@
-"""The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest, one module each.
+"""The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest, one
+module each.
 
-What the library refuses ends with one sentence on stderr and exit code 2, Ctrl-C with exit code 130.
+What the library refuses ends with one sentence on stderr and exit code 2, Ctrl-C with exit code
+130.
 """
 
 from __future__ import annotations
@@ -37,14 +39,31 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(study_app, name="study")
-for command in (discover, contexts, stability, check, calibrate, demo, example, warmup, explain, changes, effects,
-                simulate, plot, report, export):  # fmt: skip
+for command in (
+    discover,
+    contexts,
+    stability,
+    check,
+    calibrate,
+    demo,
+    example,
+    warmup,
+    explain,
+    changes,
+    effects,
+    simulate,
+    plot,
+    report,
+    export,
+):
     app.command()(one_sentence()(command))
 app.command("app")(one_sentence()(app_command))
 
 
 @app.callback(invoke_without_command=True)
-def _options(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
     if version:
         typer.echo(f"causalcontext {__version__}")
         raise typer.Exit
@@ -61,7 +80,9 @@ def main() -> None:
             app(prog_name="causalcontext")
         finally:
             sys.stdout.flush()
-    except OSError as error:  # a full disk; files that the library reads and writes have errors of their own
+    except (
+        OSError
+    ) as error:  # a full disk; files that the library reads and writes have errors of their own
         close_stdout()
         if isinstance(error, BrokenPipeError):
             raise SystemExit(NO_READER) from None

@@ -15,16 +15,27 @@ from causalcontext.errors import OptionError, install
 def app_command(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="A .csv, .tsv (both also .gz) or .parquet file, or a project file."),
+        typer.Argument(
+            metavar="[FILE]",
+            help="A .csv, .tsv (both also .gz) or .parquet file, or a project file.",
+        ),
     ] = None,
     project: Annotated[
         Path | None,
-        typer.Option("--project", metavar="FILE", help="The file to save your work in; by default next to the table."),
+        typer.Option(
+            "--project",
+            metavar="FILE",
+            help="The file to save your work in; by default next to the table.",
+        ),
     ] = None,
-    port: Annotated[int, typer.Option(metavar="N", help="The port to listen on; by default any that is free.")] = 0,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="The port to listen on; by default any that is free.")
+    ] = 0,
     browser: Annotated[bool, typer.Option(help="Open the address in the browser.")] = True,
 ) -> None:
-    """The app in the browser, on this machine alone: look at a table, ask, say what is known, run, compare."""
+    """The app in the browser, on this machine alone: look at a table, ask, say what is known, run,
+    compare.
+    """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise OptionError(f"the app needs starlette and uvicorn: {install('app')}")
     from causalcontext.app.server import serve

@@ -1,4 +1,6 @@
-"""`causalcontext calibrate`: size and power of a test on a file, as a table, as JSON, as a picture."""
+"""`causalcontext calibrate`: size and power of a test on a file, as a table, as JSON, as a
+picture.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from causalcontext.options import made
 @inputs.with_options(CalibrationOptions, searches=False)
 def calibrate(
     data: inputs.TableArgument,
-    context: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")] = None,
+    context: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")
+    ] = None,
     given: Annotated[
         list[str] | None,
         typer.Option("--given", metavar="COLUMN", help="A column to condition on. Repeatable."),
@@ -31,27 +35,37 @@ def calibrate(
     kind: inputs.KindOption = None,
     output: inputs.JsonOption = None,
     picture: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf.")
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf."),
     ] = None,
     progress: inputs.ProgressOption = True,
     **options: Any,
 ) -> None:
-    """How often a test rejects on tables like this one: without a dependence (size), and with one (power)."""
+    """How often a test rejects on tables like this one: without a dependence (size), and with one
+    (power).
+    """
     options |= {"given": given or None, "kinds": inputs.parsed_kinds(kind)}
     check_picture_path(picture)
     inputs.check_outputs({"--json": output, "--plot": picture}, inputs=[data])
     made(CalibrationOptions, options, "calibrate")  # refused before the table is read
     try:
-        report = calibrated(inputs.read_whole(data), context, progress=progress and sys.stderr.isatty(), **options)
+        report = calibrated(
+            inputs.read_whole(data), context, progress=progress and sys.stderr.isatty(), **options
+        )
     except InterruptedSearch as stop:
         saved = _save(stop.result, output, picture)
-        say(f"interrupted: what was done so far is in {' and '.join(saved)}" if saved
-            else "interrupted: nothing is saved; --json FILE keeps what was done so far")  # fmt: skip
+        say(
+            f"interrupted: what was done so far is in {' and '.join(saved)}"
+            if saved
+            else "interrupted: nothing is saved; --json FILE keeps what was done so far"
+        )
         raise typer.Exit(INTERRUPTED) from stop
     if not is_stdout(output):
         header, *rows = shown(report.table)
         show_table(report.heading(), header, rows)
-        show_page("\n".join(["what it says", *(f"  {sentence}" for sentence in report.sentences())]))
+        show_page(
+            "\n".join(["what it says", *(f"  {sentence}" for sentence in report.sentences())])
+        )
     for file in _save(report, output, picture):
         say(f"saved to {file}")
 

@@ -6,7 +6,13 @@ from typing import Annotated, cast
 
 import typer
 
-from causalcontext.cli.inputs import JsonOption, ResultArgument, check_outputs, context_text, context_value
+from causalcontext.cli.inputs import (
+    JsonOption,
+    ResultArgument,
+    check_outputs,
+    context_text,
+    context_value,
+)
 from causalcontext.cli.pipes import is_stdout, loaded, write_json
 from causalcontext.cli.terminal import show_page, show_table
 from causalcontext.results.levels_and_spreads import KINDS
@@ -19,10 +25,14 @@ def changes(
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     output: JsonOption = None,
 ) -> None:
-    """What differs between two contexts, with effect sizes, and which differences may be claimed."""
+    """What differs between two contexts, with effect sizes, and which differences may be
+    claimed.
+    """
     check_outputs({"--json": output}, inputs=[file])
     result = loaded(file)
-    found = result.changes(context_value(result.contexts, first), context_value(result.contexts, second))
+    found = result.changes(
+        context_value(result.contexts, first), context_value(result.contexts, second)
+    )
     if output is not None:
         write_json(output, found)
     if is_stdout(output):
@@ -31,9 +41,15 @@ def changes(
         show_page(found.attrs.get("reason", f"no edge differs between {first} and {second}"))
         return
     rows = [
-        [f"{row.source} {row.mark} {row.target}" + (f": {row.kind!s}" if row.kind in KINDS else ""),
-         context_text(row.present), f"{row.effect_present:.2f}", f"{row.effect_absent:.2f}", p_text(cast(float, row.q)),
-         "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}"]
+        [
+            f"{row.source} {row.mark} {row.target}"
+            + (f": {row.kind!s}" if row.kind in KINDS else ""),
+            context_text(row.present),
+            f"{row.effect_present:.2f}",
+            f"{row.effect_absent:.2f}",
+            p_text(cast(float, row.q)),
+            "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}",
+        ]
         for row in found.itertuples()
-    ]  # fmt: skip
+    ]
     show_table("changes", ["edge", "found in", "effect there", "elsewhere", "q", "claimed"], rows)

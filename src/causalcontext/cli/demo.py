@@ -19,14 +19,19 @@ from causalcontext.methods.ahead import compile_ahead
 from causalcontext.report.text import summary
 from causalcontext.simulate.examples import soil_moisture
 
-STORY = """Daily weather over land, simulated: rain and radiation determine whether the soil is dry or wet, and the
-state of the soil determines where the rain goes. The context is an effect of the system."""
+STORY = (
+    "Daily weather over land, simulated: rain and radiation determine whether the soil is dry or "
+    "wet, and the\nstate of the soil determines where the rain goes. The context is an effect of "
+    "the system."
+)
 
 
 def demo(
     output: OutputOption = None,
     report: ReportOption = None,
-    next_steps: Annotated[bool, typer.Option("--next/--no-next", help="Print what to do next.")] = True,
+    next_steps: Annotated[
+        bool, typer.Option("--next/--no-next", help="Print what to do next.")
+    ] = True,
 ) -> None:
     """The main job on an example that ships with the library: soil that is dry or wet."""
     for file in (output, report):
@@ -41,9 +46,11 @@ def demo(
     if report is not None:
         result.report(report)
     if not is_stdout(output):
-        show_page(f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil only?\n"
-                  f"{result.explain('precipitation', 'runoff')}\n\nWhat would each context by itself (pc-m) claim?\n"
-                  f"{masked.labeled_union}")  # fmt: skip
+        show_page(
+            f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil"
+            f" only?\n{result.explain('precipitation', 'runoff')}\n\nWhat would each context by"
+            f" itself (pc-m) claim?\n{masked.labeled_union}"
+        )
     if output is not None and not is_stdout(output):
         say(f"the result is in {output}")
     if report is not None:
@@ -56,16 +63,29 @@ def next_words(output: Path | None, report: Path | None) -> str:
     """What to do after the example, line by line, as it is typed where the example was run."""
     folder = Path(sys.executable).parent
     windows = os.name == "nt"
-    activate = str(folder / "activate") if windows else f"source {shlex.quote(os.path.relpath(folder / 'activate'))}"
+    activate = (
+        str(folder / "activate")
+        if windows
+        else f"source {shlex.quote(os.path.relpath(folder / 'activate'))}"
+    )
     steps = []
     if sys.prefix != sys.base_prefix:
         steps.append((activate, "so that causalcontext and python are those of this environment"))
     if report is not None:
-        steps.append((f"open {report} in a browser", "switch contexts, click an edge, or two variables without one"))
+        steps.append(
+            (
+                f"open {report} in a browser",
+                "switch contexts, click an edge, or two variables without one",
+            )
+        )
     if output is not None and not is_stdout(output):
         asked = f"causalcontext explain {output} precipitation radiation"
         steps.append((asked, "why two variables are linked or not"))
-    steps += [("causalcontext example soil > soil.csv", "this table as a CSV file"),
-              ("causalcontext discover soil.csv --context soil --report report.html",
-               "the same with a CSV file: yours, and its column that names the context")]  # fmt: skip
+    steps += [
+        ("causalcontext example soil > soil.csv", "this table as a CSV file"),
+        (
+            "causalcontext discover soil.csv --context soil --report report.html",
+            "the same with a CSV file: yours, and its column that names the context",
+        ),
+    ]
     return "\n".join(["\nnext", *(f"  {command}\n      {why}" for command, why in steps)])

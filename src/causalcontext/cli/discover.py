@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import narwhals as nw
 import typer
 
-from causalcontext.cli.inputs import OutputOption, ProgressOption, ReportOption, opened, with_options
+from causalcontext.cli.inputs import (
+    OutputOption,
+    ProgressOption,
+    ReportOption,
+    opened,
+    with_options,
+)
 from causalcontext.cli.pipes import is_stdout, save_result
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.data.columns import Column
@@ -31,10 +37,15 @@ def discover(
     output: OutputOption = None,
     report: ReportOption = None,
     keep_rows: Annotated[
-        bool, typer.Option("--keep-rows", help="With --json: also keep the rows, so that the file answers everything.")
+        bool,
+        typer.Option(
+            "--keep-rows",
+            help="With --json: also keep the rows, so that the file answers everything.",
+        ),
     ] = False,
     diagnose: Annotated[
-        bool, typer.Option("--diagnose", help="Also print the diagnosis: how far to trust the result.")
+        bool,
+        typer.Option("--diagnose", help="Also print the diagnosis: how far to trust the result."),
     ] = False,
     progress: ProgressOption = True,
     **asked: Any,
@@ -42,7 +53,8 @@ def discover(
     """One causal graph per value of the context; without --context, one graph for all rows."""
     if keep_rows and output is None:
         raise OptionError("--keep-rows is about the file of --json, which is missing")
-    outputs, shown = {"--json": output, "--report": report}, progress and sys.stderr.isatty()
+    outputs = {"--json": output, "--report": report}
+    shown = progress and sys.stderr.isatty()
     table, read_context, chosen = opened(asked, outputs, shown)
     try:
         result = search(table, read_context, progress=shown, **chosen)
@@ -63,7 +75,9 @@ def discover(
 
 
 def _keep(result: ContextGraphs, output: Path | None, report: Path | None, rows: bool) -> None:
-    """What an interrupted search decided is saved where a file was asked for, and one sentence says so."""
+    """What an interrupted search decided is saved where a file was asked for, and one sentence says
+    so.
+    """
     if report is not None:
         write_report(result, report)
     if output is not None:
@@ -87,13 +101,18 @@ def _save(result: ContextGraphs, output: Path, rows: bool) -> None:
 def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     """What was inferred about the columns, one line for all that are alike."""
     alike: dict[tuple[str, str, str], list[str]] = {}
-    names, alone = result.names, () if result.thin is None else result.thin.untested
-    roles = {left.column: "left out" for left in result.left_out} | {name: "context" for name, _ in alone}
+    names = result.names
+    alone = () if result.thin is None else result.thin.untested
+    roles = {left.column: "left out" for left in result.left_out} | {
+        name: "context" for name, _ in alone
+    }
     result = result.searched
     roles |= {result.names[position]: "context" for position in result.cells.positions}
     kinds = dict.fromkeys(roles, "") | dict.fromkeys((name for name, _ in alone), "categorical")
     kinds |= dict(zip(result.names, result.data.kinds, strict=True))
-    names = table.data.names if isinstance(table, Scan) else tuple(str(name) for name in table.columns)
+    names = (
+        table.data.names if isinstance(table, Scan) else tuple(str(name) for name in table.columns)
+    )
     for name, dtype in zip(names, _dtypes(table), strict=True):
         role = roles.get(name, "system" if name in kinds else "time or unit")
         alike.setdefault((role, kinds.get(name, "order of rows"), dtype), []).append(name)

@@ -1,4 +1,6 @@
-"""`causalcontext effects`: what a change of X does to Y in each context, from the moments in a saved result."""
+"""`causalcontext effects`: what a change of X does to Y in each context, from the moments in a
+saved result.
+"""
 
 from __future__ import annotations
 
@@ -16,41 +18,82 @@ from causalcontext.results.words import p_text
 
 def effects(
     file: ResultArgument,
-    x: Annotated[str | None, typer.Argument(metavar="X", help="The cause; the context may be one.")] = None,
-    y: Annotated[str | None, typer.Argument(metavar="Y", help="The effect; without X and Y, all pairs.")] = None,
-    by_path: Annotated[bool, typer.Option("--by-path", help="One row for every directed path.")] = False,
-    level: Annotated[float, typer.Option(metavar="NUMBER", help="The coverage of the intervals.")] = 0.95,
+    x: Annotated[
+        str | None, typer.Argument(metavar="X", help="The cause; the context may be one.")
+    ] = None,
+    y: Annotated[
+        str | None, typer.Argument(metavar="Y", help="The effect; without X and Y, all pairs.")
+    ] = None,
+    by_path: Annotated[
+        bool, typer.Option("--by-path", help="One row for every directed path.")
+    ] = False,
+    level: Annotated[
+        float, typer.Option(metavar="NUMBER", help="The coverage of the intervals.")
+    ] = 0.95,
     reference: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="If X is a category: the level that others are compared with.")
+        str | None,
+        typer.Option(
+            metavar="LEVEL", help="If X is a category: the level that others are compared with."
+        ),
     ] = None,
     of_level: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="If Y is a category: the level whose probability is meant.")
+        str | None,
+        typer.Option(
+            metavar="LEVEL", help="If Y is a category: the level whose probability is meant."
+        ),
     ] = None,
     intervals: Annotated[
-        str, typer.Option(metavar="WORD", help='"auto", "mixture" (the graph may be wrong) or "graph" (it is right).')
+        str,
+        typer.Option(
+            metavar="WORD",
+            help='"auto", "mixture" (the graph may be wrong) or "graph" (it is right).',
+        ),
     ] = "auto",
     output: JsonOption = None,
 ) -> None:
     """What a change of X does to Y in each context, and how the contexts differ."""
     check_outputs({"--json": output}, inputs=[file])
     result = loaded(file)
-    found = result.effects(x, y, by_path=by_path, level=level, reference=reference, of_level=of_level,
-                           intervals=intervals)  # fmt: skip
+    found = result.effects(
+        x,
+        y,
+        by_path=by_path,
+        level=level,
+        reference=reference,
+        of_level=of_level,
+        intervals=intervals,
+    )
     if output is not None:
         write_json(output, found)
     if is_stdout(output):
         return
     if found.empty:
-        show_page("no variable has an effect on another one" if x is None and y is None else "there is no such path")
+        show_page(
+            "no variable has an effect on another one"
+            if x is None and y is None
+            else "there is no such path"
+        )
         return
-    header = ["path" if by_path else "effect of", "context", "effect", f"{100 * level:g} % interval", "p", "note"]
+    header = [
+        "path" if by_path else "effect of",
+        "context",
+        "effect",
+        f"{100 * level:g} % interval",
+        "p",
+        "note",
+    ]
     rows = [_shown(row, by_path) for row in found.to_dict("records")]
     show_table(f"effects ({result.context or 'no context'})", header, rows)
     if "mixture" in set(found.get("intervals", ())):
-        say("intervals average over graphs drawn by their score; --intervals graph takes the graph as given")
+        say(
+            "intervals average over graphs drawn by their score; --intervals graph takes the graph"
+            " as given"
+        )
     elif result.rows is None:
-        say("standard errors are classical, since the file holds no rows; discover --keep-rows keeps them, for "
-            "sandwich (HC3) errors")  # fmt: skip
+        say(
+            "standard errors are classical, since the file holds no rows; discover --keep-rows"
+            " keeps them, for sandwich (HC3) errors"
+        )
 
 
 def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:

@@ -12,12 +12,23 @@ from causalcontext.simulate.tables import TABLES, path
 
 
 def example(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="soil or wages; without a name, a list.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="soil or wages; without a name, a list.")
+    ] = None,
 ) -> None:
-    """A table to try things on, as CSV on standard output: causalcontext example soil > soil.csv."""
+    """A table to try things on, as CSV on standard output: causalcontext example soil >
+    soil.csv.
+    """
     if name is None:
         lines = [f"  {known}: {words}" for known, words in TABLES.items()]
-        show_page("\n".join(["tables that ship with the library", *lines,
-                             "next: causalcontext example soil > soil.csv"]))  # fmt: skip
+        show_page(
+            "\n".join(
+                [
+                    "tables that ship with the library",
+                    *lines,
+                    "next: causalcontext example soil > soil.csv",
+                ]
+            )
+        )
         return
     sys.stdout.write(path(name).read_text(encoding="utf-8"))

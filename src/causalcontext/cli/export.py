@@ -18,21 +18,34 @@ from causalcontext.interop import to_dagitty, to_dot, to_gml, to_graphml, to_tet
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
 
-FORMATS: dict[str, Callable[[Graph], str]] = {"dagitty": to_dagitty, "dot": to_dot, "gml": to_gml,
-                                              "graphml": to_graphml, "tetrad": to_tetrad}  # fmt: skip
+FORMATS: dict[str, Callable[[Graph], str]] = {
+    "dagitty": to_dagitty,
+    "dot": to_dot,
+    "gml": to_gml,
+    "graphml": to_graphml,
+    "tetrad": to_tetrad,
+}
 
 
 def export(
     file: ResultArgument,
-    to: Annotated[str, typer.Option(metavar="FORMAT", help="dagitty, dot, gml, graphml or tetrad.")] = "dot",
-    only: Annotated[str | None, typer.Option(metavar="VALUE", help="The graph of this context, not the union.")] = None,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="A file to write, not stdout.")] = None,
+    to: Annotated[
+        str, typer.Option(metavar="FORMAT", help="dagitty, dot, gml, graphml or tetrad.")
+    ] = "dot",
+    only: Annotated[
+        str | None, typer.Option(metavar="VALUE", help="The graph of this context, not the union.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file to write, not stdout.")
+    ] = None,
 ) -> None:
     """A graph of a saved result in the format of another tool."""
     check_choice("format", to, FORMATS)
     check_outputs({"--output": output}, inputs=[file])
     result = loaded(file)
-    text = FORMATS[to](result.union if only is None else result.graphs[context_value(result.contexts, only)])
+    text = FORMATS[to](
+        result.union if only is None else result.graphs[context_value(result.contexts, only)]
+    )
     if output is None:
         print_line(text)
     else:

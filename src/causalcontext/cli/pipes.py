@@ -1,4 +1,6 @@
-"""Standard input and output in place of files: `-`, `/dev/stdin`, `/dev/stdout` and pipes, as other programs do."""
+"""Standard input and output in place of files: `-`, `/dev/stdin`, `/dev/stdout` and pipes, as other
+programs do.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ HEAD = 4096
 
 
 def is_stdout(path: Path | None) -> bool:
-    """Whether a file to write is standard output, where nothing but its content may then be written."""
+    """Whether a file to write is standard output, where nothing but its content may then be
+    written.
+    """
     return path is not None and str(path) in STDOUT
 
 
@@ -58,12 +62,18 @@ def loaded(path: Path) -> ContextGraphs:
 
 
 def table_file(path: Path) -> Path:
-    """The file itself; or a file for the time of the command that holds what comes through a pipe."""
+    """The file itself; or a file for the time of the command that holds what comes through a
+    pipe.
+    """
     if not is_pipe(path):
         return path
     content = _spooled(path, "table")
-    known = next((ending for ending in (*DELIMITERS, PARQUET) if path.name.lower().endswith(ending)), None)
-    return content.rename(content.with_name(f"standard-input{known or _ending_of_content(content)}"))
+    known = next(
+        (ending for ending in (*DELIMITERS, PARQUET) if path.name.lower().endswith(ending)), None
+    )
+    return content.rename(
+        content.with_name(f"standard-input{known or _ending_of_content(content)}")
+    )
 
 
 def is_pipe(path: Path) -> bool:
@@ -92,13 +102,17 @@ def _spooled(path: Path, name: str) -> Path:
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
     if not content.stat().st_size:
-        raise FileError(f"nothing came through {'standard input' if str(path) in STDIN else path}, expected a table or "
-                        "a result")  # fmt: skip
+        raise FileError(
+            f"nothing came through {'standard input' if str(path) in STDIN else path}, expected a"
+            " table or a result"
+        )
     return content
 
 
 def _ending_of_content(file: Path) -> str:
-    """The ending that a table would have as a file: Parquet, or text with commas or tabs, gzipped or not."""
+    """The ending that a table would have as a file: Parquet, or text with commas or tabs, gzipped
+    or not.
+    """
     with file.open("rb") as content:
         head = content.read(HEAD)
     if head.startswith(b"PAR1"):

@@ -16,14 +16,22 @@ from causalcontext.errors import check_choice
 
 def plot(
     file: ResultArgument,
-    output: Annotated[Path, typer.Argument(metavar="PICTURE", help="A .png, .svg or .pdf file to write.")],
-    kind: Annotated[str, typer.Option(metavar="NAME", help="contexts, union or difference.")] = "contexts",
+    output: Annotated[
+        Path, typer.Argument(metavar="PICTURE", help="A .png, .svg or .pdf file to write.")
+    ],
+    kind: Annotated[
+        str, typer.Option(metavar="NAME", help="contexts, union or difference.")
+    ] = "contexts",
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="VALUE", help="Contexts to show, or two to compare. Repeatable."),
+        typer.Option(
+            "--only", metavar="VALUE", help="Contexts to show, or two to compare. Repeatable."
+        ),
     ] = None,
 ) -> None:
-    """A picture of a saved result: its contexts side by side, the labeled union, or two contexts compared."""
+    """A picture of a saved result: its contexts side by side, the labeled union, or two contexts
+    compared.
+    """
     import matplotlib
 
     check_choice("kind", kind, (*KINDS, *TIME_KINDS))
@@ -31,5 +39,9 @@ def plot(
     check_apart([output], [file])
     result = loaded(file)
     matplotlib.use("Agg")
-    result.plot(kind, contexts=[context_value(result.contexts, text) for text in only or ()] or None, path=output)
+    result.plot(
+        kind,
+        contexts=[context_value(result.contexts, text) for text in only or ()] or None,
+        path=output,
+    )
     say(f"saved to {output}")

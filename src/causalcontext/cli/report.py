@@ -17,13 +17,19 @@ from causalcontext.report.html import write_report
 def report(
     file: ResultArgument,
     output: Annotated[
-        Path | None, typer.Argument(metavar="PAGE", help="The .html file to write; by default beside the result.")
+        Path | None,
+        typer.Argument(
+            metavar="PAGE", help="The .html file to write; by default beside the result."
+        ),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="A title for the page.")] = None,
 ) -> None:
     """An interactive report on a saved result, in one HTML file that needs no network."""
     if output is None and is_pipe(file):
-        raise OptionError("the result comes through a pipe, so its page has no name; say which: report - page.html")
+        raise OptionError(
+            "the result comes through a pipe, so its page has no name; say which: report -"
+            " page.html"
+        )
     page = file.with_suffix(".html") if output is None else output
     check_outputs({"PAGE": page}, inputs=[file])
     write_report(loaded(file), page, title=title)

@@ -1,4 +1,6 @@
-"""`causalcontext study paper` and `causalcontext study run`: simulation studies, the paper's or one of your own."""
+"""`causalcontext study paper` and `causalcontext study run`: simulation studies, the paper's or one
+of your own.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,19 @@ from causalcontext.errors import OptionError, check_choice, install
 if TYPE_CHECKING:
     from causalcontext.study.designs import Design
 
-study_app = typer.Typer(help="Simulation studies: the paper's, or one of your own.", no_args_is_help=True)
+study_app = typer.Typer(
+    help="Simulation studies: the paper's, or one of your own.", no_args_is_help=True
+)
 
 Folder = Annotated[
-    Path, typer.Option("--out", metavar="FOLDER", help="Records, tables, figures; a study resumes there.")
+    Path,
+    typer.Option(
+        "--out", metavar="FOLDER", help="Records, tables, figures; a study resumes there."
+    ),
 ]
-Repeats = Annotated[int | None, typer.Option(metavar="N", help="Models per setting; the paper has 100.")]
+Repeats = Annotated[
+    int | None, typer.Option(metavar="N", help="Models per setting; the paper has 100.")
+]
 Jobs = Annotated[int, typer.Option(metavar="N", help="Processes; -1 for all cores.")]
 
 
@@ -33,21 +42,34 @@ Jobs = Annotated[int, typer.Option(metavar="N", help="Processes; -1 for all core
 def paper(
     out: Folder = Path("study"),
     as_published: Annotated[
-        bool, typer.Option("--as-published", help="The generator, tests and metrics behind the published figures.")
+        bool,
+        typer.Option(
+            "--as-published", help="The generator, tests and metrics behind the published figures."
+        ),
     ] = False,
-    compare: Annotated[Path | None, typer.Option(metavar="CSV", help="The published figures, to compare with.")] = None,
+    compare: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The published figures, to compare with.")
+    ] = None,
     baselines: Annotated[
-        bool, typer.Option("--baselines", help="FCI-JCI0 and CD-NOD too; needs the extra 'compare'.")
+        bool,
+        typer.Option("--baselines", help="FCI-JCI0 and CD-NOD too; needs the extra 'compare'."),
     ] = False,
     nonparametric: Annotated[
-        bool, typer.Option("--nonparametric", help="The panel with the nonparametric test too; takes longer.")
+        bool,
+        typer.Option(
+            "--nonparametric", help="The panel with the nonparametric test too; takes longer."
+        ),
     ] = False,
-    only: Annotated[list[str] | None, typer.Option(metavar="DESIGN", help="Some designs only. Repeatable.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="DESIGN", help="Some designs only. Repeatable.")
+    ] = None,
     repeats: Repeats = None,
     jobs: Jobs = -1,
     progress: ProgressOption = True,
 ) -> None:
-    """Every configuration of the paper, one table, one figure per figure of the paper, and a comparison."""
+    """Every configuration of the paper, one table, one figure per figure of the paper, and a
+    comparison.
+    """
     from causalcontext.study.designs import DEFAULT_TEST, NONPARAMETRIC, paper_designs
     from causalcontext.study.output import run_designs, write_paper_pages
     from causalcontext.study.reports import read_published
@@ -57,11 +79,20 @@ def paper(
     designs = paper_designs(as_published, baselines, slow)
     for name in only or ():
         check_choice("--only", name, designs)
-    designs = {name: _repeated(design, repeats) for name, design in designs.items() if not only or name in only}
+    designs = {
+        name: _repeated(design, repeats)
+        for name, design in designs.items()
+        if not only or name in only
+    }
     if not slow and not as_published and not only:
-        print_line(f"left out: {NONPARAMETRIC.name}, which takes longer than all the rest; --nonparametric adds it")
+        print_line(
+            f"left out: {NONPARAMETRIC.name}, which takes longer than all the rest; --nonparametric"
+            " adds it"
+        )
     if baselines and find_spec("causallearn") is None:
-        raise OptionError(f"--baselines needs causal-learn, which is not installed; {install('compare')}")
+        raise OptionError(
+            f"--baselines needs causal-learn, which is not installed; {install('compare')}"
+        )
     tables = run_designs(designs, out, jobs, progress and sys.stderr.isatty(), print_line)
     for line in write_paper_pages(out, tables, as_published, published):
         print_line(line)
@@ -99,13 +130,19 @@ def _show(tables: Mapping[str, pd.DataFrame]) -> None:
     from causalcontext.study.runner import SETTING_COLUMNS
 
     table = tables["summary"]
-    wanted = table[table["metric"].isin(["tpr", "fpr"]) & (table["samples"] == table["samples"].max())]
-    varying = [name for name in SETTING_COLUMNS if wanted.groupby("design")[name].nunique().max() > 1]
+    wanted = table[
+        table["metric"].isin(["tpr", "fpr"]) & (table["samples"] == table["samples"].max())
+    ]
+    varying = [
+        name for name in SETTING_COLUMNS if wanted.groupby("design")[name].nunique().max() > 1
+    ]
     keys = ["design", *varying, "knowledge", "graph", "method"]
     rows = []
     for cell, part in wanted.groupby(keys, sort=False):
         by_metric = part.set_index("metric")
-        values = [f"{by_metric.loc[name, 'value']:.3f} ± {by_metric.loc[name, 'bootstrap_std']:.3f}"
-                  for name in ("tpr", "fpr")]  # fmt: skip
+        values = [
+            f"{by_metric.loc[name, 'value']:.3f} ± {by_metric.loc[name, 'bootstrap_std']:.3f}"
+            for name in ("tpr", "fpr")
+        ]
         rows.append([*map(str, cell), *values, str(part["runs"].iloc[0])])
     show_table(f"n = {table['samples'].max()}", [*keys, "TPR", "FPR", "runs"], rows)

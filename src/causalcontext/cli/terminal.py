@@ -1,4 +1,6 @@
-"""Output on the terminal: pages and tables on stdout, one sentence on stderr when a command ends early."""
+"""Output on the terminal: pages and tables on stdout, one sentence on stderr when a command ends
+early.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,18 @@ from causalcontext.report.advice import on_the_command_line
 BAD_INPUT = 2
 INTERRUPTED = 130
 NO_READER = 141
-"""The exit code of programs whose reader has read enough, as `head` does: 128 and the number of the signal for it."""
+"""The exit code of programs whose reader has read enough, as `head` does: 128 and the number of the
+signal for it.
+"""
 _MOST_ROWS = 40
 _SHORT_CELL = 12
 
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """What the library refuses ends the command with one sentence and exit code 2, Ctrl-C with 130."""
+    """What the library refuses ends the command with one sentence and exit code 2, Ctrl-C with
+    130.
+    """
     try:
         yield
     except KeyboardInterrupt as error:
@@ -65,7 +71,9 @@ def print_line(text: str) -> None:
 
 
 def show_page(page: str) -> None:
-    """Paragraphs are on stdout, the first line of each in bold; lines keep their length in a pipe."""
+    """Paragraphs are on stdout, the first line of each in bold; lines keep their length in a
+    pipe.
+    """
     text = Text()
     for number, paragraph in enumerate(page.split("\n\n")):
         heading, _, rest = spoken(paragraph).partition("\n")
@@ -75,10 +83,15 @@ def show_page(page: str) -> None:
     Page().print(text, soft_wrap=True)
 
 
-def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], what: str = "rows") -> None:
+def show_table(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], what: str = "rows"
+) -> None:
     """A table is on stdout; its cells are data, so that `[bold]` in one of them shows as itself."""
     table = Table(
-        title=Text(printable(title), style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        title=Text(printable(title), style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
     )
     for place, name in enumerate(header):
         short = all(len(row[place]) <= _SHORT_CELL for row in rows)
@@ -98,4 +111,6 @@ def spoken(text: str) -> str:
 
 def printable(text: str) -> str:
     """The text with control characters spelled out: a column name must not steer the terminal."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text
+    )

@@ -11,8 +11,13 @@ from causalcontext.progress import duration
 
 def warmup() -> None:
     """Compile everything for this machine ahead, so that no search has to."""
-    done, begin = is_warm(), time.perf_counter()
+    done = is_warm()
+    begin = time.perf_counter()
     folder = warm_up()
     kept = f"kept in {folder}" if folder is not None else "not kept, since no folder can be written"
-    took = "everything is compiled already" if done else f"compiled in {duration(time.perf_counter() - begin)}"
+    took = (
+        "everything is compiled already"
+        if done
+        else f"compiled in {duration(time.perf_counter() - begin)}"
+    )
     show_page(f"{took}, {kept}")

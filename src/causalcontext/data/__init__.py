@@ -1,1 +1,3 @@
-"""Tables of any kind and size as one `Dataset`, visited once: kinds, contexts, moments, missing values, files, lags."""
+"""Tables of any kind and size as one `Dataset`, visited once: kinds, contexts, moments, missing
+values, files, lags.
+"""

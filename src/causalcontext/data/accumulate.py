@@ -1,9 +1,10 @@
 """What one pass over a stream keeps: moments, counts and hashes of all rows, and a sample of them.
 
-An `Accumulator` takes record batches one after the other, and adds up with those of other parts of the same table:
-`a.merged(b)`. What it keeps does not depend on how the rows are cut into batches and parts, as long as every part
-knows which row it begins with. Moments are added up around a number near the mean of every cell, the mean of the first
-rows that are met there, so that means far from 0 cost no digits.
+An `Accumulator` takes record batches one after the other, and adds up with those of other parts of
+the same table: `a.merged(b)`. What it keeps does not depend on how the rows are cut into batches
+and parts, as long as every part knows which row it begins with. Moments are added up around a
+number near the mean of every cell, the mean of the first rows that are met there, so that means far
+from 0 cost no digits.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from causalcontext.data.checks import MOST_CELLS, check_products
 from causalcontext.data.columns import Kind
 from causalcontext.data.frames import pa
 from causalcontext.data.indicators import Indicator
-from causalcontext.data.moments import Moments, block_moments, blocks_for, both_triangles, no_totals, without_blocks
+from causalcontext.data.moments import (
+    Moments,
+    block_moments,
+    blocks_for,
+    both_triangles,
+    no_totals,
+    without_blocks,
+)
 from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.streams import StreamLevels, dictionary_of_batch, note_order
 from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
@@ -37,17 +45,30 @@ _FEW = 256
 class Accumulator:
     """What is known about a table after some of its rows.
 
-    `system` are the columns that hold numbers or levels, `contexts` those that name the context; `sample` rows are
-    kept; `made` says how the contexts are made that are no columns.
+    `system` are the columns that hold numbers or levels, `contexts` those that name the context;
+    `sample` rows are kept; `made` says how the contexts are made that are no columns.
     """
 
-    def __init__(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int,
-                 levels: tuple[StreamLevels, ...] = (), made: tuple[Indicator, ...] = ()) -> None:  # fmt: skip
-        self.system, self.contexts = system, contexts
-        copied = (replace(one, numbers=dict(one.numbers), neighbours=set(one.neighbours)) for one in levels)
-        self.levels, self.made = {one.name: one for one in copied}, made
+    def __init__(
+        self,
+        system: tuple[str, ...],
+        contexts: tuple[str, ...],
+        sample: int,
+        levels: tuple[StreamLevels, ...] = (),
+        made: tuple[Indicator, ...] = (),
+    ) -> None:
+        self.system = system
+        self.contexts = contexts
+        copied = (
+            replace(one, numbers=dict(one.numbers), neighbours=set(one.neighbours))
+            for one in levels
+        )
+        self.levels = {one.name: one for one in copied}
+        self.made = made
         self.neighbours: dict[str, set[tuple[Any, Any]]] = {name: set() for name in contexts}
-        self.rows, self.missing_context, self.context_digest = 0, 0, 0
+        self.rows = 0
+        self.missing_context = 0
+        self.context_digest = 0
         self.cells: dict[tuple[Any, ...], int] = {} if contexts else {(): 0}
         self.sample = RowSample(sample, len(system))
         self.indicators: dict[tuple[str, Any], int] = {}
@@ -55,48 +76,67 @@ class Accumulator:
         self._totals = no_totals(len(self.cells) * self._blocks, len(system))
         self._words = np.empty(0, dtype=np.uint64)
         self._workspace: ScanWorkspace | None = None
-        self._first, self._places = 0, np.array([-1], dtype=np.int32)
+        self._first = 0
+        self._places = np.array([-1], dtype=np.int32)
 
     @property
     def totals(self) -> ScanTotals:
         """What all rows say, the cells in the order of `cells`."""
-        # After the system columns come `indicators`: 1 in the rows that have a level of an ordered column, else 0.
+        # After the system columns come `indicators`: 1 in the rows that have a level of an ordered
+        # column, else 0.
         return without_blocks(self._totals, self._blocks)
 
     @property
     def block_moments(self) -> tuple[Moments, ...]:
-        """The moments of every block, its cells in the order of `cells`; none where these would take too much room."""
+        """The moments of every block, its cells in the order of `cells`; none where these would
+        take too much room.
+        """
         return block_moments(self._totals, self._blocks)
 
     def numbers_in(self, batch: pa.RecordBatch, name: str) -> Floats:
-        """A column of a batch as numbers, NaN where there is no value: what it holds, or the numbers of its levels."""
+        """A column of a batch as numbers, NaN where there is no value: what it holds, or the
+        numbers of its levels.
+        """
         column = batch.column(batch.schema.get_field_index(name))
         if name not in self.levels:
             return numbers_of(column)
         if pa.types.is_null(column.type):
             return self.levels[name].numbered(np.full(len(column), -1), [])
         codes, _, cells = _coded(column)
-        return self.levels[name].numbered(codes, [cell[0] for cell in cells], dictionary_of_batch(batch, name))
+        return self.levels[name].numbered(
+            codes, [cell[0] for cell in cells], dictionary_of_batch(batch, name)
+        )
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
         for one in self.made:
             steps = one.codes(numbers_of(batch.column(batch.schema.get_field_index(one.column))))
-            coded = pa.DictionaryArray.from_arrays(pa.array(steps, mask=steps < 0), pa.array(one.levels))
+            coded = pa.DictionaryArray.from_arrays(
+                pa.array(steps, mask=steps < 0), pa.array(one.levels)
+            )
             batch = batch.append_column(one.name, coded)
         for name, neighbours in self.neighbours.items():
             note_order(neighbours, dictionary_of_batch(batch, name))
         codes = self.codes_of(batch)
         numbers = {name: self.numbers_in(batch, name) for name in self.levels}
         made = self._indicators(numbers) if self.levels else []
-        held = BatchColumns(batch, self.system, numbers, made)  # the kernels below see no more than addresses
+        held = BatchColumns(
+            batch, self.system, numbers, made
+        )  # the kernels below see no more than addresses
         chosen, hashes = self.sample.choose(first_row, codes.size)
-        drawn = DrawnRows(hashes, first_row + chosen, codes[chosen], np.empty((held.addresses.size, chosen.size)))
-        cells, room = len(self._totals.n) // self._blocks, self._workspace
+        drawn = DrawnRows(
+            hashes, first_row + chosen, codes[chosen], np.empty((held.addresses.size, chosen.size))
+        )
+        cells = len(self._totals.n) // self._blocks
+        room = self._workspace
         if room is None or len(room.usable) < codes.size or room.starts.size != cells + 1:
             self._workspace = room = workspace_for(codes.size, cells, held.addresses.size)
-        add_rows(held.addresses, codes, first_row, self._blocks, self._totals, room, chosen, drawn.values)
-        self.sample.keep(drawn._replace(values=drawn.values[: len(self.system)]) if self.indicators else drawn)
+        add_rows(
+            held.addresses, codes, first_row, self._blocks, self._totals, room, chosen, drawn.values
+        )
+        self.sample.keep(
+            drawn._replace(values=drawn.values[: len(self.system)]) if self.indicators else drawn
+        )
         self.rows += batch.num_rows
         if self.contexts:
             if self._words.size != len(self.cells) + 1:
@@ -108,28 +148,49 @@ class Accumulator:
 
     def merged(self, other: Accumulator) -> Accumulator:
         """What is known about both parts of a table; neither is changed."""
-        both = Accumulator(self.system, self.contexts, self.sample.most, tuple(self.levels.values()), self.made)
+        both = Accumulator(
+            self.system, self.contexts, self.sample.most, tuple(self.levels.values()), self.made
+        )
         for name, levels in other.levels.items():
             both.levels[name].add(levels.numbers)
             both.levels[name].neighbours |= levels.neighbours
-        both.neighbours = {name: own | other.neighbours[name] for name, own in self.neighbours.items()}
+        both.neighbours = {
+            name: own | other.neighbours[name] for name, own in self.neighbours.items()
+        }
         both.indicators = dict(self.indicators)
         both._note_indicators()
         both.cells = dict(self.cells)
-        place = np.array([both.cells.setdefault(cell, len(both.cells)) for cell in other.cells] + [-1], dtype=np.int32)
+        place = np.array(
+            [both.cells.setdefault(cell, len(both.cells)) for cell in other.cells] + [-1],
+            dtype=np.int32,
+        )
         both._blocks = min(self._blocks, other._blocks, blocks_for(len(both.cells), both._width))
-        mine = self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks, both.indicators)
+        mine = self._placed(
+            np.arange(len(self.cells)), len(both.cells), both._blocks, both.indicators
+        )
         theirs = other._placed(place[:-1], len(both.cells), both._blocks, both.indicators)
         # around the centres of the first where it has rows; moments by Chan, Golub and LeVeque
         centre = np.where((mine.n > 0)[:, None], mine.centre, theirs.centre)
         with np.errstate(over="ignore", invalid="ignore"):
             moments = Moments(mine.n, mine.mean, mine.scatter)
             moments += Moments(theirs.n, (theirs.centre - centre) + theirs.mean, theirs.scatter)
-        sums = {key: getattr(mine, key) + getattr(theirs, key) for key in ("lost", "missing", "infinite", "digests")}
-        low, high = np.minimum(mine.low, theirs.low), np.maximum(mine.high, theirs.high)
-        both._totals = ScanTotals(n=moments.rows, centre=centre, mean=moments.mean, low=low, high=high,
-                                  scatter=moments.scatter, **sums)  # fmt: skip
-        both.rows, both.missing_context = self.rows + other.rows, self.missing_context + other.missing_context
+        sums = {
+            key: getattr(mine, key) + getattr(theirs, key)
+            for key in ("lost", "missing", "infinite", "digests")
+        }
+        low = np.minimum(mine.low, theirs.low)
+        high = np.maximum(mine.high, theirs.high)
+        both._totals = ScanTotals(
+            n=moments.rows,
+            centre=centre,
+            mean=moments.mean,
+            low=low,
+            high=high,
+            scatter=moments.scatter,
+            **sums,
+        )
+        both.rows = self.rows + other.rows
+        both.missing_context = self.missing_context + other.missing_context
         both.context_digest = (self.context_digest + other.context_digest) % 2**64
         both.sample = self.sample.merged(other.sample, place)
         return both
@@ -137,13 +198,24 @@ class Accumulator:
     def packed(self) -> bytes:
         """Everything in it as bytes, to be sent to another process; `unpacked` reads them."""
         drawn = self.sample.drawn()
-        head = {"system": self.system, "contexts": self.contexts, "most": self.sample.most, "bound": self.sample.bound,
-                "cells": list(self.cells), "rows": self.rows, "missing_context": self.missing_context,
-                "context_digest": self.context_digest, "blocks": self._blocks,
-                "levels": [[one.name, one.kind, one.family, list(one.numbers), list(one.neighbours)]
-                           for one in self.levels.values()],
-                "neighbours": {name: list(own) for name, own in self.neighbours.items()},
-                "made": [astuple(one) for one in self.made], "indicators": list(self.indicators)}  # fmt: skip
+        head = {
+            "system": self.system,
+            "contexts": self.contexts,
+            "most": self.sample.most,
+            "bound": self.sample.bound,
+            "cells": list(self.cells),
+            "rows": self.rows,
+            "missing_context": self.missing_context,
+            "context_digest": self.context_digest,
+            "blocks": self._blocks,
+            "levels": [
+                [one.name, one.kind, one.family, list(one.numbers), list(one.neighbours)]
+                for one in self.levels.values()
+            ],
+            "neighbours": {name: list(own) for name, own in self.neighbours.items()},
+            "made": [astuple(one) for one in self.made],
+            "indicators": list(self.indicators),
+        }
         arrays = {f"totals_{name}": array for name, array in self._totals._asdict().items()}
         arrays |= {f"drawn_{name}": array for name, array in drawn._asdict().items()}
         written = BytesIO()
@@ -156,13 +228,19 @@ class Accumulator:
         return len(self.system) + len(self.indicators)
 
     def _indicators(self, numbers: Mapping[str, Floats]) -> list[Floats]:
-        """For every level of an ordered column, 1 in the rows that have it, NaN in those that have none, else 0."""
+        """For every level of an ordered column, 1 in the rows that have it, NaN in those that have
+        none, else 0.
+        """
         self._note_indicators()
         if self._totals.mean.shape[1] < self._width:
             self._make_room()
             self._workspace = None
-        return [np.where(np.isnan(numbers[name]), np.nan, numbers[name] == self.levels[name].numbers[level])
-                for name, level in self.indicators]  # fmt: skip
+        return [
+            np.where(
+                np.isnan(numbers[name]), np.nan, numbers[name] == self.levels[name].numbers[level]
+            )
+            for name, level in self.indicators
+        ]
 
     def _note_indicators(self) -> None:
         """A column for every level of an ordered column that is new."""
@@ -171,10 +249,19 @@ class Accumulator:
                 for level in levels.numbers:
                     self.indicators.setdefault((name, level), self._width)
 
-    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int,
-                indicators: Mapping[tuple[str, Any], int]) -> ScanTotals:  # fmt: skip
-        """The totals with the cells at some places among so many, in their blocks or as one, and more indicators."""
-        totals = self._totals if blocks == self._blocks else without_blocks(self._totals, self._blocks)
+    def _placed(
+        self,
+        place: NDArray[np.integer[Any]],
+        cells: int,
+        blocks: int,
+        indicators: Mapping[tuple[str, Any], int],
+    ) -> ScanTotals:
+        """The totals with the cells at some places among so many, in their blocks or as one, and
+        more indicators.
+        """
+        totals = (
+            self._totals if blocks == self._blocks else without_blocks(self._totals, self._blocks)
+        )
         levels = (place[:, None] * blocks + np.arange(blocks)).ravel()
         p = len(self.system)
         known = list(self.indicators)[: totals.mean.shape[1] - p]
@@ -187,28 +274,37 @@ class Accumulator:
             return np.zeros(batch.num_rows, dtype=np.int32)
         codes = np.empty(batch.num_rows, dtype=np.int32)
         alone = len(self.contexts) == 1
-        numbers = _whole(batch.column(batch.schema.get_field_index(self.contexts[0]))) if alone else None
+        numbers = (
+            _whole(batch.column(batch.schema.get_field_index(self.contexts[0]))) if alone else None
+        )
         if numbers is not None and look_up(numbers, self._first, 0, self._places, codes):
             return codes
         few = None if numbers is None else few_cells(numbers)
         read = few or cells_of(batch, self.contexts)
         places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
-        place = np.array([*places, -1], dtype=np.int32)  # of the cells that were read, -1 behind them
+        place = np.array(
+            [*places, -1], dtype=np.int32
+        )  # of the cells that were read, -1 behind them
         if not look_up(read.numbers, read.first, -1, place, codes):
             for number in np.unique(read.numbers).tolist():
                 if place[number - read.first] == _NEW:
-                    place[number - read.first] = self.cells.setdefault(read.cells[number - read.first], len(self.cells))
+                    place[number - read.first] = self.cells.setdefault(
+                        read.cells[number - read.first], len(self.cells)
+                    )
             self._make_room()
             look_up(read.numbers, read.first, -1, place, codes)
         if few is not None:
-            self._first, self._places = read.first, place
+            self._first = read.first
+            self._places = place
         return codes
 
     def _make_room(self) -> None:
         """Room for cells and indicators that are new."""
         if len(self.cells) > MOST_CELLS:
-            raise DataError(f"{', '.join(self.contexts)} has more than {MOST_CELLS} values or combinations of values, "
-                            "which looks like an identifier")  # fmt: skip
+            raise DataError(
+                f"{', '.join(self.contexts)} has more than {MOST_CELLS} values or combinations of"
+                " values, which looks like an identifier"
+            )
         check_products(self._width, len(self.cells))
         known = np.arange(len(self._totals.n) // self._blocks)
         blocks = min(self._blocks, blocks_for(len(self.cells), self._width))
@@ -220,28 +316,43 @@ def unpacked(content: bytes) -> Accumulator:
     """The accumulator that was packed."""
     with np.load(BytesIO(content), allow_pickle=False) as arrays:
         head = json.loads(arrays["head"].tobytes())
-        levels = [StreamLevels(name, Kind(kind), family) for name, kind, family, _, _ in head["levels"]]
+        levels = [
+            StreamLevels(name, Kind(kind), family) for name, kind, family, _, _ in head["levels"]
+        ]
         for one, (_, _, _, values, neighbours) in zip(levels, head["levels"], strict=True):
             one.add(values)
             one.neighbours.update(map(tuple, neighbours))
-        made = tuple(Indicator(column, name, tuple(cuts), quantiles, tuple(called), best)
-                     for column, name, cuts, quantiles, called, best in head["made"])  # fmt: skip
-        found = Accumulator(tuple(head["system"]), tuple(head["contexts"]), head["most"], tuple(levels), made)
+        made = tuple(
+            Indicator(column, name, tuple(cuts), quantiles, tuple(called), best)
+            for column, name, cuts, quantiles, called, best in head["made"]
+        )
+        found = Accumulator(
+            tuple(head["system"]), tuple(head["contexts"]), head["most"], tuple(levels), made
+        )
         found.neighbours = {name: set(map(tuple, own)) for name, own in head["neighbours"].items()}
         for name, level in head["indicators"]:
             found.indicators[name, level] = found._width
         found.cells = {tuple(cell): place for place, cell in enumerate(head["cells"])}
-        found.rows, found.missing_context = head["rows"], head["missing_context"]
-        found.context_digest, found._blocks = head["context_digest"], head["blocks"]
+        found.rows = head["rows"]
+        found.missing_context = head["missing_context"]
+        found.context_digest = head["context_digest"]
+        found._blocks = head["blocks"]
         found._totals = ScanTotals(*(arrays[f"totals_{name}"] for name in ScanTotals._fields))
         drawn = DrawnRows(*(arrays[f"drawn_{name}"] for name in DrawnRows._fields))
     found.sample = RowSample(head["most"], len(found.system), drawn, head["bound"])
     return found
 
 
-def widened(totals: ScanTotals, place: NDArray[np.integer[Any]], levels: int,
-            columns: NDArray[np.integer[Any]] | None = None, width: int = 0) -> ScanTotals:  # fmt: skip
-    """The same totals with its cells, and columns, at some places among so many; new columns are 0 in all rows."""
+def widened(
+    totals: ScanTotals,
+    place: NDArray[np.integer[Any]],
+    levels: int,
+    columns: NDArray[np.integer[Any]] | None = None,
+    width: int = 0,
+) -> ScanTotals:
+    """The same totals with its cells, and columns, at some places among so many; new columns are 0
+    in all rows.
+    """
     if columns is None:
         width = totals.mean.shape[1]
         columns = np.arange(width)
@@ -250,7 +361,9 @@ def widened(totals: ScanTotals, place: NDArray[np.integer[Any]], levels: int,
         if name == "digests":
             wide.digests[columns] = array
         elif name == "scatter":
-            if (np.diff(columns) < 0).any():  # else what is below the diagonal, all that is kept, stays there
+            if (
+                np.diff(columns) < 0
+            ).any():  # else what is below the diagonal, all that is kept, stays there
                 array = both_triangles(array)
             wide.scatter[np.ix_(place, columns, columns)] = array
         else:
@@ -259,10 +372,11 @@ def widened(totals: ScanTotals, place: NDArray[np.integer[Any]], levels: int,
 
 
 class BatchColumns:
-    """Some columns of a batch as float64, NaN where there is no value; not copied where they are float64 already.
+    """Some columns of a batch as float64, NaN where there is no value; not copied where they are
+    float64 already.
 
-    `instead` has other numbers for some columns, `more` are further ones. `addresses` say where the numbers of each
-    begin, valid as long as this object lives; uint64, shape (columns,).
+    `instead` has other numbers for some columns, `more` are further ones. `addresses` say where the
+    numbers of each begin, valid as long as this object lives; uint64, shape (columns,).
 
     >>> import ctypes
     >>> import pyarrow as pa
@@ -271,9 +385,15 @@ class BatchColumns:
     [[1.0, 2.0], [3.0, nan]]
     """
 
-    def __init__(self, batch: pa.RecordBatch, names: Sequence[str], instead: Mapping[str, Floats] | None = None,
-                 more: Sequence[Floats] = ()) -> None:  # fmt: skip
-        plain, self._held = pa.float64(), batch.select(list(names)).columns
+    def __init__(
+        self,
+        batch: pa.RecordBatch,
+        names: Sequence[str],
+        instead: Mapping[str, Floats] | None = None,
+        more: Sequence[Floats] = (),
+    ) -> None:
+        plain = pa.float64()
+        self._held = batch.select(list(names)).columns
         self.addresses = np.empty(len(names), dtype=np.uint64)
         for place, column in enumerate(self._held):
             if instead and names[place] in instead:
@@ -285,7 +405,9 @@ class BatchColumns:
                 self._held[place] = numbers = numbers_of(column)
                 self.addresses[place] = numbers.ctypes.data
         self._held += more
-        self.addresses = np.append(self.addresses, np.array([one.ctypes.data for one in more], dtype=np.uint64))
+        self.addresses = np.append(
+            self.addresses, np.array([one.ctypes.data for one in more], dtype=np.uint64)
+        )
 
 
 def numbers_of(column: pa.Array) -> Floats:
@@ -294,7 +416,9 @@ def numbers_of(column: pa.Array) -> Floats:
         return np.full(len(column), np.nan)
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
-    if pa.types.is_decimal(column.type):  # by way of text every one becomes the nearest number, as in memory
+    if pa.types.is_decimal(
+        column.type
+    ):  # by way of text every one becomes the nearest number, as in memory
         column = column.cast(pa.string()).cast(pa.float64())
     numbers = np.require(_stored(column), dtype=np.float64, requirements=["C", "A"])
     return np.where(_present(column), numbers, np.nan) if column.null_count else numbers
@@ -317,7 +441,8 @@ def _present(column: pa.Array) -> Bools:
 class BatchCells(NamedTuple):
     """The cells of a batch."""
 
-    # shape (rows,); `number - first` is the place of the row's cell in `cells`; -1 where a context variable is missing
+    # shape (rows,); `number - first` is the place of the row's cell in `cells`; -1 where a context
+    # variable is missing
     numbers: Values
     first: int
     cells: list[tuple[Any, ...]]  # values of the context variables; some may be those of no row
@@ -346,15 +471,21 @@ def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> BatchCells:
         found, numbers = np.unique(combined, return_inverse=True)
         missing = int(found.size > 0 and found[0] < 0)
         numbers = numbers - missing
-        cells = [cells[pair // len(values)] + values[pair % len(values)] for pair in found[missing:].tolist()]
+        cells = [
+            cells[pair // len(values)] + values[pair % len(values)]
+            for pair in found[missing:].tolist()
+        ]
     return BatchCells(numbers, 0, cells)
 
 
 def few_cells(numbers: Values) -> BatchCells | None:
-    """The cells of whole numbers that lie close together, the numbers as they are; None for others."""
+    """The cells of whole numbers that lie close together, the numbers as they are; None for
+    others.
+    """
     if not numbers.size:
         return None
-    low, high = int(numbers.min()), int(numbers.max())
+    low = int(numbers.min())
+    high = int(numbers.max())
     if high - low >= _FEW or high >= 2**62:
         return None
     return BatchCells(numbers, low, [(number,) for number in range(low, high + 1)])

@@ -35,7 +35,8 @@ class DaskPartitions:
     """A Dask table. It runs on the cluster whose client is active, or in this process."""
 
     def __init__(self, table: Any) -> None:
-        self.table, self.source = table, f"a Dask table of {table.npartitions} partitions"
+        self.table = table
+        self.source = f"a Dask table of {table.npartitions} partitions"
 
     @property
     def schema(self) -> pa.Schema:
@@ -45,12 +46,15 @@ class DaskPartitions:
             return pa.Schema.from_pandas(self.table._meta_nonempty, preserve_index=False)
 
     def accumulated(self, names: tuple[str, ...], start: Accumulator) -> Accumulator:
-        """What all partitions say together; the number of their rows is asked for first, to number them."""
+        """What all partitions say together; the number of their rows is asked for first, to number
+        them.
+        """
         from dask.delayed import delayed
 
         check_workers()
         native = {str(name): name for name in self.table.columns}
-        # Dask may join partitions when columns are chosen: those that are counted have to be those that are added up.
+        # Dask may join partitions when columns are chosen: those that are counted have to be those
+        # that are added up.
         partitions = self.table[[native[name] for name in names]].to_delayed()
         lengths = _computed([delayed(len)(part) for part in partitions])
         begins = accumulate([0, *lengths[:-1]])
@@ -66,9 +70,11 @@ class DaskPartitions:
 
 
 def check_workers() -> None:
-    """Return if the scheduler and every worker of the active client of Dask can import this library.
+    """Return if the scheduler and every worker of the active client of Dask can import this
+    library.
 
-    Workers that cannot are shut down by what they are sent, and the client would wait for others without end.
+    Workers that cannot are shut down by what they are sent, and the client would wait for others
+    without end.
     """
     client = _active_client()
     if client is None:
@@ -79,8 +85,10 @@ def check_workers() -> None:
     if client.run_on_scheduler(find_spec, PACKAGE) is None:
         without.append("the scheduler")
     if without:
-        raise DataError(f"{listed(without)} of the Dask cluster cannot import {PACKAGE}: install it, in the same "
-                        "version as here, where the scheduler and all workers run")  # fmt: skip
+        raise DataError(
+            f"{listed(without)} of the Dask cluster cannot import {PACKAGE}: install it, in the"
+            " same version as here, where the scheduler and all workers run"
+        )
 
 
 def _active_client() -> Any:
@@ -120,18 +128,26 @@ class SparkPartitions:
         """The columns."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        if "timezone" in signature(to_arrow_schema).parameters:  # some versions know no time without one
+        if (
+            "timezone" in signature(to_arrow_schema).parameters
+        ):  # some versions know no time without one
             return to_arrow_schema(self.table.schema, timezone="UTC")
         return to_arrow_schema(self.table.schema)
 
     def accumulated(self, names: tuple[str, ...], start: Accumulator) -> Accumulator:
-        """What all partitions say together; the number of their rows is asked for first, to number them."""
+        """What all partitions say together; the number of their rows is asked for first, to number
+        them.
+        """
         table = self.table.select(*("`" + name.replace("`", "``") + "`" for name in names))
-        table = table.toDF(*(f"column{place}" for place in range(len(names))))  # mapInArrow stumbles over dots in names
+        table = table.toDF(
+            *(f"column{place}" for place in range(len(names)))
+        )  # mapInArrow stumbles over dots in names
         counted = _collected(table.mapInArrow(_count_rows, "part long, rows long"))
         lengths = {row["part"]: row["rows"] for row in counted}
         ends = accumulate(lengths[part] for part in sorted(lengths))
-        begins = {part: end - lengths[part] for part, end in zip(sorted(lengths), ends, strict=True)}
+        begins = {
+            part: end - lengths[part] for part, end in zip(sorted(lengths), ends, strict=True)
+        }
         start.sample.expect(sum(lengths.values()))
         found = table.mapInArrow(_SparkPart(start.packed(), names, begins), "found binary")
         if len(lengths) > MOST_AT_ONCE:
@@ -149,24 +165,33 @@ def _collected(table: Any) -> list[Any]:
         return list(table.collect())
     except PySparkException as error:
         lines = [line.strip() for line in str(error).splitlines()]
-        reason = next((line for line in reversed(lines) if "Error: " in line), lines[0] if lines else "no reason")
+        reason = next(
+            (line for line in reversed(lines) if "Error: " in line),
+            lines[0] if lines else "no reason",
+        )
         if reason.startswith(DataError.__module__):
             raise DataError(reason.partition("Error: ")[2]) from error
-        raise DataError(f"Spark could not add up the table ({reason}); every worker needs causalcontext and pyarrow, "
-                        "and PYSPARK_PYTHON says which Python they run") from error  # fmt: skip
+        raise DataError(
+            f"Spark could not add up the table ({reason}); every worker needs causalcontext and"
+            " pyarrow, and PYSPARK_PYTHON says which Python they run"
+        ) from error
 
 
 class _SparkPart:
     """What one partition of a Spark table says."""
 
     def __init__(self, start: bytes, names: tuple[str, ...], begins: dict[int, int]) -> None:
-        self.start, self.names, self.begins = start, list(names), begins
+        self.start = start
+        self.names = list(names)
+        self.begins = begins
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
         found = unpacked(self.start)
-        named = ((pa.RecordBatch.from_arrays(batch.columns, names=self.names), 0) for batch in batches)
+        named = (
+            (pa.RecordBatch.from_arrays(batch.columns, names=self.names), 0) for batch in batches
+        )
         first_row = self.begins.get(TaskContext.get().partitionId(), 0)
         for batch, _ in gathered(named, rows_per_batch(self.names) // 2):
             found.add(batch, first_row + found.rows)
@@ -178,7 +203,9 @@ def _count_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     from pyspark import TaskContext
 
     rows = sum(batch.num_rows for batch in batches)
-    yield pa.record_batch({"part": pa.array([TaskContext.get().partitionId()], pa.int64()), "rows": [rows]})
+    yield pa.record_batch(
+        {"part": pa.array([TaskContext.get().partitionId()], pa.int64()), "rows": [rows]}
+    )
 
 
 def _merge_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -195,8 +222,10 @@ def _packed_row(found: Accumulator) -> pa.RecordBatch:
 def _check_rows(found: int, counted: int) -> None:
     """Return if the table did not change between counting and adding up."""
     if found != counted:
-        raise DataError(f"the partitions had {counted:,} rows when they were counted and {found:,} when they were "
-                        "read: cache the table, or write it to files first")  # fmt: skip
+        raise DataError(
+            f"the partitions had {counted:,} rows when they were counted and {found:,} when they"
+            " were read: cache the table, or write it to files first"
+        )
 
 
 def accumulated_frame(frame: pd.DataFrame, start: Accumulator, first_row: int) -> Accumulator:
@@ -205,7 +234,9 @@ def accumulated_frame(frame: pd.DataFrame, start: Accumulator, first_row: int) -
     rows = rows_per_batch(list(frame.columns))
     for begin in range(0, len(frame), rows):
         # Text of pandas may lie in several chunks, as joined partitions leave it.
-        part = pa.Table.from_pandas(frame.iloc[begin : begin + rows], preserve_index=False).combine_chunks()
+        part = pa.Table.from_pandas(
+            frame.iloc[begin : begin + rows], preserve_index=False
+        ).combine_chunks()
         for batch in part.to_batches():
             found.add(batch, first_row + found.rows)
     return found

@@ -1,8 +1,9 @@
 """Numbers that hold few values: what kind of column it is by its values, where none is declared.
 
-Most number columns of real tables are 0/1, graded, or heaped at a few values. Two values are a category, three to five
-are ordered; more values of which few carry most rows are coarse: E = 1 / sum p^2 effective values, p the shares. So is
-a column in which one value stands out, as zeros do beside measurements, or the highest amount that was recorded.
+Most number columns of real tables are 0/1, graded, or heaped at a few values. Two values are a
+category, three to five are ordered; more values of which few carry most rows are coarse: E = 1 /
+sum p^2 effective values, p the shares. So is a column in which one value stands out, as zeros do
+beside measurements, or the highest amount that was recorded.
 """
 
 from __future__ import annotations
@@ -25,16 +26,22 @@ COARSE_BELOW = 20.0
 LOOK = 1000
 """Rows that tell a column of many values, which is the usual case, without a look at the others."""
 ATOM = 0.1
-"""The share of one value from which on a number is coarse, whatever the others are: rounding gives less, where
-`COARSE_BELOW` effective values are left."""
-LIMIT_ATOM, FEWEST_AT_LIMIT, BEYOND_OTHERS, NEAREST = 0.03, 5, 4.0, 0.5
-"""The share of the lowest or highest value from which on it is a limit that others were set to, if it is so many rows,
-so many times oftener there than any other value, and within so many standard deviations of the next one: a code for
-missing values is far away. With 5 % of a cause capped and searched as it is, 2.8 of 10 arrows
-turn; by what is beyond the limit, none does."""
+"""The share of one value from which on a number is coarse, whatever the others are: rounding gives
+less, where `COARSE_BELOW` effective values are left."""
+LIMIT_ATOM = 0.03
+FEWEST_AT_LIMIT = 5
+BEYOND_OTHERS = 4.0
+NEAREST = 0.5
+"""The share of the lowest or highest value from which on it is a limit that others were set to, if
+it is so many rows, so many times oftener there than any other value, and within so many standard
+deviations of the next one: a code for missing values is far away. With 5 % of a cause capped and
+searched as it is, 2.8 of 10 arrows turn; by what is beyond the limit, none does."""
 MANY_IN_A_LOOK = 1.5 / ATOM**2
-AS_THEY_ARE, SCORES, HEAPS = "as they are", "rank-transformed", "spread around their values"
-CENSORED, REPLACED = "as numbers beyond it (censored)", "as numbers in whose place it is written (structural)"
+AS_THEY_ARE = "as they are"
+SCORES = "rank-transformed"
+HEAPS = "spread around their values"
+CENSORED = "as numbers beyond it (censored)"
+REPLACED = "as numbers in whose place it is written (structural)"
 HURDLES = "as whether there is another value, and which (a hurdle)"
 """What is done with coarse columns."""
 
@@ -47,7 +54,9 @@ class FewValues(NamedTuple):
     # `values`, `shares`: shape (m,): the values that occur, sorted, and how often
     values: Floats
     shares: Floats
-    finer: bool = False  # whether three to five values are steps of a finer number, which acts in their place
+    finer: bool = (
+        False  # whether three to five values are steps of a finer number, which acts in their place
+    )
 
     @property
     def kind(self) -> Kind:
@@ -64,7 +73,11 @@ class FewValues(NamedTuple):
     @property
     def spike(self) -> int:
         """The place of the value that stands out beside measurements; -1 if none does."""
-        return int(self.shares.argmax()) if not self.is_graded and spike_of(self.shares, self.values) > 0.0 else -1
+        return (
+            int(self.shares.argmax())
+            if not self.is_graded and spike_of(self.shares, self.values) > 0.0
+            else -1
+        )
 
     @property
     def at_limit(self) -> bool:
@@ -80,29 +93,37 @@ class FewValues(NamedTuple):
 
 def few_valued(data: Dataset, variable_of: Callable[[str], str] = str) -> tuple[FewValues, ...]:
     """The numbers with few values whose kind is not declared."""
-    # `variable_of` has the variable behind the name of a column; columns of one variable, its lags, go together. A
-    # column that a context is made out of stays a number.
+    # `variable_of` has the variable behind the name of a column; columns of one variable, its lags,
+    # go together. A column that a context is made out of stays a number.
     groups: dict[str, list[int]] = {}
     for place in data.system:
         if data.kinds[place] is Kind.CONTINUOUS and data.names[place] not in data.declared:
             groups.setdefault(variable_of(data.names[place]), []).append(place)
     if not groups:
         return ()
-    sources, rows = {source for _, source in data.contexts.made}, np.flatnonzero(complete_rows(data))
+    sources = {source for _, source in data.contexts.made}
+    rows = np.flatnonzero(complete_rows(data))
     looked = (_look(name, data, places, rows) for name, places in groups.items())
-    return tuple(few for few in looked if few is not None
-                 and (few.kind is Kind.CONTINUOUS or not sources.intersection(few.columns)))  # fmt: skip
+    return tuple(
+        few
+        for few in looked
+        if few is not None
+        and (few.kind is Kind.CONTINUOUS or not sources.intersection(few.columns))
+    )
 
 
 def _look(name: str, data: Dataset, places: Sequence[int], rows: Values) -> FewValues | None:
     """A variable as one with few values; None if it has many."""
     columns = [np.asarray(data.columns[place]) for place in places]
     looked, some = np.unique(columns[0][rows[:: max(1, len(rows) // LOOK)]], return_counts=True)
-    if len(some) == 0 or (_effective(some) > MANY_IN_A_LOOK and not _is_limit(some, looked, 0.5 * LIMIT_ATOM)):
+    if len(some) == 0 or (
+        _effective(some) > MANY_IN_A_LOOK and not _is_limit(some, looked, 0.5 * LIMIT_ATOM)
+    ):
         return None
     everything = np.concatenate([column[rows] for column in columns]).astype(np.float64)
     values, counts = np.unique(everything, return_counts=True)
-    graded, effective = len(values) <= MOST_ORDERED, _effective(counts)
+    graded = len(values) <= MOST_ORDERED
+    effective = _effective(counts)
     at_limit = not graded and counts.max() >= FEWEST_AT_LIMIT and _is_limit(counts, values)
     repeats = at_limit or 2.0 * (len(values) if graded else effective) <= len(rows)
     few = graded or at_limit or effective < COARSE_BELOW or counts.max() > ATOM * len(everything)
@@ -117,25 +138,32 @@ def _effective(counts: Values) -> float:
 
 
 def spike_of(counts: Values, values: Values) -> float:
-    """The share of the one value that stands out beside measurements, by how often values occur; 0 if none does.
+    """The share of the one value that stands out beside measurements, by how often values occur; 0
+    if none does.
 
     >>> few = np.arange(4.0)
-    >>> spike_of(np.array([40, *[1] * 60]), np.arange(61.0)), spike_of(np.array([40, 30, 20, 10]), few)
+    >>> spiked = spike_of(np.array([40, *[1] * 60]), np.arange(61.0))
+    >>> spiked, spike_of(np.array([40, 30, 20, 10]), few)
     (0.4, 0.0)
-    >>> spike_of(np.array([5, *[1] * 95]), np.arange(96.0)), spike_of(np.ones(100), np.arange(100.0))
+    >>> spiked = spike_of(np.array([5, *[1] * 95]), np.arange(96.0))
+    >>> spiked, spike_of(np.ones(100), np.arange(100.0))
     (0.05, 0.0)
     """
-    share, rest = float(counts.max() / counts.sum()), np.delete(counts, int(counts.argmax()))
+    share = float(counts.max() / counts.sum())
+    rest = np.delete(counts, int(counts.argmax()))
     stands_out = share > ATOM or _is_limit(counts, values)
     return share if stands_out and rest.size and _effective(rest) >= COARSE_BELOW else 0.0
 
 
 def _is_limit(counts: Values, values: Values, share: float = LIMIT_ATOM) -> bool:
-    """Whether the lowest or the highest value has at least this share, and others beside it that occur far less."""
+    """Whether the lowest or the highest value has at least this share, and others beside it that
+    occur far less.
+    """
     end = int(counts.argmax())
     if end not in (0, len(counts) - 1) or len(counts) < 3:
         return False
-    others, beside = np.delete(counts, end), values[1 if end == 0 else -2]
+    others = np.delete(counts, end)
+    beside = values[1 if end == 0 else -2]
     if counts[end] < max(share * counts.sum(), BEYOND_OTHERS * others.max()):
         return False
     deviation = np.sqrt(np.cov(np.delete(values, end), aweights=others, ddof=0))
@@ -144,14 +172,17 @@ def _is_limit(counts: Values, values: Values, share: float = LIMIT_ATOM) -> bool
 
 def with_levels(data: Dataset, found: Sequence[FewValues]) -> Dataset:
     """The table in which numbers of two to five values are categories and ordered columns."""
-    kinds, columns, categories = list(data.kinds), list(data.columns), dict(data.categories)
+    kinds = list(data.kinds)
+    columns = list(data.columns)
+    categories = dict(data.categories)
     for few in (few for few in found if few.kind is not Kind.CONTINUOUS):
         for place in few.columns:
             values = np.asarray(columns[place], dtype=np.float64)
             codes = np.searchsorted(few.values, values)
             known = np.isfinite(values)
             columns[place] = codes if known.all() else np.where(known, codes, np.nan)
-            kinds[place], categories[place] = few.kind, few.levels
+            kinds[place] = few.kind
+            categories[place] = few.levels
     return replace(data, kinds=tuple(kinds), columns=tuple(columns), categories=categories)
 
 
@@ -159,21 +190,35 @@ def words_for(found: Sequence[FewValues], treatment: str, graded: str = "as orde
     """A note on what columns of few values are taken for, if there are any: one sentence a kind.
 
     >>> from causalcontext.data.tables import read_table
-    >>> data = read_table({"smoker": [0, 1] * 4, "grade": [1, 2, 3, 2] * 2, "weight": np.arange(8.0) ** 2}, None)
+    >>> table = {"smoker": [0, 1] * 4, "grade": [1, 2, 3, 2] * 2, "weight": np.arange(8.0) ** 2}
+    >>> data = read_table(table, None)
     >>> print(words_for(few_valued(data), AS_THEY_ARE)[0])  # doctest: +ELLIPSIS
     few distinct values: smoker (two values) as a category; grade (three to five values) ...
     """
     found = sorted(found, key=lambda few: few.name)
     kinds = {
-        "{} (two values) as a category": [few.name for few in found if few.kind is Kind.CATEGORICAL],
-        f"{{}} (three to five values) {graded}": [few.name for few in found if few.kind is Kind.ORDERED],
-        "{} (three to five values) as steps of a finer number": [few.name for few in found if few.finer],
+        "{} (two values) as a category": [
+            few.name for few in found if few.kind is Kind.CATEGORICAL
+        ],
+        f"{{}} (three to five values) {graded}": [
+            few.name for few in found if few.kind is Kind.ORDERED
+        ],
+        "{} (three to five values) as steps of a finer number": [
+            few.name for few in found if few.finer
+        ],
     }
     for few in (few for few in found if not few.is_graded):
-        drawn = {CENSORED: few.at_limit, REPLACED: few.spike >= 0, HURDLES: few.spike >= 0}.get(treatment, True)
+        drawn = {CENSORED: few.at_limit, REPLACED: few.spike >= 0, HURDLES: few.spike >= 0}.get(
+            treatment, True
+        )
         own = treatment if drawn else SCORES
-        kinds.setdefault(f"{{}} {own}", []).append(f"{few.name} ({100.0 * few.shares.max():.0f} % is one value)")
+        kinds.setdefault(f"{{}} {own}", []).append(
+            f"{few.name} ({100.0 * few.shares.max():.0f} % is one value)"
+        )
     parts = [words.format(listed(own)) for words, own in kinds.items() if own]
     if not parts:
         return []
-    return [f"few distinct values: {'; '.join(parts)}; to override, pass kinds={{{found[0].name!r}: 'continuous'}}"]
+    return [
+        f"few distinct values: {'; '.join(parts)}; to override, pass kinds={{{found[0].name!r}:"
+        " 'continuous'}"
+    ]

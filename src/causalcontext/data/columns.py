@@ -1,4 +1,5 @@
-"""A column as an array: its numbers, or its levels with their Python types and the level of every row; and its kind.
+"""A column as an array: its numbers, or its levels with their Python types and the level of every
+row; and its kind.
 
 The kind of a column is what its dtype says, unless the user says otherwise.
 """
@@ -23,7 +24,9 @@ from causalcontext.kernels.arrays import Codes, Values
 
 
 class Kind(StrEnum):
-    """The kinds of variable that a table can hold; numbers are counts, and categories ordered, where that is said."""
+    """The kinds of variable that a table can hold; numbers are counts, and categories ordered,
+    where that is said.
+    """
 
     CONTINUOUS = "continuous"
     CATEGORICAL = "categorical"
@@ -37,7 +40,9 @@ class Kind(StrEnum):
 
 
 class Column(NamedTuple):
-    """A column of any kind of table; its dtype is asked for once, since asking is slow. Plain numbers are an array."""
+    """A column of any kind of table; its dtype is asked for once, since asking is slow. Plain
+    numbers are an array.
+    """
 
     name: str
     dtype: nw.dtypes.DType
@@ -45,7 +50,9 @@ class Column(NamedTuple):
 
     @property
     def dtype_name(self) -> str:
-        """The dtype as it is printed, the same word for every kind of table: `"float64"`, `"string"`."""
+        """The dtype as it is printed, the same word for every kind of table: `"float64"`,
+        `"string"`.
+        """
         return _dtype_name(self.dtype)
 
 
@@ -70,19 +77,25 @@ def declared_kinds(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> dic
     if kinds is None:
         return {}
     if not isinstance(kinds, Mapping):
-        raise OptionError(f"kinds is {shortly(kinds)}, expected a mapping such as {{'R': 'categorical'}}")
+        raise OptionError(
+            f"kinds is {shortly(kinds)}, expected a mapping such as {{'R': 'categorical'}}"
+        )
     for name, kind in kinds.items():
         if str(name) not in names:
-            raise DataError(f"kinds has {str(name)!r}, which is not in the table{did_you_mean(name, names)}")
+            raise DataError(
+                f"kinds has {str(name)!r}, which is not in the table{did_you_mean(name, names)}"
+            )
         check_choice(f"the kind of column {str(name)!r}", kind, [choice.value for choice in Kind])
     return {str(name): Kind(kind) for name, kind in kinds.items()}
 
 
 def infer_kind(column: Column) -> Kind:
-    """The kind that the dtype of a column says; values are looked at only where the dtype says nothing."""
-    # Numbers are continuous; text, categories and truth values are categorical, and categories that pandas or pyarrow
-    # calls ordered are ordered. A column without any value is continuous: nothing contradicts it, and its missing
-    # values are reported as such.
+    """The kind that the dtype of a column says; values are looked at only where the dtype says
+    nothing.
+    """
+    # Numbers are continuous; text, categories and truth values are categorical, and categories that
+    # pandas or pyarrow calls ordered are ordered. A column without any value is continuous: nothing
+    # contradicts it, and its missing values are reported as such.
     if column.dtype.is_numeric():
         return Kind.CONTINUOUS
     if isinstance(column.dtype, nw.String) and column.series.null_count() == len(column.series):
@@ -106,16 +119,22 @@ def infer_kind(column: Column) -> Kind:
 
 
 def _is_ordered(column: Column) -> bool:
-    """Whether a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars `Enum` does not."""
+    """Whether a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars
+    `Enum` does not.
+    """
     if isinstance(column.series, np.ndarray):
         return False
     dictionary = dictionary_of(column)
-    dtype = getattr(column.series.to_native(), "dtype", None) if dictionary is None else dictionary.type
+    dtype = (
+        getattr(column.series.to_native(), "dtype", None) if dictionary is None else dictionary.type
+    )
     return bool(getattr(dtype, "ordered", False))
 
 
 def dictionary_of(column: Column) -> pa.ChunkedArray | None:
-    """The categories of a column that pyarrow holds, in a table of its own or of pandas; None for any other column."""
+    """The categories of a column that pyarrow holds, in a table of its own or of pandas; None for
+    any other column.
+    """
     if not isinstance(column.dtype, nw.Categorical) or isinstance(column.series, np.ndarray):
         return None
     native = column.series.to_native()
@@ -135,7 +154,9 @@ def plain_values(column: Column) -> Values:
     if isinstance(column.series, np.ndarray):
         return column.series
     if isinstance(column.dtype, nw.Categorical | nw.Enum):
-        return object_values(column)  # pyarrow's own way to numpy fills the gaps of a dictionary with a category
+        return object_values(
+            column
+        )  # pyarrow's own way to numpy fills the gaps of a dictionary with a category
     wide = isinstance(column.dtype, _NO_NUMPY_DTYPE)
     values = (column.series.cast(nw.Float64) if wide else column.series).to_numpy()
     if values.dtype.kind == "U":
@@ -154,20 +175,27 @@ def value_families(values: Values) -> tuple[type, ...]:
     """The Python types among the values that are not missing, sorted by name."""
     # `bool`, `int`, `float` and `str` stand for their kin; any other type is listed as it is.
     types = {type(value) for value in values[~is_missing(values)]}
-    families = {next((family for family, kin in _FAMILIES if issubclass(own, kin)), own) for own in types}
+    families = {
+        next((family for family, kin in _FAMILIES if issubclass(own, kin)), own) for own in types
+    }
     return tuple(sorted(families, key=lambda family: family.__name__))
 
 
 def for_dates(name: str) -> str:
     """What to do with a column of dates."""
-    return f"if rows follow each other in time pass time={name!r} with lags=..., such as lags=3, else drop it"
+    return (
+        f"if rows follow each other in time pass time={name!r} with lags=..., such as lags=3, else"
+        " drop it"
+    )
 
 
 def _unusable(column: Column, finding: str) -> DataError:
     if isinstance(column.dtype, nw.Datetime | nw.Date):
         return DataError(f"column {column.name!r} has {finding}; {for_dates(column.name)}")
-    return DataError(f"column {column.name!r} has {finding}, which is neither continuous nor categorical; "
-                     "convert it to numbers or to text, or drop it")  # fmt: skip
+    return DataError(
+        f"column {column.name!r} has {finding}, which is neither continuous nor categorical; "
+        "convert it to numbers or to text, or drop it"
+    )
 
 
 FEW = 20
@@ -180,32 +208,40 @@ MOSTLY = 0.5
 """Share of numbers from which on a column of text is taken for numbers with typing errors."""
 
 
-def read_levels(column: Column, declared: bool = False, whole_floats: bool = False,
-                role: str = "context") -> tuple[tuple[Any, ...], Codes]:  # fmt: skip
-    """The values that occur in a categorical column, in order, and the position of every row's value among them.
+def read_levels(
+    column: Column, declared: bool = False, whole_floats: bool = False, role: str = "context"
+) -> tuple[tuple[Any, ...], Codes]:
+    """The values that occur in a categorical column, in order, and the position of every row's
+    value among them.
 
-    A categorical column gives its own order, anything else is sorted. Rows without a value have the code -1. A column
-    that the user `declared` categorical may hold floats; `whole_floats` that are whole numbers are read as integers: in
-    an array all columns share one dtype, and elsewhere two of them, such as 0.0 and 1.0, are labels. A system variable
-    (`role` "column") with one level is reported with the other constant columns.
+    A categorical column gives its own order, anything else is sorted. Rows without a value have the
+    code -1. A column that the user `declared` categorical may hold floats; `whole_floats` that are
+    whole numbers are read as integers: in an array all columns share one dtype, and elsewhere two
+    of them, such as 0.0 and 1.0, are labels. A system variable (`role` "column") with one level is
+    reported with the other constant columns.
 
-    Refused are continuous columns, values of several types (`1` and `"1"` could not be told apart in print) or of a
-    type without plain text, a context of fewer than two levels, and more levels than half of the rows.
+    Refused are continuous columns, values of several types (`1` and `"1"` could not be told apart
+    in print) or of a type without plain text, a context of fewer than two levels, and more levels
+    than half of the rows.
     """
     codes, values, family = _coded(column, role)
     if family is float:  # unless declared as labels, or two whole numbers, floats are measurements
         whole = all(float(value).is_integer() for value in values)
         labels = declared or isinstance(column.dtype, nw.Categorical | nw.Enum)
         if not labels and not (whole and (whole_floats or len(values) == 2)):
-            raise DataError(f"context {column.name!r} is continuous ({column.dtype_name}); if its values are labels, "
-                            f"declare kinds={{{column.name!r}: 'categorical'}}")  # fmt: skip
+            raise DataError(
+                f"context {column.name!r} is continuous ({column.dtype_name}); if its values are"
+                f" labels, declare kinds={{{column.name!r}: 'categorical'}}"
+            )
         family = int if whole and (whole_floats or not labels) else float
     occurring = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
     if role == "context" and occurring.size < 2:
         one = [f"1 level ({family(values[place])!r}); at least 2" for place in occurring]
         had = one[0] if one else "no value in any row; at least 2 levels"
         raise DataError(f"context {column.name!r} has {had} are needed")
-    check_levels_repeat(column.name, role, int(np.count_nonzero(codes >= 0)), values[occurring].tolist())
+    check_levels_repeat(
+        column.name, role, int(np.count_nonzero(codes >= 0)), values[occurring].tolist()
+    )
     order = occurring if _is_pandas_categorical(column) else _level_order(column, values)
     place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
     place[order] = np.arange(len(order), dtype=np.int32)
@@ -213,7 +249,9 @@ def read_levels(column: Column, declared: bool = False, whole_floats: bool = Fal
 
 
 def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
-    """A code for every row (-1: missing), the values that the codes stand for, and their one Python type."""
+    """A code for every row (-1: missing), the values that the codes stand for, and their one Python
+    type.
+    """
     if _is_pandas_categorical(column):
         native = column.series.to_native()
         values = native.cat.categories.astype(object).to_numpy()
@@ -221,9 +259,13 @@ def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
     if column.dtype.is_nested():
         raise _not_a_level(column, column.dtype_name, role)
     rows = plain_values(column)
-    if rows.dtype.kind == "f" and column.dtype.is_integer():  # numpy turns whole numbers with gaps into floats
+    if (
+        rows.dtype.kind == "f" and column.dtype.is_integer()
+    ):  # numpy turns whole numbers with gaps into floats
         rows = object_values(column)
-    family = _one_family(column, rows, role)  # of all rows, not of the distinct ones: 1 and True are equal
+    family = _one_family(
+        column, rows, role
+    )  # of all rows, not of the distinct ones: 1 and True are equal
     return *numbered(rows), family
 
 
@@ -234,15 +276,19 @@ def _one_family(column: Column, values: Values, role: str) -> type:
     families = value_families(values) if values.dtype.kind == "O" else (values.dtype.type,)
     listed = " and ".join(family.__name__ for family in families)
     if len(families) > 1:
-        raise DataError(f"{role} {column.name!r} mixes values of type {listed}; convert them to one type")
+        raise DataError(
+            f"{role} {column.name!r} mixes values of type {listed}; convert them to one type"
+        )
     if families and families[0] not in _LEVEL_TYPES:
         raise _not_a_level(column, listed, role)
     return families[0] if families else str
 
 
 def _not_a_level(column: Column, listed: str, role: str) -> DataError:
-    return DataError(f"{role} {column.name!r} has values of type {listed}, expected text, integers or "
-                     "booleans; convert them to text")  # fmt: skip
+    return DataError(
+        f"{role} {column.name!r} has values of type {listed}, expected text, integers or "
+        "booleans; convert them to text"
+    )
 
 
 def check_levels_repeat(name: str, role: str, rows: int, levels: Sequence[Any]) -> None:
@@ -251,14 +297,19 @@ def check_levels_repeat(name: str, role: str, rows: int, levels: Sequence[Any]) 
         return
     if role == "column":
         check_no_dates(name, levels)
-    raise DataError(f"{role} {name!r} has {len(levels)} levels in {rows} rows, which looks like "
-                    "an identifier or a continuous column; its values must repeat")  # fmt: skip
+    raise DataError(
+        f"{role} {name!r} has {len(levels)} levels in {rows} rows, which looks like "
+        "an identifier or a continuous column; its values must repeat"
+    )
 
 
 def check_no_dates(name: str, levels: Sequence[Any]) -> None:
     """Return unless levels are dates; some are looked at."""
     try:  # with hyphens, as ISO 8601 writes dates, perhaps with a time
-        dates = all(isinstance(value, str) and "-" in value and datetime.fromisoformat(value) for value in levels[:FEW])
+        dates = all(
+            isinstance(value, str) and "-" in value and datetime.fromisoformat(value)
+            for value in levels[:FEW]
+        )
     except ValueError:
         return
     if dates:
@@ -273,9 +324,13 @@ def _is_pandas_categorical(column: Column) -> bool:
 
 
 def _level_order(column: Column, values: Values) -> NDArray[np.intp]:
-    """The positions of the values in the order that the maker of the column gave its categories, or sorted."""
-    # A polars `Categorical` has no order of its own: its physical one depends on what else the process read.
-    dictionary, own = dictionary_of(column), None
+    """The positions of the values in the order that the maker of the column gave its categories, or
+    sorted.
+    """
+    # A polars `Categorical` has no order of its own: its physical one depends on what else the
+    # process read.
+    dictionary = dictionary_of(column)
+    own = None
     if isinstance(column.dtype, nw.Enum):
         own = list(column.series.to_native().dtype.categories)
     elif dictionary is not None:
@@ -286,7 +341,9 @@ def _level_order(column: Column, values: Values) -> NDArray[np.intp]:
 
 
 def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
-    """The values of a column, and the categories that codes stand for; no categories for numbers."""
+    """The values of a column, and the categories that codes stand for; no categories for
+    numbers.
+    """
     if kind is Kind.CONTINUOUS:
         return _numbers(column), ()
     if kind is Kind.COUNT:  # what is missing or infinite is reported later
@@ -294,8 +351,10 @@ def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
         finite = values[np.isfinite(values)]
         wrong = finite[(finite < 0) | (finite != np.floor(finite))]
         if wrong.size:
-            raise DataError(f"column {column.name!r} is declared count but holds {number_text(float(wrong[0]))}, "
-                            "expected whole numbers from 0")  # fmt: skip
+            raise DataError(
+                f"column {column.name!r} is declared count but holds"
+                f" {number_text(float(wrong[0]))}, expected whole numbers from 0"
+            )
         return values, ()
     if kind is Kind.ORDERED:
         check_has_order(column, "column")
@@ -307,14 +366,24 @@ def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
 
 def check_has_order(column: Column, role: str) -> None:
     """Return if the values of a column that was declared ordered have an order."""
-    in_order = column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or _is_ordered(column)
-    if not in_order and not (isinstance(column.dtype, nw.Object) and infer_kind(column) is Kind.CONTINUOUS):
-        raise DataError(f"{role} {column.name!r} is declared ordered, but its values ({column.dtype_name}) have no "
-                        "order of their own; make it an ordered categorical, or numbers")  # fmt: skip
+    in_order = (
+        column.dtype.is_numeric()
+        or isinstance(column.dtype, nw.Enum | nw.Boolean)
+        or _is_ordered(column)
+    )
+    if not in_order and not (
+        isinstance(column.dtype, nw.Object) and infer_kind(column) is Kind.CONTINUOUS
+    ):
+        raise DataError(
+            f"{role} {column.name!r} is declared ordered, but its values ({column.dtype_name}) have"
+            " no order of their own; make it an ordered categorical, or numbers"
+        )
 
 
 def _numbers(column: Column) -> Values:
-    """A column as a numeric array, in its own dtype where compiled code can read it, else as float64."""
+    """A column as a numeric array, in its own dtype where compiled code can read it, else as
+    float64.
+    """
     values = plain_values(column)
     if values.dtype.kind in "iuf" and values.dtype.itemsize <= 8:
         return values
@@ -325,7 +394,9 @@ def _numbers(column: Column) -> Values:
     try:
         numbers[present] = values[present].astype(np.float64)
     except (ValueError, TypeError, OverflowError) as error:
-        raise DataError(f"column {column.name!r} is declared continuous but not numeric: {error}") from error
+        raise DataError(
+            f"column {column.name!r} is declared continuous but not numeric: {error}"
+        ) from error
     return numbers
 
 
@@ -341,8 +412,10 @@ def check_no_typing_error(name: str, distinct: Sequence[str]) -> None:
     way = "correct it, or drop the column"
     if others.str.strip().isin(WORDS).all():
         way = f"if it means a missing value pass na_values={others.tolist()!r}"
-    raise DataError(f"column {name!r} is text, but {int(numbers.sum())} of its {len(texts)} different values "
-                    f"are numbers; {others.iloc[0]!r} is not: {way}")  # fmt: skip
+    raise DataError(
+        f"column {name!r} is text, but {int(numbers.sum())} of its {len(texts)} different values "
+        f"are numbers; {others.iloc[0]!r} is not: {way}"
+    )
 
 
 def number_text(value: float) -> str:
@@ -354,4 +427,8 @@ def number_text(value: float) -> str:
     short = f"{value:.6g}"
     if float(short) == value:
         return short
-    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(value)
+    return (
+        str(int(value))
+        if math.isfinite(value) and value == int(value) and abs(value) < 1e15
+        else repr(value)
+    )

@@ -1,6 +1,8 @@
-"""A table as the rest of the library sees it: named columns of numbers or codes, and the context of every row.
+"""A table as the rest of the library sees it: named columns of numbers or codes, and the context of
+every row.
 
-And tables made of it: some of its rows or cells, with placeholders for missing values, with normal scores.
+And tables made of it: some of its rows or cells, with placeholders for missing values, with normal
+scores.
 """
 
 from __future__ import annotations
@@ -25,15 +27,19 @@ class Dataset:
 
     names: tuple[str, ...]  # every column in table order, context variables included
     kinds: tuple[Kind, ...]  # one for every column
-    # shape (rows,); numeric, in their own dtype, sharing memory with the table where that is possible; codes of
-    # categorical and ordered columns; missing values are NaN. A context variable holds codes of its levels, -1 where it
-    # is missing
+    # shape (rows,); numeric, in their own dtype, sharing memory with the table where that is
+    # possible; codes of categorical and ordered columns; missing values are NaN. A context variable
+    # holds codes of its levels, -1 where it is missing
     columns: tuple[Values, ...]
     dtypes: tuple[str, ...]  # what the table said about every column
-    contexts: Contexts  # which columns are context variables, and the combinations of their levels that occur
-    # the values of every context variable with their own Python types, sorted, or in the order of a categorical column
+    # which columns are context variables, and the combinations of their levels that occur
+    contexts: Contexts
+    # the values of every context variable with their own Python types, sorted, or in the order of a
+    # categorical column
     levels: tuple[tuple[Any, ...], ...]
-    codes: Codes  # shape (rows,); the cell of every row among `contexts.cells`; -1 where a context variable is missing
+    # shape (rows,); the cell of every row among `contexts.cells`; -1 where a context variable is
+    # missing
+    codes: Codes
     # by position, what the codes of categorical and ordered system variables stand for
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
     # the columns whose kind was said, by the user or by what made them; of others values may say it
@@ -48,7 +54,11 @@ class Dataset:
     @cached_property
     def system(self) -> tuple[int, ...]:
         """Positions of the system variables: every column but the context variables."""
-        return tuple(position for position in range(len(self.names)) if position not in self.contexts.positions)
+        return tuple(
+            position
+            for position in range(len(self.names))
+            if position not in self.contexts.positions
+        )
 
     @property
     def context(self) -> int | None:
@@ -62,7 +72,9 @@ class Dataset:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What the cells are called: the value of the context, of several a tuple of values, without any "all"."""
+        """What the cells are called: the value of the context, of several a tuple of values,
+        without any "all".
+        """
         return cell_values(self.contexts, self.levels)
 
     @property
@@ -105,11 +117,17 @@ def some_rows(data: Dataset, rows: Values) -> Dataset:
 
 
 def only_cells(data: Dataset, cells: Sequence[int]) -> Dataset:
-    """The table with these cells only; the rows of the others belong to no cell, and levels that they alone had go."""
-    place = np.full(len(data.contexts.cells) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
+    """The table with these cells only; the rows of the others belong to no cell, and levels that
+    they alone had go.
+    """
+    place = np.full(
+        len(data.contexts.cells) + 1, -1, dtype=np.int32
+    )  # the last entry answers the code -1
     place[list(cells)] = np.arange(len(cells), dtype=np.int32)
     codes = place[data.codes]
-    columns, levels, kept = list(data.columns), [], [list(data.contexts.cells[cell]) for cell in cells]
+    columns = list(data.columns)
+    levels = []
+    kept = [list(data.contexts.cells[cell]) for cell in cells]
     for j, position in enumerate(data.contexts.positions):
         used = sorted({cell[j] for cell in kept})
         for cell in kept:
@@ -117,14 +135,17 @@ def only_cells(data: Dataset, cells: Sequence[int]) -> Dataset:
         levels.append(tuple(data.levels[j][level] for level in used))
         columns[position] = np.append([cell[j] for cell in kept], -1).astype(np.int32)[codes]
     contexts = replace(data.contexts, cells=tuple(tuple(cell) for cell in kept))
-    return replace(data, columns=tuple(columns), contexts=contexts, levels=tuple(levels), codes=codes)
+    return replace(
+        data, columns=tuple(columns), contexts=contexts, levels=tuple(levels), codes=codes
+    )
 
 
 def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
     """The table without some system variables.
 
     >>> from causalcontext.data.tables import read_table
-    >>> data = read_table({"X": [1.0, 2.0] * 2, "id": range(4), "Y": [2.0, 5.0] * 2, "R": [0, 1] * 2}, "R")
+    >>> table = {"X": [1.0, 2.0] * 2, "id": range(4), "Y": [2.0, 5.0] * 2, "R": [0, 1] * 2}
+    >>> data = read_table(table, "R")
     >>> rest = without_columns(data, ["id"])
     >>> rest.names, rest.contexts.positions
     (('X', 'Y', 'R'), (2,))
@@ -143,14 +164,18 @@ def without_columns(data: Dataset, names: Collection[str]) -> Dataset:
         columns=tuple(data.columns[place] for place in kept),
         dtypes=tuple(data.dtypes[place] for place in kept),
         contexts=contexts,
-        categories={new[place]: levels for place, levels in data.categories.items() if place in new},
+        categories={
+            new[place]: levels for place, levels in data.categories.items() if place in new
+        },
     )
 
 
 def thinned(data: Dataset, most: int, seed: int) -> Dataset:
-    """The table itself, or about `most` of its rows: as many of every cell, all of those that have fewer.
+    """The table itself, or about `most` of its rows: as many of every cell, all of those that have
+    fewer.
 
-    Drawing by the context changes how often its values occur, and nothing about the others given the context.
+    Drawing by the context changes how often its values occur, and nothing about the others given
+    the context.
 
     >>> from causalcontext.data.tables import read_table
     >>> table = {"X": np.arange(50.0), "Y": np.arange(50.0), "R": [0] * 46 + [1] * 4}
@@ -171,12 +196,16 @@ def thinned(data: Dataset, most: int, seed: int) -> Dataset:
 
 def missing_rows(data: Dataset) -> dict[int, Bools]:
     """For every system variable with missing values, the rows in which it is missing."""
-    found = {position: np.isnan(np.asarray(data.columns[position], dtype=np.float64)) for position in data.system}
+    found = {
+        position: np.isnan(np.asarray(data.columns[position], dtype=np.float64))
+        for position in data.system
+    }
     return {position: missing for position, missing in found.items() if missing.any()}
 
 
 def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
-    """The table with a value wherever one is missing: a placeholder for rows that no test of the column will use.
+    """The table with a value wherever one is missing: a placeholder for rows that no test of the
+    column will use.
 
     `missing` has the rows without a value, as `missing_rows` gives them.
 
@@ -189,7 +218,12 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
     if empty:
         raise DataError(f"there is no value in any row of {', '.join(empty)}; drop these columns")
     columns = list(data.columns)
-    for position, rows in missing.items():  # a value from the middle of those that are there: a column stays what it is
+    for (
+        position,
+        rows,
+    ) in (
+        missing.items()
+    ):  # a value from the middle of those that are there: a column stays what it is
         values = np.asarray(columns[position], dtype=np.float64)
         present = np.sort(values[~rows])
         columns[position] = np.where(rows, present[len(present) // 2], values)
@@ -197,7 +231,9 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
 
 
 def stable_order(values: Values) -> Ints:
-    """What sorts values, equal ones in the order of the rows; where there are none, a quicker sort says the same."""
+    """What sorts values, equal ones in the order of the rows; where there are none, a quicker sort
+    says the same.
+    """
     order = np.argsort(values)
     rises = (values[order[1:]] > values[order[:-1]]).all()
     return order if rises else np.argsort(values, kind="stable")
@@ -209,8 +245,10 @@ def mean_ranks(values: Values) -> Floats:
     >>> mean_ranks(np.array([2.0, 1.0, 2.0])).tolist()
     [2.5, 1.0, 2.5]
     """
-    order, ranks = np.argsort(values), np.empty(len(values))
-    ordered, ranks[order] = values[order], np.arange(1.0, len(values) + 1.0)
+    order = np.argsort(values)
+    ranks = np.empty(len(values))
+    ordered = values[order]
+    ranks[order] = np.arange(1.0, len(values) + 1.0)
     if not (ordered[1:] > ordered[:-1]).all():
         starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
         count = np.diff(starts, append=len(values))
@@ -219,9 +257,13 @@ def mean_ranks(values: Values) -> Floats:
 
 
 def gaussian_ranks(values: Values) -> Floats:
-    """The normal quantiles of (rank - 1/2) / n, of every column by itself; equal values share one."""
-    n, columns = len(values), values if values.ndim > 1 else values[:, None]
-    order, scores = np.argsort(columns, axis=0), np.empty(columns.shape)
+    """The normal quantiles of (rank - 1/2) / n, of every column by itself; equal values share
+    one.
+    """
+    n = len(values)
+    columns = values if values.ndim > 1 else values[:, None]
+    order = np.argsort(columns, axis=0)
+    scores = np.empty(columns.shape)
     np.put_along_axis(scores, order, scipy.special.ndtri((np.arange(n) + 0.5) / n)[:, None], axis=0)
     ordered = np.take_along_axis(columns, order, axis=0)
     for j in np.flatnonzero(~(ordered[1:] > ordered[:-1]).all(axis=0)).tolist():
@@ -230,13 +272,17 @@ def gaussian_ranks(values: Values) -> Floats:
 
 
 def with_normal_scores(data: Dataset) -> Dataset:
-    """The table with every continuous system variable replaced by its normal scores; missing values stay missing."""
+    """The table with every continuous system variable replaced by its normal scores; missing values
+    stay missing.
+    """
     columns = list(data.columns)
     for position in data.system:
         if data.kinds[position] is Kind.CONTINUOUS:
             values = np.asarray(data.columns[position], np.float64)
             known = np.isfinite(values) & (data.codes >= 0)
-            scores = np.where(np.isfinite(values), np.nan, values)  # what is infinite is still found and named
+            scores = np.where(
+                np.isfinite(values), np.nan, values
+            )  # what is infinite is still found and named
             scores[known] = gaussian_ranks(values[known])
             columns[position] = scores
     return replace(data, columns=tuple(columns))

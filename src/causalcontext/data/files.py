@@ -13,7 +13,9 @@ from causalcontext.errors import FileError, shortly
 
 
 def as_path(path: object) -> Path:
-    """The path that is meant; anything but text or a path is refused, and so is what no file can be called."""
+    """The path that is meant; anything but text or a path is refused, and so is what no file can be
+    called.
+    """
     if not isinstance(path, str | os.PathLike) or not str(path):
         raise FileError(f"the file is {shortly(path)}, expected a path, as text or as a Path")
     return Path(path)
@@ -37,8 +39,11 @@ def check_writable(path: str | os.PathLike[str]) -> None:
             if not os.access(file, os.W_OK):
                 raise FileError(f"cannot write {file}: permission denied")
             return
-        is_folder, folder = file.is_dir(), file.resolve().parent
-        writable = os.access(file, os.W_OK) if file.exists() else os.access(folder, os.W_OK | os.X_OK)
+        is_folder = file.is_dir()
+        folder = file.resolve().parent
+        writable = (
+            os.access(file, os.W_OK) if file.exists() else os.access(folder, os.W_OK | os.X_OK)
+        )
     except (OSError, ValueError) as error:
         raise FileError(f"cannot write {file}: {error}") from error
     if is_folder:
@@ -51,7 +56,9 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def _is_device(file: Path) -> bool:
     """Whether a path is a device, a pipe or the like."""
-    return file.exists() and not stat.S_ISREG(mode := file.stat().st_mode) and not stat.S_ISDIR(mode)
+    return (
+        file.exists() and not stat.S_ISREG(mode := file.stat().st_mode) and not stat.S_ISDIR(mode)
+    )
 
 
 def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
@@ -81,5 +88,11 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
 
 
 def harmless(cell: object) -> object:
-    """A cell of a CSV file that no spreadsheet takes for a formula: text that begins like one gets an apostrophe."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    """A cell of a CSV file that no spreadsheet takes for a formula: text that begins like one gets
+    an apostrophe.
+    """
+    return (
+        f"'{cell}"
+        if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+        else cell
+    )

@@ -1,7 +1,8 @@
-"""Tables of pandas, which is imported with the first of them: that takes a quarter of a second and 40 MB.
+"""Tables of pandas, which is imported with the first of them: that takes a quarter of a second and
+40 MB.
 
-Who reads a file in batches and asks for no table can do without. `narwhals.dependencies` tells whether something is a
-table of pandas, also without an import. `Later` stands for such a library.
+Who reads a file in batches and asks for no table can do without. `narwhals.dependencies` tells
+whether something is a table of pandas, also without an import. `Later` stands for such a library.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        if self._name not in sys.modules:  # Ctrl-C waits: it would leave half of it, and another error in its place
+        if (
+            self._name not in sys.modules
+        ):  # Ctrl-C waits: it would leave half of it, and another error in its place
             waits = CtrlCWaits()
             waits.on_start(None)
             try:
@@ -39,7 +42,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 else:
-    pa, pd = Later("pyarrow"), Later("pandas")
+    pa = Later("pyarrow")
+    pd = Later("pandas")
 
 __all__ = ["brings_rows_by", "frame_of", "is_index", "is_missing", "numbered", "pa", "pd"]
 
@@ -49,8 +53,9 @@ SHORT = 100_000
 """So many numbers are sorted sooner than pandas is imported."""
 
 
-def frame_of(content: Any = None, columns: Iterable[Any] | None = None, index: Iterable[Any] | None = None
-             ) -> pd.DataFrame:  # fmt: skip
+def frame_of(
+    content: Any = None, columns: Iterable[Any] | None = None, index: Iterable[Any] | None = None
+) -> pd.DataFrame:
     """A table of rows, of columns or of an array, as pandas makes it.
 
     >>> frame_of([("X", 1.5), ("Y", 2.5)], columns=["name", "slope"])["slope"].tolist()
@@ -83,11 +88,15 @@ def numbered(values: Values) -> tuple[Ints, Values]:
 
 
 def brings_rows_by(table: Any) -> str | None:
-    """The call that brings the rows of a table of a cluster into memory; None for any other table."""
+    """The call that brings the rows of a table of a cluster into memory; None for any other
+    table.
+    """
     library = type(table).__module__.partition(".")[0]
     return {"dask": "compute()", "dask_expr": "compute()", "pyspark": "toPandas()"}.get(library)
 
 
 def is_index(name: str) -> bool:
-    """Whether a column of an Arrow table is the index of a pandas table, written with it by default."""
+    """Whether a column of an Arrow table is the index of a pandas table, written with it by
+    default.
+    """
     return re.fullmatch(r"__index_level_\d+__", name) is not None

@@ -1,4 +1,5 @@
-"""Contexts made out of a column, by a threshold or by bins, and columns of which a context is such a function.
+"""Contexts made out of a column, by a threshold or by bins, and columns of which a context is such
+a function.
 
 A search must be told of such a context: given the column it carries no information.
 """
@@ -18,7 +19,15 @@ from numpy.typing import NDArray
 from causalcontext.data.columns import Kind, number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.tables import cells_of, read_table
-from causalcontext.errors import LARGEST, DataError, NotYetError, OptionError, check_are_columns, check_whole, shortly
+from causalcontext.errors import (
+    LARGEST,
+    DataError,
+    NotYetError,
+    OptionError,
+    check_are_columns,
+    check_whole,
+    shortly,
+)
 from causalcontext.kernels.arrays import Codes, Floats, Values
 from causalcontext.views import Contexts
 
@@ -28,7 +37,8 @@ MOST_FOUND = 2
 FEWEST_ROWS = 20
 """Rows that every context needs before a fit without error means anything."""
 FEWEST_ROWS_OF_A_STEP = 10
-ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK = 40, 200
+ROWS_OF_A_GLANCE = 40
+ROWS_OF_A_LOOK = 200
 MOST_CUTS = 3
 """Cuts of a small tree (depth 2), unless more contexts need more."""
 
@@ -39,7 +49,9 @@ class Indicator:
 
     column: str
     name: str  # what the context is called among the results
-    cuts: tuple[float, ...] = ()  # where the steps are, ascending; a value on a cut belongs to the step below
+    cuts: tuple[
+        float, ...
+    ] = ()  # where the steps are, ascending; a value on a cut belongs to the step below
     quantiles: int = 0  # instead of cuts: that many steps of about equal size
     # what the steps are called, if not by the cuts; steps of one name are one level
     called: tuple[str, ...] = ()
@@ -48,8 +60,12 @@ class Indicator:
     def at(self, cuts: Sequence[float]) -> Indicator:
         """The same with cuts that were found, and named by them unless it has a name of its own."""
         own = self.name != _best_name(self.column)
-        by_cuts = f"{self.column} > {number_text(cuts[0])}" if len(cuts) == 1 else f"{self.column} bin"
-        return Indicator(self.column, self.name if own else by_cuts, tuple(sorted(map(float, cuts))))
+        by_cuts = (
+            f"{self.column} > {number_text(cuts[0])}" if len(cuts) == 1 else f"{self.column} bin"
+        )
+        return Indicator(
+            self.column, self.name if own else by_cuts, tuple(sorted(map(float, cuts)))
+        )
 
     def with_cuts_of(self, data: Dataset) -> Indicator:
         """The same with cuts in place of quantiles, those of a table."""
@@ -58,15 +74,21 @@ class Indicator:
         return replace(self, cuts=tuple(map(float, cuts)), quantiles=0)
 
     def applied(self, data: Dataset) -> Dataset:
-        """The table with the context as its last column, beside the context variables that it has."""
+        """The table with the context as its last column, beside the context variables that it
+        has.
+        """
         sources = data.contexts.sources or (None,) * len(data.contexts.positions)
         place = self.source(data.names, data.kinds, sources)
         values = np.asarray(data.columns[place], dtype=np.float64)
         if self.best:
-            raise NotYetError(f"not yet: the best cut of {self.column!r} is not searched for here; cc.discover finds "
-                              "it, and result.cut has its value")  # fmt: skip
+            raise NotYetError(
+                f"not yet: the best cut of {self.column!r} is not searched for here; cc.discover"
+                " finds it, and result.cut has its value"
+            )
         if not self.cuts:
-            return replace(self, cuts=_quantile_cuts(values, self.quantiles, self.column)).applied(data)
+            return replace(self, cuts=_quantile_cuts(values, self.quantiles, self.column)).applied(
+                data
+            )
         codes = self.codes(values)
         if np.unique(codes[codes >= 0]).size < 2:
             raise self.one_level()
@@ -74,33 +96,53 @@ class Indicator:
         cells: tuple[tuple[int, ...], ...] = tuple((level,) for level in range(len(self.levels)))
         joined = codes
         if len(positions) > 1:
-            known = {data.names[position]: data.columns[position] for position in data.contexts.positions}
+            known = {
+                data.names[position]: data.columns[position] for position in data.contexts.positions
+            }
             cells, joined = cells_of(known | {self.name: codes}, data.n_rows)
         return replace(
-            data, names=(*data.names, self.name), kinds=(*data.kinds, Kind.CATEGORICAL),
-            columns=(*data.columns, codes), dtypes=(*data.dtypes, "int32"), levels=(*data.levels, self.levels),
-            contexts=Contexts(positions, cells, (*sources, place)), codes=joined,
-        )  # fmt: skip
+            data,
+            names=(*data.names, self.name),
+            kinds=(*data.kinds, Kind.CATEGORICAL),
+            columns=(*data.columns, codes),
+            dtypes=(*data.dtypes, "int32"),
+            levels=(*data.levels, self.levels),
+            contexts=Contexts(positions, cells, (*sources, place)),
+            codes=joined,
+        )
 
-    def source(self, names: Sequence[str], kinds: Sequence[Kind], sources: Sequence[int | None]) -> int:
-        """Where its column is in a table, with the columns that other contexts are made out of; checked."""
+    def source(
+        self, names: Sequence[str], kinds: Sequence[Kind], sources: Sequence[int | None]
+    ) -> int:
+        """Where its column is in a table, with the columns that other contexts are made out of;
+        checked.
+        """
         check_are_columns([self.column], names)
         place = names.index(self.column)
         if place in sources:
-            raise DataError(f"two contexts are made out of {self.column!r}; put all cuts into one: "
-                            f"cc.bins({self.column!r}, edges=[...])")  # fmt: skip
+            raise DataError(
+                f"two contexts are made out of {self.column!r}; put all cuts into one: "
+                f"cc.bins({self.column!r}, edges=[...])"
+            )
         if self.name in names:
-            raise DataError(f"the table has a column {self.name!r} already; pass name=... for the new context")
+            raise DataError(
+                f"the table has a column {self.name!r} already; pass name=... for the new context"
+            )
         if not kinds[place].is_number:
-            raise DataError(f"column {self.column!r} is {kinds[place].value}; a threshold needs numbers, and a "
-                            f"categorical column is a context itself: context={self.column!r}")  # fmt: skip
+            raise DataError(
+                f"column {self.column!r} is {kinds[place].value}; a threshold needs numbers, and a "
+                f"categorical column is a context itself: context={self.column!r}"
+            )
         return place
 
     def codes(self, values: Floats) -> Codes:
         """The level of every value, -1 where it is not finite."""
-        steps, levels = self._steps, self.levels
+        steps = self._steps
+        levels = self.levels
         level = np.array([levels.index(step) for step in steps], dtype=np.int32)
-        return np.where(np.isfinite(values), level[np.searchsorted(self.cuts, values, side="left")], -1)
+        return np.where(
+            np.isfinite(values), level[np.searchsorted(self.cuts, values, side="left")], -1
+        )
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -118,8 +160,10 @@ class Indicator:
 
     def one_level(self) -> DataError:
         """What to say where all values are in one step."""
-        return DataError(f"context {self.name!r} has 1 level; at least 2 are needed: all values of {self.column!r} "
-                         "lie on one side of the cuts")  # fmt: skip
+        return DataError(
+            f"context {self.name!r} has 1 level; at least 2 are needed: all values of"
+            f" {self.column!r} lie on one side of the cuts"
+        )
 
 
 def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
@@ -131,22 +175,38 @@ def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
     """
     asked = list(context) if isinstance(context, list | tuple) else [context]
     made = tuple(one for one in asked if isinstance(one, Indicator))
-    return ([one for one in asked if not isinstance(one, Indicator)] or None, made) if made else (context, ())
+    return (
+        ([one for one in asked if not isinstance(one, Indicator)] or None, made)
+        if made
+        else (context, ())
+    )
 
 
 def contexts_of(context: Any) -> list[Any]:
     """The contexts of a search one by one; none for None."""
-    return list(context) if isinstance(context, list | tuple) else [] if context is None else [context]
+    return (
+        list(context) if isinstance(context, list | tuple) else [] if context is None else [context]
+    )
 
 
-def read_with_functions(table: Any, context: Any, kinds: Mapping[str, str] | None = None,
-                        names: Sequence[str] | None = None) -> Dataset:  # fmt: skip
-    """A table in memory, with the contexts that are its columns and, after its last column, those made out of one."""
-    return with_functions(read_table(table, split_context(context)[0], kinds=kinds, names=names), context)
+def read_with_functions(
+    table: Any,
+    context: Any,
+    kinds: Mapping[str, str] | None = None,
+    names: Sequence[str] | None = None,
+) -> Dataset:
+    """A table in memory, with the contexts that are its columns and, after its last column, those
+    made out of one.
+    """
+    return with_functions(
+        read_table(table, split_context(context)[0], kinds=kinds, names=names), context
+    )
 
 
 def with_functions(data: Dataset, context: Any) -> Dataset:
-    """The same table with contexts that are made out of its columns, after its last one; itself if it has them."""
+    """The same table with contexts that are made out of its columns, after its last one; itself if
+    it has them.
+    """
     had = [data.names[position] for position in data.contexts.positions]
     made = [one for one in split_context(context)[1] if one.name not in had]
     for one in made:
@@ -158,19 +218,26 @@ def with_functions(data: Dataset, context: Any) -> Dataset:
     order = [data.contexts.positions.index(position) for position in named]
     turned = [tuple(cell[j] for j in order) for cell in data.contexts.cells]
     cells = sorted(turned)
-    codes = np.array([*(cells.index(cell) for cell in turned), -1], dtype=data.codes.dtype)[data.codes]
+    codes = np.array([*(cells.index(cell) for cell in turned), -1], dtype=data.codes.dtype)[
+        data.codes
+    ]
     contexts = Contexts(tuple(named), tuple(cells), tuple(data.contexts.sources[j] for j in order))
-    return replace(data, contexts=contexts, levels=tuple(data.levels[j] for j in order), codes=codes)
+    return replace(
+        data, contexts=contexts, levels=tuple(data.levels[j] for j in order), codes=codes
+    )
 
 
-def threshold(column: str, value: float | str, *, cuts: int = 1, name: str | None = None) -> Indicator:
+def threshold(
+    column: str, value: float | str, *, cuts: int = 1, name: str | None = None
+) -> Indicator:
     """The context "is this column larger than a value?", to be passed as `context`.
 
     Parameters
     ----------
     column : str
     value : float or "best"
-        "best" lets `discover` find the value at which mechanisms change; `result.cut` says whether there is one.
+        "best" lets `discover` find the value at which mechanisms change; `result.cut` says whether
+        there is one.
     cuts : int
         With "best": how many values are looked for, 1 or 2.
     name : str, optional
@@ -185,12 +252,16 @@ def threshold(column: str, value: float | str, *, cuts: int = 1, name: str | Non
     check_whole("cuts", cuts, 1)
     wanted = isinstance(value, str) and value == "best"
     if cuts > (MOST_FOUND if wanted else 1):
-        raise OptionError(f"cuts is {cuts}, expected at most {MOST_FOUND} with value 'best', else 1; for several "
-                          f"known ones use cc.bins({column!r}, edges=[...])")  # fmt: skip
+        raise OptionError(
+            f"cuts is {cuts}, expected at most {MOST_FOUND} with value 'best', else 1; for several "
+            f"known ones use cc.bins({column!r}, edges=[...])"
+        )
     if wanted:
         return Indicator(column, name or _best_name(column), best=int(cuts))
     if not isinstance(value, int | float | np.floating | np.integer) or not abs(value) <= LARGEST:
-        raise OptionError(f"the threshold of {column!r} is {shortly(value)}, expected a number, or 'best'")
+        raise OptionError(
+            f"the threshold of {column!r} is {shortly(value)}, expected a number, or 'best'"
+        )
     return Indicator(column, name or f"{column} > {number_text(float(value))}", (float(value),))
 
 
@@ -203,7 +274,9 @@ _BINS = re.compile(r"(?P<column>.+?)\s+bins\s+(?P<edges>.+)")
 _BEST = re.compile(r"(?P<column>.+?)\s*>\s*best(?:\s+(?P<cuts>[0-9]+))?")
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _COMPARED = re.compile(rf"(?P<column>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<value>{_NUMBER})")
-_BETWEEN = re.compile(rf"(?P<low>{_NUMBER})\s*(?P<above><=?)\s*(?P<column>.+?)\s*(?P<below><=?)\s*(?P<high>{_NUMBER})")
+_BETWEEN = re.compile(
+    rf"(?P<low>{_NUMBER})\s*(?P<above><=?)\s*(?P<column>.+?)\s*(?P<below><=?)\s*(?P<high>{_NUMBER})"
+)
 
 
 def condition(text: str) -> Indicator | None:
@@ -222,19 +295,29 @@ def condition(text: str) -> Indicator | None:
     if match := _BEST.fullmatch(text):
         return threshold(match["column"], "best", cuts=int(match["cuts"] or 1))
     if match := _BETWEEN.fullmatch(text):
-        column, low, high = match["column"], _number(match["low"]), _number(match["high"])
+        column = match["column"]
+        low = _number(match["low"])
+        high = _number(match["high"])
         if not low < high:
             raise OptionError(f"context is {text!r}, expected the smaller number first")
         name = f"{number_text(low)} {match['above']} {column} {match['below']} {number_text(high)}"
-        cuts = _below(low) if match["above"] == "<=" else low, _below(high) if match["below"] == "<" else high
+        cuts = (
+            _below(low) if match["above"] == "<=" else low,
+            _below(high) if match["below"] == "<" else high,
+        )
         return Indicator(column, name, cuts, called=(f"not {name}", name, f"not {name}"))
     if match := _COMPARED.fullmatch(text):
-        column, sign, value = match["column"], match["sign"], _number(match["value"])
+        column = match["column"]
+        sign = match["sign"]
+        value = _number(match["value"])
         if sign == ">":
             return threshold(column, value)
-        written, own = number_text(value), sign in ("<", ">=")  # whether the value itself is on the upper side
+        written = number_text(value)  # whether the value itself is on the upper side
+        own = sign in ("<", ">=")
         called = (f"< {written}", f">= {written}") if own else (f"<= {written}", f"> {written}")
-        return Indicator(column, f"{column} {sign} {written}", (_below(value) if own else value,), called=called)
+        return Indicator(
+            column, f"{column} {sign} {written}", (_below(value) if own else value,), called=called
+        )
     return None
 
 
@@ -251,7 +334,11 @@ def _below(value: float) -> float:
 
 
 def bins(
-    column: str, edges: Iterable[float] | None = None, *, quantiles: int | None = None, name: str | None = None
+    column: str,
+    edges: Iterable[float] | None = None,
+    *,
+    quantiles: int | None = None,
+    name: str | None = None,
 ) -> Indicator:
     """The context "in which range does this column lie?", to be passed as `context`.
 
@@ -283,9 +370,13 @@ def bins(
         edges = list(edges)
         cuts = tuple(float(edge) for edge in edges)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"the edges of {column!r} are {shortly(edges)}, expected numbers") from error
+        raise OptionError(
+            f"the edges of {column!r} are {shortly(edges)}, expected numbers"
+        ) from error
     if not cuts or not np.isfinite(cuts).all() or any(a >= b for a, b in pairwise(cuts)):
-        raise OptionError(f"the edges of {column!r} are {shortly(edges)}, expected ascending numbers")
+        raise OptionError(
+            f"the edges of {column!r} are {shortly(edges)}, expected ascending numbers"
+        )
     return Indicator(column, name or f"{column} bin", cuts)
 
 
@@ -299,7 +390,12 @@ def _quantile_cuts(values: Floats, quantiles: int, column: str) -> tuple[float, 
     if finite.size == 0:
         raise DataError(f"column {column!r} has no value to make bins of")
     ordered = np.unique(finite)
-    last = np.searchsorted(ordered, np.quantile(finite, np.arange(1, quantiles) / quantiles), side="right") - 1
+    last = (
+        np.searchsorted(
+            ordered, np.quantile(finite, np.arange(1, quantiles) / quantiles), side="right"
+        )
+        - 1
+    )
     last = np.unique(last[last < ordered.size - 1])  # the last value of every bin but the highest
     if last.size == 0:
         raise DataError(f"column {column!r} has one value only; no bins can be made of it")
@@ -324,7 +420,9 @@ def short_cut(below: float, above: float) -> float:
 
 
 class StepFunction(NamedTuple):
-    """The context variable is this function of a column: `levels[i]` between the cuts i - 1 and i."""
+    """The context variable is this function of a column: `levels[i]` between the cuts i - 1 and
+    i.
+    """
 
     context: str
     column: str
@@ -339,16 +437,24 @@ class StepFunction(NamedTuple):
         return f"cc.bins({column}, edges=[{', '.join(number_text(cut) for cut in self.cuts)}])"
 
     def advice(self, alone: bool = True) -> str:
-        """What to do if the column made the context, which must not stay beside what is declared."""
+        """What to do if the column made the context, which must not stay beside what is
+        declared.
+        """
         declared = f"context={self.call()}" if alone else f"{self.call()} among the contexts"
         return f"{declared}, without the column {self.context}"
 
 
 def step_functions(data: Dataset) -> list[StepFunction]:
-    """The columns of which a context variable, not declared so, is a function with few cuts, without an exception."""
+    """The columns of which a context variable, not declared so, is a function with few cuts,
+    without an exception.
+    """
     functions = []
-    few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))  # so many rows, or up to twice as many
-    for position in (place for place in data.contexts.positions if data.contexts.source_of(place) is None):
+    few = slice(
+        None, None, max(1, data.n_rows // ROWS_OF_A_LOOK)
+    )  # so many rows, or up to twice as many
+    for position in (
+        place for place in data.contexts.positions if data.contexts.source_of(place) is None
+    ):
         codes = np.asarray(data.columns[position])
         counts = np.bincount(codes[codes >= 0])
         most = max(MOST_CUTS, len(counts) - 1)
@@ -362,22 +468,29 @@ def step_functions(data: Dataset) -> list[StepFunction]:
 
 
 def _is_beside_a_constant(column: Values, codes: Codes, levels: Sequence[int]) -> bool:
-    """Whether a number has one value at a level of the context and others, on both sides of it, elsewhere.
+    """Whether a number has one value at a level of the context and others, on both sides of it,
+    elsewhere.
 
     Nobody cuts a column like that: a device is off where the context has that level.
     """
     away = {level for level in levels if list(levels).count(level) > 1}
-    constant = [level for level in set(levels) - away if np.unique(column[codes == level]).size == 1]
+    constant = [
+        level for level in set(levels) - away if np.unique(column[codes == level]).size == 1
+    ]
     return bool(away) and bool(constant)
 
 
 def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
-    """The numbers that may take few cuts: what takes too many on some of the rows takes no fewer on all of them."""
+    """The numbers that may take few cuts: what takes too many on some of the rows takes no fewer on
+    all of them.
+    """
     numbers = [i for i in data.system if data.kinds[i].is_number]
     few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_GLANCE))
     rows = np.argsort(codes[few], kind="stable")
     rows = rows[codes[few][rows] >= 0]
-    values = np.array([data.columns[i][few] for i in numbers], dtype=np.float64).reshape(len(numbers), codes[few].size)
+    values = np.array([data.columns[i][few] for i in numbers], dtype=np.float64).reshape(
+        len(numbers), codes[few].size
+    )
     values = values[:, rows]
     order = np.argsort(values, axis=1, kind="stable")
     switches = np.count_nonzero(np.diff(codes[few][rows][order], axis=1), axis=1)
@@ -385,8 +498,12 @@ def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
     return [numbers[place] for place in np.flatnonzero(possible)]
 
 
-def _steps(values: Values, codes: Codes, most: int) -> tuple[tuple[float, ...], tuple[int, ...]] | None:
-    """The cuts and levels of a step function of the values; None with an exception, too many steps or tiny ones."""
+def _steps(
+    values: Values, codes: Codes, most: int
+) -> tuple[tuple[float, ...], tuple[int, ...]] | None:
+    """The cuts and levels of a step function of the values; None with an exception, too many steps
+    or tiny ones.
+    """
     column, codes, switch = _switches(values, codes)
     if switch.size > most or (column[switch] == column[switch + 1]).any():
         return None

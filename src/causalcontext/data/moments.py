@@ -1,12 +1,14 @@
-"""Rows, means and centred cross products of the cells of a table: all that linear-Gaussian work needs.
+"""Rows, means and centred cross products of the cells of a table: all that linear-Gaussian work
+needs.
 
-Moments of parts of a table add up to those of the whole (`a + b`), cells merge into views (`merged`), and everything
-that is computed from them is scaled first, so that units never matter.
+Moments of parts of a table add up to those of the whole (`a + b`), cells merge into views
+(`merged`), and everything that is computed from them is scaled first, so that units never matter.
 
-A pass over the rows adds up such totals cell by cell: batches go in one after the other, without losing digits. Rows of
-a stream also fall into blocks, so that a bootstrap can draw blocks when the rows are gone: 512 rows that follow each
-other are in the same block, whose number is a hash of theirs. It depends neither on batches nor on partitions, and rows
-that resemble their neighbours stay together.
+A pass over the rows adds up such totals cell by cell: batches go in one after the other, without
+losing digits. Rows of a stream also fall into blocks, so that a bootstrap can draw blocks when the
+rows are gone: 512 rows that follow each other are in the same block, whose number is a hash of
+theirs. It depends neither on batches nor on partitions, and rows that resemble their neighbours
+stay together.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class CellRegression(NamedTuple):
     """Least squares of one variable on others in one cell."""
 
     slopes: Floats  # shape (columns,)
-    inverse: Floats  # shape (columns, columns); of their cross products: times `left / df`, the slopes' covariances
+    # shape (columns, columns); of their cross products: times `left / df`, the slopes' covariances
+    inverse: Floats
     left: float  # the residual sum of squares
     df: int  # rows that are left after the intercept and the slopes
 
@@ -45,7 +48,8 @@ class CellRegression(NamedTuple):
 class Moments:
     """What is kept of the rows of every cell.
 
-    >>> halves = [Moments.of_rows(np.array(part), np.zeros(2, int), 1) for part in ([[1.0], [3.0]], [[2.0], [6.0]])]
+    >>> parts = ([[1.0], [3.0]], [[2.0], [6.0]])
+    >>> halves = [Moments.of_rows(np.array(part), np.zeros(2, int), 1) for part in parts]
     >>> whole = halves[0] + halves[1]
     >>> whole.rows.tolist(), whole.mean.tolist(), whole.scatter.tolist()
     ([4], [[3.0]], [[[14.0]]])
@@ -58,7 +62,8 @@ class Moments:
     @classmethod
     def of_rows(cls, values: Floats, codes: NDArray[np.integer], cells: int) -> Moments:
         """The moments of an array of shape (rows, p), every row in its cell."""
-        rows, mean = np.zeros(cells, dtype=np.int64), np.zeros((cells, values.shape[1]))
+        rows = np.zeros(cells, dtype=np.int64)
+        mean = np.zeros((cells, values.shape[1]))
         scatter = np.zeros((cells, values.shape[1], values.shape[1]))
         for cell in range(cells):
             part = values[codes == cell]
@@ -73,16 +78,24 @@ class Moments:
         """The moments of both sets of rows, cell by cell (Chan, Golub and LeVeque 1983)."""
         total = self.rows + other.rows
         share = other.rows / np.maximum(total, 1)
-        difference = np.where((self.rows > 0)[:, None] & (other.rows > 0)[:, None], other.mean - self.mean, 0.0)
+        difference = np.where(
+            (self.rows > 0)[:, None] & (other.rows > 0)[:, None], other.mean - self.mean, 0.0
+        )
         away = difference * np.sqrt(self.rows * share)[:, None]
         start = np.where((self.rows > 0)[:, None], self.mean, other.mean)
         between = away[:, :, None] * away[:, None, :]
-        return Moments(total, start + difference * share[:, None], self.scatter + other.scatter + between)
+        return Moments(
+            total, start + difference * share[:, None], self.scatter + other.scatter + between
+        )
 
     def counted_for(self, share: float) -> Moments:
-        """The same means and covariances, every row counting for a share of one; at least one row a cell."""
+        """The same means and covariances, every row counting for a share of one; at least one row a
+        cell.
+        """
         rows = np.maximum(np.round(share * self.rows), np.minimum(self.rows, 1)).astype(np.int64)
-        return Moments(rows, self.mean, self.scatter * (rows / np.maximum(self.rows, 1))[:, None, None])
+        return Moments(
+            rows, self.mean, self.scatter * (rows / np.maximum(self.rows, 1))[:, None, None]
+        )
 
     def of(self, variables: Sequence[int]) -> Moments:
         """The moments of some variables, in this order."""
@@ -109,7 +122,9 @@ class Moments:
         chosen = list(cells)
         with np.errstate(over="ignore", invalid="ignore"):
             mean, between = self._between(chosen)
-            for begin in range(0, len(scatter), _BLOCK):  # whole products are as large as the scatter, and slower
+            for begin in range(
+                0, len(scatter), _BLOCK
+            ):  # whole products are as large as the scatter, and slower
                 rows = slice(begin, begin + _BLOCK)
                 scatter[rows] = self.scatter[chosen[0], rows] if chosen else 0.0
                 for cell in chosen[1:]:
@@ -122,11 +137,16 @@ class Moments:
         """The sums of squares of every variable over all rows."""
         with np.errstate(over="ignore", invalid="ignore"):
             _, between = self._between(list(range(self.rows.size)))
-            return np.asarray(np.diagonal(self.scatter, axis1=1, axis2=2).sum(axis=0) + (between**2).sum(axis=0))
+            return np.asarray(
+                np.diagonal(self.scatter, axis1=1, axis2=2).sum(axis=0) + (between**2).sum(axis=0)
+            )
 
     def _between(self, chosen: list[int]) -> tuple[Floats, Floats]:
-        """The mean of some cells together, and how far each is from it, times the root of its rows."""
-        rows, means = self.rows[chosen], self.mean[chosen]
+        """The mean of some cells together, and how far each is from it, times the root of its
+        rows.
+        """
+        rows = self.rows[chosen]
+        means = self.mean[chosen]
         # Differences from one cell: means that are equal stay exactly equal.
         origin = means[np.argmax(rows)] if rows.size else np.zeros(self.mean.shape[1])
         shift = np.where(rows[:, None] > 0, means - origin, 0.0)
@@ -144,17 +164,23 @@ class Moments:
         return np.asarray(self.scatter[cell] / scale[:, None] / scale)
 
     def regression(self, y: int, columns: Sequence[int], cell: int = 0) -> CellRegression | None:
-        """Least squares of y on some columns; None where one of them, or y, is a linear function of the others."""
+        """Least squares of y on some columns; None where one of them, or y, is a linear function of
+        the others.
+        """
         used = list(columns)
-        scale, table = self.spread(cell), self.correlation(cell)
-        within, across = table[np.ix_(used, used)], table[used, y]
+        scale = self.spread(cell)
+        table = self.correlation(cell)
+        within = table[np.ix_(used, used)]
+        across = table[used, y]
         if table[y, y] <= 0.0 or not independent(within):
             return None
         inverse = np.linalg.inv(within)
         left = max(1.0 - float(across @ inverse @ across), COLLINEAR_BELOW)
         slopes = (inverse @ across) * scale[y] / scale[used]
         inverse = inverse / scale[used][:, None] / scale[used]
-        return CellRegression(slopes, inverse, left * float(scale[y]) ** 2, int(self.rows[cell]) - len(used) - 1)
+        return CellRegression(
+            slopes, inverse, left * float(scale[y]) ** 2, int(self.rows[cell]) - len(used) - 1
+        )
 
 
 def independent(correlation: Floats) -> bool:
@@ -174,25 +200,36 @@ def no_totals(levels: int, variables: int) -> ScanTotals:
     shape = (levels, variables)
     sizes = {"n": levels, "lost": levels, "missing": shape, "infinite": shape}
     counts = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
-    return ScanTotals(centre=np.zeros(shape), mean=np.zeros(shape), low=np.full(shape, np.inf),
-                      high=np.full(shape, -np.inf), scatter=np.zeros((*shape, variables)),
-                      digests=np.zeros(variables, dtype=np.uint64), **counts)  # fmt: skip
+    return ScanTotals(
+        centre=np.zeros(shape),
+        mean=np.zeros(shape),
+        low=np.full(shape, np.inf),
+        high=np.full(shape, -np.inf),
+        scatter=np.zeros((*shape, variables)),
+        digests=np.zeros(variables, dtype=np.uint64),
+        **counts,
+    )
 
 
 def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int) -> None:
-    """Add a batch of rows to the totals: values of shape (p, rows), contiguous, and the context of every row, or -1."""
+    """Add a batch of rows to the totals: values of shape (p, rows), contiguous, and the context of
+    every row, or -1.
+    """
     # `first_row` is the place of the batch in the table, for the digests.
     variables, rows = values.shape
     addresses = values.ctypes.data + values.strides[0] * np.arange(variables, dtype=np.uint64)
-    nobody, nothing = np.empty(0, dtype=np.int64), np.empty((variables, 0))  # no rows are copied
+    nobody = np.empty(0, dtype=np.int64)  # no rows are copied
+    nothing = np.empty((variables, 0))
     room = workspace_for(rows, len(totals.n), variables)
     add_rows(addresses, codes, first_row, 1, totals, room, nobody, nothing)
 
 
 def settle(totals: ScanTotals) -> Bools:
-    """Which variables are constant in which context, once all batches are in; the moments are exact for them."""
-    # Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0. Means are
-    # whole afterwards, and centres 0.
+    """Which variables are constant in which context, once all batches are in; the moments are exact
+    for them.
+    """
+    # Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross
+    # products by 0. Means are whole afterwards, and centres 0.
     mirror(totals.scatter)
     totals.mean[...] += totals.centre
     totals.centre[...] = 0.0
@@ -211,18 +248,29 @@ def blocks_for(cells: int, variables: int) -> int:
 
 
 def without_blocks(totals: ScanTotals, blocks: int) -> ScanTotals:
-    """The totals of cells out of that of their blocks: block b of cell k is number `k * blocks + b`."""
+    """The totals of cells out of that of their blocks: block b of cell k is number `k * blocks +
+    b`.
+    """
     cells = len(totals.n) // blocks
     own = np.arange(cells) * blocks
-    first = own + np.argmax(totals.n.reshape(cells, blocks) > 0, axis=1)  # a block with rows, where there is one
+    first = own + np.argmax(
+        totals.n.reshape(cells, blocks) > 0, axis=1
+    )  # a block with rows, where there is one
     base = totals.centre[first]
     shift = (totals.centre - np.repeat(base, blocks, axis=0)) + totals.mean
-    parts, found = Moments(totals.n, shift, totals.scatter), no_totals(cells, totals.mean.shape[1])
+    parts = Moments(totals.n, shift, totals.scatter)
+    found = no_totals(cells, totals.mean.shape[1])
     for cell in range(cells):
         whole = parts.merged(range(own[cell], own[cell] + blocks))
-        found.n[cell], found.mean[cell], found.scatter[cell] = whole.rows[0], whole.mean[0], whole.scatter[0]
-    counts = {name: np.add.reduceat(getattr(totals, name), own, axis=0) for name in ("lost", "missing", "infinite")}
-    low, high = np.minimum.reduceat(totals.low, own, axis=0), np.maximum.reduceat(totals.high, own, axis=0)
+        found.n[cell] = whole.rows[0]
+        found.mean[cell] = whole.mean[0]
+        found.scatter[cell] = whole.scatter[0]
+    counts = {
+        name: np.add.reduceat(getattr(totals, name), own, axis=0)
+        for name in ("lost", "missing", "infinite")
+    }
+    low = np.minimum.reduceat(totals.low, own, axis=0)
+    high = np.maximum.reduceat(totals.high, own, axis=0)
     return found._replace(centre=base, low=low, high=high, digests=totals.digests, **counts)
 
 
@@ -232,7 +280,9 @@ def block_moments(totals: ScanTotals, blocks: int) -> tuple[Moments, ...]:
         return ()
     mean = np.where(totals.n[:, None] > 0, totals.centre + totals.mean, 0.0)
     scatter = both_triangles(totals.scatter)
-    return tuple(Moments(totals.n[b::blocks], mean[b::blocks], scatter[b::blocks]) for b in range(blocks))
+    return tuple(
+        Moments(totals.n[b::blocks], mean[b::blocks], scatter[b::blocks]) for b in range(blocks)
+    )
 
 
 def both_triangles(scatter: Floats) -> Floats:
@@ -242,4 +292,6 @@ def both_triangles(scatter: Floats) -> Floats:
 
 def some_cells(totals: ScanTotals, cells: Sequence[int]) -> ScanTotals:
     """The totals of some cells, in their order."""
-    return totals._replace(**{name: array[cells] for name, array in totals._asdict().items() if name != "digests"})
+    return totals._replace(
+        **{name: array[cells] for name, array in totals._asdict().items() if name != "digests"}
+    )

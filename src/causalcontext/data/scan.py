@@ -23,7 +23,11 @@ from causalcontext.data.scanned_windows import ScannedWindows, WindowAccumulator
 from causalcontext.data.series import check_cycle, stamps_of
 from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, series_options
 from causalcontext.data.streams import Stream, StreamLevels
-from causalcontext.data.sufficient_statistics import SufficientStatistics, of_some_columns, statistics_of
+from causalcontext.data.sufficient_statistics import (
+    SufficientStatistics,
+    of_some_columns,
+    statistics_of,
+)
 from causalcontext.data.tables import check_two_variables, context_places
 from causalcontext.errors import DataError, NotYetError, OptionError
 from causalcontext.kernels.arrays import Values
@@ -33,8 +37,14 @@ from causalcontext.screening.left_out import LeftOut
 from causalcontext.views import Contexts
 
 _OF_LEVELS = (Kind.CATEGORICAL, Kind.ORDERED)
-_IN_MEMORY = {"double": "float64", "float": "float32", "halffloat": "float16", "bool": "boolean",
-              "large_string": "string", "string_view": "string"}  # fmt: skip
+_IN_MEMORY = {
+    "double": "float64",
+    "float": "float32",
+    "halffloat": "float16",
+    "bool": "boolean",
+    "large_string": "string",
+    "string_view": "string",
+}
 """What types are called in memory."""
 Watch = Callable[[int, int | None], None]
 """`watch(bytes read so far, bytes in all or None)`."""
@@ -57,7 +67,8 @@ class Scan:
     blocks : tuple of Moments
         Of blocks of rows, which `stability` draws from; empty where these would take too much room.
     of_rows : int
-        Where nothing but the sample is used, `rows` are those of the sample, and the table has so many; else 0.
+        Where nothing but the sample is used, `rows` are those of the sample, and the table has so
+        many; else 0.
     windows : ScannedWindows or None
         With lags: moments of all windows, and a sample of them.
     context : str, Indicator, list of them, or None
@@ -77,12 +88,23 @@ class Scan:
     left_out: tuple[LeftOut, ...] = ()
 
     def on_sample(self, data: Dataset) -> Scan:
-        """The same table where nothing but the sample is used, for columns that moments of all rows know nothing of."""
+        """The same table where nothing but the sample is used, for columns that moments of all rows
+        know nothing of.
+        """
         windows = None if self.windows is None else replace(self.windows, sample_only=True)
-        return replace(self, data=data, rows=data.n_rows, blocks=(), of_rows=self.of_rows or self.rows, windows=windows)
+        return replace(
+            self,
+            data=data,
+            rows=data.n_rows,
+            blocks=(),
+            of_rows=self.of_rows or self.rows,
+            windows=windows,
+        )
 
     def without(self, names: Sequence[str]) -> Scan:
-        """The same table without some system variables; rows that lost a value in one of them stay lost."""
+        """The same table without some system variables; rows that lost a value in one of them stay
+        lost.
+        """
         statistics = self.statistics
         kept = [place for place, name in enumerate(statistics.names) if name not in names]
         blocks = tuple(block.of(kept) for block in self.blocks)
@@ -90,13 +112,17 @@ class Scan:
         return replace(self, data=data, statistics=of_some_columns(statistics, kept), blocks=blocks)
 
     def sample_as_table(self) -> pd.DataFrame:
-        """The rows of the sample as a table in memory, with the types and the levels that the columns had."""
-        data, columns = self.data, dict[str, Any]()
+        """The rows of the sample as a table in memory, with the types and the levels that the
+        columns had.
+        """
+        data = self.data
+        columns = dict[str, Any]()
         made = {position for position, _ in data.contexts.made}
         for position, name in enumerate(data.names):
             if position in made:
                 continue
-            values, dtype = np.asarray(data.columns[position]), data.dtypes[position]
+            values = np.asarray(data.columns[position])
+            dtype = data.dtypes[position]
             if position in data.contexts.positions:
                 levels = data.levels[data.contexts.positions.index(position)]
                 columns[name] = _of_levels(values, levels, False)
@@ -118,7 +144,9 @@ class Scan:
 
     @property
     def is_table(self) -> bool:
-        """Whether the sample is the whole table, of whose rows nothing is asked but what a search without lags asks."""
+        """Whether the sample is the whole table, of whose rows nothing is asked but what a search
+        without lags asks.
+        """
         return self.whole and not self.of_rows and self.windows is None
 
     def note(self, scored: bool = False, with_lags: bool = False) -> str:
@@ -127,22 +155,30 @@ class Scan:
             return self.windows.note(self.source, scored)
         sample = f"a random sample of {self.data.n_rows:,} rows"
         if self.of_rows > self.rows:
-            return f"{self.source} was read once: everything rests on {sample} of its {self.of_rows:,}"
+            return (
+                f"{self.source} was read once: everything rests on {sample} of its {self.of_rows:,}"
+            )
         if self.whole:
             return ""
         if scored:
-            return (f"{self.source} was read once: the model of score-ac, its edges, directions, scores and warnings "
-                    f"rest on {sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip
+            return (
+                f"{self.source} was read once: the model of score-ac, its edges, directions, scores"
+                f" and warnings rest on {sample}, effects and slopes on all {self.rows:,} rows"
+            )
         numbers = " of numbers" if self.data.categories else ""
-        return (f"{self.source} was read once: partial-correlation and fisher-z{numbers}, also at the context, and "
-                f"effects use all {self.rows:,} rows; other tests, the support check and warnings use {sample}; the "
-                "column n of tests() has the rows of every decision")  # fmt: skip
+        return (
+            f"{self.source} was read once: partial-correlation and fisher-z{numbers}, also at the"
+            f" context, and effects use all {self.rows:,} rows; other tests, the support check and"
+            f" warnings use {sample}; the column n of tests() has the rows of every decision"
+        )
 
     def __repr__(self) -> str:
         named = f", context {self.data.context_name}" if self.data.contexts.positions else ""
         lags = "" if self.windows is None else f", {self.windows.options.lags} lags"
-        return (f"Scan({self.rows:,} rows, {len(self.data.names)} columns{named}{lags}, a sample of "
-                f"{self.data.n_rows:,} rows)")  # fmt: skip
+        return (
+            f"Scan({self.rows:,} rows, {len(self.data.names)} columns{named}{lags}, a sample of "
+            f"{self.data.n_rows:,} rows)"
+        )
 
 
 def _of_levels(codes: Values, levels: Sequence[Any], ordered: bool) -> Any:
@@ -152,13 +188,17 @@ def _of_levels(codes: Values, levels: Sequence[Any], ordered: bool) -> Any:
 
 
 def _of_values(codes: Values, levels: Sequence[Any]) -> Values:
-    """The values of a column that are given by their places among its levels; None is a missing value."""
+    """The values of a column that are given by their places among its levels; None is a missing
+    value.
+    """
     values = np.array([*levels, None], dtype=object)
     return values[np.where(np.isfinite(codes), codes, -1).astype(np.int64)]
 
 
 def _of_numbers(values: Values, dtype: str) -> Values:
-    """The numbers of a column in the type that the table had; in their own where that has no place for a gap."""
+    """The numbers of a column in the type that the table had; in their own where that has no place
+    for a gap.
+    """
     if dtype == "float32":
         return values.astype(np.float32)
     if dtype.startswith(("int", "uint")) and np.isfinite(values).all():
@@ -181,21 +221,25 @@ def scan(
 
     Parameters
     ----------
-    source : path, pattern, list of paths, Dask or Spark table, LazyFrame or anything with `__arrow_c_stream__`
-        A Parquet or text file, a folder of them, `"folder/*.parquet"`, a list in any order; a DuckDB relation, a
-        pyarrow reader; an iterator of tables, such as `pandas.read_csv(path, chunksize=100_000)`.
+    source : path, pattern, list of paths, Dask or Spark table, LazyFrame or anything with
+    `__arrow_c_stream__`
+        A Parquet or text file, a folder of them, `"folder/*.parquet"`, a list in any order; a
+        DuckDB relation, a pyarrow reader; an iterator of tables, such as `pandas.read_csv(path,
+        chunksize=100_000)`.
     context : str, `cc.threshold`, `cc.bins`, or a sequence of them, optional
-        The columns that name the context: text, whole numbers or truth values; or what makes it out of a column, by
-        cuts that are known.
+        The columns that name the context: text, whole numbers or truth values; or what makes it out
+        of a column, by cuts that are known.
     columns : sequence of str, optional
         Those to read, the context among them; all by default.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
-        By default numbers are continuous, text and truth values categorical, ordered dictionaries ordered.
+        By default numbers are continuous, text and truth values categorical, ordered dictionaries
+        ordered.
     sample : int
         Rows to keep for tests that look at rows; with lags, windows.
     lags : int, optional
-        Rows follow each other in time, and windows of so many lags are kept for `discover(..., lags=lags)`. They are
-        read in their order, which has to be that of time, and in a panel the rows of a unit stand together.
+        Rows follow each other in time, and windows of so many lags are kept for `discover(...,
+        lags=lags)`. They are read in their order, which has to be that of time, and in a panel the
+        rows of a unit stand together.
     progress : bool or callable
         Show a bar, or call `progress(bytes read, bytes in all or None)`.
     time, units, step, context_lags, covariates, unit_effects, missing
@@ -204,8 +248,8 @@ def scan(
     Returns
     -------
     Scan
-        To be given to `discover`. What it holds does not depend on how the table is cut into batches, files or
-        partitions.
+        To be given to `discover`. What it holds does not depend on how the table is cut into
+        batches, files or partitions.
 
     Raises
     ------
@@ -215,7 +259,8 @@ def scan(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> table = pa.table({"X": [1.0, 3.0, 2.0, 6.0], "Y": [0.0, 1.0, 2.0, 3.0], "R": ["dry", "dry", "wet", "wet"]})
+    >>> numbers = {"X": [1.0, 3.0, 2.0, 6.0], "Y": [0.0, 1.0, 2.0, 3.0]}
+    >>> table = pa.table({**numbers, "R": ["dry", "dry", "wet", "wet"]})
     >>> found = scan(table.to_reader(), context="R")
     >>> found
     Scan(4 rows, 3 columns, context R, a sample of 4 rows)
@@ -224,48 +269,90 @@ def scan(
     """
     for name in series:
         if name not in SeriesKeywords.__annotations__:
-            raise OptionError(f"scan has no option {name!r}{errors.did_you_mean(name, SeriesKeywords.__annotations__)}")
-    return scan_checked(source, context, None, columns=columns, kinds=kinds, sample=sample, progress=progress,
-                        series=series_options(lags, **series))  # fmt: skip
+            raise OptionError(
+                "scan has no option"
+                f" {name!r}{errors.did_you_mean(name, SeriesKeywords.__annotations__)}"
+            )
+    return scan_checked(
+        source,
+        context,
+        None,
+        columns=columns,
+        kinds=kinds,
+        sample=sample,
+        progress=progress,
+        series=series_options(lags, **series),
+    )
 
 
-def scan_checked(source: Any, context: Any, check: Callable[[StreamColumns], None] | None, *,
-                 columns: Sequence[str] | None = None, kinds: Mapping[Any, str] | None = None, sample: int = SAMPLE,
-                 progress: bool | Watch = False, series: SeriesOptions | None = None) -> Scan:  # fmt: skip
+def scan_checked(
+    source: Any,
+    context: Any,
+    check: Callable[[StreamColumns], None] | None,
+    *,
+    columns: Sequence[str] | None = None,
+    kinds: Mapping[Any, str] | None = None,
+    sample: int = SAMPLE,
+    progress: bool | Watch = False,
+    series: SeriesOptions | None = None,
+) -> Scan:
     """The same, once `check` has seen the columns: it may refuse them before the table is read."""
     errors.check_whole("sample", sample, 1)
-    levels = [str(name) for name, kind in kinds.items() if kind in _OF_LEVELS] if isinstance(kinds, Mapping) else []
+    levels = (
+        [str(name) for name, kind in kinds.items() if kind in _OF_LEVELS]
+        if isinstance(kinds, Mapping)
+        else []
+    )
     parts = partitions_of(source)
     if parts is not None and series is not None:
-        raise NotYetError(f"not yet: lags with {parts.source}; write it to files that are sorted by time")
+        raise NotYetError(
+            f"not yet: lags with {parts.source}; write it to files that are sorted by time"
+        )
     taken = () if series is None else series.taken
-    context = context if series is None else split_context(context)[0]  # others are made of the sample of windows
-    stream = streams.open_stream(source, [*contexts_of(context), *levels, *taken]) if parts is None else parts
+    context = (
+        context if series is None else split_context(context)[0]
+    )  # others are made of the sample of windows
+    stream = (
+        streams.open_stream(source, [*contexts_of(context), *levels, *taken])
+        if parts is None
+        else parts
+    )
     if isinstance(stream, Stream) and series is not None:
         errors.check_are_columns(taken, stream.schema.names)
         stream = with_cycles_in_batches(stream, series)
-    schema, only = stream.schema, columns
+    schema = stream.schema
+    only = columns
     for name in taken:
         schema = schema.remove(schema.get_field_index(name))
     if columns is not None and series is not None:
-        only = [name for name in columns if name not in taken] + [name for one in series.cycles for name in one.names]
+        only = [name for name in columns if name not in taken] + [
+            name for one in series.cycles for name in one.names
+        ]
     read = columns_of(schema, context, kinds, only)
     for one in read.levels:
         if series is not None and one.name in series.covariates:
-            raise NotYetError(f"not yet: covariate {one.name!r} is {one.kind.value}, and those of a table that is read "
-                              "in batches hold numbers; read the table into memory")  # fmt: skip
+            raise NotYetError(
+                f"not yet: covariate {one.name!r} is {one.kind.value}, and those of a table that is"
+                " read in batches hold numbers; read the table into memory"
+            )
     check_products(len(read.system), 2 if read.contexts else 1)
     if check is not None:
         check(read)
     if not isinstance(stream, Stream):
-        return finished(stream.accumulated(read.stored, read.accumulator(int(sample))), read, stream.source)
+        return finished(
+            stream.accumulated(read.stored, read.accumulator(int(sample))), read, stream.source
+        )
     windows = None
     if series is not None:
         series.check_columns(read.names, read.contexts)
         windows = WindowAccumulator(read.names, read.kinds, read.contexts, series, int(sample))
     found = _accumulated(stream, read, int(sample), progress, windows)
     scanned = finished(found, read, stream.source)
-    return scanned if windows is None else replace(scanned, windows=windows.finished(found, scanned.data))
+    return (
+        scanned
+        if windows is None
+        else replace(scanned, windows=windows.finished(found, scanned.data))
+    )
 
 
 @dataclass(frozen=True)
@@ -302,44 +389,73 @@ class StreamColumns:
         return Accumulator(self.system, self.contexts, sample, self.levels, self.made)
 
 
-def columns_of(schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None = None
-               ) -> StreamColumns:  # fmt: skip
+def columns_of(
+    schema: pa.Schema,
+    context: Any,
+    kinds: Mapping[Any, str] | None,
+    only: Sequence[str] | None = None,
+) -> StreamColumns:
     """What a stream holds, or what of it is asked for, checked before anything is read."""
     errors.check_are_columns(only or (), schema.names)
-    names = tuple(name for name in schema.names if (name in only if only is not None else not is_index(name)))
+    names = tuple(
+        name for name in schema.names if (name in only if only is not None else not is_index(name))
+    )
     if len(set(names)) < len(names):
         raise DataError("the table has several columns of the same name; rename or drop some")
     measured, made = split_context(context)
     places = context_places(measured, names)
     declared = declared_kinds(kinds, names)
     check_two_variables(names, places)
-    found = [_kind_of(schema.field(name), declared.get(name), place in places)
-             for place, name in enumerate(names)]  # fmt: skip
-    levels = tuple(StreamLevels(name, kind, streams.family_of(schema.field(name).type) or "str")
-                   for place, (name, kind) in enumerate(zip(names, found, strict=True))
-                   if place not in places and not kind.is_number)  # fmt: skip
+    found = [
+        _kind_of(schema.field(name), declared.get(name), place in places)
+        for place, name in enumerate(names)
+    ]
+    levels = tuple(
+        StreamLevels(name, kind, streams.family_of(schema.field(name).type) or "str")
+        for place, (name, kind) in enumerate(zip(names, found, strict=True))
+        if place not in places and not kind.is_number
+    )
     types = [schema.field(name).type for name in names]
-    dtypes = ["categorical" if pa.types.is_dictionary(one) else _IN_MEMORY.get(str(one), str(one)) for one in types]
+    dtypes = [
+        "categorical" if pa.types.is_dictionary(one) else _IN_MEMORY.get(str(one), str(one))
+        for one in types
+    ]
     sources: dict[str, int] = {}
     for one in made:
         if not one.cuts:
-            raise NotYetError(f"not yet: a scan with cc.bins({one.column!r}, quantiles={one.quantiles}), whose edges "
-                              "are not known before all rows were read; pass it to discover, which takes the "
-                              "quantiles of the sample, or pass edges=[...]")  # fmt: skip
+            raise NotYetError(
+                f"not yet: a scan with cc.bins({one.column!r}, quantiles={one.quantiles}), whose"
+                " edges are not known before all rows were read; pass it to discover, which takes"
+                " the quantiles of the sample, or pass edges=[...]"
+            )
         sources[one.name] = one.source(names, found, tuple(sources.values()))
-        names, found, dtypes = (*names, one.name), [*found, Kind.CATEGORICAL], [*dtypes, "int32"]
+        names = (*names, one.name)
+        found = [*found, Kind.CATEGORICAL]
+        dtypes = [*dtypes, "int32"]
     asked = [one.name if isinstance(one, Indicator) else str(one) for one in contexts_of(context)]
-    return StreamColumns(names, tuple(map(names.index, asked)), tuple(found), tuple(dtypes), context, made,
-                         tuple(map(sources.get, asked)) if made else (), levels, frozenset(declared))  # fmt: skip
+    return StreamColumns(
+        names,
+        tuple(map(names.index, asked)),
+        tuple(found),
+        tuple(dtypes),
+        context,
+        made,
+        tuple(map(sources.get, asked)) if made else (),
+        levels,
+        frozenset(declared),
+    )
 
 
 def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
     """The kind of a column by its type, or as it was declared."""
-    name, dtype = field.name, field.type
+    name = field.name
+    dtype = field.type
     if pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype):
-        raise DataError(f"column {name!r} holds {dtype}: bytes that are not UTF-8 text; if it comes from a text "
-                        "file, save that in UTF-8, or pass pandas.read_csv(path, encoding=\"latin-1\", "
-                        "chunksize=100_000) with the encoding it has")  # fmt: skip
+        raise DataError(
+            f"column {name!r} holds {dtype}: bytes that are not UTF-8 text; if it comes from a text"
+            ' file, save that in UTF-8, or pass pandas.read_csv(path, encoding="latin-1",'
+            " chunksize=100_000) with the encoding it has"
+        )
     if context:
         _check_context(name, dtype, declared)
         return Kind.CATEGORICAL
@@ -347,16 +463,27 @@ def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
         raise DataError(f"column {name!r} holds {dtype}; {for_dates(name)}")
     number = streams.is_number(dtype) or pa.types.is_null(dtype)
     if not number and streams.family_of(dtype) is None:
-        raise DataError(f"column {name!r} holds {dtype}, which is neither continuous nor categorical; convert it to "
-                        "numbers or to text, or leave it out")  # fmt: skip
+        raise DataError(
+            f"column {name!r} holds {dtype}, which is neither continuous nor categorical; convert"
+            " it to numbers or to text, or leave it out"
+        )
     ordered = pa.types.is_dictionary(dtype) and dtype.ordered
-    enum = any(key.startswith(b"_PL_ENUM") for key in field.metadata or ())  # polars calls every Enum ordered
-    kind = declared or (Kind.CONTINUOUS if number else Kind.ORDERED if ordered and not enum else Kind.CATEGORICAL)
+    enum = any(
+        key.startswith(b"_PL_ENUM") for key in field.metadata or ()
+    )  # polars calls every Enum ordered
+    kind = declared or (
+        Kind.CONTINUOUS if number else Kind.ORDERED if ordered and not enum else Kind.CATEGORICAL
+    )
     if kind.is_number and not number and not pa.types.is_boolean(dtype):
-        raise DataError(f"column {name!r} is declared {kind.value} but not numeric: it holds {dtype}; convert it")
+        raise DataError(
+            f"column {name!r} is declared {kind.value} but not numeric: it holds {dtype};"
+            " convert it"
+        )
     if kind is Kind.ORDERED and not (ordered or number or pa.types.is_boolean(dtype)):
-        raise DataError(f"column {name!r} is declared ordered, but its values ({dtype}) have no order of their own; "
-                        "make it an ordered dictionary, or numbers")  # fmt: skip
+        raise DataError(
+            f"column {name!r} is declared ordered, but its values ({dtype}) have no order of their"
+            " own; make it an ordered dictionary, or numbers"
+        )
     return kind
 
 
@@ -365,16 +492,24 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} is declared continuous; a context is categorical")
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if pa.types.is_null(plain):
-        raise DataError(f"context {name!r} has no value in the first rows; drop the rows without one")
+        raise DataError(
+            f"context {name!r} has no value in the first rows; drop the rows without one"
+        )
     if pa.types.is_floating(plain):
-        raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
+        raise DataError(
+            f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text"
+        )
     if not (streams.is_text(plain) or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
-        raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
+        raise DataError(
+            f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it"
+            " to text"
+        )
 
 
 def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
     """The stream with the columns of cycles at its end; their phase is 0 in the first row."""
-    made, schema = [name for one in series.cycles for name in one.names], stream.schema
+    made = [name for one in series.cycles for name in one.names]
+    schema = stream.schema
     for one in series.cycles:
         check_cycle(one, series.taken, schema.names)
     for name in made:
@@ -388,15 +523,24 @@ def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
                 continue
             if origin is None:
                 origin = float(stamps_of(str(series.time), time[:1])[0][0])
-            new = [pa.array(column) for one in series.cycles for column in one.columns(time, origin)]
+            new = [
+                pa.array(column) for one in series.cycles for column in one.columns(time, origin)
+            ]
             yield pa.record_batch([*batch.columns, *new], names=[*batch.schema.names, *made]), done
 
     return replace(stream, schema=schema, batches=batches) if made else stream
 
 
-def _accumulated(stream: Stream, columns: StreamColumns, sample: int, progress: bool | Watch,
-                 windows: WindowAccumulator | None) -> Accumulator:  # fmt: skip
-    """What one pass over a stream finds; `progress` is told the bytes that were read, a bar the megabytes."""
+def _accumulated(
+    stream: Stream,
+    columns: StreamColumns,
+    sample: int,
+    progress: bool | Watch,
+    windows: WindowAccumulator | None,
+) -> Accumulator:
+    """What one pass over a stream finds; `progress` is told the bytes that were read, a bar the
+    megabytes.
+    """
     found = columns.accumulator(sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
@@ -422,40 +566,74 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
     place = np.full(len(found.cells) + 1, -1, dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     values, codes = found.sample.in_order()
-    totals, blocks, categories = found.totals, found.block_moments, {}
+    totals = found.totals
+    blocks = found.block_moments
+    categories = {}
     if found.levels:
-        missing, values = totals.missing.sum(axis=0), values.copy()
+        missing = totals.missing.sum(axis=0)
+        values = values.copy()
         for name, levels_of_column in found.levels.items():
             j = found.system.index(name)
             categories[name] = levels_of_column.in_order(found.rows - int(missing[j]))
-            values[j] = levels_of_column.placed(values[j], categories[name])  # instead of the numbers of levels
+            values[j] = levels_of_column.placed(
+                values[j], categories[name]
+            )  # instead of the numbers of levels
         totals, blocks = _of_places(found, totals, blocks, categories)
-    codes, system = place[codes], iter(values)
+    codes = place[codes]
+    system = iter(values)
     levels_of_cell = np.array([*contexts.cells, (-1,) * len(columns.places)], dtype=np.int32)
     data = Dataset(
-        columns.names, columns.kinds,
-        tuple(levels_of_cell[codes, columns.places.index(i)] if i in columns.places else next(system)
-              for i in range(len(columns.names))),
-        columns.dtypes, contexts, levels, codes,
-        {columns.names.index(name): categories[name] for name in columns.system if name in categories},
+        columns.names,
+        columns.kinds,
+        tuple(
+            levels_of_cell[codes, columns.places.index(i)] if i in columns.places else next(system)
+            for i in range(len(columns.names))
+        ),
+        columns.dtypes,
+        contexts,
+        levels,
+        codes,
+        {
+            columns.names.index(name): categories[name]
+            for name in columns.system
+            if name in categories
+        },
         columns.declared,
-    )  # fmt: skip
+    )
     check_size(data)
-    statistics = statistics_of(some_cells(totals, order), data, found.rows, found.context_digest, found.missing_context)
-    return Scan(data, statistics, found.rows, source, tuple(block.some(order) for block in blocks),
-                context=columns.context)  # fmt: skip
+    statistics = statistics_of(
+        some_cells(totals, order), data, found.rows, found.context_digest, found.missing_context
+    )
+    return Scan(
+        data,
+        statistics,
+        found.rows,
+        source,
+        tuple(block.some(order) for block in blocks),
+        context=columns.context,
+    )
 
 
-def _of_places(found: Accumulator, raw: ScanTotals, blocks: tuple[Moments, ...],
-               categories: Mapping[str, tuple[Any, ...]]) -> tuple[ScanTotals, tuple[Moments, ...]]:  # fmt: skip
-    """Totals and blocks in which columns of levels are the places of these: `weights` times a row, and `shift`."""
-    # Two levels are on a line with their places. An ordered column is the sum of its indicators, each times the place
-    # of its level. More than two categories have no moments, but for whether they are constant.
+def _of_places(
+    found: Accumulator,
+    raw: ScanTotals,
+    blocks: tuple[Moments, ...],
+    categories: Mapping[str, tuple[Any, ...]],
+) -> tuple[ScanTotals, tuple[Moments, ...]]:
+    """Totals and blocks in which columns of levels are the places of these: `weights` times a row,
+    and `shift`.
+    """
+    # Two levels are on a line with their places. An ordered column is the sum of its indicators,
+    # each times the place of its level. More than two categories have no moments, but for whether
+    # they are constant.
     p = len(found.system)
-    weights, shift = np.eye(p, p + len(found.indicators)), np.zeros(p)
-    low, high = raw.low[:, :p].copy(), raw.high[:, :p].copy()
+    weights = np.eye(p, p + len(found.indicators))
+    shift = np.zeros(p)
+    low = raw.low[:, :p].copy()
+    high = raw.high[:, :p].copy()
     for name, levels in categories.items():
-        j, numbers = found.system.index(name), np.array([found.levels[name].numbers[level] for level in levels])
+        j = found.system.index(name)
+        numbers = np.array([found.levels[name].numbers[level] for level in levels])
         if found.levels[name].kind is Kind.ORDERED:
             weights[j] = 0.0
             for place, level in enumerate(levels):
@@ -464,23 +642,44 @@ def _of_places(found: Accumulator, raw: ScanTotals, blocks: tuple[Moments, ...],
             weights[j, j] = 1.0 / (numbers[1] - numbers[0])
             shift[j] = -numbers[0] * weights[j, j]
         alone = low[:, j] == high[:, j]
-        value = np.array([np.flatnonzero(numbers == number).sum() for number in np.where(alone, low[:, j], np.nan)])
-        low[:, j], high[:, j] = value, np.where(alone, value, len(levels) - 1.0)
+        value = np.array(
+            [
+                np.flatnonzero(numbers == number).sum()
+                for number in np.where(alone, low[:, j], np.nan)
+            ]
+        )
+        low[:, j] = value
+        high[:, j] = np.where(alone, value, len(levels) - 1.0)
     totals = raw._replace(
-        centre=raw.centre @ weights.T + shift, mean=raw.mean @ weights.T, low=low, high=high,
-        scatter=weights @ both_triangles(raw.scatter) @ weights.T, missing=raw.missing[:, :p],
-        infinite=raw.infinite[:, :p], digests=raw.digests[:p],
-    )  # fmt: skip
-    means = (np.where(block.rows[:, None] > 0, block.mean @ weights.T + shift, 0.0) for block in blocks)
-    return totals, tuple(Moments(block.rows, mean, weights @ block.scatter @ weights.T)
-                         for block, mean in zip(blocks, means, strict=True))  # fmt: skip
+        centre=raw.centre @ weights.T + shift,
+        mean=raw.mean @ weights.T,
+        low=low,
+        high=high,
+        scatter=weights @ both_triangles(raw.scatter) @ weights.T,
+        missing=raw.missing[:, :p],
+        infinite=raw.infinite[:, :p],
+        digests=raw.digests[:p],
+    )
+    means = (
+        np.where(block.rows[:, None] > 0, block.mean @ weights.T + shift, 0.0) for block in blocks
+    )
+    return totals, tuple(
+        Moments(block.rows, mean, weights @ block.scatter @ weights.T)
+        for block, mean in zip(blocks, means, strict=True)
+    )
 
 
-def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
-    """The levels of every context variable in order; the cells by these, and where they are in the accumulator."""
+def _contexts(
+    found: Accumulator, columns: StreamColumns
+) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
+    """The levels of every context variable in order; the cells by these, and where they are in the
+    accumulator.
+    """
     made = {one.name: one for one in columns.made}
-    levels = tuple(streams.in_dictionaries((cell[j] for cell in found.cells), found.neighbours[name])[0]
-                   for j, name in enumerate(columns.contexts))  # fmt: skip
+    levels = tuple(
+        streams.in_dictionaries((cell[j] for cell in found.cells), found.neighbours[name])[0]
+        for j, name in enumerate(columns.contexts)
+    )
     for name, values in zip(columns.contexts, levels, strict=True):
         if len(values) == 1 and name in made:
             raise made[name].one_level()
@@ -488,6 +687,13 @@ def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[A
             had = f"1 level ({errors.shortly(values[0])})" if values else "no value in any row"
             raise DataError(f"context {name!r} has {had}; at least 2 are needed")
         check_levels_repeat(name, "context", found.rows, values)
-    coded = {tuple(levels[j].index(value) for j, value in enumerate(cell)): k for cell, k in found.cells.items()}
+    coded = {
+        tuple(levels[j].index(value) for j, value in enumerate(cell)): k
+        for cell, k in found.cells.items()
+    }
     cells = sorted(coded)
-    return levels, Contexts(columns.places, tuple(cells), columns.sources), [coded[cell] for cell in cells]
+    return (
+        levels,
+        Contexts(columns.places, tuple(cells), columns.sources),
+        [coded[cell] for cell in cells],
+    )

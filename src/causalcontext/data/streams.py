@@ -1,12 +1,14 @@
-"""What a table is that does not fit into memory: a stream of Arrow record batches, one input for all of them.
+"""What a table is that does not fit into memory: a stream of Arrow record batches, one input for
+all of them.
 
-`open_stream` makes one of Parquet and text files, folders, patterns and lists of them, of anything with
-`__arrow_c_stream__` (a DuckDB relation, a pyarrow reader), of data sets of pyarrow, polars LazyFrames and iterators of
-tables. No rows are read before the first batch is asked for, and a batch is small: memory does not grow with the rows.
+`open_stream` makes one of Parquet and text files, folders, patterns and lists of them, of anything
+with `__arrow_c_stream__` (a DuckDB relation, a pyarrow reader), of data sets of pyarrow, polars
+LazyFrames and iterators of tables. No rows are read before the first batch is asked for, and a
+batch is small: memory does not grow with the rows.
 
-The levels of a column of a stream are which values occur, in what order, and a number for each: a hash of the value, so
-that moments, sample and fingerprint depend neither on which value came first nor on how a stream is cut. Once all rows
-are in, numbers become places in the order.
+The levels of a column of a stream are which values occur, in what order, and a number for each: a
+hash of the value, so that moments, sample and fingerprint depend neither on which value came first
+nor on how a stream is cut. Once all rows are in, numbers become places in the order.
 """
 
 from __future__ import annotations
@@ -25,12 +27,25 @@ from narwhals.dependencies import is_polars_lazyframe
 
 from causalcontext.data import table_files
 from causalcontext.data.checks import MOST_CELLS
-from causalcontext.data.columns import Kind, check_levels_repeat, check_no_dates, check_no_typing_error
+from causalcontext.data.columns import (
+    Kind,
+    check_levels_repeat,
+    check_no_dates,
+    check_no_typing_error,
+)
 from causalcontext.data.files import as_path
 from causalcontext.data.frames import brings_rows_by, pa
 from causalcontext.data.sufficient_statistics import level_number
 from causalcontext.data.table_files import PARQUET, Place, spoken
-from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError, install, listed, shortly
+from causalcontext.errors import (
+    CausalContextError,
+    DataError,
+    FileError,
+    NotYetError,
+    install,
+    listed,
+    shortly,
+)
 from causalcontext.kernels.arrays import Floats, Values
 
 LARGE_FILE = 256 * 2**20
@@ -55,12 +70,19 @@ class Stream:
 
 
 def is_out_of_memory(table: Any) -> bool:
-    """Whether a table is read in batches: a large file, a folder, pattern or list, a reader, a cluster, chunks."""
+    """Whether a table is read in batches: a large file, a folder, pattern or list, a reader, a
+    cluster, chunks.
+    """
     if isinstance(table, str | os.PathLike):
         place = as_path(table)  # os.path, since a Path raises errors where it cannot look
         pattern = glob.has_magic(str(table)) and not os.path.exists(place)
-        return pattern or os.path.isdir(place) or (os.path.isfile(place) and os.path.getsize(place) > LARGE_FILE)
-    library, name = type(table).__module__.partition(".")[0], type(table).__name__
+        return (
+            pattern
+            or os.path.isdir(place)
+            or (os.path.isfile(place) and os.path.getsize(place) > LARGE_FILE)
+        )
+    library = type(table).__module__.partition(".")[0]
+    name = type(table).__name__
     reader = name == "RecordBatchReader" or _is_of("pyarrow", table, "scanner", "projected_schema")
     reader = reader and library == "pyarrow"
     listed_files = table_files.is_list_of_paths(table)
@@ -68,23 +90,34 @@ def is_out_of_memory(table: Any) -> bool:
 
 
 def is_lazy(table: Any) -> bool:
-    """Whether a table may be read in batches, or into memory: a polars LazyFrame or a DuckDB relation."""
-    return is_polars_lazyframe(table) or type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb")
+    """Whether a table may be read in batches, or into memory: a polars LazyFrame or a DuckDB
+    relation.
+    """
+    return is_polars_lazyframe(table) or type(table).__module__.partition(".")[0] in (
+        "duckdb",
+        "_duckdb",
+    )
 
 
 def _is_of(library: str, table: Any, *attributes: str) -> bool:
     """Whether a table is of a library, and has one of some attributes."""
-    return type(table).__module__.startswith(library) and any(hasattr(table, name) for name in attributes)
+    return type(table).__module__.startswith(library) and any(
+        hasattr(table, name) for name in attributes
+    )
 
 
 def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
-    """The stream of a path, a pattern such as `"folder/*.parquet"`, a list, or an object with `__arrow_c_stream__`."""
-    # In text files, columns are decimals where their first rows are whole numbers or empty, but for those named
-    # `whole`.
+    """The stream of a path, a pattern such as `"folder/*.parquet"`, a list, or an object with
+    `__arrow_c_stream__`.
+    """
+    # In text files, columns are decimals where their first rows are whole numbers or empty, but for
+    # those named `whole`.
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
-        raise FileError(f"reading a table in batches needs pyarrow: {install('parquet')}") from error
+        raise FileError(
+            f"reading a table in batches needs pyarrow: {install('parquet')}"
+        ) from error
     if isinstance(source, str | os.PathLike) or table_files.is_list_of_paths(source):
         return _stream_of_files(source, whole)
     with made_elsewhere(f"a {type(source).__name__} cannot be read", WHERE_RAISED):
@@ -102,18 +135,28 @@ def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
 
 
 def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> Stream:
-    """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after those of files."""
+    """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after
+    those of files.
+    """
     files = table_files.files_of(places)
     endings = {table_files.ending_of(file) for file in files}
     if len(endings) > 1:
-        raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
+        raise FileError(
+            f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them"
+        )
     with table_files.opened(files[0], {}) as (stored, rows, _):
         pass
-    types: dict[str, pa.DataType] = {}  # decimals whatever the first rows hold: whole numbers, or nothing
+    types: dict[
+        str, pa.DataType
+    ] = {}  # decimals whatever the first rows hold: whole numbers, or nothing
     if endings != {PARQUET}:
         if all(pa.types.is_null(field.type) for field in stored):
             raise FileError(f"{files[0]} has no rows, or none with a value")
-        few = (field for field in stored if pa.types.is_integer(field.type) or pa.types.is_null(field.type))
+        few = (
+            field
+            for field in stored
+            if pa.types.is_integer(field.type) or pa.types.is_null(field.type)
+        )
         types = {field.name: pa.float64() for field in few if field.name not in whole}
     for name in types:
         if pa.types.is_null(stored.field(name).type):
@@ -123,7 +166,8 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
     sizes = [file.stat().st_size for file in files]
 
     def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
-        done, wanted = 0, [name for name in columns if name in stored.names]
+        done = 0
+        wanted = [name for name in columns if name in stored.names]
         for file, size, said in zip(files, sizes, values, strict=True):
             with table_files.opened(file, types, stored.names) as (schema, _, parts):
                 check_columns(file, schema, stored, wanted)
@@ -131,15 +175,25 @@ def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> S
                     for field in added:
                         column = pa.repeat(pa.scalar(said[field.name], field.type), len(batch))
                         batch = batch.append_column(field, column)
-                    yield from ((part, done + read) for part in cut(batch.select(list(columns)), columns))
+                    yield from (
+                        (part, done + read) for part in cut(batch.select(list(columns)), columns)
+                    )
             done += size
 
-    return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows if len(files) == 1 else None)
+    return Stream(
+        pa.schema([*stored, *added]),
+        batches,
+        sum(sizes),
+        spoken(files),
+        rows if len(files) == 1 else None,
+    )
 
 
 @contextmanager
 def made_elsewhere(what: str, advice: str) -> Iterator[None]:
-    """What another library, or the caller's own code, raises while it makes a table, in one sentence of ours."""
+    """What another library, or the caller's own code, raises while it makes a table, in one
+    sentence of ours.
+    """
     try:
         yield
     except CausalContextError:
@@ -153,21 +207,34 @@ MadeBatches = Callable[[list[str]], Iterator["pa.RecordBatch"]]
 
 
 def _batches_of(source: Any) -> tuple[pa.Schema, MadeBatches, str]:
-    """The columns of an object, a function that makes the batches of some of them, and what it is in words."""
+    """The columns of an object, a function that makes the batches of some of them, and what it is
+    in words.
+    """
     if is_polars_lazyframe(source):
         if not hasattr(source, "collect_batches"):
-            raise NotYetError("not yet: a LazyFrame in batches with this version of polars; update it, or collect it")
+            raise NotYetError(
+                "not yet: a LazyFrame in batches with this version of polars; update it, or"
+                " collect it"
+            )
 
         def collected(columns: list[str]) -> Iterator[pa.RecordBatch]:
             for part in source.select(columns).collect_batches(chunk_size=rows_per_batch(columns)):
                 yield from part.to_arrow().to_batches()
 
         return source.head(0).collect().to_arrow().schema, collected, "a polars LazyFrame"
-    if _is_of("pyarrow", source, "scanner"):  # a data set; its scanner is asked to read little ahead
-        ahead: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+    if _is_of(
+        "pyarrow", source, "scanner"
+    ):  # a data set; its scanner is asked to read little ahead
+        ahead: dict[str, Any] = {
+            "batch_readahead": 1,
+            "fragment_readahead": 1,
+            "use_threads": False,
+        }
 
         def scanned(columns: list[str]) -> Iterator[pa.RecordBatch]:
-            yield from source.scanner(columns=columns, batch_size=rows_per_batch(columns), **ahead).to_batches()
+            yield from source.scanner(
+                columns=columns, batch_size=rows_per_batch(columns), **ahead
+            ).to_batches()
 
         return source.schema, scanned, "a data set of pyarrow"
     scanner = _is_of("pyarrow", source, "projected_schema")
@@ -177,8 +244,10 @@ def _batches_of(source: Any) -> tuple[pa.Schema, MadeBatches, str]:
         return reader.schema, lambda columns: (batch.select(columns) for batch in reader), words
     if hasattr(source, "__next__"):
         return _batches_of_tables(source, type(source).__name__)
-    raise DataError(f"the table is of type {type(source).__name__}, expected a path, a list of paths, or something "
-                    "that can be read as a stream of Arrow batches")  # fmt: skip
+    raise DataError(
+        f"the table is of type {type(source).__name__}, expected a path, a list of paths, or"
+        " something that can be read as a stream of Arrow batches"
+    )
 
 
 def _batches_of_tables(source: Iterator[Any], name: str) -> tuple[pa.Schema, MadeBatches, str]:
@@ -186,7 +255,10 @@ def _batches_of_tables(source: Iterator[Any], name: str) -> tuple[pa.Schema, Mad
 
     def reader_of(table: Any) -> pa.RecordBatchReader:
         if not hasattr(table, "__arrow_c_stream__"):
-            raise DataError(f"the {name} holds a {type(table).__name__}, expected tables of pandas, polars or pyarrow")
+            raise DataError(
+                f"the {name} holds a {type(table).__name__}, expected tables of pandas, polars or"
+                " pyarrow"
+            )
         return pa.RecordBatchReader.from_stream(table)
 
     first = next(source, None)
@@ -202,8 +274,12 @@ def _batches_of_tables(source: Iterator[Any], name: str) -> tuple[pa.Schema, Mad
     return schema, batches, f"a {name}"
 
 
-def gathered(batches: Iterator[tuple[pa.RecordBatch, int]], rows: int) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """The same rows in batches of so many at least, but for the last one: every batch costs something."""
+def gathered(
+    batches: Iterator[tuple[pa.RecordBatch, int]], rows: int
+) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """The same rows in batches of so many at least, but for the last one: every batch costs
+    something.
+    """
     waiting: list[pa.RecordBatch] = []
     done = 0
     for batch, done in batches:
@@ -239,19 +315,26 @@ def rows_per_batch(columns: Sequence[str]) -> int:
     return rows - rows % ROWS_TOGETHER
 
 
-def check_columns(file: Path | str, found: pa.Schema, first: pa.Schema, wanted: Sequence[str]) -> None:
+def check_columns(
+    file: Path | str, found: pa.Schema, first: pa.Schema, wanted: Sequence[str]
+) -> None:
     """Return if a file has all columns of the first one, with values of the same sort."""
     lacking = [repr(name) for name in wanted if name not in found.names]
     if lacking:
         raise FileError(f"{file} has no column {', '.join(lacking)}, which the first file has")
     for name in wanted:
-        here, there = found.field(name).type, first.field(name).type
+        here = found.field(name).type
+        there = first.field(name).type
         if _sort_of(here) not in (_sort_of(there), "null"):
-            raise FileError(f"column {name!r} holds {there} in the first file and {here} in {file}; convert one")
+            raise FileError(
+                f"column {name!r} holds {there} in the first file and {here} in {file}; convert one"
+            )
 
 
 def _sort_of(dtype: pa.DataType) -> str:
-    """What values are in common: decimals and whole numbers may follow each other, text and numbers not."""
+    """What values are in common: decimals and whole numbers may follow each other, text and numbers
+    not.
+    """
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if is_number(plain):
         return "number"
@@ -260,12 +343,18 @@ def _sort_of(dtype: pa.DataType) -> str:
 
 def is_text(dtype: pa.DataType) -> bool:
     """Whether values are text."""
-    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype))
+    return bool(
+        pa.types.is_string(dtype)
+        or pa.types.is_large_string(dtype)
+        or pa.types.is_string_view(dtype)
+    )
 
 
 def is_number(dtype: pa.DataType) -> bool:
     """Whether values are numbers: whole ones, decimals with a binary or a decimal point."""
-    return bool(pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype))
+    return bool(
+        pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
+    )
 
 
 MOST_ORDERED = 20
@@ -281,15 +370,25 @@ class StreamLevels:
     kind: Kind  # categorical or ordered
     family: str  # the type that all values have
     numbers: dict[Any, float] = field(default_factory=dict)
-    neighbours: set[tuple[Any, Any]] = field(default_factory=set)  # those that follow each other in a dictionary
+    neighbours: set[tuple[Any, Any]] = field(
+        default_factory=set
+    )  # those that follow each other in a dictionary
 
-    def numbered(self, codes: Values, values: Sequence[Any], dictionary: Sequence[Any] = ()) -> Floats:
-        """The number of every row's level, NaN where there is none; `codes` are places in `values`, -1 for none."""
+    def numbered(
+        self, codes: Values, values: Sequence[Any], dictionary: Sequence[Any] = ()
+    ) -> Floats:
+        """The number of every row's level, NaN where there is none; `codes` are places in `values`,
+        -1 for none.
+        """
         # `dictionary` has levels in their order, where the column says one.
         own = [self._own(value) for value in values]
         used = np.zeros(len(own) + 1, dtype=np.bool_)
         used[codes] = True
-        self.add(value for value, met in zip(own, used[:-1].tolist(), strict=True) if met and value is not None)
+        self.add(
+            value
+            for value, met in zip(own, used[:-1].tolist(), strict=True)
+            if met and value is not None
+        )
         if len(dictionary) > MOST_CELLS and self.kind is Kind.ORDERED:
             raise self._too_many(MOST_CELLS)
         note_order(self.neighbours, [self._own(value) for value in dictionary])
@@ -307,7 +406,8 @@ class StreamLevels:
     def placed(self, numbers: Floats, levels: Sequence[Any]) -> Floats:
         """The places of levels among all, in order, instead of their numbers."""
         known = np.array([self.numbers[level] for level in levels])
-        order, found = np.argsort(known), numbers.copy()
+        order = np.argsort(known)
+        found = numbers.copy()
         there = ~np.isnan(numbers)
         found[there] = order[np.searchsorted(known[order], numbers[there])]
         return found
@@ -320,9 +420,11 @@ class StreamLevels:
         check_levels_repeat(self.name, "column", rows, levels)
         order, unclear = in_dictionaries(levels, self.neighbours)
         if unclear and self.kind is Kind.ORDERED:
-            raise DataError(f"the dictionaries of column {self.name!r} do not say one order of its levels: "
-                            f"{listed([shortly(level) for level in unclear], what='level')} have no order; give all "
-                            "parts of the table the same dictionary")  # fmt: skip
+            raise DataError(
+                f"the dictionaries of column {self.name!r} do not say one order of its levels:"
+                f" {listed([shortly(level) for level in unclear], what='level')} have no order;"
+                " give all parts of the table the same dictionary"
+            )
         return order
 
     def _own(self, value: Any) -> Any:
@@ -331,17 +433,24 @@ class StreamLevels:
             return None
         own = FAMILIES[self.family](value)
         if own != value:
-            raise DataError(f"column {self.name!r} holds {shortly(value)} after whole numbers; convert it to one type")
+            raise DataError(
+                f"column {self.name!r} holds {shortly(value)} after whole numbers; convert it to"
+                " one type"
+            )
         return own + 0.0 if self.family == "float" else own  # -0.0 is 0.0
 
     def _too_many(self, most: int) -> Exception:
         if self.kind is Kind.ORDERED:
-            return NotYetError(f"not yet: column {self.name!r} is ordered and has more than {most} levels, which a "
-                               "table that is read in batches cannot have; declare its numbers continuous or "
-                               "count, or read the table into memory")  # fmt: skip
+            return NotYetError(
+                f"not yet: column {self.name!r} is ordered and has more than {most} levels, which a"
+                " table that is read in batches cannot have; declare its numbers continuous or"
+                " count, or read the table into memory"
+            )
         check_no_dates(self.name, list(self.numbers))
-        return NotYetError(f"not yet: column {self.name!r} has more than {most:,} levels, which looks like an "
-                           "identifier; leave it out, or read the table into memory")  # fmt: skip
+        return NotYetError(
+            f"not yet: column {self.name!r} has more than {most:,} levels, which looks like an "
+            "identifier; leave it out, or read the table into memory"
+        )
 
 
 def note_order(neighbours: set[tuple[Any, Any]], dictionary: Sequence[Any]) -> None:
@@ -350,15 +459,20 @@ def note_order(neighbours: set[tuple[Any, Any]], dictionary: Sequence[Any]) -> N
         neighbours.update(pairwise(value for value in dictionary if value is not None))
 
 
-def in_dictionaries(levels: Iterable[Any], neighbours: set[tuple[Any, Any]]) -> tuple[tuple[Any, ...], list[Any]]:
-    """Levels in the one order that dictionaries say together, else sorted; and levels whose order they leave open.
+def in_dictionaries(
+    levels: Iterable[Any], neighbours: set[tuple[Any, Any]]
+) -> tuple[tuple[Any, ...], list[Any]]:
+    """Levels in the one order that dictionaries say together, else sorted; and levels whose order
+    they leave open.
 
     >>> in_dictionaries(["a", "b", "c"], {("c", "a"), ("a", "b")})
     (('c', 'a', 'b'), [])
     >>> in_dictionaries(["b", "a", "c"], {("a", "c"), ("b", "c")})
     (('a', 'b', 'c'), ['a', 'b'])
     """
-    own, before, order = set(levels), set(neighbours), list[Any]()
+    own = set(levels)
+    before = set(neighbours)
+    order = list[Any]()
     left = {level for pair in before for level in pair} | own if before else set()
     while left:
         first = left - {after for _, after in before}
@@ -371,8 +485,11 @@ def in_dictionaries(levels: Iterable[Any], neighbours: set[tuple[Any, Any]]) -> 
 
 
 def dictionary_of_batch(batch: pa.RecordBatch, name: str) -> list[Any]:
-    """The levels of a column in the order that its maker gave them; none where it has no dictionary."""
-    # A `Categorical` of polars has no order of its own: that of its dictionary depends on what else the process read.
+    """The levels of a column in the order that its maker gave them; none where it has no
+    dictionary.
+    """
+    # A `Categorical` of polars has no order of its own: that of its dictionary depends on what else
+    # the process read.
     place = batch.schema.get_field_index(name)
     field = batch.schema.field(place)
     made_by_reading = any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or ())

@@ -1,7 +1,7 @@
 """One pass over the rows: counts, means, cross products per cell, and a fingerprint of the table.
 
-Everything that linear-Gaussian work needs is in the moments of every cell, so the rows are visited once, a
-batch at a time. The table is never copied as a whole.
+Everything that linear-Gaussian work needs is in the moments of every cell, so the rows are visited
+once, a batch at a time. The table is never copied as a whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.rows.scan import digest_rows
 from causalcontext.kernels.rows.stretches import ScanTotals
 
-_BATCH_VALUES = 2**19  # 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
+_BATCH_VALUES = (
+    2**19
+)  # 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
 _LARGEST_BATCH_VALUES = 2**22
 _ROWS_PER_LEVEL = 256  # fewer rows are not worth an update of all cross products of their context
 _MANY_VARIABLES = 500
@@ -33,40 +35,49 @@ _PER_CELL = ("constant", "missing", "infinite", "lost")
 class SufficientStatistics:
     """The moments of every cell, and what stood in the way of computing them.
 
-    K cells, p system variables. The moments are those of the *usable* rows: a value of every context variable, and a
-    finite number in every system variable.
+    K cells, p system variables. The moments are those of the *usable* rows: a value of every
+    context variable, and a finite number in every system variable.
     """
 
     names: tuple[str, ...]  # the system variables, in table order
     values: tuple[Any, ...]  # what the cells are called
-    moments: Moments  # of the usable rows; cross products with what is constant in a cell are exactly 0
-    constant: Bools  # shape (K, p); one value in all usable rows of the cell, or differences too small to be squared
+    moments: (
+        Moments  # of the usable rows; cross products with what is constant in a cell are exactly 0
+    )
+    # shape (K, p); one value in all usable rows of the cell, or differences too small to be squared
+    constant: Bools
     missing: Ints  # shape (K, p); values that are NaN
     infinite: Ints  # shape (K, p)
     missing_context: int  # rows without a context value
     lost: Ints  # shape (K,); rows of each cell that are not usable: what listwise deletion drops
-    # same for the same table in any order of columns, in any batches and in any dtypes; another one if a value, the
-    # order of the rows, a name or a context value changes
+    # same for the same table in any order of columns, in any batches and in any dtypes; another one
+    # if a value, the order of the rows, a name or a context value changes
     fingerprint: str
     # cells that `drop_empty_cells` took out because all of their rows were lost
     emptied: tuple[tuple[Any, int], ...] = ()
 
     def of_columns(self, data: Dataset) -> Moments:
         """The moments of all columns of the table, each at its own position."""
-        # Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; what has no numbers (context variables,
-        # more than two categories) counts as constant. Made once for a table.
+        # Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; what has no numbers
+        # (context variables, more than two categories) counts as constant. Made once for a table.
         known: tuple[Dataset, Moments] | None = self.__dict__.get("_columns")
         if known is not None and known[0] is data:
             return known[1]
         if not data.contexts.positions and not data.categories:
             return self.moments
-        system, total = np.array(data.system), len(data.names)
-        mean, scatter = np.zeros((len(self.values), total)), np.zeros((len(self.values), total, total))
+        system = np.array(data.system)
+        total = len(data.names)
+        mean = np.zeros((len(self.values), total))
+        scatter = np.zeros((len(self.values), total, total))
         mean[:, system] = self.moments.mean
         scatter[:, system[:, None], system] = self.moments.scatter
-        named = [position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL]
+        named = [
+            position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL
+        ]
         several = [position for position in named if len(data.categories[position]) > 2]
-        mean[:, several], scatter[:, several], scatter[:, :, several] = 0.0, 0.0, 0.0
+        mean[:, several] = 0.0
+        scatter[:, several] = 0.0
+        scatter[:, :, several] = 0.0
         return self.keep_columns(data, Moments(self.moments.rows, mean, scatter))
 
     def keep_columns(self, data: Dataset, moments: Moments) -> Moments:
@@ -75,11 +86,14 @@ class SufficientStatistics:
         return moments
 
 
-def gather_statistics(data: Dataset, missing: str = "raise", batch: int = 65536) -> SufficientStatistics:
-    """The `SufficientStatistics` of a table, after one pass over its rows, at most `batch` of them at a time.
+def gather_statistics(
+    data: Dataset, missing: str = "raise", batch: int = 65536
+) -> SufficientStatistics:
+    """The `SufficientStatistics` of a table, after one pass over its rows, at most `batch` of them
+    at a time.
 
-    `missing` is checked here, before a long pass. Rows with a missing value never enter the moments; whether they are
-    an error is up to `check_statistics`.
+    `missing` is checked here, before a long pass. Rows with a missing value never enter the
+    moments; whether they are an error is up to `check_statistics`.
 
     >>> from causalcontext.data.tables import read_table
     >>> table = {"X": [1.0, 3.0, 2.0, 6.0], "Y": [0, 1, 2, 3], "R": ["dry", "dry", "wet", "wet"]}
@@ -91,14 +105,24 @@ def gather_statistics(data: Dataset, missing: str = "raise", batch: int = 65536)
     """
     check_missing_option(missing)
     check_size(data)
-    # Of many variables a second array of cross products would take more memory than all the rest, so the moments of
-    # system variables that stand side by side are a part of those of all columns.
-    first, size = data.system[0], len(data.system)
+    # Of many variables a second array of cross products would take more memory than all the rest,
+    # so the moments of system variables that stand side by side are a part of those of all columns.
+    first = data.system[0]
+    size = len(data.system)
     beside = data.system == tuple(range(first, first + size))
-    shared = slice(first, first + size) if size > _MANY_VARIABLES and beside and not data.categories else None
+    shared = (
+        slice(first, first + size)
+        if size > _MANY_VARIABLES and beside and not data.categories
+        else None
+    )
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        totals = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch)
-    for position, levels in data.categories.items():  # a level counts as what it is, wherever it stands in the order
+        totals = _pass_over_rows(
+            data, data.system if shared is None else range(len(data.names)), batch
+        )
+    for (
+        position,
+        levels,
+    ) in data.categories.items():  # a level counts as what it is, wherever it stands in the order
         numbers = np.array([*map(level_number, levels), np.nan])
         codes = np.nan_to_num(data.columns[position], nan=-1.0).astype(np.int64)
         totals.digests[data.system.index(position)] = digest_rows(numbers[codes].view(np.uint64))
@@ -112,39 +136,65 @@ def gather_statistics(data: Dataset, missing: str = "raise", batch: int = 65536)
     return statistics
 
 
-def statistics_of(totals: ScanTotals, data: Dataset, rows: int, context_digest: int, missing_context: int,
-                  own: slice = slice(None)) -> SufficientStatistics:  # fmt: skip
-    """The statistics of a table of so many rows out of what they add up to; the totals are settled."""
-    # `data` has the columns and contexts, and perhaps some of the rows; `context_digest` is a hash of the context's
-    # values, `own` says where the system variables stand in the totals.
+def statistics_of(
+    totals: ScanTotals,
+    data: Dataset,
+    rows: int,
+    context_digest: int,
+    missing_context: int,
+    own: slice = slice(None),
+) -> SufficientStatistics:
+    """The statistics of a table of so many rows out of what they add up to; the totals are
+    settled.
+    """
+    # `data` has the columns and contexts, and perhaps some of the rows; `context_digest` is a hash
+    # of the context's values, `own` says where the system variables stand in the totals.
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         constant = settle(totals)
     names = tuple(data.names[position] for position in data.system)
     parts: list[Any] = sorted(zip(names, totals.digests[own].tolist(), strict=True))
-    parts += sorted([data.names[place], [str(value) for value in data.categories[place]]] for place in data.categories)
+    parts += sorted(
+        [data.names[place], [str(value) for value in data.categories[place]]]
+        for place in data.categories
+    )
     if data.contexts.positions:
         parts.append(["context", data.context_name, context_digest])
     return SufficientStatistics(
-        names, data.values, Moments(totals.n, totals.mean[:, own], totals.scatter[:, own, own]), constant[:, own],
-        totals.missing[:, own], totals.infinite[:, own], missing_context, totals.lost,
+        names,
+        data.values,
+        Moments(totals.n, totals.mean[:, own], totals.scatter[:, own, own]),
+        constant[:, own],
+        totals.missing[:, own],
+        totals.infinite[:, own],
+        missing_context,
+        totals.lost,
         fingerprint=hashlib.sha256(json.dumps([rows, parts]).encode()).hexdigest(),
-    )  # fmt: skip
+    )
 
 
-def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[Dataset, SufficientStatistics]:
-    """The table and its statistics without the cells that have no usable row; `statistics.emptied` lists them."""
+def drop_empty_cells(
+    data: Dataset, statistics: SufficientStatistics
+) -> tuple[Dataset, SufficientStatistics]:
+    """The table and its statistics without the cells that have no usable row; `statistics.emptied`
+    lists them.
+    """
     # Their rows stay in the table, with the code -1: they belong to no context that is searched.
     kept = statistics.moments.rows > 0
     if kept.all():
         return data, statistics
-    emptied = tuple((statistics.values[cell], int(statistics.lost[cell])) for cell in np.flatnonzero(~kept))
+    emptied = tuple(
+        (statistics.values[cell], int(statistics.lost[cell])) for cell in np.flatnonzero(~kept)
+    )
     data, statistics = with_some_cells(data, statistics, kept)
     return data, replace(statistics, emptied=statistics.emptied + emptied)
 
 
-def with_some_cells(data: Dataset, statistics: SufficientStatistics, kept: Bools
-                    ) -> tuple[Dataset, SufficientStatistics]:  # fmt: skip
-    """The table and its statistics with these cells only; the rows of the others stay, with the code -1."""
+def with_some_cells(
+    data: Dataset, statistics: SufficientStatistics, kept: Bools
+) -> tuple[Dataset, SufficientStatistics]:
+    """The table and its statistics with these cells only; the rows of the others stay, with the
+    code -1.
+    """
     per_cell = {name: getattr(statistics, name)[kept] for name in _PER_CELL}
     data = only_cells(data, np.flatnonzero(kept).tolist())
     moments = statistics.moments.some(np.flatnonzero(kept).tolist())
@@ -152,7 +202,9 @@ def with_some_cells(data: Dataset, statistics: SufficientStatistics, kept: Bools
 
 
 def of_some_columns(statistics: SufficientStatistics, kept: Sequence[int]) -> SufficientStatistics:
-    """The statistics of the same rows, those that lost a value among them, of some system variables."""
+    """The statistics of the same rows, those that lost a value among them, of some system
+    variables.
+    """
     places = list(kept)
     return replace(
         statistics,
@@ -167,11 +219,17 @@ def of_some_columns(statistics: SufficientStatistics, kept: Sequence[int]) -> Su
 def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int) -> ScanTotals:
     """What the rows of some columns add up to; context variables count as constant."""
     nothing = np.zeros(data.n_rows)
-    columns = [nothing if position in data.contexts.positions else data.columns[position] for position in positions]
+    columns = [
+        nothing if position in data.contexts.positions else data.columns[position]
+        for position in positions
+    ]
     totals = no_totals(len(data.contexts.cells), len(columns))
-    # enough rows to make up for going through the cross products once, and no more than fit in little memory
+    # enough rows to make up for going through the cross products once, and no more than fit in
+    # little memory
     worthwhile = max(_BATCH_VALUES // len(columns), _ROWS_PER_LEVEL * len(data.contexts.cells))
-    rows = max(1, min(batch, worthwhile, max(_LARGEST_BATCH_VALUES // len(columns), 1), data.n_rows))
+    rows = max(
+        1, min(batch, worthwhile, max(_LARGEST_BATCH_VALUES // len(columns), 1), data.n_rows)
+    )
     buffer = np.empty(len(columns) * rows)
     for first in range(0, data.n_rows, rows):
         codes = data.codes[first : first + rows]
@@ -193,7 +251,9 @@ def level_number(value: Any) -> float:
 
 
 def _hashed(text: str) -> int:
-    return int(np.frombuffer(hashlib.blake2b(text.encode(), digest_size=8).digest(), dtype=np.uint64)[0])
+    return int(
+        np.frombuffer(hashlib.blake2b(text.encode(), digest_size=8).digest(), dtype=np.uint64)[0]
+    )
 
 
 MISSING_WORD = _hashed("missing")

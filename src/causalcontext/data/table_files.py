@@ -1,7 +1,9 @@
-"""Tables in files, Parquet or text: one file in memory, or any number of files, folders and patterns in batches.
+"""Tables in files, Parquet or text: one file in memory, or any number of files, folders and
+patterns in batches.
 
-pyarrow reads Parquet, and text in batches. Text in memory is read by pandas, which finds a quote that never ends and
-needs no pyarrow. What these libraries say about a file that they cannot read becomes one sentence here.
+pyarrow reads Parquet, and text in batches. Text in memory is read by pandas, which finds a quote
+that never ends and needs no pyarrow. What these libraries say about a file that they cannot read
+becomes one sentence here.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 PARQUET = ".parquet"
 WORDS_FOR_MISSING = frozenset({"NA", "N/A", "None", "null", "NULL", "nan", "NaN", "n/a", "<NA>"})
 """Words that mean a missing value among numbers, and may mean one among words."""
-IN_UTF8 = 'save it in that encoding, or pass pandas.read_csv(path, encoding="latin-1"), if that is its own'
+IN_UTF8 = (
+    'save it in that encoding, or pass pandas.read_csv(path, encoding="latin-1"), if that is'
+    " its own"
+)
 """What to do about a text in another encoding."""
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What the reader of Parquet files raises where it finds nonsense, besides errors of its own."""
@@ -38,20 +43,28 @@ _NOT_TEXT = (csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
 _HEAD = 64
 _TEXT_BLOCK = 2**20
 _BUFFER = 2**13
-"""Bytes of every column of a Parquet file that are read ahead: without a limit, whole row groups are in memory."""
+"""Bytes of every column of a Parquet file that are read ahead: without a limit, whole row groups
+are in memory.
+"""
 _WRONG_VALUE = re.compile(
     r"In CSV column #(?P<column>\d+): (?:Row #(?P<row>\d+): )?"
     r"CSV conversion error to (?P<type>\w+).*?: invalid (?:value '(?P<value>.*)'|UTF8 data)"
 )
-_WRONG_WIDTH = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<found>\d+)")
+_WRONG_WIDTH = re.compile(
+    r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<found>\d+)"
+)
 
 Place = str | os.PathLike[str]
 Batches = Callable[[Sequence[str], int], Iterator[tuple["pa.RecordBatch", int]]]
-"""`batches(columns, rows)`: about so many rows at a time, each with the bytes of the file that are read by then."""
+"""`batches(columns, rows)`: about so many rows at a time, each with the bytes of the file that are
+read by then.
+"""
 
 
 def read_file(path: Place) -> pd.DataFrame:
-    """The table in a `.csv`, `.tsv` (both also gzipped) or `.parquet` file, with the names of its header."""
+    """The table in a `.csv`, `.tsv` (both also gzipped) or `.parquet` file, with the names of its
+    header.
+    """
     file = as_path(path)
     with reading(file):
         if file.is_dir():
@@ -63,16 +76,21 @@ def read_file(path: Place) -> pd.DataFrame:
         with _parquet_file(file) as content:
             table = content.read()
         _check_header(file, table.column_names)
-        frame: pd.DataFrame = table.to_pandas()  # an index that has a name is a column again, as in a text file
+        frame: pd.DataFrame = (
+            table.to_pandas()
+        )  # an index that has a name is a column again, as in a text file
         return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
 
 @contextmanager
-def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = ()
-           ) -> Iterator[tuple[pa.Schema, int | None, Batches]]:  # fmt: skip
-    """The columns of a file, its number of rows where it says so, and a function of columns that makes its batches."""
-    # Whatever is wrong with it is a `FileError`. `types` are those of columns of a text file whose first rows may say
-    # too little about them; errors name `names`.
+def opened(
+    file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = ()
+) -> Iterator[tuple[pa.Schema, int | None, Batches]]:
+    """The columns of a file, its number of rows where it says so, and a function of columns that
+    makes its batches.
+    """
+    # Whatever is wrong with it is a `FileError`. `types` are those of columns of a text file whose
+    # first rows may say too little about them; errors name `names`.
     from pyarrow import csv as arrow
 
     with reading(file, names):
@@ -81,9 +99,13 @@ def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = 
             with _parquet_file(file, pre_buffer=False, buffer_size=_BUFFER) as content:
                 total = content.metadata.num_rows
 
-                def row_batches(columns: Sequence[str], rows: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+                def row_batches(
+                    columns: Sequence[str], rows: int
+                ) -> Iterator[tuple[pa.RecordBatch, int]]:
                     done = 0
-                    for batch in content.iter_batches(rows, columns=list(columns), use_threads=False):
+                    for batch in content.iter_batches(
+                        rows, columns=list(columns), use_threads=False
+                    ):
                         done += batch.num_rows
                         yield batch, size * done // max(total, 1)
 
@@ -94,11 +116,18 @@ def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = 
             how = arrow.ConvertOptions(column_types=types)
             how.null_values = [*how.null_values, *WORDS_FOR_MISSING]
             blocks = arrow.ReadOptions(use_threads=False, block_size=_TEXT_BLOCK)
-            with arrow.open_csv(file, blocks, arrow.ParseOptions(delimiter=delimiter), how) as content:
+            with arrow.open_csv(
+                file, blocks, arrow.ParseOptions(delimiter=delimiter), how
+            ) as content:
 
-                def text_batches(columns: Sequence[str], rows: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+                def text_batches(
+                    columns: Sequence[str], rows: int
+                ) -> Iterator[tuple[pa.RecordBatch, int]]:
                     for count, block in enumerate(content, start=1):
-                        yield _without_empty_text(block.select(list(columns))), min(count * _TEXT_BLOCK, size)
+                        yield (
+                            _without_empty_text(block.select(list(columns))),
+                            min(count * _TEXT_BLOCK, size),
+                        )
 
                 _ = content.schema.names  # read as text only now, and that may fail
                 yield content.schema, None, text_batches
@@ -106,14 +135,18 @@ def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = 
 
 @contextmanager
 def reading(file: Path, names: Sequence[str] = ()) -> Iterator[None]:
-    """Errors of the libraries that read a file, in one sentence of ours; `names` are its columns, if it is text."""
+    """Errors of the libraries that read a file, in one sentence of ours; `names` are its columns,
+    if it is text.
+    """
     try:
         yield
     except CausalContextError:
         raise
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise FileError(f"{file} is not a text file in UTF-8 (byte {byte:#x}); {IN_UTF8}") from error
+        raise FileError(
+            f"{file} is not a text file in UTF-8 (byte {byte:#x}); {IN_UTF8}"
+        ) from error
     except _NOT_TEXT as error:
         raise FileError(f"{file} is not a text file in UTF-8: {_first_line(error)}") from error
     except (OSError, *_DAMAGE) as error:
@@ -121,14 +154,17 @@ def reading(file: Path, names: Sequence[str] = ()) -> Iterator[None]:
         if isinstance(error, OSError) and error.strerror:
             raise FileError(f"cannot read {file}: {error.strerror}") from error
         if file.name.lower().endswith(PARQUET):
-            raise FileError(f"cannot read {file}: it is not a Parquet file, or damaged ({line})") from error
+            raise FileError(
+                f"cannot read {file}: it is not a Parquet file, or damaged ({line})"
+            ) from error
         if isinstance(error, OSError) or type(error).__module__.startswith("pyarrow"):
             raise FileError(about_text(file, line, names)) from error
         raise
 
 
 def about_text(file: Path, line: str, names: Sequence[str] = ()) -> str:
-    """What pyarrow says about a text file, in one sentence with the names of columns and what to do.
+    """What pyarrow says about a text file, in one sentence with the names of columns and what to
+    do.
 
     >>> about_text(Path("a.csv"), "CSV parse error: Row #7: Expected 4 columns, got 2: 1,2")
     'a.csv has 2 fields in row 7, expected 4 as in the header'
@@ -138,16 +174,27 @@ def about_text(file: Path, line: str, names: Sequence[str] = ()) -> str:
     match = _WRONG_VALUE.search(line)
     if match is None or int(match["column"]) >= len(names):
         return f"cannot read {file}: {line}"
-    name, row = names[int(match["column"])], f" in row {match['row']}" if match["row"] else ""
+    name = names[int(match["column"])]
+    row = f" in row {match['row']}" if match["row"] else ""
     if match["value"] is None:
-        return (f"{file} has bytes{row} of column {name!r} that are not UTF-8 text; save it in that encoding, or "
-                'pass pandas.read_csv(path, encoding="latin-1", chunksize=100_000), if that is its own')  # fmt: skip
+        return (
+            f"{file} has bytes{row} of column {name!r} that are not UTF-8 text; save it in that"
+            ' encoding, or pass pandas.read_csv(path, encoding="latin-1", chunksize=100_000), if'
+            " that is its own"
+        )
     expected = {"double": "a number", "int64": "a whole number"}.get(match["type"], match["type"])
-    advice = "leave the field empty" if match["type"] == "double" else (
-        f"pass pandas.read_csv(path, dtype={{{name!r}: str}}, chunksize=100_000) if the column is text"
-    )  # fmt: skip
-    return (f"{file} has {match['value']!r}{row} of column {name!r}, expected {expected} as in its first rows; correct "
-            f"it, or {advice}")  # fmt: skip
+    advice = (
+        "leave the field empty"
+        if match["type"] == "double"
+        else (
+            f"pass pandas.read_csv(path, dtype={{{name!r}: str}}, chunksize=100_000) if the column"
+            " is text"
+        )
+    )
+    return (
+        f"{file} has {match['value']!r}{row} of column {name!r}, expected {expected} as in its"
+        f" first rows; correct it, or {advice}"
+    )
 
 
 def _wrong_width(file: Path, found: int, row: int, expected: int) -> str:
@@ -169,12 +216,19 @@ def ending_of(file: Path) -> str:
 
 def is_list_of_paths(source: Any) -> bool:
     """Whether something is a list of paths, one at least."""
-    return isinstance(source, list | tuple) and bool(source) and all(isinstance(p, str | os.PathLike) for p in source)
+    return (
+        isinstance(source, list | tuple)
+        and bool(source)
+        and all(isinstance(p, str | os.PathLike) for p in source)
+    )
 
 
 def files_of(places: Place | Sequence[Place]) -> list[Path]:
-    """The files of one or several places, sorted as those of a folder are: rows have the same numbers in any order."""
-    # A place is a file, a folder or a pattern. Files and folders that begin with . or _ are left out.
+    """The files of one or several places, sorted as those of a folder are: rows have the same
+    numbers in any order.
+    """
+    # A place is a file, a folder or a pattern. Files and folders that begin with . or _ are left
+    # out.
     if isinstance(places, str | os.PathLike):
         return _files(places)
     found = sorted(file for place in places for file in _files(place))
@@ -185,17 +239,26 @@ def files_of(places: Place | Sequence[Place]) -> list[Path]:
 
 
 def _files(path: Place) -> list[Path]:
-    place, found = as_path(path), list[Path]()
+    place = as_path(path)
+    found = list[Path]()
     if os.path.isdir(place):
         for here, folders, names in os.walk(place, onerror=_refuse):
             folders[:] = [name for name in folders if name[0] not in "._"]
-            tables = (name for name in names if name[0] not in "._" and name.lower().endswith((*DELIMITERS, PARQUET)))
+            tables = (
+                name
+                for name in names
+                if name[0] not in "._" and name.lower().endswith((*DELIMITERS, PARQUET))
+            )
             found += [Path(here, name) for name in tables if Path(here, name).is_file()]
         if not found:
             raise FileError(f"{path} is a folder, expected a file, or a folder that holds tables")
         return sorted(found)
     if glob.has_magic(str(path)) and not os.path.exists(place):
-        found = [Path(file) for file in sorted(glob.glob(str(path), recursive=True)) if Path(file).is_file()]
+        found = [
+            Path(file)
+            for file in sorted(glob.glob(str(path), recursive=True))
+            if Path(file).is_file()
+        ]
     else:
         with reading(place):
             found = [place] if place.exists() else []
@@ -213,24 +276,32 @@ def spoken(files: Sequence[Path]) -> str:
     if len(files) == 1:
         return str(files[0])
     absolute = any(file.is_absolute() for file in files)
-    folder = os.path.commonpath([file.parent.absolute() if absolute else file.parent for file in files])
+    folder = os.path.commonpath(
+        [file.parent.absolute() if absolute else file.parent for file in files]
+    )
     return f"{len(files)} files in {folder or '.'}"
 
 
-def columns_of_folders(files: Sequence[Path], place: object) -> tuple[pa.Schema, list[dict[str, Any]]]:
-    """Columns in the names of folders, `R=dry/year=2020/part-0.parquet`, and what they say about every file.
+def columns_of_folders(
+    files: Sequence[Path], place: object
+) -> tuple[pa.Schema, list[dict[str, Any]]]:
+    """Columns in the names of folders, `R=dry/year=2020/part-0.parquet`, and what they say about
+    every file.
 
-    pyarrow reads them as it reads its data sets, which Spark and Dask write alike. The path to a file, or to a list of
-    files, says nothing.
+    pyarrow reads them as it reads its data sets, which Spark and Dask write alike. The path to a
+    file, or to a list of files, says nothing.
 
-    >>> schema, values = columns_of_folders([Path("all/R=very%20dry/year=2020/part.parquet")], "all/*/*/*.parquet")
+    >>> part = Path("all/R=very%20dry/year=2020/part.parquet")
+    >>> schema, values = columns_of_folders([part], "all/*/*/*.parquet")
     >>> schema.names, values
     (['R', 'year'], [{'R': 'very dry', 'year': 2020}])
     """
     nothing: list[dict[str, Any]] = [{} for _ in files]
     if not isinstance(place, str | os.PathLike) or Path(place) in files:
         return pa.schema([]), nothing
-    root = Path(*takewhile(lambda part: os.path.isdir(place) or not glob.has_magic(part), Path(place).parts))
+    root = Path(
+        *takewhile(lambda part: os.path.isdir(place) or not glob.has_magic(part), Path(place).parts)
+    )
     if not any("=" in str(file.relative_to(root).parent) for file in files):
         return pa.schema([]), nothing
     from pyarrow import dataset, fs
@@ -244,7 +315,10 @@ def columns_of_folders(files: Sequence[Path], place: object) -> tuple[pa.Schema,
     values = [dataset.get_partition_keys(fragment.partition_expression) for fragment in fragments]
     for file, found in zip(files, values, strict=True):
         if found.keys() != values[0].keys():
-            raise FileError(f"the folders of {files[0]} and of {file} name other columns; expected the same ones")
+            raise FileError(
+                f"the folders of {files[0]} and of {file} name other columns; expected the same"
+                " ones"
+            )
     return schema, [{name: found[name] for name in schema.names} for found in values]
 
 
@@ -265,12 +339,15 @@ def _without_empty_text(batch: pa.RecordBatch) -> pa.RecordBatch:
         if pa.types.is_string(field.type):
             column = batch.column(place)
             lettered = compute.binary_length(column).cast(pa.bool_())
-            batch = batch.set_column(place, field, compute.if_else(lettered, column, pa.nulls(len(column), field.type)))
+            batch = batch.set_column(
+                place, field, compute.if_else(lettered, column, pa.nulls(len(column), field.type))
+            )
     return batch
 
 
 def check_text(file: Path, delimiter: str, index: bool = False) -> list[str]:
-    """The names in the first row of a text file, if that is one in UTF-8 with a name for every column.
+    """The names in the first row of a text file, if that is one in UTF-8 with a name for every
+    column.
 
     With `index` the first column may have none, as the index that pandas writes.
     """
@@ -280,18 +357,26 @@ def check_text(file: Path, delimiter: str, index: bool = False) -> list[str]:
         if head.startswith(b"PAR1"):
             raise FileError(f"{file} holds a Parquet file; let its name end with {PARQUET}")
         if (encoding := wide_encoding(head)) is not None:
-            raise FileError(f"{file} is text in {encoding}, expected UTF-8; save it in that encoding, or pass "
-                            f'pandas.read_csv(path, encoding="{encoding.lower()}", sep=...)')  # fmt: skip
+            raise FileError(
+                f"{file} is text in {encoding}, expected UTF-8; save it in that encoding, or pass "
+                f'pandas.read_csv(path, encoding="{encoding.lower()}", sep=...)'
+            )
         with closing(_rows(file, delimiter)) as rows:
             header = next(rows, [])
-    _check_header(file, header[1:] if index and len(header) > 1 and not header[0].strip() else header, delimiter)
+    _check_header(
+        file,
+        header[1:] if index and len(header) > 1 and not header[0].strip() else header,
+        delimiter,
+    )
     return header
 
 
 def wide_encoding(head: bytes) -> str | None:
-    """UTF-16 or UTF-32, by the mark that a text begins with or by the zeros in its first letters; None for any other.
+    """UTF-16 or UTF-32, by the mark that a text begins with or by the zeros in its first letters;
+    None for any other.
 
-    >>> wide_encoding("A,B".encode("utf-16")), wide_encoding("A,B".encode("utf-32-le")), wide_encoding(b"A,B")
+    >>> starts = ("A,B".encode("utf-16"), "A,B".encode("utf-32-le"), b"A,B")
+    >>> tuple(wide_encoding(start) for start in starts)
     ('UTF-16', 'UTF-32-LE', None)
     """
     found = json.detect_encoding(head)
@@ -321,13 +406,20 @@ def _read_text(file: Path) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         _check_widths(file, delimiter, width)
         raise FileError(f"{file} is not a table: {_first_line(error)}") from error
-    # Columns of text are read again with every word in them: `NA` is missing among numbers, and a level among words.
-    doubtful = [name for name, column in frame.items() if column.isna().any()
-                and all(isinstance(value, str) for value in column.dropna())]  # fmt: skip
+    # Columns of text are read again with every word in them: `NA` is missing among numbers, and a
+    # level among words.
+    doubtful = [
+        name
+        for name, column in frame.items()
+        if column.isna().any() and all(isinstance(value, str) for value in column.dropna())
+    ]
     if doubtful:
-        again = pd.read_csv(file, usecols=doubtful, dtype=str, keep_default_na=False, na_values=[""], **how)
+        again = pd.read_csv(
+            file, usecols=doubtful, dtype=str, keep_default_na=False, na_values=[""], **how
+        )
         frame = frame.assign(**{str(name): again[name] for name in doubtful})
-    # Rows that are too short end with missing values, so only then is it worth reading the file again.
+    # Rows that are too short end with missing values, so only then is it worth reading the file
+    # again.
     if frame.iloc[:, -1].isna().any():
         _check_widths(file, delimiter, width)
     return frame
@@ -349,14 +441,20 @@ def _check_header(file: Path, header: list[str], delimiter: str = ",") -> None:
         raise FileError(f"{file} is empty")
     other = next((mark for mark in ";\t," if mark != delimiter and mark in header[0]), None)
     if len(header) == 1 and other is not None:
-        raise FileError(f"{file} has a single column {header[0]!r}; are its columns separated by {other!r}? Save it "
-                        f"with {delimiter!r}, or pass pandas.read_csv(path, sep={other!r})")  # fmt: skip
+        raise FileError(
+            f"{file} has a single column {header[0]!r}; are its columns separated by {other!r}?"
+            f" Save it with {delimiter!r}, or pass pandas.read_csv(path, sep={other!r})"
+        )
     unnamed = [str(place + 1) for place, name in enumerate(header) if not name.strip()]
     if unnamed:
-        raise FileError(f"{file} has no name for column {', '.join(unnamed)} (an index?); name or remove it")
+        raise FileError(
+            f"{file} has no name for column {', '.join(unnamed)} (an index?); name or remove it"
+        )
     repeated = [repr(name) for name, count in Counter(header).items() if count > 1]
     if repeated:
-        raise FileError(f"{file} has several columns called {' and '.join(repeated)}; rename or remove some")
+        raise FileError(
+            f"{file} has several columns called {' and '.join(repeated)}; rename or remove some"
+        )
 
 
 def _check_widths(file: Path, delimiter: str, width: int) -> None:

@@ -26,7 +26,8 @@ from causalcontext.errors import DataError, OptionError, check_are_columns, did_
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.views import Contexts
 
-MANY_COLUMNS, FEW_ROWS = 50, 8192
+MANY_COLUMNS = 50
+FEW_ROWS = 8192
 """To make a pandas `Series` of a column takes as long as to copy so many rows of it."""
 NAMES_OF_ARRAYS = "names is only for arrays; this table brings its own column names"
 
@@ -42,10 +43,11 @@ def read_table(
 ) -> Dataset:
     """A checked `Dataset`: the columns of `table` as numbers, and the context of every row.
 
-    A table is one of pandas, polars or pyarrow, a 2-D array with `names`, a mapping of arrays, or what else narwhals
-    reads; lazy ones are collected, and the index of a pandas table is not a column. `context` are the columns that name
-    the context, None for a search without contexts; `kinds` override what the dtypes say. A `DataError` names the
-    columns that cannot be used as they are, and says what to do.
+    A table is one of pandas, polars or pyarrow, a 2-D array with `names`, a mapping of arrays, or
+    what else narwhals reads; lazy ones are collected, and the index of a pandas table is not a
+    column. `context` are the columns that name the context, None for a search without contexts;
+    `kinds` override what the dtypes say. A `DataError` names the columns that cannot be used as
+    they are, and says what to do.
 
     >>> table = {"X": [0.1, 0.7, 0.3, 0.4], "Y": [1, 2, 3, 4], "R": ["dry", "wet", "wet", "dry"]}
     >>> data = read_table(table, context="R")
@@ -60,21 +62,39 @@ def read_table(
     if len(columns[0].series) == 0:
         raise DataError("the table has no rows")
     whole = isinstance(table, np.ndarray)
-    read = {place: context_levels(columns[place], declared.get(column_names[place]), whole) for place in places}
+    read = {
+        place: context_levels(columns[place], declared.get(column_names[place]), whole)
+        for place in places
+    }
     # No declaration makes a date or a list usable, so every dtype is looked at.
-    inferred = [Kind.CATEGORICAL if i in places else infer_kind(column) for i, column in enumerate(columns)]
-    found = tuple(declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True))
-    system = {i: read_system(column, found[i]) for i, column in enumerate(columns) if i not in places}
-    cells, codes = cells_of({column_names[place]: read[place][1] for place in places}, len(columns[0].series))
+    inferred = [
+        Kind.CATEGORICAL if i in places else infer_kind(column) for i, column in enumerate(columns)
+    ]
+    found = tuple(
+        declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True)
+    )
+    system = {
+        i: read_system(column, found[i]) for i, column in enumerate(columns) if i not in places
+    }
+    cells, codes = cells_of(
+        {column_names[place]: read[place][1] for place in places}, len(columns[0].series)
+    )
     return Dataset(
-        column_names, found, tuple(read[i][1] if i in places else system[i][0] for i in range(len(columns))),
-        tuple(column.dtype_name for column in columns), Contexts(places, cells),
-        tuple(read[place][0] for place in places), codes,
-        {i: values for i, (_, values) in system.items() if values}, frozenset(declared),
-    )  # fmt: skip
+        column_names,
+        found,
+        tuple(read[i][1] if i in places else system[i][0] for i in range(len(columns))),
+        tuple(column.dtype_name for column in columns),
+        Contexts(places, cells),
+        tuple(read[place][0] for place in places),
+        codes,
+        {i: values for i, (_, values) in system.items() if values},
+        frozenset(declared),
+    )
 
 
-def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) -> tuple[Any, dict[str, Values]]:
+def take_columns(
+    table: Any, names: Sequence[Any] | None, taken: Sequence[str]
+) -> tuple[Any, dict[str, Values]]:
     """The table without some columns, and these as arrays of what they hold."""
     frame = eager_frame(table, names)
     check_are_columns(taken, frame.columns)
@@ -90,7 +110,9 @@ def columns_of_table(table: Any, names: Sequence[Any] | None) -> tuple[Column, .
     if isinstance(table, np.ndarray) and table.dtype in PLAIN_NUMBERS:
         array, column_names = _named_array(table, names)
         _check_unique(column_names)
-        return tuple(_plain_column(name, values) for name, values in zip(column_names, array.T, strict=True))
+        return tuple(
+            _plain_column(name, values) for name, values in zip(column_names, array.T, strict=True)
+        )
     frame = eager_frame(table, names)
     column_names = [str(name) for name in frame.columns]
     _check_unique(column_names)
@@ -105,11 +127,16 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     elif names is not None:
         raise OptionError(NAMES_OF_ARRAYS)
     elif hasattr(table, "to_dataframe") and hasattr(table, "dims"):
-        raise DataError(f"the table is a {type(table).__name__} of xarray; pass table.to_dataframe().reset_index(), "
-                        "whose dimensions are columns: name them by time= and units=, or drop them")  # fmt: skip
+        raise DataError(
+            f"the table is a {type(table).__name__} of xarray; pass"
+            " table.to_dataframe().reset_index(), whose dimensions are columns: name them by time="
+            " and units=, or drop them"
+        )
     elif (call := brings_rows_by(table)) is not None:
-        raise DataError("the rows of the table are on a cluster, and this question needs them in memory; if they fit, "
-                        f"pass table.{call}")  # fmt: skip
+        raise DataError(
+            "the rows of the table are on a cluster, and this question needs them in memory; if"
+            f" they fit, pass table.{call}"
+        )
     elif isinstance(table, Mapping):
         try:
             table = pd.DataFrame(dict(table), copy=False)
@@ -119,35 +146,59 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     try:
         frame = nw.from_native(table)
     except nw.exceptions.DuplicateError as error:
-        raise DataError("the table has several columns of the same name; rename or drop some") from error
+        raise DataError(
+            "the table has several columns of the same name; rename or drop some"
+        ) from error
     except TypeError as error:
-        raise DataError(f"the table is of type {type(table).__name__}, expected a pandas, polars or pyarrow "
-                        "table, or a 2-D array with names") from error  # fmt: skip
+        raise DataError(
+            f"the table is of type {type(table).__name__}, expected a pandas, polars or pyarrow "
+            "table, or a 2-D array with names"
+        ) from error
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return frame.drop([name for name in frame.columns if is_index(str(name))])
 
 
 def _pandas_columns(table: pd.DataFrame, names: Sequence[str]) -> tuple[Column, ...]:
-    """The columns of a pandas table; plain numbers by whole blocks where a `Series` of each would take longer."""
+    """The columns of a pandas table; plain numbers by whole blocks where a `Series` of each would
+    take longer.
+    """
     dtypes: list[Any] = table.dtypes.tolist()
-    alike = bool(dtypes) and all(dtype is dtypes[0] for dtype in dtypes) and dtypes[0] in PLAIN_NUMBERS
+    alike = (
+        bool(dtypes) and all(dtype is dtypes[0] for dtype in dtypes) and dtypes[0] in PLAIN_NUMBERS
+    )
     if len(table) <= FEW_ROWS and alike:
-        return tuple(_plain_column(name, values) for name, values in zip(names, table.to_numpy().T, strict=True))
+        return tuple(
+            _plain_column(name, values)
+            for name, values in zip(names, table.to_numpy().T, strict=True)
+        )
     if len(names) < MANY_COLUMNS or len(table) > FEW_ROWS:
-        return tuple(_pandas_column(name, series) for name, (_, series) in zip(names, table.items(), strict=True))
+        return tuple(
+            _pandas_column(name, series)
+            for name, (_, series) in zip(names, table.items(), strict=True)
+        )
     blocks: dict[Any, Iterator[Values]] = {}
-    for dtype in {dtype for dtype in dtypes if isinstance(dtype, np.dtype)}.intersection(PLAIN_NUMBERS):
+    for dtype in {dtype for dtype in dtypes if isinstance(dtype, np.dtype)}.intersection(
+        PLAIN_NUMBERS
+    ):
         found: Values = table.select_dtypes(dtype.type).to_numpy().T
-        if len(found) == dtypes.count(dtype):  # else there are other dtypes that pandas takes for this one
+        if len(found) == dtypes.count(
+            dtype
+        ):  # else there are other dtypes that pandas takes for this one
             blocks[dtype] = iter(found)
     return tuple(
-        _plain_column(names[i], next(blocks[dtype])) if dtype in blocks else _pandas_column(names[i], table.iloc[:, i])
+        (
+            _plain_column(names[i], next(blocks[dtype]))
+            if dtype in blocks
+            else _pandas_column(names[i], table.iloc[:, i])
+        )
         for i, dtype in enumerate(dtypes)
     )
 
 
 def _pandas_column(name: str, series: pd.Series[Any]) -> Column:
-    """A column of a pandas table; plain numbers, the usual case, without the way through narwhals."""
+    """A column of a pandas table; plain numbers, the usual case, without the way through
+    narwhals.
+    """
     if isinstance(series.dtype, np.dtype) and series.dtype in PLAIN_NUMBERS:
         return _plain_column(name, series.to_numpy())
     wrapped = nw.from_native(series, series_only=True)
@@ -158,8 +209,12 @@ def _plain_column(name: str, values: Values) -> Column:
     return Column(name, PLAIN_NUMBERS[values.dtype], values)  # type: ignore[arg-type]
 
 
-PLAIN_NUMBERS = {np.dtype(np.float64): nw.Float64(), np.dtype(np.float32): nw.Float32(), np.dtype(np.int64): nw.Int64(),
-                 np.dtype(np.int32): nw.Int32()}  # fmt: skip
+PLAIN_NUMBERS = {
+    np.dtype(np.float64): nw.Float64(),
+    np.dtype(np.float32): nw.Float32(),
+    np.dtype(np.int64): nw.Int64(),
+    np.dtype(np.int32): nw.Int32(),
+}
 
 
 def _named_array(array: Values, names: Sequence[Any] | None) -> tuple[Values, list[str]]:
@@ -167,10 +222,14 @@ def _named_array(array: Values, names: Sequence[Any] | None) -> tuple[Values, li
     if array.ndim != 2:
         raise DataError(f"the array has {array.ndim} dimensions, expected 2 (rows and columns)")
     if names is None:
-        raise DataError(f"the array has no column names; pass names=[...] with {array.shape[1]} of them")
+        raise DataError(
+            f"the array has no column names; pass names=[...] with {array.shape[1]} of them"
+        )
     listed = isinstance(names, Sequence | np.ndarray) or is_pandas_index(names)
     if isinstance(names, str) or not listed or len(names) != array.shape[1]:
-        raise DataError(f"names is {shortly(names)}, expected one name for each of the {array.shape[1]} columns")
+        raise DataError(
+            f"names is {shortly(names)}, expected one name for each of the {array.shape[1]} columns"
+        )
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     return np.asarray(array), [str(name) for name in names]
@@ -180,7 +239,9 @@ def _native_names(table: Any) -> list[str]:
     """The names before narwhals sees the table, since it refuses duplicates in its own words."""
     if is_pandas_dataframe(table):
         if isinstance(table.columns, pd.MultiIndex):
-            raise DataError("the table has column names of several levels (a MultiIndex); join them")
+            raise DataError(
+                "the table has column names of several levels (a MultiIndex); join them"
+            )
         return [str(name) for name in table.columns.tolist()]
     return [str(name) for name in getattr(table, "column_names", ())]
 
@@ -188,7 +249,9 @@ def _native_names(table: Any) -> list[str]:
 def _check_unique(names: Sequence[str]) -> None:
     repeated = [repr(name) for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise DataError(f"the table has several columns called {' and '.join(repeated)}; rename or drop some")
+        raise DataError(
+            f"the table has several columns called {' and '.join(repeated)}; rename or drop some"
+        )
 
 
 def context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
@@ -197,13 +260,17 @@ def context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
         return ()
     asked = list(context) if isinstance(context, list | tuple) else [context]
     if not asked or any(not isinstance(name, str | int | np.integer) for name in asked):
-        raise OptionError(f"context is {shortly(context)}, expected the name of a column, or several in a list")
+        raise OptionError(
+            f"context is {shortly(context)}, expected the name of a column, or several in a list"
+        )
     chosen = [str(name) for name in asked]
     if len(set(chosen)) < len(chosen):
         raise OptionError(f"context is {context!r}, expected different column names")
     if len(chosen) > MOST_CONTEXTS:
-        raise OptionError(f"context names {len(chosen)} columns, expected at most {MOST_CONTEXTS}; leave some out, or "
-                          "join them into one column")  # fmt: skip
+        raise OptionError(
+            f"context names {len(chosen)} columns, expected at most {MOST_CONTEXTS}; leave some"
+            " out, or join them into one column"
+        )
     for name in chosen:
         if name not in names:
             raise DataError(f"the table has no context column {name!r}{did_you_mean(name, names)}")
@@ -214,11 +281,20 @@ def check_two_variables(names: Sequence[str], contexts: tuple[int, ...]) -> None
     """Return if there are two variables besides the contexts, to look for a link between."""
     system = len(names) - len(contexts)
     if system < 2:
-        besides = f" besides the context {', '.join(repr(names[place]) for place in contexts)}" if contexts else ""
-        raise DataError(f"the table has {system} column{'' if system == 1 else 's'}{besides}; at least 2 are needed")
+        besides = (
+            f" besides the context {', '.join(repr(names[place]) for place in contexts)}"
+            if contexts
+            else ""
+        )
+        raise DataError(
+            f"the table has {system} column{'' if system == 1 else 's'}{besides}; at least 2 are"
+            " needed"
+        )
 
 
-def context_levels(column: Column, declared: Kind | None, whole_floats: bool = False) -> tuple[tuple[Any, ...], Codes]:
+def context_levels(
+    column: Column, declared: Kind | None, whole_floats: bool = False
+) -> tuple[tuple[Any, ...], Codes]:
     """The levels of a context variable, and the level of every row."""
     if declared is Kind.CONTINUOUS:
         raise DataError(f"context {column.name!r} is declared continuous; a context is categorical")
@@ -228,7 +304,9 @@ def context_levels(column: Column, declared: Kind | None, whole_floats: bool = F
 
 
 def cells_of(read: Mapping[str, Codes], rows: int) -> tuple[tuple[tuple[int, ...], ...], Codes]:
-    """The combinations of levels that occur, sorted, and the combination of every row; -1 where a level is missing."""
+    """The combinations of levels that occur, sorted, and the combination of every row; -1 where a
+    level is missing.
+    """
     if not read:
         return ((),), np.zeros(rows, dtype=np.int32)
     if len(read) == 1:
@@ -238,7 +316,9 @@ def cells_of(read: Mapping[str, Codes], rows: int) -> tuple[tuple[tuple[int, ...
     known = (by_row >= 0).all(axis=1)
     cells, place = np.unique(by_row[known], axis=0, return_inverse=True)
     if len(cells) > MOST_CELLS:
-        raise DataError(f"{', '.join(read)} have {len(cells)} combinations of values, more than {MOST_CELLS}")
+        raise DataError(
+            f"{', '.join(read)} have {len(cells)} combinations of values, more than {MOST_CELLS}"
+        )
     found = np.full(rows, -1, dtype=np.int32)
     found[known] = place.ravel()
     return tuple(tuple(int(level) for level in cell) for cell in cells), found

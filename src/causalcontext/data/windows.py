@@ -1,8 +1,9 @@
-"""The lagged table: one row for every time whose whole past window is known, and what was lost on the way.
+"""The lagged table: one row for every time whose whole past window is known, and what was lost on
+the way.
 
-A window never crosses units, gaps or missing values. Column `lag * d + i` is variable i so many steps ago; covariates
-come after, without lags. `lagged_dataset` is the same with every column of its own kind and copies of all contexts,
-R(t), S(t), R(t-1), ..., as context variables.
+A window never crosses units, gaps or missing values. Column `lag * d + i` is variable i so many
+steps ago; covariates come after, without lags. `lagged_dataset` is the same with every column of
+its own kind and copies of all contexts, R(t), S(t), R(t-1), ..., as context variables.
 """
 
 from __future__ import annotations
@@ -29,12 +30,18 @@ MORE_LAGS = 2
 
 
 def beyond(lags: int) -> int:
-    """How far the past goes beyond a window in which causes of causes are looked for: as many lags again."""
+    """How far the past goes beyond a window in which causes of causes are looked for: as many lags
+    again.
+    """
     return max(lags, MORE_LAGS)
 
 
-def window_columns(names: Sequence[str], covariates: Sequence[str], lags: int, depth: int) -> list[LaggedName]:
-    """The columns of windows: the earliest first, then covariates, then the past beyond the window up to a depth."""
+def window_columns(
+    names: Sequence[str], covariates: Sequence[str], lags: int, depth: int
+) -> list[LaggedName]:
+    """The columns of windows: the earliest first, then covariates, then the past beyond the window
+    up to a depth.
+    """
     found = [(name, lag) for lag in range(lags, -1, -1) for name in names]
     found += [(name, 0) for name in covariates]
     return found + [(name, lag) for lag in range(lags + 1, depth + 1) for name in names]
@@ -49,8 +56,9 @@ def told_apart(context_lags: Sequence[int]) -> list[int]:
 class WindowCounts:
     """Rows of the table, and why some of them are not the end of a window.
 
-    `starts` are the first rows of the table or of a unit, `gaps` the first ones after a gap in time, `missing` those
-    with a missing value somewhere in their window; every lost row is counted once.
+    `starts` are the first rows of the table or of a unit, `gaps` the first ones after a gap in
+    time, `missing` those with a missing value somewhere in their window; every lost row is counted
+    once.
     """
 
     rows: int
@@ -61,7 +69,11 @@ class WindowCounts:
     interpolated: int = 0
 
     def __str__(self) -> str:
-        reasons = ((self.starts, "at starts"), (self.gaps, "after gaps"), (self.missing, "with missing values"))
+        reasons = (
+            (self.starts, "at starts"),
+            (self.gaps, "after gaps"),
+            (self.missing, "with missing values"),
+        )
         lost = [f"{count:,} {what}" for count, what in reasons if count]
         filled = f"; {self.interpolated:,} single cells filled in" if self.interpolated else ""
         because = f" (lost: {', '.join(lost)})" if lost else ""
@@ -77,7 +89,9 @@ class LaggedTable:
     values: Floats  # shape (n, d * (L + 1) + q); standardised
     centre: Floats  # shape (d * (L + 1) + q,)
     scale: Floats
-    codes: Ints  # shape (n, L + 1); the context, or the combination of several, now and at every lag
+    codes: (
+        Ints  # shape (n, L + 1); the context, or the combination of several, now and at every lag
+    )
     contexts: int
     counts: WindowCounts
     row: Ints  # shape (n,); the row of the series that a window ends at
@@ -97,8 +111,17 @@ def lagged_table(series: Series, lags: int, contexts: int) -> LaggedTable:
     centre = values.mean(axis=0) if len(values) else np.zeros(values.shape[1])
     scale = values.std(axis=0) if len(values) else np.ones(values.shape[1])
     safe = np.where(scale > 0.0, scale, 1.0)
-    return LaggedTable(len(series.names), lags, np.ascontiguousarray((values - centre) / safe), centre, scale,
-                       np.ascontiguousarray(codes), contexts, counts, ends)  # fmt: skip
+    return LaggedTable(
+        len(series.names),
+        lags,
+        np.ascontiguousarray((values - centre) / safe),
+        centre,
+        scale,
+        np.ascontiguousarray(codes),
+        contexts,
+        counts,
+        ends,
+    )
 
 
 def window_ends(series: Series, lags: int) -> tuple[Ints, WindowCounts]:
@@ -110,7 +133,9 @@ def window_ends(series: Series, lags: int) -> tuple[Ints, WindowCounts]:
 
 
 def rows_before(series: Series) -> Ints:
-    """How many rows precede every row in its unit, without a gap, and without a missing value; shape (3, T)."""
+    """How many rows precede every row in its unit, without a gap, and without a missing value;
+    shape (3, T).
+    """
     # The last is -1 where the row itself has a missing value.
     same_unit = np.diff(series.units) == 0
     no_gap = same_unit & (np.diff(series.steps) == 1)
@@ -124,23 +149,42 @@ def rows_before(series: Series) -> Ints:
 
 
 def counted(before: Ints, lags: int) -> tuple[int, int, int, int]:
-    """Rows that end a whole window, are at starts, after gaps, and have a missing value in their window."""
+    """Rows that end a whole window, are at starts, after gaps, and have a missing value in their
+    window.
+    """
     in_unit, in_run, whole = before >= lags
-    return int(whole.sum()), int((~in_unit).sum()), int((in_unit & ~in_run).sum()), int((in_run & ~whole).sum())
+    return (
+        int(whole.sum()),
+        int((~in_unit).sum()),
+        int((in_unit & ~in_run).sum()),
+        int((in_run & ~whole).sum()),
+    )
 
 
-def check_windows(data: Dataset, series: Series, table: LaggedTable, unit_name: str | None, rows: Ints,
-                  way_out: str) -> None:  # fmt: skip
-    """Return if the lagged table can be searched; `rows` are the windows of every context at time t."""
+def check_windows(
+    data: Dataset,
+    series: Series,
+    table: LaggedTable,
+    unit_name: str | None,
+    rows: Ints,
+    way_out: str,
+) -> None:
+    """Return if the lagged table can be searched; `rows` are the windows of every context at time
+    t.
+    """
     if unit_name is not None:
         sizes = np.bincount(series.units)
         if (sizes <= table.lags).all():
-            raise DataError(f"every unit of {unit_name!r} has at most {int(sizes.max())} rows, and {table.lags} lags "
-                            f"need at least {table.lags + 1}; pass fewer lags")  # fmt: skip
+            raise DataError(
+                f"every unit of {unit_name!r} has at most {int(sizes.max())} rows, and {table.lags}"
+                f" lags need at least {table.lags + 1}; pass fewer lags"
+            )
     needed = table.width + 1 + SPARE_ROWS
     if len(table.row) < needed:
-        raise DataError(f"{table.counts}; {table.lags} lags of {table.variables} variables need at least {needed} "
-                        "windows: pass fewer lags, or more rows")  # fmt: skip
+        raise DataError(
+            f"{table.counts}; {table.lags} lags of {table.variables} variables need at least"
+            f" {needed} windows: pass fewer lags, or more rows"
+        )
     names = [*series.names, *series.covariate_names]
     for place in [*range(table.variables), *range(table.variables * (table.lags + 1), table.width)]:
         if table.scale[place] <= 0.0:
@@ -150,7 +194,9 @@ def check_windows(data: Dataset, series: Series, table: LaggedTable, unit_name: 
         level = levels_of(data.contexts, position, np.arange(table.contexts))
         for code, value in enumerate(data.levels[j]):
             found = int(rows[level == code].sum())
-            _check_enough(f"context {data.names[position]!r} is {value!r}", found, SPARE_ROWS + 2, way_out)
+            _check_enough(
+                f"context {data.names[position]!r} is {value!r}", found, SPARE_ROWS + 2, way_out
+            )
     if len(data.contexts.positions) > 1:
         for value, found in zip(data.values, rows.tolist(), strict=True):
             _check_enough(f"contexts {data.context_name} are {value!r}", found, 1, way_out)
@@ -162,7 +208,9 @@ def _check_enough(what: str, rows: int, needed: int, way_out: str) -> None:
 
 
 def levels_of(contexts: Contexts, position: int, codes: Ints) -> Codes:
-    """The level of one context variable in every row, by the cell of the row; -1 where that is missing."""
+    """The level of one context variable in every row, by the cell of the row; -1 where that is
+    missing.
+    """
     levels = [cell[contexts.positions.index(position)] for cell in contexts.cells]
     return np.array([*levels, -1], dtype=np.int32)[codes]
 
@@ -176,55 +224,96 @@ def constant_units(codes: Ints | Codes, units: Ints) -> int:
 
 
 def check_varies(data: Dataset, codes: Ints, groups: Ints, where: str, option: str) -> None:
-    """Return if every context has several values in some group: a unit or a time, whose means are taken away."""
+    """Return if every context has several values in some group: a unit or a time, whose means are
+    taken away.
+    """
     # `where` says in words what the groups are, `option` what takes the means away.
     for position in data.contexts.positions:
-        if constant_units(levels_of(data.contexts, position, codes), groups) == len(np.unique(groups)):
-            raise DataError(f"context {data.names[position]!r} has one value {where}, so that its effects cannot be "
-                            f"estimated; pass {option}='none', or another context")  # fmt: skip
+        if constant_units(levels_of(data.contexts, position, codes), groups) == len(
+            np.unique(groups)
+        ):
+            raise DataError(
+                f"context {data.names[position]!r} has one value {where}, so that its effects"
+                f" cannot be estimated; pass {option}='none', or another context"
+            )
 
 
-def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[str, LaggedName],
-                   copies: Sequence[int]) -> Dataset:  # fmt: skip
-    """The table of some columns, by name the variable and the lag, one row for every window that ends at `ends`."""
-    # Copies of all contexts at the lags `copies` are context variables, in this order, and at each lag in the order of
-    # the table; others are categories, and so are copies of a context that is made out of a covariate.
+def lagged_dataset(
+    data: Dataset,
+    series: Series,
+    ends: Ints,
+    columns: Mapping[str, LaggedName],
+    copies: Sequence[int],
+) -> Dataset:
+    """The table of some columns, by name the variable and the lag, one row for every window that
+    ends at `ends`.
+    """
+    # Copies of all contexts at the lags `copies` are context variables, in this order, and at each
+    # lag in the order of the table; others are categories, and so are copies of a context that is
+    # made out of a covariate.
     found = tuple(columns.values())
     known = [column_of(data, series, ends, *column) for column in found]
     places = {column: place for place, column in enumerate(found)}
     own = {data.names[place]: j for j, place in enumerate(data.contexts.positions)}
     made = [name for name in own if data.contexts.source_of(data.position(name)) is not None]
-    told = [(name, lag) for lag in copies for name in sorted(own, key=data.position)
-            if name not in made or _source(data, places, name, lag) is not None]  # fmt: skip
+    told = [
+        (name, lag)
+        for lag in copies
+        for name in sorted(own, key=data.position)
+        if name not in made or _source(data, places, name, lag) is not None
+    ]
     positions = tuple(places[column] for column in told)
-    contexts, codes = Contexts(), np.zeros(len(ends), dtype=np.int32)
+    contexts = Contexts()
+    codes = np.zeros(len(ends), dtype=np.int32)
     if positions:  # the combinations of the copies that occur, and the one of every row
-        rows, place = np.unique(np.column_stack([known[at] for at in positions]), axis=0, return_inverse=True)
+        rows, place = np.unique(
+            np.column_stack([known[at] for at in positions]), axis=0, return_inverse=True
+        )
         contexts = Contexts(positions, tuple(tuple(int(level) for level in row) for row in rows))
         codes = place.reshape(-1).astype(np.int32)
     if data.contexts.sources:
-        contexts = replace(contexts, sources=tuple(_source(data, places, *column) for column in told))
+        contexts = replace(
+            contexts, sources=tuple(_source(data, places, *column) for column in told)
+        )
     categories = {
         place: data.levels[own[name]] if name in own else data.categories[data.position(name)]
         for place, (name, _) in enumerate(found)
         if place not in positions and (name in own or data.position(name) in data.categories)
     }
-    kinds = tuple(Kind.CATEGORICAL if name in own else data.kinds[data.position(name)] for name, _ in found)
+    kinds = tuple(
+        Kind.CATEGORICAL if name in own else data.kinds[data.position(name)] for name, _ in found
+    )
     dtypes = tuple(data.dtypes[data.position(name)] for name, _ in found)
     levels = tuple(data.levels[own[name]] for name, _ in told)
-    declared = frozenset(name for name, (variable, _) in columns.items() if variable in data.declared)
-    return Dataset(tuple(columns), kinds, tuple(known), dtypes, contexts, levels, codes, categories, declared,
-                   series.share)  # fmt: skip
+    declared = frozenset(
+        name for name, (variable, _) in columns.items() if variable in data.declared
+    )
+    return Dataset(
+        tuple(columns),
+        kinds,
+        tuple(known),
+        dtypes,
+        contexts,
+        levels,
+        codes,
+        categories,
+        declared,
+        series.share,
+    )
 
 
 def _source(data: Dataset, places: Mapping[LaggedName, int], name: str, lag: int) -> int | None:
-    """The column of which a context is made at the same time; a covariate has none but that of now."""
+    """The column of which a context is made at the same time; a covariate has none but that of
+    now.
+    """
     source = data.contexts.source_of(data.position(name))
     return None if source is None else places.get((data.names[source], lag))
 
 
 def column_of(data: Dataset, series: Series, ends: Ints, name: str, lag: int = 0) -> Values:
-    """The values of a variable so many steps before some rows, levels of a context variable as numbers."""
+    """The values of a variable so many steps before some rows, levels of a context variable as
+    numbers.
+    """
     if data.position(name) in data.contexts.positions:
         return levels_of(data.contexts, data.position(name), series.codes[ends - lag])
     if name in series.covariate_names:

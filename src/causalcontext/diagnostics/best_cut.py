@@ -1,4 +1,5 @@
-"""Where mechanisms want a column to be cut (`cc.threshold("X", "best")`), and what depends on where the cut lies.
+"""Where mechanisms want a column to be cut (`cc.threshold("X", "best")`), and what depends on where
+the cut lies.
 
 For the latter the same search is run with the cut a little lower and higher.
 """
@@ -27,7 +28,15 @@ from causalcontext.methods.task import Task, rows_task, windows_task
 from causalcontext.progress import Watch, nobody
 from causalcontext.results.cut import CUT, SMOOTH, UNDECIDED, Cut
 from causalcontext.score.changing import Table, responses_of
-from causalcontext.score.cuts import COARSER, DEMAND, CutProfile, CutResponse, beside, cut_profile, grid_of
+from causalcontext.score.cuts import (
+    COARSER,
+    DEMAND,
+    CutProfile,
+    CutResponse,
+    beside,
+    cut_profile,
+    grid_of,
+)
 from causalcontext.score.options import ScoreOptions
 
 if TYPE_CHECKING:
@@ -38,25 +47,53 @@ AGAIN = (0.2, 0.5, 0.8)
 
 
 def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
-    """The cuts of a column by which mechanisms change, the strongest first; of none, the best place and its verdict.
+    """The cuts of a column by which mechanisms change, the strongest first; of none, the best place
+    and its verdict.
 
     `result` is that of a search by scores without that context.
     """
     data = searched_rows(result)
-    wanted.source(data.names, data.kinds, () if wanted.column in result.made_of.values() else data.contexts.sources)
+    wanted.source(
+        data.names,
+        data.kinds,
+        () if wanted.column in result.made_of.values() else data.contexts.sources,
+    )
     table = Table(data, ranks=result.evidence is not None and result.evidence.transform == "ranks")
     responses = asked_responses(result, table, wanted.column)
     values = table.values(data.position(wanted.column))
     if table.in_groups(data.position(wanted.column)) or not grid_of(values).size:
-        raise DataError(f"column {wanted.column!r} has too few values, or too few rows, for a cut to be found")
-    if not responses:  # where everything else comes before a column, no mechanism can change with it
-        may = (result.settings.knowledge.links(result.names) if result.windowed is None
-               else result.windowed.links(result.settings.knowledge)).may  # fmt: skip
+        raise DataError(
+            f"column {wanted.column!r} has too few values, or too few rows, for a cut to be found"
+        )
+    if (
+        not responses
+    ):  # where everything else comes before a column, no mechanism can change with it
+        may = (
+            result.settings.knowledge.links(result.names)
+            if result.windowed is None
+            else result.windowed.links(result.settings.knowledge)
+        ).may
         if not may[result.position(wanted.column)].any():
-            raise DataError(f"no mechanism may change with {wanted.column!r}: knowledge says that it causes nothing")
+            raise DataError(
+                f"no mechanism may change with {wanted.column!r}: knowledge says that it causes"
+                " nothing"
+            )
         places = tuple(grid_of(values).tolist())
-        return (Cut(wanted.column, float(np.median(values)), None, None, UNDECIDED, 0.0, DEMAND * log(len(table.rows)),
-                    0.0, (), places, (0.0,) * len(places)),)  # fmt: skip
+        return (
+            Cut(
+                wanted.column,
+                float(np.median(values)),
+                None,
+                None,
+                UNDECIDED,
+                0.0,
+                DEMAND * log(len(table.rows)),
+                0.0,
+                (),
+                places,
+                (0.0,) * len(places),
+            ),
+        )
     found = [profile_of(responses, values)]
     if wanted.best > 1:
         pair = _pair(responses, values, found[0].places[::COARSER])
@@ -65,14 +102,22 @@ def best_cuts(result: ContextGraphs, wanted: Indicator) -> tuple[Cut, ...]:
 
 
 def places_to_try(cuts: Sequence[Cut]) -> list[list[float]]:
-    """The cuts with which to search again, since that may direct links otherwise: those found, or a few of the grid."""
+    """The cuts with which to search again, since that may direct links otherwise: those found, or a
+    few of the grid.
+    """
     found = [cut.value for cut in cuts if cut.verdict == CUT]
     places = cuts[0].places
-    return [found] if found else [[places[int(share * (len(places) - 1))]] for share in AGAIN if places]
+    return (
+        [found]
+        if found
+        else [[places[int(share * (len(places) - 1))]] for share in AGAIN if places]
+    )
 
 
 def searched_rows(result: ContextGraphs) -> Dataset:
-    """The rows of a result, with lags its windows, or the sample of a table that was read in batches."""
+    """The rows of a result, with lags its windows, or the sample of a table that was read in
+    batches.
+    """
     if result.scanned is not None:
         return result.scanned.data
     assert result.table is not None
@@ -83,11 +128,15 @@ def asked_responses(result: ContextGraphs, table: Table, column: str) -> list[li
     """The mechanisms that may change with a column, by what a result directs and what is known."""
     arrows: Bools = np.any([directed(graph.endpoints) for graph in result.graphs.values()], axis=0)
     if result.windowed is None:
-        return responses_of(table, column, arrows, result.settings.knowledge.links(result.names).may, None)
+        return responses_of(
+            table, column, arrows, result.settings.knowledge.links(result.names).may, None
+        )
     options = result.windowed.options
     if options.units is not None and "means" in (options.unit_effects, options.time_effects):
-        raise NotYetError("not yet: a cut that is to be found where means of units or times are taken away; pass "
-                          "unit_effects='none'")  # fmt: skip
+        raise NotYetError(
+            "not yet: a cut that is to be found where means of units or times are taken away; pass "
+            "unit_effects='none'"
+        )
     may = result.windowed.links(result.settings.knowledge).may
     return responses_of(table, column, arrows, may, options.context_lags)
 
@@ -105,10 +154,17 @@ def _pair(responses: list[list[CutResponse]], values: Floats, places: Floats) ->
 
     def beside_cut(cut: float) -> CutProfile:
         """The profile if the columns above a cut are offered in every model."""
-        return profile_of([[beside(one, [np.asarray(one.x > cut, dtype=np.float64)]) for one in copies]
-                           for copies in responses], values)  # fmt: skip
+        return profile_of(
+            [
+                [beside(one, [np.asarray(one.x > cut, dtype=np.float64)]) for one in copies]
+                for copies in responses
+            ],
+            values,
+        )
 
-    second = max(map(beside_cut, places.tolist()), key=lambda one: one.plain + float(one.scores.max()))
+    second = max(
+        map(beside_cut, places.tolist()), key=lambda one: one.plain + float(one.scores.max())
+    )
     for _ in range(2):
         second = beside_cut(second.value)
     return sorted((beside_cut(second.value), second), key=lambda one: -one.gain)
@@ -116,18 +172,30 @@ def _pair(responses: list[list[CutResponse]], values: Floats, places: Floats) ->
 
 def cut_of(column: str, profile: CutProfile, values: Floats) -> Cut:
     """A profile in the units of the table."""
-    centre, scale = float(values.mean()), float(values.std()) or 1.0
+    centre = float(values.mean())
+    scale = float(values.std()) or 1.0
     ordered = np.unique(values)
 
     def placed(place: float) -> float:
         above = int(np.searchsorted(ordered, place * scale + centre, side="right"))
-        return short_cut(float(ordered[max(above - 1, 0)]), float(ordered[min(above, len(ordered) - 1)]))
+        return short_cut(
+            float(ordered[max(above - 1, 0)]), float(ordered[min(above, len(ordered) - 1)])
+        )
 
     is_cut = profile.verdict == CUT
-    return Cut(column, placed(profile.value), placed(profile.low) if is_cut else None,
-               placed(profile.high) if is_cut else None, profile.verdict, profile.gain, profile.demand, profile.smooth,
-               profile.responses, tuple((profile.places * scale + centre).tolist()),
-               tuple(profile.scores.tolist()))  # fmt: skip
+    return Cut(
+        column,
+        placed(profile.value),
+        placed(profile.low) if is_cut else None,
+        placed(profile.high) if is_cut else None,
+        profile.verdict,
+        profile.gain,
+        profile.demand,
+        profile.smooth,
+        profile.responses,
+        tuple((profile.places * scale + centre).tolist()),
+        tuple(profile.scores.tolist()),
+    )
 
 
 TOPIC = "threshold"
@@ -141,16 +209,28 @@ MOST_NAMED = 3
 
 
 def nearby_cuts(result: ContextGraphs) -> Iterator[Finding]:
-    """Whether mechanisms want the cut that was chosen, and whether graphs change with nearby ones."""
-    contexts, rows = result.cells, _rows(result)
-    if len(contexts.positions) != 1 or len(contexts.made) != 1 or len(result.contexts) != 2 or not result.complete:
+    """Whether mechanisms want the cut that was chosen, and whether graphs change with nearby
+    ones.
+    """
+    contexts = result.cells
+    rows = _rows(result)
+    if (
+        len(contexts.positions) != 1
+        or len(contexts.made) != 1
+        or len(result.contexts) != 2
+        or not result.complete
+    ):
         return
     if rows is None or len(result.names) > MOST_VARIABLES or result.settings.missing == "testwise":
         return
     source = rows.contexts.made[0][1]
-    name, values = rows.names[source], np.asarray(rows.columns[source], dtype=np.float64)
-    chosen = short_cut(*(float(end) for end in (values[rows.codes == 0].max(), values[rows.codes == 1].min())))
-    best, interval = result.cut or _best(result, name), None
+    name = rows.names[source]
+    values = np.asarray(rows.columns[source], dtype=np.float64)
+    chosen = short_cut(
+        *(float(end) for end in (values[rows.codes == 0].max(), values[rows.codes == 1].min()))
+    )
+    best = result.cut or _best(result, name)
+    interval = None
     if best is not None and best.low is not None and best.high is not None:
         interval = best.low, best.high
     if best is not None and result.cut is None:  # chosen by hand
@@ -158,25 +238,45 @@ def nearby_cuts(result: ContextGraphs) -> Iterator[Finding]:
             message = f"{best}; the threshold at {number_text(chosen)} splits what changes smoothly"
             advice = "read the two graphs as ranges of one mechanism, not as regimes"
             yield Finding(TOPIC, Severity.CAUTION, message, advice)
-        elif best.verdict == CUT and interval is not None and not interval[0] <= chosen <= interval[1]:
+        elif (
+            best.verdict == CUT
+            and interval is not None
+            and not interval[0] <= chosen <= interval[1]
+        ):
             message = f"{best}; the threshold is at {number_text(chosen)}"
-            yield Finding(TOPIC, Severity.CAUTION, message, f'compare with cc.threshold("{best.column}", "best")')
+            yield Finding(
+                TOPIC,
+                Severity.CAUTION,
+                message,
+                f'compare with cc.threshold("{best.column}", "best")',
+            )
     reach = 0.0 if interval is None else (interval[1] - interval[0]) / 2.0
     places = [chosen - reach, chosen + reach]
     if not reach:  # a few more rows on one side, and on the other
         known = values[np.isfinite(values)]
         shares = (float(np.mean(known <= chosen)) + shift for shift in (-SHIFT, SHIFT))
-        places = [float(np.quantile(known, share)) for share in shares if SHIFT <= share <= 1.0 - SHIFT]
+        places = [
+            float(np.quantile(known, share)) for share in shares if SHIFT <= share <= 1.0 - SHIFT
+        ]
     moved = {place: told for place in places if (told := _differences(result, place)) is not None}
-    told = [f"at {place:.4g} {listed(edges, MOST_NAMED)}" for place, edges in moved.items() if edges]
+    told = [
+        f"at {place:.4g} {listed(edges, MOST_NAMED)}" for place, edges in moved.items() if edges
+    ]
     if told:
-        message = f"the graphs depend on the cut of {name} at {number_text(chosen)}: {' and '.join(told)} differ"
-        advice = f'do not rest a claim on these edges; cc.threshold("{name}", "best") looks for the cut'
+        message = (
+            f"the graphs depend on the cut of {name} at {number_text(chosen)}: {' and '.join(told)}"
+            " differ"
+        )
+        advice = (
+            f'do not rest a claim on these edges; cc.threshold("{name}", "best") looks for the cut'
+        )
         every = tuple(sorted({edge for edges in moved.values() for edge in edges}))
         yield Finding(TOPIC, Severity.CAUTION, message, advice, {"edges": every})
     elif moved:
         where = " and ".join(f"{place:.4g}" for place in moved)
-        yield Finding(TOPIC, Severity.NOTE, f"the graphs are the same with the cut of {name} at {where}")
+        yield Finding(
+            TOPIC, Severity.NOTE, f"the graphs are the same with the cut of {name} at {where}"
+        )
 
 
 def _rows(result: ContextGraphs) -> Dataset | None:
@@ -192,7 +292,8 @@ def _best(result: ContextGraphs, name: str) -> Cut | None:
     table = Table(searched_rows(result), ranks=False)
     position = table.data.position(name)
     try:
-        values, responses = table.values(position), asked_responses(result, table, name)
+        values = table.values(position)
+        responses = asked_responses(result, table, name)
     except NotYetError:
         return None
     if not responses or table.in_groups(position) or not grid_of(values).size:
@@ -201,19 +302,24 @@ def _best(result: ContextGraphs, name: str) -> Cut | None:
 
 
 def _differences(result: ContextGraphs, cut: float) -> list[str] | None:
-    """The edges between system variables that differ with the cut elsewhere; None if that cannot be searched."""
+    """The edges between system variables that differ with the cut elsewhere; None if that cannot be
+    searched.
+    """
     found = endpoints_at(result, cut)
     if found is None:
         return None
     ours = np.stack([graph.adjacency for graph in result.graphs.values()])
     differ = np.triu((ours != adjacent(found)).any(axis=0), 1)
     own = [result.position(name) for name in result.made_of]
-    differ[own], differ[:, own] = False, False
+    differ[own] = False
+    differ[:, own] = False
     return [f"{result.names[i]} - {result.names[j]}" for i, j in np.argwhere(differ).tolist()]
 
 
 def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
-    """The endpoints of both contexts with the cut elsewhere; None if that cannot be searched, or takes too long."""
+    """The endpoints of both contexts with the cut elsewhere; None if that cannot be searched, or
+    takes too long.
+    """
     rows = _rows(result)
     if rows is None:
         return None
@@ -222,7 +328,9 @@ def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
     codes = np.where(rows.codes >= 0, values > cut, -1).astype(rows.codes.dtype)
     if min(np.sum(codes == 0), np.sum(codes == 1)) < 2 * len(result.names):
         return None
-    data = replace(rows, codes=codes, columns=(*rows.columns[:position], codes, *rows.columns[position + 1 :]))
+    data = replace(
+        rows, codes=codes, columns=(*rows.columns[:position], codes, *rows.columns[position + 1 :])
+    )
     watch = Watch(nobody, TIME_LIMIT)
     try:
         found = run_method(result.settings.method, _task(result, data, watch))
@@ -233,14 +341,26 @@ def endpoints_at(result: ContextGraphs, cut: float) -> Endpoints | None:
 
 def _task(result: ContextGraphs, data: Dataset, watch: Watch) -> Task:
     """The search of a result with other contexts; with lags, of windows of the same rows."""
-    settings, windows = result.settings, result.windowed
-    options = ScoreOptions(transform="none" if result.evidence is None else result.evidence.transform,
-                           time_limit=TIME_LIMIT, wrong_cells="keep")  # fmt: skip
+    settings = result.settings
+    windows = result.windowed
+    options = ScoreOptions(
+        transform="none" if result.evidence is None else result.evidence.transform,
+        time_limit=TIME_LIMIT,
+        wrong_cells="keep",
+    )
     if windows is not None:
         series = replace(windows.series, codes=data.codes[windows.series.rows].astype(np.int64))
         table = lagged_table(series, windows.options.lags, len(data.values))
-        return windows_task(replace(windows, data=data, series=series, all_windows=table), settings, options, 1, watch)
+        return windows_task(
+            replace(windows, data=data, series=series, all_windows=table),
+            settings,
+            options,
+            1,
+            watch,
+        )
     task = rows_task(data, None, settings, options, watch)
     if settings.test not in ("auto", *TESTS):
         return task
-    return replace(task, prepared=prepared_test(find_test(settings.test, settings.seed), data, task.statistics))
+    return replace(
+        task, prepared=prepared_test(find_test(settings.test, settings.seed), data, task.statistics)
+    )

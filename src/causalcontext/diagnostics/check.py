@@ -20,13 +20,30 @@ from causalcontext.data.coarse import few_valued, words_for
 from causalcontext.data.columns import Column, Kind, declared_kinds, infer_kind, read_system
 from causalcontext.data.dataset import Dataset, cell_values
 from causalcontext.data.frames import pd
-from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
+from causalcontext.data.indicators import (
+    Indicator,
+    read_with_functions,
+    split_context,
+    step_functions,
+)
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import cells_of, context_levels, context_places, eager_frame
 from causalcontext.diagnostics.rows import overlap
-from causalcontext.errors import CausalContextError, DataError, check_choice, check_truth, did_you_mean, listed
+from causalcontext.errors import (
+    CausalContextError,
+    DataError,
+    check_choice,
+    check_truth,
+    did_you_mean,
+    listed,
+)
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
-from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS
+from causalcontext.kernels.limits import (
+    COLLINEAR_BELOW,
+    LARGEST_SCATTER,
+    SMALLEST_SCATTER,
+    SPARE_ROWS,
+)
 from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.residuals import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
@@ -50,7 +67,8 @@ BY_LIKELIHOOD = "as they are or rank-transformed, whichever fits better"
 STEPS_OR_LEVELS = "as ordered, or as steps of a finer number, whichever fits better"
 """What it does with three to five values."""
 LARGE_SET = 10
-"""Larger conditioning sets hardly occur; a context that can test sets of this size is large enough."""
+"""Larger conditioning sets hardly occur; a context that can test sets of this size is large enough.
+"""
 _NO_SHARE = 1e-4
 OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
 """What columns say by themselves; curves and the like need a graph."""
@@ -95,16 +113,28 @@ class Inspection:
         return not self.problems
 
     def __str__(self) -> str:
-        rows = ", ".join(f"{level_text(level)}: {n:,}" for level, n in zip(self.context.levels, self.rows, strict=True))
+        rows = ", ".join(
+            f"{level_text(level)}: {n:,}"
+            for level, n in zip(self.context.levels, self.rows, strict=True)
+        )
         kinds = ", ".join(f"{reading.name} ({reading.kind})" for reading in self.system)
         lines = [f"rows: {rows}", f"columns: {kinds}"]
-        for name, texts in (("problems", self.problems), ("notes", self.notes), ("advice", self.advice)):
+        for name, texts in (
+            ("problems", self.problems),
+            ("notes", self.notes),
+            ("advice", self.advice),
+        ):
             lines += [f"{name} ({len(texts)})", *(f"  {text}" for text in texts)] if texts else []
-        return "\n".join([*lines, "usable" if self.usable else "not usable: discover refuses this table"])
+        return "\n".join(
+            [*lines, "usable" if self.usable else "not usable: discover refuses this table"]
+        )
 
 
 def inspect(
-    table: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | None = None, missing: str = "raise"
+    table: pd.DataFrame,
+    context: AnyContext,
+    kinds: Mapping[str, str] | None = None,
+    missing: str = "raise",
 ) -> Inspection:
     """Everything that `discover` would refuse or could not test, found without a search."""
     found, _, screening = _inspected(table, Asked(context, kinds, missing=missing))
@@ -117,42 +147,67 @@ def _inspected(table: pd.DataFrame, asked: Asked) -> tuple[Inspection, pd.DataFr
     names = [str(name) for name in table.columns]
     for one in split_context(asked.context)[1]:
         if one.column not in names:
-            raise DataError(f"the table has no column {one.column!r}{did_you_mean(one.column, names)}")
+            raise DataError(
+                f"the table has no column {one.column!r}{did_you_mean(one.column, names)}"
+            )
     declared_kinds(asked.kinds, names)
     rest, _, screening = screened(table, asked)
     found = _read_inspection(rest, replace(asked, kinds=screening.kinds(asked.kinds)))
-    unread = [reading.problem for reading in found.system if reading.problem and reading.name in screening.unread]
-    problems = (*screening.problems, *(problem for problem in found.problems if problem not in unread))
+    unread = [
+        reading.problem
+        for reading in found.system
+        if reading.problem and reading.name in screening.unread
+    ]
+    problems = (
+        *screening.problems,
+        *(problem for problem in found.problems if problem not in unread),
+    )
     return replace(found, problems=problems, left_out=screening.left_out), rest, screening
 
 
 def _with_words(found: Inspection, screening: Screening, strict: bool = False) -> Inspection:
-    """The inspection with what the screening says: columns that are left out, and how others were read."""
+    """The inspection with what the screening says: columns that are left out, and how others were
+    read.
+    """
     problems = found.problems
     if strict:
         try:
             check_strict(screening)
         except DataError as error:
             problems = (str(error), *problems)
-    return replace(found, problems=problems, notes=(*screening.warnings, *screening.notes, *found.notes),
-                   left_out=screening.left_out)  # fmt: skip
+    return replace(
+        found,
+        problems=problems,
+        notes=(*screening.warnings, *screening.notes, *found.notes),
+        left_out=screening.left_out,
+    )
 
 
 def _read_inspection(table: pd.DataFrame, asked: Asked) -> Inspection:
     """The same of a table of which columns were left out, column by column."""
-    context, kinds, missing = asked.context, asked.kinds, asked.missing
-    named = [(str(series.name), series) for series in nw.from_native(table, eager_only=True).iter_columns()]
+    context = asked.context
+    kinds = asked.kinds
+    missing = asked.missing
+    named = [
+        (str(series.name), series)
+        for series in nw.from_native(table, eager_only=True).iter_columns()
+    ]
     columns = {name: Column(name, series.dtype, series) for name, series in named}
     declared = declared_kinds(kinds, list(columns))
     measured, made = split_context(context)
     names = tuple(columns)
     at = [columns.pop(names[place]) for place in context_places(measured, names)]
-    system = tuple(read_system_column(column, declared.get(name), len(table)) for name, column in columns.items())
+    system = tuple(
+        read_system_column(column, declared.get(name), len(table))
+        for name, column in columns.items()
+    )
     nothing = ContextReading(codes=np.zeros(len(table), dtype=np.int32))
     readings = [_read_context(column, declared.get(column.name), nothing) for column in at]
     readings += [_made_context(one, system, nothing) for one in made]
     readings = readings or [nothing]
-    return _looked_into(readings[0] if len(readings) == 1 else _combined(readings, nothing), system, missing)
+    return _looked_into(
+        readings[0] if len(readings) == 1 else _combined(readings, nothing), system, missing
+    )
 
 
 def level_text(level: object) -> str:
@@ -161,31 +216,46 @@ def level_text(level: object) -> str:
 
 
 def largest_set(rows: int) -> int:
-    """How many variables a test inside a context of so many rows can condition on; negative if it cannot be run."""
+    """How many variables a test inside a context of so many rows can condition on; negative if it
+    cannot be run.
+    """
     return rows - 2 - SPARE_ROWS
 
 
 def largest_context_set(rows: int) -> int:
-    """How many variables a test of the context can condition on before it leaves out a context of so many rows."""
+    """How many variables a test of the context can condition on before it leaves out a context of
+    so many rows.
+    """
     return rows - 1 - SPARE_ROWS
 
 
 def constant_levels(statistics: SufficientStatistics, column: int) -> list[int]:
     """The contexts with several complete rows among which the column does not vary."""
-    return [int(level) for level in np.flatnonzero(statistics.constant[:, column] & (statistics.moments.rows > 1))]
+    return [
+        int(level)
+        for level in np.flatnonzero(statistics.constant[:, column] & (statistics.moments.rows > 1))
+    ]
 
 
-def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], missing: str) -> Inspection:
+def _looked_into(
+    context: ContextReading, system: tuple[SystemReading, ...], missing: str
+) -> Inspection:
     """The inspection, once every column has been read."""
     data = usable_part(context, system)
     statistics = gather_statistics(data, missing) if data.system and data.n_rows else None
     dependences = () if statistics is None else linear_dependences(statistics)
-    problems = [context.problem, *(part.problem for part in context.parts), *(reading.problem for reading in system)]
+    problems = [
+        context.problem,
+        *(part.problem for part in context.parts),
+        *(reading.problem for reading in system),
+    ]
     if len(context.codes) == 0:
         problems.append("the table has no rows")
     if len(system) < 2:
         besides = "" if context.name is None else f" besides the context {context.name!r}"
-        problems.append(f"the table has {_count(len(system), 'column')}{besides}; at least 2 are needed")
+        problems.append(
+            f"the table has {_count(len(system), 'column')}{besides}; at least 2 are needed"
+        )
     if statistics is not None:
         problems += _value_problems(statistics, data, missing)
     problems = [problem for problem in problems if problem]
@@ -196,10 +266,15 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
                 check_statistics(statistics, data, missing)
             except DataError as error:  # what else the library refuses, in its own words
                 problems = [str(error)]
-        notes = (*words_for(few_valued(data), BY_LIKELIHOOD, STEPS_OR_LEVELS), *_few_rows(context, statistics),
-                 *_untestable(context, statistics, dependences))  # fmt: skip
+        notes = (
+            *words_for(few_valued(data), BY_LIKELIHOOD, STEPS_OR_LEVELS),
+            *_few_rows(context, statistics),
+            *_untestable(context, statistics, dependences),
+        )
     rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
-    return Inspection(context, system, statistics, tuple(rows.tolist()), dependences, tuple(problems), notes)
+    return Inspection(
+        context, system, statistics, tuple(rows.tolist()), dependences, tuple(problems), notes
+    )
 
 
 def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: str) -> Iterator[str]:
@@ -210,8 +285,10 @@ def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: st
     if total and missing == "raise":
         where = [data.context_name, *holes] if statistics.missing_context else holes
         dropped = int(statistics.lost.sum()) + statistics.missing_context
-        yield (f"{_count(total, 'missing value')} in {listed(where)}; pass missing='model', which uses every "
-               f"observed cell, or missing='listwise' to drop {dropped} of {data.n_rows} rows")  # fmt: skip
+        yield (
+            f"{_count(total, 'missing value')} in {listed(where)}; pass missing='model', which uses"
+            f" every observed cell, or missing='listwise' to drop {dropped} of {data.n_rows} rows"
+        )
     if statistics.infinite.any():
         where = names[statistics.infinite.any(axis=0)].tolist()
         found = _count(int(statistics.infinite.sum()), "infinite value")
@@ -231,34 +308,44 @@ def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iter
     """Contexts (or a whole table) in which tests with larger sets cannot be run."""
     enough = min(LARGE_SET, len(statistics.names) - 2)
     for level, n in zip(statistics.values, statistics.moments.rows.tolist(), strict=True):
-        inside, across = largest_set(n), largest_context_set(n)
+        inside = largest_set(n)
+        across = largest_context_set(n)
         if inside >= enough:
             continue
         where = f"{context.name} = {level_text(level)}" if context.splits else "the table"
         can = f"tests inside it can condition on {_count(inside, 'variable')} at most"
-        said = f"{where} has {_count(n, 'complete row')}: {can if inside >= 0 else 'no test can be run inside it'}"
+        said = (
+            f"{where} has {_count(n, 'complete row')}:"
+            f" {can if inside >= 0 else 'no test can be run inside it'}"
+        )
         if context.splits and across < enough:
             beyond = "" if across < 0 else f" given more than {_count(across, 'variable')}"
             said += f", tests of {context.name}{beyond} leave it out"
         yield said
 
 
-def _untestable(context: ContextReading, statistics: SufficientStatistics, dependences: Sequence[Dependence]
-                ) -> Iterator[str]:  # fmt: skip
+def _untestable(
+    context: ContextReading, statistics: SufficientStatistics, dependences: Sequence[Dependence]
+) -> Iterator[str]:
     """Columns that are constant in some contexts, or linear functions of others."""
-    everywhere, alike = _constant_everywhere(statistics), dict[str, list[str]]()
+    everywhere = _constant_everywhere(statistics)
+    alike = dict[str, list[str]]()
     for column, name in enumerate(statistics.names):
         levels = constant_levels(statistics, column)
         if context.splits and levels and not everywhere[column]:
-            alike.setdefault(listed([level_text(statistics.values[level]) for level in levels]), []).append(name)
+            alike.setdefault(
+                listed([level_text(statistics.values[level]) for level in levels]), []
+            ).append(name)
     for where, names in alike.items():
         what = "is constant" if len(names) == 1 else "are constant"
         it = "it" if len(names) == 1 else "they"
         yield f"{listed(names)} {what} where {context.name} = {where}: {it} cannot be tested there"
     for found in dependences:
         where = "" if found.everywhere else f" where {context.name} = {level_text(found.level)}"
-        yield (f"{found.column} is a linear function of {listed(found.of)}{where}: links among "
-               "them cannot be distinguished, and given these it cannot be tested")  # fmt: skip
+        yield (
+            f"{found.column} is a linear function of {listed(found.of)}{where}: links among "
+            "them cannot be distinguished, and given these it cannot be tested"
+        )
 
 
 def _count(number: int, what: str) -> str:
@@ -267,7 +354,9 @@ def _count(number: int, what: str) -> str:
 
 @dataclass(frozen=True)
 class Dependence:
-    """`column` is a linear function of the columns `of`; in all rows, or where the context has the value `level`."""
+    """`column` is a linear function of the columns `of`; in all rows, or where the context has the
+    value `level`.
+    """
 
     column: str
     of: tuple[str, ...]
@@ -285,15 +374,20 @@ def linear_dependences(statistics: SufficientStatistics) -> tuple[Dependence, ..
     moments = statistics.moments
     for level, scatter, n in zip(statistics.values, moments.scatter, moments.rows, strict=True):
         inside = _dependences(scatter, int(n)) if len(statistics.values) > 1 else []
-        found += [Dependence(names[column], tuple(names[of]), False, level) for column, of in inside
-                  if frozenset((column, *of)) not in known]  # fmt: skip
+        found += [
+            Dependence(names[column], tuple(names[of]), False, level)
+            for column, of in inside
+            if frozenset((column, *of)) not in known
+        ]
     return tuple(found)
 
 
 def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
-    """Columns that a pivoted Cholesky factorisation has no use for, each with those that make it up.
+    """Columns that a pivoted Cholesky factorisation has no use for, each with those that make it
+    up.
 
-    With no more rows than columns everything depends on everything: that is a lack of rows, and not reported here.
+    With no more rows than columns everything depends on everything: that is a lack of rows, and not
+    reported here.
     """
     squares = np.diagonal(scatter)
     varying = np.flatnonzero((squares > 0.0) & (squares <= LARGEST_SCATTER))
@@ -302,10 +396,14 @@ def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
     scale = np.sqrt(squares[varying])
     correlation = scatter[np.ix_(varying, varying)] / scale[:, None] / scale
     factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(correlation, tol=COLLINEAR_BELOW, lower=1)
-    basis, rest = pivots[:rank] - 1, np.sort(pivots[rank:] - 1)
+    basis = pivots[:rank] - 1
+    rest = np.sort(pivots[rank:] - 1)
     shares = scipy.linalg.cho_solve((factor[:rank, :rank], True), correlation[np.ix_(basis, rest)])
     parts = [np.sort(basis[np.abs(share) > _NO_SHARE]) for share in shares.T]
-    return [(int(varying[column]), varying[part].tolist()) for column, part in zip(rest, parts, strict=True)]
+    return [
+        (int(varying[column]), varying[part].tolist())
+        for column, part in zip(rest, parts, strict=True)
+    ]
 
 
 SAME = {name: dict(entry.metadata) for name, entry in Options.__dataclass_fields__.items()}
@@ -344,7 +442,8 @@ class CheckKeywords(TypedDict, total=False):
 
 @takes(CheckOptions)
 def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeywords]) -> Inspection:
-    """What `discover` would refuse, could not test or be misled by, and which method and test suit the table.
+    """What `discover` would refuse, could not test or be misled by, and which method and test suit
+    the table.
 
     Parameters
     ----------
@@ -357,8 +456,8 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
     Returns
     -------
     Inspection
-        `usable`, and as sentences `problems` (what `discover` refuses), `notes` and `advice`; `left_out` has the
-        columns that `discover` leaves out; `str()` has everything.
+        `usable`, and as sentences `problems` (what `discover` refuses), `notes` and `advice`;
+        `left_out` has the columns that `discover` leaves out; `str()` has everything.
 
     Examples
     --------
@@ -369,18 +468,25 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
     """
     frame = table if is_pandas_dataframe(table) else eager_frame(table, None).to_pandas()
     chosen: CheckOptions = made(CheckOptions, options, "check")
-    codes, kinds, missing = parsed_codes(chosen.na_values), chosen.kinds, chosen.missing
+    codes = parsed_codes(chosen.na_values)
+    kinds = chosen.kinds
+    missing = chosen.missing
     frame = without_codes(frame, codes) if codes else frame
-    kept, strict = names_to_keep(chosen.keep), bool(chosen.strict)
-    asked = Asked(context, kinds, kept=kept, missing=missing, decimal=chosen.decimal, convert=chosen.convert)
+    kept = names_to_keep(chosen.keep)
+    strict = bool(chosen.strict)
+    asked = Asked(
+        context, kinds, kept=kept, missing=missing, decimal=chosen.decimal, convert=chosen.convert
+    )
     found, rest, screening = _inspected(frame, asked)
     words = numbers_with_words(rest)
     if words:
         shown = {name: ", ".join(word or repr(word) for word in own) for name, own in words.items()}
         said = listed([f"{name} ({own})" for name, own in shown.items()], what="column")
         every = sorted({word for own in words.values() for word in own})
-        note = (f"{said}: numbers but for these words; if they mean missing values, pass "
-                f"na_values={every!r}")  # fmt: skip
+        note = (
+            f"{said}: numbers but for these words; if they mean missing values, pass "
+            f"na_values={every!r}"
+        )
         found = replace(found, notes=(*found.notes, note))
     try:
         data, of_search, thin = _searched(frame, rest, screening, asked)
@@ -388,16 +494,26 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
         return _with_words(found, screening, strict)
     if found.problems:
         known = {left.column for left in screening.left_out}
-        found = _without_problems_of(found, frame, {left.column for left in of_search.left_out} - known, asked)
+        found = _without_problems_of(
+            found, frame, {left.column for left in of_search.left_out} - known, asked
+        )
     if found.problems:
         return _with_words(found, screening, strict)
     screening = of_search
-    found = replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing, thin)))
+    found = replace(
+        found,
+        notes=(*found.notes, *_misleading(data)),
+        advice=tuple(_suitable(data, missing, thin)),
+    )
     return _with_words(found, screening, strict)
 
 
-def _without_problems_of(found: Inspection, table: pd.DataFrame, gone: set[str], asked: Asked) -> Inspection:
-    """The inspection without the problems of functions of other columns, which `discover` leaves out."""
+def _without_problems_of(
+    found: Inspection, table: pd.DataFrame, gone: set[str], asked: Asked
+) -> Inspection:
+    """The inspection without the problems of functions of other columns, which `discover` leaves
+    out.
+    """
     if not gone:
         return found
     rest = table.loc[:, [str(name) not in gone for name in table.columns]]
@@ -405,11 +521,14 @@ def _without_problems_of(found: Inspection, table: pd.DataFrame, gone: set[str],
     return replace(found, problems=again.problems)
 
 
-def _searched(table: pd.DataFrame, rest: pd.DataFrame, screening: Screening, asked: Asked
-              ) -> tuple[Dataset, Screening, ThinLevels | None]:  # fmt: skip
-    """What `discover` searches of a table and says of it, and the values of the context whose rows it leaves out.
+def _searched(
+    table: pd.DataFrame, rest: pd.DataFrame, screening: Screening, asked: Asked
+) -> tuple[Dataset, Screening, ThinLevels | None]:
+    """What `discover` searches of a table and says of it, and the values of the context whose rows
+    it leaves out.
 
-    `rest` is the part of the table that the screening left; without the rows of such values it looks once more.
+    `rest` is the part of the table that the screening left; without the rows of such values it
+    looks once more.
     """
     read = read_with_functions(rest, asked.context, screening.kinds(asked.kinds))
     thin = thin_levels(read, asked.missing)
@@ -417,7 +536,8 @@ def _searched(table: pd.DataFrame, rest: pd.DataFrame, screening: Screening, ask
         gone = [name for name, _ in thin.untested]
         kept = rows_searched(read, thin, screening.rows, len(table))
         told = screening.told  # of all rows, as `discover` says it
-        context, kinds = context_without(asked.context, thin), kinds_without(asked.kinds, gone)
+        context = context_without(asked.context, thin)
+        kinds = kinds_without(asked.kinds, gone)
         asked = replace(asked, context=context, kinds=kinds)
         rest, _, screening = screened(some_rows_of(table, None, kept, gone), asked)
         screening = replace(screening, told=told)
@@ -431,9 +551,14 @@ def _misleading(data: Dataset) -> Iterator[str]:
     for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"
         yield f"{certain}; if it was made of it: {found.advice(len(data.contexts.positions) == 1)}"
-    apart = [column for found in overlap(data) if (column := found.evidence["column"]) not in sources]
+    apart = [
+        column for found in overlap(data) if (column := found.evidence["column"]) not in sources
+    ]
     if apart:
-        yield f"the 5-95 % ranges of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
+        yield (
+            f"the 5-95 % ranges of {', '.join(apart[:5])} hardly overlap between some values of"
+            f" {data.context_name}"
+        )
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
     for violation in check_table(data, nothing):
         if violation.kind in OF_COLUMNS:
@@ -441,7 +566,9 @@ def _misleading(data: Dataset) -> Iterator[str]:
 
 
 def _suitable(data: Dataset, missing: str, thin: ThinLevels | None) -> Iterator[str]:
-    """Which method and tests suit the kinds of columns; `data` has no rows of values of the context with too few."""
+    """Which method and tests suit the kinds of columns; `data` has no rows of values of the context
+    with too few.
+    """
     kinds = {data.kinds[position] for position in data.system}
     choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ())
     choice = choice or choose_by_table(data, gather_statistics(data, "listwise"))
@@ -473,10 +600,16 @@ class ContextReading:
 
     name: str | None = None  # None without a context
     dtype: str | None = None
-    levels: tuple[Any, ...] = ("all",)  # its values; without a context, and where it cannot be used, all rows are alike
-    codes: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int32))  # of every row; -1 where it is missing
+    levels: tuple[Any, ...] = (
+        "all",
+    )  # its values; without a context, and where it cannot be used, all rows are alike
+    codes: Codes = field(
+        default_factory=lambda: np.zeros(0, dtype=np.int32)
+    )  # of every row; -1 where it is missing
     problem: str = ""  # why the library refuses the column
-    parts: tuple[ContextReading, ...] = ()  # of several columns: what is said about each; `levels` are combinations
+    parts: tuple[
+        ContextReading, ...
+    ] = ()  # of several columns: what is said about each; `levels` are combinations
     cells: tuple[tuple[int, ...], ...] = ()  # these combinations, by the places of the values
 
     @property
@@ -491,9 +624,13 @@ class ContextReading:
 
 
 def read_system_column(column: Column, declared: Kind | None, n_rows: int) -> SystemReading:
-    """One system variable, usable or with the reason why not; of a table without rows, its kind alone."""
+    """One system variable, usable or with the reason why not; of a table without rows, its kind
+    alone.
+    """
     kind = "unknown" if declared is None else declared.value
-    reading = SystemReading(column.name, column.dtype_name, kind, None, declared=declared is not None)
+    reading = SystemReading(
+        column.name, column.dtype_name, kind, None, declared=declared is not None
+    )
     try:
         inferred = infer_kind(column)  # no declaration makes a date or a list usable
         reading = replace(reading, kind=(declared or inferred).value)
@@ -509,7 +646,11 @@ def _read_context(column: Column, declared: Kind | None, nothing: ContextReading
     """The context, usable or with the reason why not."""
     unusable = replace(nothing, name=column.name, dtype=column.dtype_name)
     try:
-        levels, codes = context_levels(column, declared) if len(nothing.codes) else (nothing.levels, nothing.codes)
+        levels, codes = (
+            context_levels(column, declared)
+            if len(nothing.codes)
+            else (nothing.levels, nothing.codes)
+        )
     except DataError as error:
         return replace(unusable, problem=str(error))
     return replace(unusable, levels=levels, codes=codes)
@@ -517,21 +658,29 @@ def _read_context(column: Column, declared: Kind | None, nothing: ContextReading
 
 def _combined(parts: Sequence[ContextReading], nothing: ContextReading) -> ContextReading:
     """The context that several columns are together, usable if each of them is."""
-    unusable = replace(nothing, name=", ".join(str(part.name) for part in parts), parts=tuple(parts))
+    unusable = replace(
+        nothing, name=", ".join(str(part.name) for part in parts), parts=tuple(parts)
+    )
     if not all(part.splits for part in parts):
         return unusable
     try:
         cells, codes = cells_of({str(part.name): part.codes for part in parts}, len(nothing.codes))
     except DataError as error:
         return replace(unusable, problem=str(error))
-    values = cell_values(Contexts(tuple(range(len(parts))), cells), tuple(part.levels for part in parts))
+    values = cell_values(
+        Contexts(tuple(range(len(parts))), cells), tuple(part.levels for part in parts)
+    )
     return replace(unusable, levels=values, codes=codes, cells=cells)
 
 
-def _made_context(indicator: Indicator, system: Sequence[SystemReading], nothing: ContextReading) -> ContextReading:
+def _made_context(
+    indicator: Indicator, system: Sequence[SystemReading], nothing: ContextReading
+) -> ContextReading:
     """The context that is made out of a column, usable or with the reason why not."""
     unusable = replace(nothing, name=indicator.name, dtype="int32")
-    if not any(reading.name == indicator.column and reading.values is not None for reading in system):
+    if not any(
+        reading.name == indicator.column and reading.values is not None for reading in system
+    ):
         return unusable
     try:
         data = indicator.applied(usable_part(nothing, system))

@@ -1,11 +1,13 @@
-"""Would correlated errors, the trace of a hidden common cause, describe straight lines with Gaussian noise better?
+"""Would correlated errors, the trace of a hidden common cause, describe straight lines with
+Gaussian noise better?
 
-A model is a set of straight equations; the errors of two or three of them, the children of a hidden cause, may be
-correlated, as with a hidden node that acts alike in all contexts (`hidden_node` has the others). Its likelihood needs
-moments only: those of the errors, summed over contexts, since a context picks an equation and the Jacobian of a system
-without cycles is 1. It is maximised by residual iterative conditional fitting (Drton, Eichler and Richardson 2009):
-least squares of one equation at a time, with the errors of its siblings beside its causes. Prices are those of
-score-ac; a correlation costs one parameter.
+A model is a set of straight equations; the errors of two or three of them, the children of a hidden
+cause, may be correlated, as with a hidden node that acts alike in all contexts (`hidden_node` has
+the others). Its likelihood needs moments only: those of the errors, summed over contexts, since a
+context picks an equation and the Jacobian of a system without cycles is 1. It is maximised by
+residual iterative conditional fitting (Drton, Eichler and Richardson 2009): least squares of one
+equation at a time, with the errors of its siblings beside its causes. Prices are those of score-ac;
+a correlation costs one parameter.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ ENOUGH = 3.0
 """The distance in nats from the best of the models with a hidden cause of others that count."""
 BETTER = 1e-6
 START = 0.6
-"""The correlation to start from where the link is there, too: least squares is a stationary point."""
-MOST_STEPS, CONVERGED = 100, 1e-3
+"""The correlation to start from where the link is there, too: least squares is a stationary point.
+"""
+MOST_STEPS = 100
+CONVERGED = 1e-3
 MOST_MOVES = 40
 SMALLEST = 1e-9
 MOST_WORK = 800_000
@@ -34,10 +38,14 @@ MOST_WORK = 800_000
 PER_FIT = 10
 """Looks at an equation that was fitted before which take as long as a regression."""
 FEW_CONTEXTS = 4
-"""With more contexts a cause acts alike in all of them, with a slope of its own in each, or as score-ac found it."""
+"""With more contexts a cause acts alike in all of them, with a slope of its own in each, or as
+score-ac found it.
+"""
 
 Column = tuple[int, int]
-"""A cause, and the contexts in which it acts as a bit mask; p, the context, shifts the intercept there."""
+"""A cause, and the contexts in which it acts as a bit mask; p, the context, shifts the intercept
+there.
+"""
 Columns = frozenset[Column]
 
 
@@ -51,7 +59,8 @@ class StraightEquations:
     # `may`, `must`: shape (p + 1, p + 1): what knowledge allows and requires, row -> column
     may: Bools
     must: Bools
-    links: Bools  # shape (K, m, m): all links of the m variables of the table, of which these are the first
+    # shape (K, m, m): all links of the m variables of the table, of which these are the first
+    links: Bools
     noise: Floats  # shape (p + 1, K): standard deviations of the noise, up to a factor
     # `price`, `extra`: a column costs `price` times the logarithm of its rows, and so much more
     price: float
@@ -68,37 +77,53 @@ class HiddenCauseModel(NamedTuple):
 
 def unlinked(columns: tuple[Columns, ...], some: Sequence[int]) -> tuple[Columns, ...]:
     """The equations without links between some variables."""
-    return tuple(frozenset(column for column in own if column[0] not in some) if effect in some else own
-                 for effect, own in enumerate(columns))  # fmt: skip
+    return tuple(
+        frozenset(column for column in own if column[0] not in some) if effect in some else own
+        for effect, own in enumerate(columns)
+    )
 
 
 class _Fit:
-    """Correlated errors of some equations: the errors by columns, their covariance, and the log-likelihood."""
+    """Correlated errors of some equations: the errors by columns, their covariance, and the
+    log-likelihood.
+    """
 
     def __init__(
-        self, climb: EquationClimb, children: Sequence[int], columns: Sequence[Columns], correlation: float
+        self,
+        climb: EquationClimb,
+        children: Sequence[int],
+        columns: Sequence[Columns],
+        correlation: float,
     ) -> None:
-        self.climb, self.children = climb, children
+        self.climb = climb
+        self.children = children
         self.designs = [climb.design(columns[child]) for child in children]
         self.own = [climb.response[child] for child in children]
-        self.table = [[climb.products[climb.scale_of[a], climb.scale_of[b]] for b in children] for a in children]
+        self.table = [
+            [climb.products[climb.scale_of[a], climb.scale_of[b]] for b in children]
+            for a in children
+        ]
         self.errors = np.stack([climb.fit_alone(child, columns[child])[1] for child in children])
         self.omega = self.cross()
         if not (np.diagonal(self.omega) > SMALLEST).all():
             raise np.linalg.LinAlgError("nothing is left of an error")
         spread = np.sqrt(np.diagonal(self.omega))
-        self.omega = np.where(np.eye(len(children), dtype=bool), self.omega, correlation * spread[:, None] * spread)
+        self.omega = np.where(
+            np.eye(len(children), dtype=bool), self.omega, correlation * spread[:, None] * spread
+        )
         self.value = -np.inf
         for _ in range(MOST_STEPS):
             for i in range(len(children)):
                 self.update(i)
-            before, self.value = self.value, self.likelihood()
+            before = self.value
+            self.value = self.likelihood()
             if not self.value - before > CONVERGED:
                 break
 
     def cross(self) -> Floats:
         """The cross products of the errors, a row."""
-        e, m = self.errors, range(len(self.errors))
+        e = self.errors
+        m = range(len(self.errors))
         return np.array([[e[i] @ self.table[i][j] @ e[j] for j in m] for i in m]) / self.climb.n
 
     def likelihood(self) -> float:
@@ -115,15 +140,23 @@ class _Fit:
         Products of these with all columns, among each other, and that inverse.
         """
         others = [j for j in range(len(self.errors)) if j != i]
-        inverse: Floats = np.asarray(np.linalg.inv(self.omega[np.ix_(others, others)]), dtype=np.float64)
+        inverse: Floats = np.asarray(
+            np.linalg.inv(self.omega[np.ix_(others, others)]), dtype=np.float64
+        )
         towards = np.stack([self.table[i][j] @ self.errors[j] for j in others])
-        between = np.array([[self.errors[j] @ self.table[j][k] @ self.errors[k] for k in others] for j in others])
+        between = np.array(
+            [[self.errors[j] @ self.table[j][k] @ self.errors[k] for k in others] for j in others]
+        )
         return inverse @ towards, inverse @ between @ inverse, inverse
 
-    def regression(self, i: int, design: Sequence[int], near: tuple[Floats, Floats, Floats]) -> tuple[Floats, float]:
+    def regression(
+        self, i: int, design: Sequence[int], near: tuple[Floats, Floats, Floats]
+    ) -> tuple[Floats, float]:
         """Slopes of an equation, those of its siblings last, and the variance that is left."""
         self.climb.work += PER_FIT
-        table, own, d = self.table[i][i], self.own[i], len(design)
+        table = self.table[i][i]
+        own = self.own[i]
+        d = len(design)
         gram = np.empty((d + len(near[0]), d + len(near[0])))
         gram[:d, :d] = table[np.ix_(design, design)]
         gram[d:, :d] = near[0][:, design]
@@ -135,7 +168,9 @@ class _Fit:
 
     def update(self, i: int) -> None:
         """Fit one equation anew, given the errors of the others."""
-        near, design, m = self.siblings(i), self.designs[i], len(self.errors)
+        near = self.siblings(i)
+        design = self.designs[i]
+        m = len(self.errors)
         slopes, left = self.regression(i, design, near)
         others = [j for j in range(m) if j != i]
         self.errors[i] = 0.0
@@ -144,50 +179,89 @@ class _Fit:
         self.omega[i, others] = self.omega[others, i] = slopes[len(design) :]
         self.omega[i, i] = left + slopes[len(design) :] @ near[2] @ slopes[len(design) :]
 
-    def gain(self, i: int, columns: Columns, near: tuple[Floats, Floats, Floats], left: float) -> float:
-        """What other causes of one equation add to the log-likelihood at least, other equations being as they are."""
-        return -0.5 * self.climb.n * log(self.regression(i, self.climb.design(columns), near)[1] / left)
+    def gain(
+        self, i: int, columns: Columns, near: tuple[Floats, Floats, Floats], left: float
+    ) -> float:
+        """What other causes of one equation add to the log-likelihood at least, other equations
+        being as they are.
+        """
+        return (
+            -0.5
+            * self.climb.n
+            * log(self.regression(i, self.climb.design(columns), near)[1] / left)
+        )
 
 
 class EquationClimb:
     """The moves, and every fit that was made.
 
-    `like` is a climb with the same moments but for those of some numbers, `moved`: equations without these are the same
-    as there. `work` counts what was done for both.
+    `like` is a climb with the same moments but for those of some numbers, `moved`: equations
+    without these are the same as there. `work` counts what was done for both.
     """
 
-    def __init__(self, given: StraightEquations, like: EquationClimb | None = None, moved: Sequence[int] = ()) -> None:
-        self._first, self._moved, self.work = like or self, frozenset(moved), 0
-        self.given, self.p, self.k = given, len(given.columns) - 1, given.noise.shape[1]
+    def __init__(
+        self, given: StraightEquations, like: EquationClimb | None = None, moved: Sequence[int] = ()
+    ) -> None:
+        self._first = like or self
+        self._moved = frozenset(moved)
+        self.work = 0
+        self.given = given
+        self.p = len(given.columns) - 1
+        self.k = given.noise.shape[1]
         self.n, self.everywhere = float(given.moments.rows.sum()), (1 << self.k) - 1
         self.nodes = np.flatnonzero(given.free).tolist()
         single = [1 << r for r in range(self.k)]
-        self.masks = sorted({self.everywhere, *single, *(mask for own in given.columns for _, mask in own)})
-        self.place = {column: i for i, column in enumerate((v, mask) for v in range(self.p + 1) for mask in self.masks)}
-        self.response = [self.place[v, self.everywhere] for v in range(self.p)] + [self.place[self.p, single[-1]]]
-        self.lives = np.array([[mask >> r & 1 for r in range(self.k)] for mask in self.masks], dtype=np.float64)
-        self.scales, of = np.unique(np.round(given.noise / given.noise[:, :1], 6), axis=0, return_inverse=True)
-        self.scale_of, self.raw = of.ravel().tolist(), _raw_products(given.moments)
-        self.products = {(a, b): self._products(self.raw, one * other) for a, one in enumerate(self.scales)
-                         for b, other in enumerate(self.scales) if a == b or not moved}  # fmt: skip
+        self.masks = sorted(
+            {self.everywhere, *single, *(mask for own in given.columns for _, mask in own)}
+        )
+        self.place = {
+            column: i
+            for i, column in enumerate((v, mask) for v in range(self.p + 1) for mask in self.masks)
+        }
+        self.response = [self.place[v, self.everywhere] for v in range(self.p)] + [
+            self.place[self.p, single[-1]]
+        ]
+        self.lives = np.array(
+            [[mask >> r & 1 for r in range(self.k)] for mask in self.masks], dtype=np.float64
+        )
+        self.scales, of = np.unique(
+            np.round(given.noise / given.noise[:, :1], 6), axis=0, return_inverse=True
+        )
+        self.scale_of = of.ravel().tolist()
+        self.raw = _raw_products(given.moments)
+        self.products = {
+            (a, b): self._products(self.raw, one * other)
+            for a, one in enumerate(self.scales)
+            for b, other in enumerate(self.scales)
+            if a == b or not moved
+        }
         self.cost = {
-            mask: given.price * log(max(float(given.moments.rows[_bits(mask)].sum()), 2.0)) for mask in self.masks
+            mask: given.price * log(max(float(given.moments.rows[_bits(mask)].sum()), 2.0))
+            for mask in self.masks
         }
         self.fixed = [self._fixed(links) for links in given.links]
         self.alone: dict[tuple[int, Columns], float] = {}
         self._better: dict[tuple[int, Columns], list[tuple[float, Columns]]] = {}
 
     def _products(self, raw: Floats, weights: Floats) -> Floats:
-        """Cross products of columns, each row divided by what the noise of two variables is in its context.
+        """Cross products of columns, each row divided by what the noise of two variables is in its
+        context.
 
-        `raw` has shape (K, a, p + 1), for a of the variables; a row of the products is a column of one of these.
+        `raw` has shape (K, a, p + 1), for a of the variables; a row of the products is a column of
+        one of these.
         """
         m = len(self.masks)
-        both = (self.lives[:, None] * self.lives / weights).reshape(-1, self.k) @ raw.reshape(self.k, -1)
-        return np.asarray(both.reshape(m, m, -1, self.p + 1).transpose(2, 0, 3, 1).reshape(-1, len(self.place)))
+        both = (self.lives[:, None] * self.lives / weights).reshape(-1, self.k) @ raw.reshape(
+            self.k, -1
+        )
+        return np.asarray(
+            both.reshape(m, m, -1, self.p + 1).transpose(2, 0, 3, 1).reshape(-1, len(self.place))
+        )
 
     def replace_products(self, number: int, raw: Floats) -> None:
-        """Take other cross products of a moved number with all variables and 1, shape (K, p + 1)."""
+        """Take other cross products of a moved number with all variables and 1, shape (K, p +
+        1).
+        """
         here = [self.place[number, mask] for mask in self.masks]
         self._first.work += PER_FIT * len(self.products)
         for (a, b), table in self.products.items():
@@ -204,17 +278,25 @@ class EquationClimb:
 
     def price(self, columns: Columns) -> float:
         """What the columns of an equation cost."""
-        return sum(self.cost[self.everywhere] if cause == self.p else self.cost[mask] + self.given.extra
-                   for cause, mask in columns)  # fmt: skip
+        return sum(
+            self.cost[self.everywhere] if cause == self.p else self.cost[mask] + self.given.extra
+            for cause, mask in columns
+        )
 
     def design(self, columns: Columns) -> list[int]:
         """The places of an intercept and of the columns."""
-        return [self.place[self.p, self.everywhere], *(self.place[column] for column in sorted(columns))]
+        return [
+            self.place[self.p, self.everywhere],
+            *(self.place[column] for column in sorted(columns)),
+        ]
 
     def fit_alone(self, node: int, columns: Columns) -> tuple[float, Floats]:
-        """The score of an equation whose error is correlated with no other, and the error by columns."""
+        """The score of an equation whose error is correlated with no other, and the error by
+        columns.
+        """
         self._first.work += PER_FIT
-        table, own = self.products[self.scale_of[node], self.scale_of[node]], self.response[node]
+        table = self.products[self.scale_of[node], self.scale_of[node]]
+        own = self.response[node]
         used = [*self.design(columns), own]
         among = table[np.ix_(used, used)]
         own_error = np.append(-_solved(among[:-1, :-1], among[:-1, -1]), 1.0)
@@ -227,14 +309,22 @@ class EquationClimb:
         """The score of such an equation, fitted once."""
         self._first.work += 1
         same = not self._moved or self._moved.isdisjoint([cause for cause, _ in columns])
-        key, known = (node, columns), self._first.alone if same else self.alone
+        key = (node, columns)
+        known = self._first.alone if same else self.alone
         if key not in known:
             known[key] = self.fit_alone(node, columns)[0]
         return known[key]
 
-    def up(self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float = 0.0,
-           around: Sequence[int] = ()) -> HiddenCauseModel:  # fmt: skip
-        """The best model that single moves lead to, of the children or around some variables where there are any."""
+    def up(
+        self,
+        columns: tuple[Columns, ...],
+        children: tuple[int, ...],
+        correlation: float = 0.0,
+        around: Sequence[int] = (),
+    ) -> HiddenCauseModel:
+        """The best model that single moves lead to, of the children or around some variables where
+        there are any.
+        """
         score, fit = self.scored(columns, children, correlation)
         some = children or around
         among = [*some, *self.near(columns, some)] if some else self.nodes
@@ -247,19 +337,26 @@ class EquationClimb:
             value, other_fit = self.scored(other, children, correlation)
             if value < score + BETTER:
                 break
-            columns, score, fit = other, value, other_fit
+            columns = other
+            score = value
+            fit = other_fit
         return HiddenCauseModel(columns, children, score)
 
     def without_hidden_cause(self, model: HiddenCauseModel) -> Iterator[HiddenCauseModel]:
-        """What a climb without correlations finds from a model, with either link between two of its children."""
+        """What a climb without correlations finds from a model, with either link between two of its
+        children.
+        """
         yield self.up(model.columns, ())
         for cause, effect in permutations(model.children, 2):
-            linked = with_equations(model.columns, (effect, self._caused(model.columns[effect], cause)))
+            linked = with_equations(
+                model.columns, (effect, self._caused(model.columns[effect], cause))
+            )
             if self.given.may[cause, effect] and self.acyclic(linked):
                 yield self.up(linked, ())
 
-    def scored(self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float
-               ) -> tuple[float, _Fit | None]:  # fmt: skip
+    def scored(
+        self, columns: tuple[Columns, ...], children: tuple[int, ...], correlation: float
+    ) -> tuple[float, _Fit | None]:
         """The score of a model; -inf where errors are tied."""
         total = sum(self.score_alone(v, columns[v]) for v in self.nodes if v not in children)
         if not children:
@@ -269,17 +366,27 @@ class EquationClimb:
         except np.linalg.LinAlgError:
             return -np.inf, None
         pairs = len(children) * (len(children) - 1) // 2
-        priced = sum(self.price(columns[child]) for child in children) + pairs * self.cost[self.everywhere]
+        priced = (
+            sum(self.price(columns[child]) for child in children)
+            + pairs * self.cost[self.everywhere]
+        )
         return total + fit.value - priced, fit
 
     def near(self, columns: Sequence[Columns], some: Sequence[int]) -> list[int]:
         """The other free variables with a link to some of them."""
         causes = {cause for v in some for cause, _ in columns[v]}
-        return [v for v in self.nodes if v not in some and (v in causes or any(c in some for c, _ in columns[v]))]
+        return [
+            v
+            for v in self.nodes
+            if v not in some and (v in causes or any(c in some for c, _ in columns[v]))
+        ]
 
-    def moves(self, columns: tuple[Columns, ...], fit: _Fit | None, among: Sequence[int]
-              ) -> Iterator[tuple[float, tuple[tuple[int, Columns], ...]]]:  # fmt: skip
-        """Equations that gain something with a cause more or less, in other contexts, or with a link turned round."""
+    def moves(
+        self, columns: tuple[Columns, ...], fit: _Fit | None, among: Sequence[int]
+    ) -> Iterator[tuple[float, tuple[tuple[int, Columns], ...]]]:
+        """Equations that gain something with a cause more or less, in other contexts, or with a
+        link turned round.
+        """
         gains = {node: self._gains(node, columns[node], fit) for node in among}
         for effect in among:
             for gain, other in self._better_columns(effect, columns[effect], fit, gains[effect]):
@@ -292,13 +399,21 @@ class EquationClimb:
                     if gain >= BETTER:
                         yield gain, ((effect, rest), (cause, turned))
 
-    def _better_columns(self, node: int, now: Columns, fit: _Fit | None, gain: Callable[[Columns], float]
-                        ) -> list[tuple[float, Columns]]:  # fmt: skip
-        """The columns of an equation after a move of its own that gains something, looked for once if it is alone."""
-        key, alone = (node, now), fit is None or node not in fit.children
+    def _better_columns(
+        self, node: int, now: Columns, fit: _Fit | None, gain: Callable[[Columns], float]
+    ) -> list[tuple[float, Columns]]:
+        """The columns of an equation after a move of its own that gains something, looked for once
+        if it is alone.
+        """
+        key = (node, now)
+        alone = fit is None or node not in fit.children
         if alone and key in self._better:
             return self._better[key]
-        found = [(gained, other) for other in self.other_columns(node, now) if (gained := gain(other)) >= BETTER]
+        found = [
+            (gained, other)
+            for other in self.other_columns(node, now)
+            if (gained := gain(other)) >= BETTER
+        ]
         if alone:
             self._better[key] = found
         return found
@@ -321,7 +436,9 @@ class EquationClimb:
         return frozenset({(cause, self.everywhere)})
 
     def _caused(self, columns: Columns, cause: int) -> Columns:
-        """The columns with a cause that acts alike in all contexts, in place of what it did in some."""
+        """The columns with a cause that acts alike in all contexts, in place of what it did in
+        some.
+        """
         return frozenset(column for column in columns if column[0] != cause) | self._every(cause)
 
     def other_columns(self, effect: int, now: Columns) -> Iterator[Columns]:
@@ -335,20 +452,26 @@ class EquationClimb:
             if not self.given.must[cause, effect]:
                 options.append(frozenset())
             if reads and cause != self.p:
-                options += [frozenset({(cause, 1 << r)}) for r in range(self.k) if self.k <= FEW_CONTEXTS]
+                options += [
+                    frozenset({(cause, 1 << r)}) for r in range(self.k) if self.k <= FEW_CONTEXTS
+                ]
                 options.append(frozenset((cause, 1 << r) for r in range(self.k)))
             for option in options:
                 if option != own:
-                    yield option | (now - own if option else _without(now, cause, self.p, self.everywhere))
+                    yield option | (
+                        now - own if option else _without(now, cause, self.p, self.everywhere)
+                    )
 
-    def starts(self, columns: tuple[Columns, ...], pair: tuple[int, int]
-               ) -> Iterator[tuple[tuple[Columns, ...], float]]:  # fmt: skip
+    def starts(
+        self, columns: tuple[Columns, ...], pair: tuple[int, int]
+    ) -> Iterator[tuple[tuple[Columns, ...], float]]:
         """Equations to climb from, with the correlation of a pair.
 
-        Without the link of the pair; so, too, with a common neighbour that causes only one of them; and with the link,
-        where the correlation starts on either side of 0. Where the two have common causes, all of these may be causes
-        of the first one alone, instruments for its effect on the second. Single moves do not lead there: the effect and
-        the correlation are not both identified as long as the second one keeps all of these causes.
+        Without the link of the pair; so, too, with a common neighbour that causes only one of them;
+        and with the link, where the correlation starts on either side of 0. Where the two have
+        common causes, all of these may be causes of the first one alone, instruments for its effect
+        on the second. Single moves do not lead there: the effect and the correlation are not both
+        identified as long as the second one keeps all of these causes.
         """
         apart = unlinked(columns, pair)
         yield apart, 0.0
@@ -360,7 +483,13 @@ class EquationClimb:
         both = [columns]
         for cause, effect in (pair, pair[::-1]):
             own = {one for one, _ in columns[effect]}
-            shared = sorted({one for one, _ in columns[cause] if one in own and not self.given.must[one, effect]})
+            shared = sorted(
+                {
+                    one
+                    for one, _ in columns[cause]
+                    if one in own and not self.given.must[one, effect]
+                }
+            )
             if shared and cause in own:
                 rest = columns[effect]
                 for one in shared:
@@ -370,11 +499,19 @@ class EquationClimb:
 
     def adjacent(self, columns: tuple[Columns, ...]) -> list[tuple[int, int]]:
         """The pairs of numbers with a link in some context."""
-        linked = {frozenset((cause, effect)) for effect, own in enumerate(columns) for cause, _ in own}
-        return [pair for pair in combinations(self.nodes, 2) if frozenset(pair) in linked and self.p not in pair]
+        linked = {
+            frozenset((cause, effect)) for effect, own in enumerate(columns) for cause, _ in own
+        }
+        return [
+            pair
+            for pair in combinations(self.nodes, 2)
+            if frozenset(pair) in linked and self.p not in pair
+        ]
 
     def acyclic(self, columns: Sequence[Columns]) -> bool:
-        """Whether no context has a directed cycle, links of other variables and of the context included."""
+        """Whether no context has a directed cycle, links of other variables and of the context
+        included.
+        """
         for r, fixed in enumerate(self.fixed):
             causes = list(fixed)
             for effect in self.nodes:
@@ -386,7 +523,9 @@ class EquationClimb:
         return True
 
 
-def with_equations(columns: tuple[Columns, ...], *changed: tuple[int, Columns]) -> tuple[Columns, ...]:
+def with_equations(
+    columns: tuple[Columns, ...], *changed: tuple[int, Columns]
+) -> tuple[Columns, ...]:
     made = list(columns)
     for node, own in changed:
         made[node] = own
@@ -401,7 +540,9 @@ def _without(columns: Columns, cause: int, context: int, everywhere: int) -> Col
 
 
 def _raw_products(moments: Moments) -> Floats:
-    """Cross products of the variables in pooled standard units, and of 1; shape (K, p + 1, p + 1)."""
+    """Cross products of the variables in pooled standard units, and of 1; shape (K, p + 1, p +
+    1).
+    """
     whole = moments.merged()
     spread = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]) / whole.rows[0], SMALLEST))
     k, p = moments.mean.shape

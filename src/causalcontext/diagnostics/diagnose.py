@@ -1,4 +1,6 @@
-"""All checks in one call; those of assumptions: contradicting rules, cycles, violations of the model, proxies."""
+"""All checks in one call; those of assumptions: contradicting rules, cycles, violations of the
+model, proxies.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,26 @@ CONFLICTS = {
     GraphKind.CPDAG: "have contradicting directions",
     GraphKind.PAG: "have a hidden common cause, or their separating sets contradict each other",
 }
-RANKS = ("deterministic context", "search", "model", "untestable", "missing cells", "missing edge", "cancellation",
-         "wrong cells", "proxies", "hidden causes", "shared time", "assumptions", "rows", "overlap", "threshold",
-         "selection bias", "near miss", "large cycles")  # fmt: skip
+RANKS = (
+    "deterministic context",
+    "search",
+    "model",
+    "untestable",
+    "missing cells",
+    "missing edge",
+    "cancellation",
+    "wrong cells",
+    "proxies",
+    "hidden causes",
+    "shared time",
+    "assumptions",
+    "rows",
+    "overlap",
+    "threshold",
+    "selection bias",
+    "near miss",
+    "large cycles",
+)
 
 
 def diagnose(result: ContextGraphs) -> Diagnosis:
@@ -51,16 +70,38 @@ def diagnose(result: ContextGraphs) -> Diagnosis:
     for check in checks:
         found += check(result)
     if result.context is None:
-        found.append(Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare"))
+        found.append(
+            Finding(
+                "context",
+                Severity.NOTE,
+                "without a context there is one graph, and nothing to compare",
+            )
+        )
     elif result.series is not None:
         missing = "missing edges, determinism and overlap are not checked with lags"
-        found.append(Finding("rows", Severity.NOTE, missing, "changes() says which differences may be claimed"))
+        found.append(
+            Finding(
+                "rows", Severity.NOTE, missing, "changes() says which differences may be claimed"
+            )
+        )
     elif result.scanned is not None:
-        missing = "missing edges, hidden causes and overlap are not checked in a table that was read in batches"
-        found.append(Finding("rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory"))
+        missing = (
+            "missing edges, hidden causes and overlap are not checked in a table that was read in"
+            " batches"
+        )
+        found.append(
+            Finding(
+                "rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory"
+            )
+        )
     elif result.rows is None:
-        missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"
-        found.append(Finding("rows", Severity.NOTE, missing, "run discover again to have them checked"))
+        missing = (
+            "missing edges, determinism and overlap: not available on a loaded result, which has no"
+            " rows"
+        )
+        found.append(
+            Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")
+        )
     else:
         for row_check in CHECKS_OF_ROWS:
             found += row_check(result, result.rows)
@@ -73,16 +114,22 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
     """Contradictions by rule, and edges without an agreed direction."""
     counts = Counter(doubt.rule for doubt in result.doubts)
     for rule, count in sorted(counts.items()):
-        edges = [f"{result.names[d.a]} - {result.names[d.b]}" for d in result.doubts if d.rule == rule]
+        edges = [
+            f"{result.names[d.a]} - {result.names[d.b]}" for d in result.doubts if d.rule == rule
+        ]
         listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED])
         times = "once" if count == 1 else f"{count} times"
         why = f"a test erred, or {suspect(rule)} does not hold"
         message = f"rule {rule} is contradicted {times} (such as {listed}): {why}"
         evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
-        yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
+        yield Finding(
+            "assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence
+        )
     # All endpoints of a PAG count, so its contexts are looked at one by one.
     graphs = [result.union] if result.union.kind is GraphKind.CPDAG else result.graphs.values()
-    conflicts = list(dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark))
+    conflicts = list(
+        dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark)
+    )
     if conflicts:
         what = CONFLICTS[result.union.kind]
         message = f"{len(conflicts)} edges {what}: {', '.join(conflicts[:MOST_NAMED])}"
@@ -95,17 +142,26 @@ def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
     for value, links in zip(result.contexts, arrows, strict=True):
         cycle = shortest_cycle(links)
         if cycle:
-            message = f"the directed edges of {value} form a cycle: {' --> '.join(result.names[v] for v in cycle)}"
-            yield Finding("assumptions", Severity.WARNING, message, "some of these directions are wrong")
+            message = (
+                f"the directed edges of {value} form a cycle:"
+                f" {' --> '.join(result.names[v] for v in cycle)}"
+            )
+            yield Finding(
+                "assumptions", Severity.WARNING, message, "some of these directions are wrong"
+            )
     union = np.any(arrows, axis=0)
     for context in result.cells.positions:
         if ancestors(union, context)[context]:
             message = f"arrows of different contexts lead from {result.names[context]} back to it"
-            yield Finding("assumptions", Severity.WARNING, message, "strong context-acyclicity is in doubt")
+            yield Finding(
+                "assumptions", Severity.WARNING, message, "strong context-acyclicity is in doubt"
+            )
 
 
 def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
-    """Pairs with an arrow one way in some contexts and the other way in others; a caution if the model does not fit."""
+    """Pairs with an arrow one way in some contexts and the other way in others; a caution if the
+    model does not fit.
+    """
     arrows = np.stack([directed(graph.endpoints) for graph in result.graphs.values()])
     pairs = np.argwhere(np.triu(arrows.any(axis=0) & arrows.any(axis=0).T)).tolist()
     if not pairs:
@@ -114,13 +170,27 @@ def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
     why = "a model that does not fit can produce this" if doubted else "this requires feedback"
     which = "one pair points" if len(pairs) == 1 else f"{len(pairs)} pairs point"
     x, y = pairs[0]
-    there, back = int(arrows[:, x, y].sum()), int(arrows[:, y, x].sum())
-    first, second = result.names[x], result.names[y]
-    such = f"{first} --> {second} in {there} of {len(arrows)} contexts, {second} --> {first} in {back}"
+    there = int(arrows[:, x, y].sum())
+    back = int(arrows[:, y, x].sum())
+    first = result.names[x]
+    second = result.names[y]
+    such = (
+        f"{first} --> {second} in {there} of {len(arrows)} contexts, {second} --> {first} in {back}"
+    )
     message = f"{which} one way in some contexts and the other way in others ({such}): {why}"
     edges = tuple(f"{result.names[x]} - {result.names[y]}" for x, y in pairs)
-    advice = "read them as links without a direction" if doubted else "see explain() for what each direction rests on"
-    yield Finding("assumptions", Severity.CAUTION if doubted else Severity.NOTE, message, advice, {"edges": edges})
+    advice = (
+        "read them as links without a direction"
+        if doubted
+        else "see explain() for what each direction rests on"
+    )
+    yield Finding(
+        "assumptions",
+        Severity.CAUTION if doubted else Severity.NOTE,
+        message,
+        advice,
+        {"edges": edges},
+    )
 
 
 def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
@@ -133,30 +203,52 @@ def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
     at_context = np.asarray(graphs[:, contexts].any(axis=(0, 1)))
     suspects = possible_cycles(graphs, contexts) & ~(at_context[:, None] & at_context[None, :])
     if suspects.any():
-        pairs = [f"{result.names[x]} - {result.names[y]}" for x, y in zip(*np.nonzero(np.triu(suspects)), strict=True)]
-        message = f"{len(pairs)} edges may be false: a union cycle of three or more variables is possible there"
+        pairs = [
+            f"{result.names[x]} - {result.names[y]}"
+            for x, y in zip(*np.nonzero(np.triu(suspects)), strict=True)
+        ]
+        message = (
+            f"{len(pairs)} edges may be false: a union cycle of three or more variables is possible"
+            " there"
+        )
         advice = 'if feedback through the contexts is plausible, compare with masked_scope="cycle"'
         yield Finding("large cycles", Severity.NOTE, message, advice, {"edges": tuple(pairs)})
 
 
 def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
-    """Warnings of the search, ways in which the table contradicts its model, and what residuals say against that."""
+    """Warnings of the search, ways in which the table contradicts its model, and what residuals say
+    against that.
+    """
     of_violations = result.model_checks
-    for sentence in (*result.warnings, *result.notes):  # files of older versions have some of them among the notes
+    for sentence in (
+        *result.warnings,
+        *result.notes,
+    ):  # files of older versions have some of them among the notes
         if isinstance(sentence, Note) and sentence.about is About.RESIDUALS:
             yield Finding("model", Severity.WARNING, sentence.found, sentence.advice)
-        elif sentence in result.warnings and sentence not in of_violations and not _is_checked(result, sentence):
+        elif (
+            sentence in result.warnings
+            and sentence not in of_violations
+            and not _is_checked(result, sentence)
+        ):
             yield Finding("search", Severity.WARNING, sentence)
     for violation in result.violations:
         found = WORDS[violation.kind].found.format(listed(violation.columns))
         message = f"{found}: {danger(violation, result.context is not None)}"
-        yield Finding("model", Severity.WARNING, message, advice(violation, result.already_asked),
-                      {"kind": violation.kind, "columns": violation.columns, "size": violation.size})  # fmt: skip
+        yield Finding(
+            "model",
+            Severity.WARNING,
+            message,
+            advice(violation, result.already_asked),
+            {"kind": violation.kind, "columns": violation.columns, "size": violation.size},
+        )
 
 
 def _is_checked(result: ContextGraphs, warning: str) -> bool:
     """Whether another check has more to say about the matter of a warning."""
-    if about(warning) is About.FUNCTION:  # where rows are at hand, functions of a column are looked for
+    if (
+        about(warning) is About.FUNCTION
+    ):  # where rows are at hand, functions of a column are looked for
         return result.series is None and result.rows is not None
     return about(warning) is About.CELLS and result.wrong_cells is not None
 
@@ -165,57 +257,109 @@ def wrong_cells(result: ContextGraphs) -> Iterator[Finding]:
     """Cells that were taken for wrong, and what is found with all of them kept."""
     if result.wrong_cells is None:
         return
-    cells, words = result.wrong_cells.cells, ("adds the edges", "removes", "changes the marks to")
+    cells = result.wrong_cells.cells
+    words = ("adds the edges", "removes", "changes the marks to")
     differ = result.wrong_cells.differences(result.graphs)
-    told = "; ".join(f"{word} {listed(edges)}" for word, edges in zip(words, differ, strict=True) if edges)
-    message = (f"{len(cells):,} cells of {listed(sorted({cell.column for cell in cells}))} were taken for wrong; "
-               f"without them the search {told or 'has the same graphs'}")  # fmt: skip
+    told = "; ".join(
+        f"{word} {listed(edges)}" for word, edges in zip(words, differ, strict=True) if edges
+    )
+    message = (
+        f"{len(cells):,} cells of {listed(sorted({cell.column for cell in cells}))} were taken for"
+        f" wrong; without them the search {told or 'has the same graphs'}"
+    )
     evidence = {"added": tuple(differ[0]), "removed": tuple(differ[1]), "changed": tuple(differ[2])}
-    yield Finding("wrong cells", Severity.CAUTION if told else Severity.NOTE, message,
-                  "look at flagged_cells(); if these values are right, pass wrong_cells='keep'", evidence)  # fmt: skip
+    yield Finding(
+        "wrong cells",
+        Severity.CAUTION if told else Severity.NOTE,
+        message,
+        "look at flagged_cells(); if these values are right, pass wrong_cells='keep'",
+        evidence,
+    )
 
 
 def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
-    """Links that explain nothing beside the curves of another variable: a line may describe what a curve makes."""
+    """Links that explain nothing beside the curves of another variable: a line may describe what a
+    curve makes.
+    """
     found = replaceable_links(result)
     if not found:
         return
     name = result.names
     links = tuple(f"{name[link.cause]} --> {name[link.effect]}" for link in found)
-    explained = tuple(f"{text} (curves of {name[link.other]})" for text, link in zip(links, found, strict=True))
+    explained = tuple(
+        f"{text} (curves of {name[link.other]})" for text, link in zip(links, found, strict=True)
+    )
     message = f"{listed(explained)} may be proxies for the effect of another variable"
-    advice = "treat them as candidates: curves of the other variable explain as much, with more parameters"
+    advice = (
+        "treat them as candidates: curves of the other variable explain as much, with more"
+        " parameters"
+    )
     yield Finding("proxies", Severity.CAUTION, message, advice, {"edges": links})
 
 
 def hidden_causes(result: ContextGraphs) -> Iterator[Finding]:
-    """Links behind which a hidden common cause may stand; what was not asked, and that silence clears nothing."""
+    """Links behind which a hidden common cause may stand; what was not asked, and that silence
+    clears nothing.
+    """
     if result.evidence is None and (result.series is None or result.union.kind is GraphKind.PAG):
         return
-    found, silent = result.suspicion, "a link that is not named here is not cleared"
+    found = result.suspicion
+    silent = "a link that is not named here is not cleared"
     alike = "" if result.series is None else "; too few lags and noisy measurements look alike"
     if found.suspected:
         pairs = set(found.suspected)
-        edges = tuple(str(edge) for edge in result.union.edges if (min(edge[:2]), max(edge[:2])) in pairs)
-        message = (f"a hidden common cause may stand behind {listed(edges)}: a model with one describes the table "
-                   "better, or residuals that should be independent are not")  # fmt: skip
-        advice = f"do not read these as causes without other evidence; compare with method='fci-ac'; {silent}{alike}"
+        edges = tuple(
+            str(edge) for edge in result.union.edges if (min(edge[:2]), max(edge[:2])) in pairs
+        )
+        message = (
+            f"a hidden common cause may stand behind {listed(edges)}: a model with one describes"
+            " the table better, or residuals that should be independent are not"
+        )
+        advice = (
+            "do not read these as causes without other evidence; compare with method='fci-ac';"
+            f" {silent}{alike}"
+        )
         yield Finding("hidden causes", Severity.CAUTION, message, advice, {"edges": edges})
     elif found.asked:
-        message = f"no sign of a hidden common cause was seen behind the {len(found.asked)} links that were asked"
-        yield Finding("hidden causes", Severity.NOTE, message, f"{silent}: many hidden causes leave no sign")
+        message = (
+            f"no sign of a hidden common cause was seen behind the {len(found.asked)} links that"
+            " were asked"
+        )
+        yield Finding(
+            "hidden causes", Severity.NOTE, message, f"{silent}: many hidden causes leave no sign"
+        )
     if found.why_not:
         message = f"not all links could be asked about hidden common causes: {found.why_not}"
-        yield Finding("hidden causes", Severity.NOTE, message, "run method='fci-ac', which allows for hidden causes")
+        yield Finding(
+            "hidden causes",
+            Severity.NOTE,
+            message,
+            "run method='fci-ac', which allows for hidden causes",
+        )
 
 
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    told_with_the_result, wrong_cells, deciding_columns, hidden_causes, shared_time,
-)  # fmt: skip
+    told_with_the_result,
+    wrong_cells,
+    deciding_columns,
+    hidden_causes,
+    shared_time,
+)
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
-    large_cycles, near_misses, proxy_links, nearby_cuts,
-)  # fmt: skip
+    rows_and_power,
+    untestable_pairs,
+    selection_bias,
+    broken_rules,
+    directed_cycles,
+    turned_directions,
+    large_cycles,
+    near_misses,
+    proxy_links,
+    nearby_cuts,
+)
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
-    unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
-)  # fmt: skip
+    unconfirmed_causes,
+    vanishing_edges,
+    determinism,
+    ranked_overlap,
+)

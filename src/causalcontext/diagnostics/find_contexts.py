@@ -1,9 +1,10 @@
-"""By which columns do mechanisms change? `cc.find_contexts`, for who suspects a context and has no name for it.
+"""By which columns do mechanisms change? `cc.find_contexts`, for who suspects a context and has no
+name for it.
 
-Every column is asked in turn: categories, and numbers of few values, as they are, other numbers by their best cut. The
-one with the most evidence is taken; the table is searched again with it, which may direct links otherwise, what it
-changes is offered to every model, and the others are asked again: columns that go along with a context look like
-contexts themselves until it is known.
+Every column is asked in turn: categories, and numbers of few values, as they are, other numbers by
+their best cut. The one with the most evidence is taken; the table is searched again with it, which
+may direct links otherwise, what it changes is offered to every model, and the others are asked
+again: columns that go along with a context look like contexts themselves until it is known.
 """
 
 from __future__ import annotations
@@ -39,12 +40,15 @@ COLUMNS = ("column", "kind", "cut", "low", "high", "evidence", "required", "chan
 MOST_FOUND = 5
 """Columns that are suggested at most."""
 DEMAND = 1.5
-"""A change must be better than none, or a smooth one, by so many times the logarithm of the rows, plus that of the
-columns that are asked."""
+"""A change must be better than none, or a smooth one, by so many times the logarithm of the rows,
+plus that of the columns that are asked."""
 UNUSED = ("method", "alpha", *(name for name in SPECIAL if name not in METHODS["score-ac"].options))
 """The options of `discover` that a search by scores does not use."""
-PARAMETERS = tuple(Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type)
-                   for entry in fields(Options) if entry.name not in UNUSED)  # fmt: skip
+PARAMETERS = tuple(
+    Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type)
+    for entry in fields(Options)
+    if entry.name not in UNUSED
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +71,22 @@ class Suggestion:
     @property
     def written(self) -> str:
         """The same in Python."""
-        return repr(self.column) if self.value is None else f"cc.threshold({self.column!r}, {number_text(self.value)})"
+        return (
+            repr(self.column)
+            if self.value is None
+            else f"cc.threshold({self.column!r}, {number_text(self.value)})"
+        )
 
 
 def find_contexts(
-    table: Any, *, names: Sequence[str] | None = None, most: int = MOST_FOUND, **options: Unpack[Keywords]
+    table: Any,
+    *,
+    names: Sequence[str] | None = None,
+    most: int = MOST_FOUND,
+    **options: Unpack[Keywords],
 ) -> pd.DataFrame:
-    """The columns by which mechanisms change, the one with the most evidence first; without rows if there is none.
+    """The columns by which mechanisms change, the one with the most evidence first; without rows if
+    there is none.
 
     Parameters
     ----------
@@ -83,16 +96,17 @@ def find_contexts(
     most : int
         How many columns are suggested at most.
     **options
-        Those of `discover` with method "score-ac": `knowledge`, `kinds`, `missing`, `na_values`, `seed`, `time_limit`,
-        and so on. With `lags`, `time`, `units`, `step`, `covariates` and so on rows follow each other in time, and
-        mechanisms may change with a column or with its past.
+        Those of `discover` with method "score-ac": `knowledge`, `kinds`, `missing`, `na_values`,
+        `seed`, `time_limit`, and so on. With `lags`, `time`, `units`, `step`, `covariates` and so
+        on rows follow each other in time, and mechanisms may change with a column or with its past.
 
     Returns
     -------
     DataFrame
-        `column`; `kind`, "category" or "cut"; `cut` with its 95 % interval `low` to `high`; `evidence`, by how many
-        nats the log score with the change exceeds that without it, or with a smooth change; what is `required`; the
-        variables whose mechanism is `changed`; the `call` to make next, with the columns above it.
+        `column`; `kind`, "category" or "cut"; `cut` with its 95 % interval `low` to `high`;
+        `evidence`, by how many nats the log score with the change exceeds that without it, or with
+        a smooth change; what is `required`; the variables whose mechanism is `changed`; the `call`
+        to make next, with the columns above it.
 
     Examples
     --------
@@ -104,26 +118,49 @@ def find_contexts(
     check_whole("most", most, 1)
     for name in options:
         if name in UNUSED:
-            raise OptionError(f"find_contexts has no option {name!r}: it searches by scores; leave {name} out")
+            raise OptionError(
+                f"find_contexts has no option {name!r}: it searches by scores; leave {name} out"
+            )
     if options.get("missing") == "testwise" and options.get("lags") is None:
-        raise OptionError("missing is 'testwise', which is for methods that test, and find_contexts searches by "
-                          "scores; pass missing='model' or missing='listwise'")  # fmt: skip
+        raise OptionError(
+            "missing is 'testwise', which is for methods that test, and find_contexts searches by "
+            "scores; pass missing='model' or missing='listwise'"
+        )
     if is_out_of_memory(table) and options.get("lags") is None:
-        table = scanned_once(table, None, made(Options, {**options, "method": "score-ac"}, "find_contexts"), False)
-    if isinstance(table, Scan):  # models rest on the sample, which is searched once for every context that is added
+        table = scanned_once(
+            table, None, made(Options, {**options, "method": "score-ac"}, "find_contexts"), False
+        )
+    if isinstance(
+        table, Scan
+    ):  # models rest on the sample, which is searched once for every context that is added
         if options.get("lags") is not None:
-            raise OptionError("find_contexts with lags needs the files themselves, not what cc.scan kept of them; pass "
-                              "the path")  # fmt: skip
+            raise OptionError(
+                "find_contexts with lags needs the files themselves, not what cc.scan kept of them;"
+                " pass the path"
+            )
         table = table.sample_as_table()
     found = suggested(table, most, {**options, "names": names, "method": "score-ac"})
     given = named_options(options).items()
-    asked = "".join(f", {name}={name if name == 'knowledge' else repr(value)}" for name, value in given)
+    asked = "".join(
+        f", {name}={name if name == 'knowledge' else repr(value)}" for name, value in given
+    )
     rows = []
     for place, one in enumerate(found):
         contexts = [other.written for other in found[: place + 1]]
         context = contexts[0] if place == 0 else f"[{', '.join(contexts)}]"
-        rows.append((one.column, "category" if one.value is None else CUT, one.value, one.low, one.high, one.evidence,
-                     one.required, one.changed, f"cc.discover(table, {context}{asked})"))  # fmt: skip
+        rows.append(
+            (
+                one.column,
+                "category" if one.value is None else CUT,
+                one.value,
+                one.low,
+                one.high,
+                one.evidence,
+                one.required,
+                one.changed,
+                f"cc.discover(table, {context}{asked})",
+            )
+        )
     return frame_of(rows, columns=list(COLUMNS))
 
 
@@ -133,38 +170,62 @@ with_parameters(find_contexts, PARAMETERS)
 def named_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are not as by default."""
     default = {entry.name: default_of(entry) for entry in fields(Options)}
-    return {name: value for name, value in options.items() if value != default.get(name) and value not in (None, {})}
+    return {
+        name: value
+        for name, value in options.items()
+        if value != default.get(name) and value not in (None, {})
+    }
 
 
 def suggested(table: Any, most: int, options: Mapping[str, Any]) -> list[Suggestion]:
     """The columns by which mechanisms change, one after the other."""
-    result, found = discover(table, None, **options), list[Suggestion]()
+    result = discover(table, None, **options)
+    found = list[Suggestion]()
     while len(found) < most:
         columns = result.names if result.series is None else result.series.variables
-        left = [name for name in columns if name not in {*(one.column for one in found), *result.made_of}]
-        asked = [one for name in left if (one := _asked(result, name, found, len(left))) is not None]
+        left = [
+            name
+            for name in columns
+            if name not in {*(one.column for one in found), *result.made_of}
+        ]
+        asked = [
+            one for name in left if (one := _asked(result, name, found, len(left))) is not None
+        ]
         best = max(asked, key=lambda one: one.evidence - one.required, default=None)
         if best is None or best.evidence <= best.required:
             break
         result = discover(table, [*(one.context for one in found), best.context], **options)
         again = _asked(result, best.column, found, len(asked))
-        # what changes is told by the search that knows the context, unless it does not see the change any more
+        # what changes is told by the search that knows the context, unless it does not see the
+        # change any more
         found.append(best if again is None or again.evidence < best.evidence else again)
     return found
 
 
-def _asked(result: ContextGraphs, name: str, known: Sequence[Suggestion], columns: int) -> Suggestion | None:
-    """What a column would change beside those that are known; None if nothing may change with it."""
-    table = Table(searched_rows(result), ranks=result.evidence is not None and result.evidence.transform == "ranks")
-    responses = [[_beside(table, result, one, known) for one in copies]
-                 for copies in asked_responses(result, table, name)]  # fmt: skip
+def _asked(
+    result: ContextGraphs, name: str, known: Sequence[Suggestion], columns: int
+) -> Suggestion | None:
+    """What a column would change beside those that are known; None if nothing may change with
+    it.
+    """
+    table = Table(
+        searched_rows(result),
+        ranks=result.evidence is not None and result.evidence.transform == "ranks",
+    )
+    responses = [
+        [_beside(table, result, one, known) for one in copies]
+        for copies in asked_responses(result, table, name)
+    ]
     position = table.data.position(name)
     if not responses:
         return None
     required = DEMAND * log(len(table.rows)) + log(columns)
     if table.in_groups(position):
-        gains, price = group_gains(responses), log(len(table.rows))
-        changed = tuple(one[0].name for one, gain in zip(responses, gains, strict=True) if gain > price)
+        gains = group_gains(responses)
+        price = log(len(table.rows))
+        changed = tuple(
+            one[0].name for one, gain in zip(responses, gains, strict=True) if gain > price
+        )
         return Suggestion(name, None, None, None, float(gains.sum()) - price, required, changed)
     values = table.values(position)
     if not grid_of(values).size:
@@ -173,7 +234,9 @@ def _asked(result: ContextGraphs, name: str, known: Sequence[Suggestion], column
     return Suggestion(name, cut.value, cut.low, cut.high, cut.evidence, required, cut.changed)
 
 
-def _beside(table: Table, result: ContextGraphs, one: CutResponse, known: Sequence[Suggestion]) -> CutResponse:
+def _beside(
+    table: Table, result: ContextGraphs, one: CutResponse, known: Sequence[Suggestion]
+) -> CutResponse:
     """A response to which what known columns change is offered in every model."""
     lags = (0,) if result.windowed is None else result.windowed.options.context_lags
     for other in known:

@@ -63,7 +63,10 @@ class Diagnosis:
 
     def to_frame(self) -> pd.DataFrame:
         """The findings as a table."""
-        rows = [(f.topic, f.severity.name.lower(), f.message, f.advice, dict(f.evidence)) for f in self.findings]
+        rows = [
+            (f.topic, f.severity.name.lower(), f.message, f.advice, dict(f.evidence))
+            for f in self.findings
+        ]
         return frame_of(rows, columns=["topic", "severity", "message", "advice", "evidence"])
 
     def __iter__(self) -> Iterator[Finding]:
@@ -75,7 +78,9 @@ class Diagnosis:
     def __str__(self) -> str:
         lines = [str(finding) for finding in self.findings[:MOST_SHOWN]]
         if len(self.findings) > MOST_SHOWN:
-            lines.append(f"... and {len(self.findings) - MOST_SHOWN} more, less severe; see to_frame()")
+            lines.append(
+                f"... and {len(self.findings) - MOST_SHOWN} more, less severe; see to_frame()"
+            )
         return "\n".join(lines) or NOTHING
 
     def _repr_html_(self) -> str:
@@ -85,5 +90,8 @@ class Diagnosis:
             + (f"<br><small>{escape(f.advice)}</small></td></tr>" if f.advice else "</td></tr>")
             for f in self.findings
         )
-        head = "<thead><tr><th>severity</th><th>topic</th><th style='text-align:left'>finding</th></tr></thead>"
+        head = (
+            "<thead><tr><th>severity</th><th>topic</th><th"
+            " style='text-align:left'>finding</th></tr></thead>"
+        )
         return f"<table>{head}<tbody>{rows}</tbody></table>" if rows else f"<p>{NOTHING}</p>"

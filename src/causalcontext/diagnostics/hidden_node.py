@@ -1,15 +1,17 @@
-"""Would a hidden cause describe straight lines and Gaussian noise better, with effects of its own in every context?
+"""Would a hidden cause describe straight lines and Gaussian noise better, with effects of its own
+in every context?
 
-Correlated errors (`correlated_errors`) are a hidden cause of two or three variables that acts alike in all contexts.
-Here it may be a node, too, with a column in the equation of every child; children of the context may have it in some
-contexts only, as any cause. In context r the errors of the children have the covariance of one factor, L_r L_r' + D_r,
-and the node is expected where they say, so that its expected moments need moments only. Models are climbed by
-structural EM (Friedman 1997), with the same moves and prices as without; the mean and the variance of the node are
-fitted in every step, which changes no likelihood and is faster (Liu, Rubin and Wu 1998), and cost nothing.
+Correlated errors (`correlated_errors`) are a hidden cause of two or three variables that acts alike
+in all contexts. Here it may be a node, too, with a column in the equation of every child; children
+of the context may have it in some contexts only, as any cause. In context r the errors of the
+children have the covariance of one factor, L_r L_r' + D_r, and the node is expected where they say,
+so that its expected moments need moments only. Models are climbed by structural EM (Friedman 1997),
+with the same moves and prices as without; the mean and the variance of the node are fitted in every
+step, which changes no likelihood and is faster (Liu, Rubin and Wu 1998), and cost nothing.
 
-The comparison is fair where both sides are searched alike. So equations are climbed anew without a hidden cause (the
-base), then, near every adjacent pair, with correlated errors, then with a node; what these climbs have found starts
-climbs without a hidden cause, which may raise the base.
+The comparison is fair where both sides are searched alike. So equations are climbed anew without a
+hidden cause (the base), then, near every adjacent pair, with correlated errors, then with a node;
+what these climbs have found starts climbs without a hidden cause, which may raise the base.
 """
 
 from __future__ import annotations
@@ -37,20 +39,26 @@ from causalcontext.diagnostics.correlated_errors import (
 )
 from causalcontext.kernels.arrays import Floats
 
-CLEARLY, MOST_LOST = 4.0, 1.5
-"""Nats by which a model with a hidden cause must be better; and that it may lose where it saves a parameter, which
-effects that nearly cancel do as well: a true model loses more once in twelve times."""
-MOST_STEPS, MOST_CLIMBS, CONVERGED = 40, 12, 0.02
+CLEARLY = 4.0
+MOST_LOST = 1.5
+"""Nats by which a model with a hidden cause must be better; and that it may lose where it saves a
+parameter, which effects that nearly cancel do as well: a true model loses more once in twelve
+times."""
+MOST_STEPS = 40
+MOST_CLIMBS = 12
+CONVERGED = 0.02
 LOADINGS = (0.3, 0.9)
 """Between which sizes, in standard deviations of an error, a loading starts."""
-EXTENDED, MOST_EXTENSIONS = 3, 4
+EXTENDED = 3
+MOST_EXTENSIONS = 4
 """How many of the models that are found get children more or fewer, and how often."""
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class HiddenCauseComparison(NamedTuple):
-    """The best score without a hidden cause, the clearly better models near the best, and the pairs not asked.
+    """The best score without a hidden cause, the clearly better models near the best, and the pairs
+    not asked.
 
     `strong`: a model that gains more does not only save a parameter.
     """
@@ -86,7 +94,9 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
                 best = max(best, climb.up(start, pair, correlation), key=lambda model: model.score)
         for third in climb.near(base.columns, pair):
             if best.children == pair:
-                larger = climb.up(unlinked(best.columns, (*pair, third)), tuple(sorted((*pair, third))))
+                larger = climb.up(
+                    unlinked(best.columns, (*pair, third)), tuple(sorted((*pair, third)))
+                )
                 best = max(best, larger, key=lambda model: model.score)
         if best.score > base.score + BETTER:
             found.append(best)
@@ -95,28 +105,46 @@ def compare_hidden_causes(given: StraightEquations) -> HiddenCauseComparison:
     found.sort(key=lambda model: -model.score)
     strong = climb.cost[climb.everywhere]
     least = max(CLEARLY, strong - MOST_LOST)
-    near = [model for model in found if model.score > max(found[0].score - ENOUGH, base.score + least)]
+    near = [
+        model for model in found if model.score > max(found[0].score - ENOUGH, base.score + least)
+    ]
     for model in near:
         base = max(base, *climb.without_hidden_cause(model), key=lambda model: model.score)
-    better = (_without_node(model, climb.p - 1) for model in near if model.score > base.score + least)
+    better = (
+        _without_node(model, climb.p - 1) for model in near if model.score > base.score + least
+    )
     return HiddenCauseComparison(base.score, strong, tuple(better), tuple(left))
 
 
 def _without_node(model: HiddenCauseModel, node: int) -> HiddenCauseModel:
     """The model by the numbers of the table."""
-    columns = tuple(frozenset((cause - (cause > node), mask) for cause, mask in own)
-                    for effect, own in enumerate(model.columns) if effect != node)  # fmt: skip
+    columns = tuple(
+        frozenset((cause - (cause > node), mask) for cause, mask in own)
+        for effect, own in enumerate(model.columns)
+        if effect != node
+    )
     return model._replace(columns=columns)
 
 
 def with_hidden_node(given: StraightEquations) -> StraightEquations:
-    """The equations with one number more, the last one, of which nothing is known and which causes nothing."""
-    p, moments = len(given.columns) - 1, given.moments
+    """The equations with one number more, the last one, of which nothing is known and which causes
+    nothing.
+    """
+    p = len(given.columns) - 1
+    moments = given.moments
     columns = [frozenset((v + (v == p), mask) for v, mask in own) for own in given.columns]
-    mean, scatter = np.insert(moments.mean, p, 0.0, axis=1), _padded(moments.scatter, p)
-    return replace(given, moments=Moments(moments.rows, mean, scatter), columns=(*columns[:p], frozenset(), columns[p]),
-                   free=np.insert(given.free, p, False), may=_padded(given.may, p), must=_padded(given.must, p),
-                   links=_padded(given.links, p), noise=np.insert(given.noise, p, 1.0, axis=0))  # fmt: skip
+    mean = np.insert(moments.mean, p, 0.0, axis=1)
+    scatter = _padded(moments.scatter, p)
+    return replace(
+        given,
+        moments=Moments(moments.rows, mean, scatter),
+        columns=(*columns[:p], frozenset(), columns[p]),
+        free=np.insert(given.free, p, False),
+        may=_padded(given.may, p),
+        must=_padded(given.must, p),
+        links=_padded(given.links, p),
+        noise=np.insert(given.noise, p, 1.0, axis=0),
+    )
 
 
 def _padded(table: NDArray[Scalar], place: int) -> NDArray[Scalar]:
@@ -124,13 +152,15 @@ def _padded(table: NDArray[Scalar], place: int) -> NDArray[Scalar]:
 
 
 class HiddenNode:
-    """Structural EM with a hidden node, which is the last number of `without`, a climb in which it causes nothing.
+    """Structural EM with a hidden node, which is the last number of `without`, a climb in which it
+    causes nothing.
 
     Here a model has the columns of the node among those of its children.
     """
 
     def __init__(self, without: EquationClimb) -> None:
-        self.without, self.node = without, without.p - 1
+        self.without = without
+        self.node = without.p - 1
         may = without.given.may.copy()
         may[self.node, without.nodes] = True
         self.climb = EquationClimb(replace(without.given, may=may), without, [self.node])
@@ -138,9 +168,16 @@ class HiddenNode:
         self.rows = without.given.moments.rows.astype(np.float64)
         self.visited: set[tuple[Columns, ...]] = set()
 
-    def search(self, base: HiddenCauseModel, correlated: Sequence[HiddenCauseModel]) -> list[HiddenCauseModel]:
-        """Models that are climbed to from connected triples of `base`, models with correlated errors, and the best."""
-        starts = [*self._connected(base.columns), *(self._loaded(one.columns, one.children) for one in correlated)]
+    def search(
+        self, base: HiddenCauseModel, correlated: Sequence[HiddenCauseModel]
+    ) -> list[HiddenCauseModel]:
+        """Models that are climbed to from connected triples of `base`, models with correlated
+        errors, and the best.
+        """
+        starts = [
+            *self._connected(base.columns),
+            *(self._loaded(one.columns, one.children) for one in correlated),
+        ]
         found = self._climbed(starts)
         best = {one.children: one for one in sorted(found, key=lambda one: one.score)}
         for model in sorted(best.values(), key=lambda one: -one.score)[:EXTENDED]:
@@ -154,17 +191,26 @@ class HiddenNode:
         return [one._replace(columns=self._unloaded(one.columns)) for one in found]
 
     def _connected(self, columns: tuple[Columns, ...]) -> Iterator[tuple[Columns, ...]]:
-        """A hidden cause of three connected variables, or of one and all its effects, in place of their links."""
-        near, nodes = self.without.near, self.climb.nodes
+        """A hidden cause of three connected variables, or of one and all its effects, in place of
+        their links.
+        """
+        near = self.without.near
+        nodes = self.climb.nodes
         some: set[tuple[int, ...]] = {
-            (*pair, third) for pair in self.without.adjacent(columns) for third in near(columns, pair)
+            (*pair, third)
+            for pair in self.without.adjacent(columns)
+            for third in near(columns, pair)
         }
-        some |= {(v, *(w for w in nodes if any(cause == v for cause, _ in columns[w]))) for v in nodes}
+        some |= {
+            (v, *(w for w in nodes if any(cause == v for cause, _ in columns[w]))) for v in nodes
+        }
         for children in sorted({tuple(sorted(one)) for one in some if len(one) > 2}):
             yield self._loaded(unlinked(columns, children), children)
 
     def _other_children(self, model: HiddenCauseModel) -> Iterator[tuple[Columns, ...]]:
-        """The model with a neighbour of its children as a further one, in place of links, or with a child less."""
+        """The model with a neighbour of its children as a further one, in place of links, or with a
+        child less.
+        """
         for v in self.climb.near(model.columns, model.children):
             rest = model.columns
             for child in model.children:
@@ -177,7 +223,9 @@ class HiddenNode:
             yield with_equations(model.columns, (v, self._unloaded(model.columns)[v]))
 
     def _loaded(self, columns: tuple[Columns, ...], children: Sequence[int]) -> tuple[Columns, ...]:
-        return with_equations(columns, *((v, columns[v] | {(self.node, self.climb.everywhere)}) for v in children))
+        return with_equations(
+            columns, *((v, columns[v] | {(self.node, self.climb.everywhere)}) for v in children)
+        )
 
     def _unloaded(self, columns: tuple[Columns, ...]) -> tuple[Columns, ...]:
         return tuple(frozenset(one for one in own if one[0] != self.node) for own in columns)
@@ -189,14 +237,23 @@ class HiddenNode:
     def _climbed(self, starts: Iterable[tuple[Columns, ...]]) -> list[HiddenCauseModel]:
         """What climbs find from the starts that have all links that knowledge requires."""
         required = np.argwhere(self.climb.given.must).tolist()
-        models = (self.up(start) for start in starts if self.without.work < MOST_WORK and self.climb.acyclic(start)
-                  and all(any(one == cause for one, _ in start[effect]) for cause, effect in required
-                          if effect in self.climb.nodes))  # fmt: skip
+        models = (
+            self.up(start)
+            for start in starts
+            if self.without.work < MOST_WORK
+            and self.climb.acyclic(start)
+            and all(
+                any(one == cause for one, _ in start[effect])
+                for cause, effect in required
+                if effect in self.climb.nodes
+            )
+        )
         return [model for model in models if model is not None]
 
     def up(self, columns: tuple[Columns, ...]) -> HiddenCauseModel | None:
         """The best model that structural EM leads to; None if it leads to where it was before."""
-        best, fit = None, self.started(columns)
+        best = None
+        fit = self.started(columns)
         for _ in range(MOST_CLIMBS):
             if columns in self.visited or len(fit.children) < 2:
                 break
@@ -211,35 +268,53 @@ class HiddenNode:
         return best
 
     def converge(self, columns: tuple[Columns, ...], fit: Loaded) -> tuple[Loaded, float]:
-        """EM with the same columns: the equations and their log-likelihood; the climb expects the node of these."""
+        """EM with the same columns: the equations and their log-likelihood; the climb expects the
+        node of these.
+        """
         likelihood = self.expect(fit)
         for _ in range(MOST_STEPS):
-            fit, before = self.fitted(columns, fit.children), likelihood
+            fit = self.fitted(columns, fit.children)
+            before = likelihood
             likelihood = self.expect(fit)
             if not likelihood > before + CONVERGED:
                 break
         return fit, likelihood
 
-    def score(self, columns: Sequence[Columns], children: Sequence[int], likelihood: float) -> float:
-        """The log-likelihood less prices; loadings of two children in all contexts are one correlation."""
+    def score(
+        self, columns: Sequence[Columns], children: Sequence[int], likelihood: float
+    ) -> float:
+        """The log-likelihood less prices; loadings of two children in all contexts are one
+        correlation.
+        """
         climb, every = self.without, self.climb.everywhere
         alone = sum(climb.score_alone(v, columns[v]) for v in climb.nodes if v not in children)
         priced = sum(climb.price(columns[child]) for child in children)
-        loadings = [mask for child in children for cause, mask in columns[child] if cause == self.node]
+        loadings = [
+            mask for child in children for cause, mask in columns[child] if cause == self.node
+        ]
         if loadings == [every, every]:
             priced -= climb.cost[every]
         return float(alone + likelihood - priced)
 
     def started(self, columns: tuple[Columns, ...]) -> Loaded:
-        """Loadings by the first principal axis of the correlations of the errors without the node."""
+        """Loadings by the first principal axis of the correlations of the errors without the
+        node.
+        """
         children = self.children(columns)
         fit = self.fitted(self._unloaded(columns), children)
-        covariance = (fit.errors @ self.without.raw @ fit.errors.transpose(0, 2, 1)).sum(axis=0) / self.without.n
+        covariance = (fit.errors @ self.without.raw @ fit.errors.transpose(0, 2, 1)).sum(
+            axis=0
+        ) / self.without.n
         spread = np.sqrt(np.maximum(np.diagonal(covariance), SMALLEST))
         values, axes = np.linalg.eigh(covariance / spread[:, None] / spread - np.eye(len(children)))
         share = np.clip(np.abs(axes[:, -1]) * np.sqrt(max(values[-1], 0.0)), *LOADINGS)
-        lives = [[any(cause == self.node and mask >> r & 1 for cause, mask in columns[v]) for v in children]
-                 for r in range(self.climb.k)]  # fmt: skip
+        lives = [
+            [
+                any(cause == self.node and mask >> r & 1 for cause, mask in columns[v])
+                for v in children
+            ]
+            for r in range(self.climb.k)
+        ]
         loading = np.where(axes[:, -1] < 0.0, -1.0, 1.0) * share * spread * np.array(lives)
         return Loaded(children, fit.errors, loading, fit.left * (1.0 - share**2))
 
@@ -247,7 +322,9 @@ class HiddenNode:
         """The equations of the children by least squares, with what is expected of the node."""
         climb = self.climb
         fits = [climb.fit_alone(child, columns[child]) for child in children]
-        scores = [score + climb.price(columns[v]) for v, (score, _) in zip(children, fits, strict=True)]
+        scores = [
+            score + climb.price(columns[v]) for v, (score, _) in zip(children, fits, strict=True)
+        ]
         errors = np.zeros((climb.k, len(children), climb.p + 1))
         for i, (_, error) in enumerate(fits):
             errors[:, i] = (error.reshape(climb.p + 1, -1) @ climb.lives).T
@@ -256,11 +333,13 @@ class HiddenNode:
         return Loaded(list(children), errors, loading, np.exp(-2.0 / climb.n * np.array(scores)))
 
     def expect(self, fit: Loaded) -> float:
-        """Give the climb the expected products of the node, with a mean of 0 and a variance of 1 over all rows.
+        """Give the climb the expected products of the node, with a mean of 0 and a variance of 1
+        over all rows.
 
         The log-likelihood of the children, less what no model changes.
         """
-        climb, raw = self.without, self.without.raw
+        climb = self.without
+        raw = self.without.raw
         variances = fit.left * self.noise[fit.children].T ** 2
         told = 1.0 + (fit.loading**2 / variances).sum(axis=1)
         weights = fit.loading / variances / told[:, None]
@@ -268,9 +347,12 @@ class HiddenNode:
         squares = (of_errors * fit.errors).sum(axis=2)
         products = (weights[:, None] @ of_errors)[:, 0]
         mean_squares = ((weights[:, None] @ fit.errors)[:, 0] * products).sum(axis=1)
-        logs = climb.n * float(np.log(fit.left).sum() - len(fit.left)) + float(self.rows @ np.log(told))
+        logs = climb.n * float(np.log(fit.left).sum() - len(fit.left)) + float(
+            self.rows @ np.log(told)
+        )
         likelihood = -0.5 * (logs + float((squares / variances).sum() - told @ mean_squares))
-        square, mean = mean_squares + self.rows / told, products[:, -1].sum() / climb.n
+        square = mean_squares + self.rows / told
+        mean = products[:, -1].sum() / climb.n
         spread = np.sqrt(max(square.sum() / climb.n - mean**2, SMALLEST))
         square = (square - 2.0 * mean * products[:, -1] + mean**2 * self.rows) / spread**2
         products = (products - mean * raw[:, -1]) / spread

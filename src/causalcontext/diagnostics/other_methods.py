@@ -1,12 +1,12 @@
 """What another method finds in the same rows: the other engine, fci-ac and pc-m.
 
-- Tests lack power in small contexts, and a score picks the best of wrong models; an edge that both find is hardly ever
-  false (docs/decisions/claims-of-change.md).
-- Hidden common causes spoil the tails of pc-ac ("x is a cause"), not its arrowheads or its missing edges. fci-ac allows
-  for them, and every tail that it does not confirm is named. This is no test for hidden causes: a tail may stay open
-  for lack of evidence alone.
-- The rows of one context are a selected sample if the context is an effect of the system. pc-m, which searches every
-  context by itself, then has additional edges.
+- Tests lack power in small contexts, and a score picks the best of wrong models; an edge that both
+  find is hardly ever false (docs/decisions/claims-of-change.md).
+- Hidden common causes spoil the tails of pc-ac ("x is a cause"), not its arrowheads or its missing
+  edges. fci-ac allows for them, and every tail that it does not confirm is named. This is no test
+  for hidden causes: a tail may stay open for lack of evidence alone.
+- The rows of one context are a selected sample if the context is an effect of the system. pc-m,
+  which searches every context by itself, then has additional edges.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.errors import CausalContextError, listed
-from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, directed, mark_of, may_cause
+from causalcontext.graphs.endpoints import (
+    Endpoint,
+    GraphKind,
+    adjacent,
+    directed,
+    mark_of,
+    may_cause,
+)
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
@@ -51,7 +58,10 @@ WORDS = {
 }
 ADVICE = {
     True: "do not read them as causes",
-    False: "if hidden causes are plausible, keep arrowheads and missing edges, and do not read these as causes",
+    False: (
+        "if hidden causes are plausible, keep arrowheads and missing edges, and do not read these"
+        " as causes"
+    ),
 }
 
 
@@ -73,7 +83,9 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
 
 
 def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
-    rows, prepared, settings = result.rows, result.prepared, replace(result.settings, method=other)
+    rows = result.rows
+    prepared = result.prepared
+    settings = replace(result.settings, method=other)
     options = ScoreOptions(transform="none", time_limit=TIME_LIMIT, wrong_cells="keep")
     watch = Watch(nobody, TIME_LIMIT)
     if result.windowed is not None:
@@ -86,14 +98,30 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     if watch.over:
         return f"{other} did not finish within {TIME_LIMIT:.0f} s"
     found = found.whole()
-    graphs = dict(zip(result.contexts, (Graph(result.names, end, found.kind) for end in found.endpoints), strict=True))
-    return replace(result, graphs=graphs, settings=replace(settings, score=asdict(options)), log=found.log,
-                   evidence=found.evidence, origins=dict(found.origins), doubts=found.doubts,
-                   notes=found.notes, series=found.series)  # fmt: skip
+    graphs = dict(
+        zip(
+            result.contexts,
+            (Graph(result.names, end, found.kind) for end in found.endpoints),
+            strict=True,
+        )
+    )
+    return replace(
+        result,
+        graphs=graphs,
+        settings=replace(settings, score=asdict(options)),
+        log=found.log,
+        evidence=found.evidence,
+        origins=dict(found.origins),
+        doubts=found.doubts,
+        notes=found.notes,
+        series=found.series,
+    )
 
 
 def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """Tails that fci-ac contradicts, and tails that it leaves open; only where its tests are quick."""
+    """Tails that fci-ac contradicts, and tails that it leaves open; only where its tests are
+    quick.
+    """
     by_tests = result.settings.method == "pc-ac" and bool(result.cells.positions)
     if not by_tests or result.prepared is None or result.prepared.gaussian is None:
         return
@@ -101,21 +129,33 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     task = rows_task(rows, result.prepared, result.settings, ScoreOptions(), Watch(nobody))
     plan = replace(task.plan(adaptive, task.cells, "always"), kind=GraphKind.PAG)
     ahead = queries_ahead(plan, adjacent(ours), 0, task.row_test.compiled_roles)
-    questions = sum(count for size, count in ahead.items() if size != COLLIDERS)  # that no kernel answers, about
+    questions = sum(
+        count for size, count in ahead.items() if size != COLLIDERS
+    )  # that no kernel answers, about
     if questions > MOST_QUESTIONS:
-        message = f"directions were not compared with fci-ac, which would need about {questions:,.0f} tests on rows"
-        yield Finding(TOPIC, Severity.NOTE, message, "if hidden causes are plausible, run method='fci-ac'")
+        message = (
+            f"directions were not compared with fci-ac, which would need about {questions:,.0f}"
+            " tests on rows"
+        )
+        yield Finding(
+            TOPIC, Severity.NOTE, message, "if hidden causes are plausible, run method='fci-ac'"
+        )
         return
     cautious = run_method("fci-ac", task).whole().endpoints
     at_cause = cautious.swapaxes(-1, -2)
     arrows = directed(ours) & adjacent(cautious)
     for refuted in (True, False):
-        at_issue = arrows & np.isin(at_cause, Endpoint.ARROW if refuted else (Endpoint.CIRCLE, Endpoint.CONFLICT))
-        edges = []  # what fci-ac draws instead, each once, with the first context where not all of them differ
+        at_issue = arrows & np.isin(
+            at_cause, Endpoint.ARROW if refuted else (Endpoint.CIRCLE, Endpoint.CONFLICT)
+        )
+        # what fci-ac draws instead, each once, with the first context where not all of them differ
+        edges = []
         for x, y in np.argwhere(at_issue.any(axis=0)).tolist():
             place = int(np.argmax(at_issue[:, x, y]))
             where = "" if at_issue[:, x, y].all() else f" in {result.contexts[place]}"
-            edges.append(f"{result.names[x]} {mark_of(cautious[place], x, y)} {result.names[y]}{where}")
+            edges.append(
+                f"{result.names[x]} {mark_of(cautious[place], x, y)} {result.names[y]}{where}"
+            )
         if edges:
             counted = f"{len(edges)} of {int(directed(ours).any(axis=0).sum())} directions"
             message = f"{counted} {WORDS[refuted]}; fci-ac has {', '.join(edges[:MOST_NAMED])}"
@@ -125,40 +165,72 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
 
 def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
     """Edges that masking (PC-M) would add, and whether anything can be a cause of the context."""
-    method, names, may = result.settings.method, result.names, may_cause(result.union.endpoints)
+    method = result.settings.method
+    names = result.names
+    may = may_cause(result.union.endpoints)
     for context in result.cells.positions if method != "pc-m" else ():
-        name, causes = names[context], tuple(names[v] for v in np.flatnonzero(may[:, context]))
+        name = names[context]
+        causes = tuple(names[v] for v in np.flatnonzero(may[:, context]))
         message = f"no possible cause of {name} was found: it looks exogenous"
         if causes:
-            message = f"{', '.join(causes)} may cause {name}, so rows of one context are a selected sample"
+            message = (
+                f"{', '.join(causes)} may cause {name}, so rows of one context are a selected"
+                " sample"
+            )
         evidence: dict[str, object] = {"context variable": name, "possible causes": causes}
         yield Finding("selection bias", Severity.NOTE, message, "", evidence)
     if method != "pc-ac" or result.prepared is None or not result.complete:
         return
     found = np.stack([graph.adjacency for graph in result.graphs.values()])
     inside = np.triu(_masked_edges(result, result.prepared) & ~found)
-    reason, selects = why_inside_only(result), why_inside_only(result) is WithinContexts.SELECTION
+    reason = why_inside_only(result)
+    selects = why_inside_only(result) is WithinContexts.SELECTION
     advice = "method='pc-m' would add this edge"
     if not selects:
-        scored = "method='score-ac', which gives every context its own slopes, or " if result.suits_score else ""
+        scored = (
+            "method='score-ac', which gives every context its own slopes, or "
+            if result.suits_score
+            else ""
+        )
         advice = f"compare with {scored}method='pc-m', which searches each context separately"
-    for x, y in sorted(zip(*np.nonzero(inside.any(axis=0)), strict=True), key=lambda pair: -inside[:, *pair].sum()):
+    for x, y in sorted(
+        zip(*np.nonzero(inside.any(axis=0)), strict=True), key=lambda pair: -inside[:, *pair].sum()
+    ):
         values = tuple(result.contexts[place] for place in np.flatnonzero(inside[:, x, y]).tolist())
-        where = "each context" if len(values) == len(result.contexts) else listed(values, MOST_NAMED)
-        message = f"a search within {where} alone would link {names[x]} and {names[y]}: {inside_words(result)}"
+        where = (
+            "each context" if len(values) == len(result.contexts) else listed(values, MOST_NAMED)
+        )
+        message = (
+            f"a search within {where} alone would link {names[x]} and {names[y]}:"
+            f" {inside_words(result)}"
+        )
         evidence = {"x": names[x], "y": names[y], "context": values[0], "contexts": values}
-        yield Finding(reason.value, Severity.NOTE if selects else Severity.CAUTION, message, advice, evidence)
+        yield Finding(
+            reason.value, Severity.NOTE if selects else Severity.CAUTION, message, advice, evidence
+        )
 
 
 def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
-    """The adjacencies of PC-M, of several context variables inside every combination; shape (contexts, N, N)."""
-    settings, variables = result.settings, len(result.names)
+    """The adjacencies of PC-M, of several context variables inside every combination; shape
+    (contexts, N, N).
+    """
+    settings = result.settings
+    variables = len(result.names)
     limit = variables if settings.max_given is None else min(settings.max_given, variables)
     links = settings.knowledge.links(result.names)
-    plan = Plan(variables, result.cells, masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
+    plan = Plan(
+        variables,
+        result.cells,
+        masked,
+        tuple(range(len(result.contexts))),
+        links,
+        settings.alpha,
+        limit,
+    )
     found = algorithm_1(SplitSearch(prepared), plan, 1, nobody)
     if not found.complete:
         raise KeyboardInterrupt  # the search has caught it; half of a search is of no use here
     edges = adjacent(found.endpoints)
-    edges[:, result.cells.positions], edges[:, :, result.cells.positions] = False, False
+    edges[:, result.cells.positions] = False
+    edges[:, :, result.cells.positions] = False
     return edges

@@ -1,8 +1,10 @@
-"""Trends and cycles that several columns of a series share: time itself then looks like a hidden driver.
+"""Trends and cycles that several columns of a series share: time itself then looks like a hidden
+driver.
 
-Every number is regressed on the past of all columns, the context, and covariates. A trend is a slope over time beside
-these, a cycle a sine and a cosine, of many frequencies: the p-value of the best one is that of its F-test times the
-number of frequencies. One column with a trend misleads nobody; two do.
+Every number is regressed on the past of all columns, the context, and covariates. A trend is a
+slope over time beside these, a cycle a sine and a cosine, of many frequencies: the p-value of the
+best one is that of its F-test times the number of frequencies. One column with a trend misleads
+nobody; two do.
 """
 
 from __future__ import annotations
@@ -24,15 +26,25 @@ if TYPE_CHECKING:
 
 TOPIC = "shared time"
 LEVEL = 0.025
-"""Of trends, and of cycles, over all columns together: at most one clean series in twenty has a finding."""
-FEWEST_CYCLES, FEWEST_ROWS, MOST_ROWS = 4, 60, 1500
-"""A cycle that is seen less often cannot be told from a trend; of longer series the last rows are looked at."""
+"""Of trends, and of cycles, over all columns together: at most one clean series in twenty has a
+finding.
+"""
+FEWEST_CYCLES = 4
+FEWEST_ROWS = 60
+MOST_ROWS = 1500
+"""A cycle that is seen less often cannot be told from a trend; of longer series the last rows are
+looked at.
+"""
 STEP = 0.5
-"""Between two numbers of cycles that are tried: a cycle need not come round a whole number of times."""
+"""Between two numbers of cycles that are tried: a cycle need not come round a whole number of
+times.
+"""
 
 
 class Regressions(NamedTuple):
-    """Numbers at time t, shape (rows, numbers), and what they are regressed on, shape (rows, columns)."""
+    """Numbers at time t, shape (rows, numbers), and what they are regressed on, shape (rows,
+    columns).
+    """
 
     names: tuple[str, ...]
     numbers: Floats
@@ -40,7 +52,9 @@ class Regressions(NamedTuple):
 
 
 def shared_time(result: ContextGraphs) -> Iterator[Finding]:
-    """Trends and cycles that two columns or more share; not of panels, or where the rows are not at hand."""
+    """Trends and cycles that two columns or more share; not of panels, or where the rows are not at
+    hand.
+    """
     windows = result.windowed
     if windows is None or windows.of_all is not None or windows.series.units.max(initial=0) > 0:
         return
@@ -51,25 +65,39 @@ def shared_time(result: ContextGraphs) -> Iterator[Finding]:
     trending = [name for name, p in zip(asked.names, trends(asked), strict=True) if p < level]
     like = "beside their own past, which links them as a hidden driver would"
     if len(trending) > 1:
-        yield Finding(TOPIC, Severity.CAUTION, f"{listed(trending)} share a trend over time {like}",
-                      "add a column of the time and name it in covariates=, or take the trend away",
-                      {"columns": tuple(trending)})  # fmt: skip
+        yield Finding(
+            TOPIC,
+            Severity.CAUTION,
+            f"{listed(trending)} share a trend over time {like}",
+            "add a column of the time and name it in covariates=, or take the trend away",
+            {"columns": tuple(trending)},
+        )
     p, count = cycles(asked)
     for number in sorted(set(count[p < level].tolist())):
-        together = [name for name, one, its in zip(asked.names, p, count, strict=True)
-                    if one < level and abs(its - number) <= 1]  # fmt: skip
+        together = [
+            name
+            for name, one, its in zip(asked.names, p, count, strict=True)
+            if one < level and abs(its - number) <= 1
+        ]
         if len(together) > 1:
             period = len(asked.numbers) / number
             message = f"{listed(together)} share a cycle of about {period:.3g} steps {like}"
-            yield Finding(TOPIC, Severity.CAUTION, message,
-                          f"pass covariates=[cc.cycle(column, period)], the column of times and {period:.3g} steps",
-                          {"columns": tuple(together), "period": period})  # fmt: skip
+            yield Finding(
+                TOPIC,
+                Severity.CAUTION,
+                message,
+                f"pass covariates=[cc.cycle(column, period)], the column of times and {period:.3g}"
+                " steps",
+                {"columns": tuple(together), "period": period},
+            )
             return
 
 
 def regressions(windows: SeriesWindows) -> Regressions:
     """The last run of windows without a gap."""
-    series, data, lags = windows.series, windows.data, windows.options.lags
+    series = windows.series
+    data = windows.data
+    lags = windows.options.lags
     ends = windows.all_windows.row
     breaks = np.flatnonzero((np.diff(ends) != 1) | (np.diff(series.steps[ends]) != 1))
     ends = ends[breaks[-1] + 1 if breaks.size else 0 :][-MOST_ROWS:]
@@ -78,8 +106,11 @@ def regressions(windows: SeriesWindows) -> Regressions:
     levels = [codes[:, [k]] == np.unique(codes[:, k])[None, 1:] for k in range(2)]
     past = [series.values[ends - lag] for lag in range(1, lags + 1)]
     columns = [np.ones((len(ends), 1)), *past, *levels, series.covariates[ends]]
-    return Regressions(tuple(series.names[j] for j in now), series.values[ends][:, now],
-                       np.concatenate(columns, axis=1).astype(np.float64))  # fmt: skip
+    return Regressions(
+        tuple(series.names[j] for j in now),
+        series.values[ends][:, now],
+        np.concatenate(columns, axis=1).astype(np.float64),
+    )
 
 
 def trends(asked: Regressions) -> Floats:
@@ -89,7 +120,9 @@ def trends(asked: Regressions) -> Floats:
 
 
 def cycles(asked: Regressions) -> tuple[Floats, Floats]:
-    """For every number the p-value of its best cycle beside a trend, and how often the cycle comes round."""
+    """For every number the p-value of its best cycle beside a trend, and how often the cycle comes
+    round.
+    """
     rows = len(asked.numbers)
     time = np.arange(rows)
     counts = np.arange(FEWEST_CYCLES, (rows - 1) / 2, STEP)
@@ -101,18 +134,24 @@ def cycles(asked: Regressions) -> tuple[Floats, Floats]:
 
 
 def _f_tests(asked: Regressions, beside: Floats, added: Floats) -> Floats:
-    """p-values of columns added to a regression, shape (numbers, sets); `added` has shape (rows, columns, sets)."""
+    """p-values of columns added to a regression, shape (numbers, sets); `added` has shape (rows,
+    columns, sets).
+    """
     vectors, sizes, _ = np.linalg.svd(beside, full_matrices=False)
     basis: Floats = vectors[:, sizes > COLLINEAR_BELOW * sizes[0]]
-    left, rows = asked.numbers - basis @ (basis.T @ asked.numbers), len(added)
+    left = asked.numbers - basis @ (basis.T @ asked.numbers)
+    rows = len(added)
     flat = added.reshape(rows, -1)
     more = (flat - basis @ (basis.T @ flat)).reshape(added.shape)
-    width, freedom = added.shape[1], rows - basis.shape[1] - added.shape[1]
+    width = added.shape[1]
+    freedom = rows - basis.shape[1] - added.shape[1]
     gram = np.einsum("rik,rjk->kij", more, more)
     both = np.einsum("rik,rn->kin", more, left)
     size = np.trace(gram, axis1=1, axis2=2)
     gram += (1e-12 * size + (size < SAME_COLUMN_BELOW * rows))[:, None, None] * np.eye(width)
-    both[size < SAME_COLUMN_BELOW * rows] = 0.0  # a cycle that covariates have explains nothing more
+    both[size < SAME_COLUMN_BELOW * rows] = (
+        0.0  # a cycle that covariates have explains nothing more
+    )
     explained = np.einsum("kin,kin->nk", both, np.linalg.solve(gram, both))
     total = (left**2).sum(axis=0)[:, None]
     ratio = (explained / width) / np.maximum((total - explained) / freedom, 1e-300)

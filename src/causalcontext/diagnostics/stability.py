@@ -1,11 +1,13 @@
 """How stable is a result? The same search on bootstrap samples, drawn separately in every context.
 
-A sample is a weight for every row, so all it costs is weighted moments (for tests that need no more than these) and a
-search. Seeds are split by sample: neither the order of the samples nor the number of workers matters.
+A sample is a weight for every row, so all it costs is weighted moments (for tests that need no more
+than these) and a search. Seeds are split by sample: neither the order of the samples nor the number
+of workers matters.
 
-Effects follow from the same samples, with the graph that was found or, with `graph="resampled"`, the graph of each
-sample: an interval that takes the graph as given says nothing about that. Side by side, the two show how much of the
-spread comes from the graph. Where a sample leaves a direction open, the smallest and the largest value count.
+Effects follow from the same samples, with the graph that was found or, with `graph="resampled"`,
+the graph of each sample: an interval that takes the graph as given says nothing about that. Side by
+side, the two show how much of the spread comes from the graph. Where a sample leaves a direction
+open, the smallest and the largest value count.
 """
 
 from __future__ import annotations
@@ -27,7 +29,14 @@ from causalcontext.data.frames import frame_of, pd
 from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import NotYetError, OptionError, check_jobs, check_level, check_whole, shortly
+from causalcontext.errors import (
+    NotYetError,
+    OptionError,
+    check_jobs,
+    check_level,
+    check_whole,
+    shortly,
+)
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, endpoints_of_mark, marked
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Floats
@@ -77,8 +86,8 @@ class Stability:
         What the samples are compared with.
     samples : int
     frequency : array, shape (contexts, N, N, marks)
-        Share of samples with the mark `-->`, `<--`, `o-o` or `x-x`, read from the first variable to the second; of PAGs
-        also with `o->`, `<-o`, `<->`, `x->` or `<-x`.
+        Share of samples with the mark `-->`, `<--`, `o-o` or `x-x`, read from the first variable to
+        the second; of PAGs also with `o->`, `<-o`, `<->`, `x->` or `<-x`.
     label_frequency : mapping from (x, y) by position, x < y, to a mapping from contexts to shares
         In which contexts the edge is present, over samples.
     """
@@ -89,57 +98,83 @@ class Stability:
     label_frequency: Mapping[tuple[int, int], Mapping[tuple[Any, ...], float]]
 
     def edges(self, least: float = 0.1) -> pd.DataFrame:
-        """Pairs that are adjacent in a share `least` of the samples, by context, with the share of each mark."""
+        """Pairs that are adjacent in a share `least` of the samples, by context, with the share of
+        each mark.
+        """
         rows = []
         for place, value in enumerate(self.result.contexts):
             shares = self.frequency[place]
             for x, y in zip(*np.nonzero(np.triu(shares.sum(axis=2) >= least, 1)), strict=True):
                 pair = (self.result.names[x], self.result.names[y])
                 found = self.result.graphs[value].mark(*pair)
-                rows.append((*pair, value, found, float(shares[x, y].sum()), *shares[x, y].tolist()))
+                rows.append(
+                    (*pair, value, found, float(shares[x, y].sum()), *shares[x, y].tolist())
+                )
         columns = ["x", "y", "context", "found", "present", *MARKS[self.result.union.kind]]
         return frame_of(rows, columns=columns)
 
     def endpoints(self, least: float = 0.1) -> pd.DataFrame:
-        """Pairs as in `edges`: the share of samples in which the endpoint `at` a variable is an arrow, a tail, ..."""
+        """Pairs as in `edges`: the share of samples in which the endpoint `at` a variable is an
+        arrow, a tail, ...
+        """
         rows = []
         for place, value in enumerate(self.result.contexts):
-            shares, graph = self.frequency[place], self.result.graphs[value]
+            shares = self.frequency[place]
+            graph = self.result.graphs[value]
             at_second = np.array([endpoints_of_mark(mark)[1] for mark in MARKS[graph.kind]])
             for x, y in zip(*np.nonzero(shares.sum(axis=2) >= least), strict=True):
                 found = Endpoint(graph.endpoints[x, y]).name.lower()
                 counted = [float(shares[x, y, at_second == end].sum()) for end in ENDPOINTS]
                 rows.append((graph.names[x], graph.names[y], value, found, *counted))
-        return frame_of(rows, columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDPOINTS)])
+        return frame_of(
+            rows,
+            columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDPOINTS)],
+        )
 
     def labels(self) -> pd.DataFrame:
-        """For every edge of the union of the result, the share of samples in which it has the label that was found."""
+        """For every edge of the union of the result, the share of samples in which it has the label
+        that was found.
+        """
         rows = []
         for x, y in zip(*np.nonzero(np.triu(self.result.union.adjacency)), strict=True):
             pair = (self.result.names[x], self.result.names[y])
-            found = tuple(value for value in self.result.contexts if self.result.graphs[value].mark(*pair))
+            found = tuple(
+                value for value in self.result.contexts if self.result.graphs[value].mark(*pair)
+            )
             shares = self.label_frequency.get((int(x), int(y)), {})
             likely = max(shares, key=lambda label: shares[label], default=())
             rows.append((*pair, found, shares.get(found, 0.0), likely, shares.get(likely, 0.0)))
-        return frame_of(rows, columns=["x", "y", "contexts", "frequency", "most frequent", "its frequency"])
+        return frame_of(
+            rows, columns=["x", "y", "contexts", "frequency", "most frequent", "its frequency"]
+        )
 
     def __str__(self) -> str:
-        return f"{self.samples} samples\n{self.edges(0.5).to_string(index=False, float_format='{:.2f}'.format)}"
+        return (
+            f"{self.samples}"
+            f" samples\n{self.edges(0.5).to_string(index=False, float_format='{:.2f}'.format)}"
+        )
 
 
 def stability(
-    result: ContextGraphs, samples: int = 200, *, n_jobs: int = 1, seed: int = 0, progress: bool | Count = False
+    result: ContextGraphs,
+    samples: int = 200,
+    *,
+    n_jobs: int = 1,
+    seed: int = 0,
+    progress: bool | Count = False,
 ) -> Stability:
     """Search `samples` bootstrap samples, stratified by context, with the settings of a result.
 
     Parameters
     ----------
     result : ContextGraphs
-        A live result: a loaded one has no rows to draw from. Of a scanned table, blocks of rows are drawn where all
-        tests use moments, else rows of the sample; shares are then those of a table as large as the sample.
+        A live result: a loaded one has no rows to draw from. Of a scanned table, blocks of rows are
+        drawn where all tests use moments, else rows of the sample; shares are then those of a table
+        as large as the sample.
     samples : int
     n_jobs : int
-        Worker processes of joblib (an active joblib backend is used); the result does not depend on it.
+        Worker processes of joblib (an active joblib backend is used); the result does not depend on
+        it.
     seed : int
     progress : bool or callable
         Show a bar, or call `progress(samples done, samples in all)`.
@@ -154,21 +189,29 @@ def stability(
     """
     check_resampling(result, samples)
     if result.windowed is not None:
-        draw: Callable[[int, int], NDArray[np.int8]] = partial(half_windows, result.windowed, result.settings)
+        draw: Callable[[int, int], NDArray[np.int8]] = partial(
+            half_windows, result.windowed, result.settings
+        )
     else:
-        draw = (Resample if result.rows is not None or _on_sample(result) else BlockResample)(result).endpoints
+        draw = (Resample if result.rows is not None or _on_sample(result) else BlockResample)(
+            result
+        ).endpoints
     collected: list[NDArray[np.int8]] = []
     with counting_bar("bootstrap samples", progress) as advance:
         for found in each_sample(draw, samples, seed, n_jobs):
             collected.append(found)
             advance(len(collected), samples)
     endpoints = np.stack(collected)
-    frequency = np.stack([marked(endpoints, mark).mean(axis=0) for mark in MARKS[result.union.kind]], axis=-1)
+    frequency = np.stack(
+        [marked(endpoints, mark).mean(axis=0) for mark in MARKS[result.union.kind]], axis=-1
+    )
     return Stability(result, samples, frequency, _labels(result, adjacent(endpoints)))
 
 
 def _on_sample(result: ContextGraphs) -> bool:
-    """Whether samples of a scanned table are drawn from the sample of its rows: a score or tests looked at these."""
+    """Whether samples of a scanned table are drawn from the sample of its rows: a score or tests
+    looked at these.
+    """
     by_moments = result.evidence is None and isinstance(result.prepared, PreparedGaussian)
     return result.scanned is not None and not by_moments
 
@@ -180,21 +223,37 @@ class Resample:
     """
 
     def __init__(self, result: ContextGraphs) -> None:
-        data, self.settings = result.rows, result.settings
+        data = result.rows
+        self.settings = result.settings
         modelled = isinstance(result.prepared, PreparedCompletions)
         if isinstance(result.prepared, PreparedCompletions):
             data = result.prepared.completed.given
         if data is None and result.scanned is not None:
             data = result.scanned.data
         assert data is not None
-        usable = data.codes >= 0 if result.settings.missing == "testwise" or modelled else complete_rows(data)
+        usable = (
+            data.codes >= 0
+            if result.settings.missing == "testwise" or modelled
+            else complete_rows(data)
+        )
         self.data = some_rows(data, np.flatnonzero(usable))
-        self.links = links_without_functions(result.settings.knowledge.links(result.names), data.contexts)
+        self.links = links_without_functions(
+            result.settings.knowledge.links(result.names), data.contexts
+        )
         self.test = find_test(result.settings.test, result.settings.seed)
-        self.of_cell = [np.flatnonzero(self.data.codes == cell) for cell in range(len(data.contexts.cells))]
-        self.statistics, self.support = gather_statistics(self.data), Support(self.data, result.settings.alpha)
+        self.of_cell = [
+            np.flatnonzero(self.data.codes == cell) for cell in range(len(data.contexts.cells))
+        ]
+        self.statistics, self.support = (
+            gather_statistics(self.data),
+            Support(self.data, result.settings.alpha),
+        )
         prepared = result.prepared
-        self.kind = prepared.kind if isinstance(prepared, PreparedGaussian) and not result.settings.score else None
+        self.kind = (
+            prepared.kind
+            if isinstance(prepared, PreparedGaussian) and not result.settings.score
+            else None
+        )
         self.values = np.zeros((self.data.n_rows, len(data.names)))
         for position in data.system:
             self.values[:, position] = self.data.columns[position]
@@ -206,12 +265,14 @@ class Resample:
 
     def outcome(self, chosen: NDArray[np.intp]) -> Outcome:
         """What the search finds in some rows."""
-        data, statistics = self.data, self.statistics
+        data = self.data
+        statistics = self.statistics
         prepared: PreparedTest
         if self.kind is None:
             data = some_rows(self.data, chosen)
             if self.settings.missing in ("testwise", "model"):
-                mode, completions = self.settings.missing, COMPLETIONS_OF_A_SAMPLE
+                mode = self.settings.missing
+                completions = COMPLETIONS_OF_A_SAMPLE
                 _, statistics, prepared = prepare(data, self.test, mode, completions=completions)
             else:  # a column that happens to be constant in a sample is no error
                 statistics = gather_statistics(data)
@@ -221,19 +282,37 @@ class Resample:
             moments = Moments.of_rows(self.values[chosen], self.data.codes[chosen], cells)
             prepared = PreparedGaussian(moments, data.contexts, self.kind)
         options = sample_options(self.settings)
-        task = Task(prepared, data, statistics, self.links, self.settings, options, 1, Watch(nobody), self.support)
+        task = Task(
+            prepared,
+            data,
+            statistics,
+            self.links,
+            self.settings,
+            options,
+            1,
+            Watch(nobody),
+            self.support,
+        )
         return run_method(self.settings.method, task).whole()
 
 
-def half_windows(windows: SeriesWindows, settings: Settings, number: int, seed: int) -> NDArray[np.int8]:
-    """The endpoints of all contexts in half of the windows of a series, drawn by the number of a sample."""
+def half_windows(
+    windows: SeriesWindows, settings: Settings, number: int, seed: int
+) -> NDArray[np.int8]:
+    """The endpoints of all contexts in half of the windows of a series, drawn by the number of a
+    sample.
+    """
     settings = replace(settings, seed=seed)
-    task = windows_task(windows.half(number, seed), settings, sample_options(settings), 1, Watch(nobody))
+    task = windows_task(
+        windows.half(number, seed), settings, sample_options(settings), 1, Watch(nobody)
+    )
     return run_method(settings.method, task).whole().endpoints
 
 
 def sample_options(settings: Settings) -> ScoreOptions:
-    """How samples are searched by scores: what is drawn from has no wrong cells any more, or is to keep them."""
+    """How samples are searched by scores: what is drawn from has no wrong cells any more, or is to
+    keep them.
+    """
     return replace(ScoreOptions(**settings.score), wrong_cells="keep")
 
 
@@ -243,7 +322,9 @@ def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> N
     return np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in of_cell])
 
 
-def each_sample(draw: Callable[[int, int], Drawn], samples: int, seed: int, n_jobs: int) -> Iterator[Drawn]:
+def each_sample(
+    draw: Callable[[int, int], Drawn], samples: int, seed: int, n_jobs: int
+) -> Iterator[Drawn]:
     """`draw(number, seed)` of every sample, in order; the number of workers changes nothing."""
     if n_jobs == 1:
         yield from (draw(number, seed) for number in range(samples))
@@ -251,21 +332,34 @@ def each_sample(draw: Callable[[int, int], Drawn], samples: int, seed: int, n_jo
     from joblib import Parallel, delayed
 
     tasks = np.array_split(np.arange(samples), min(samples, 4 * n_jobs if n_jobs > 0 else 32))
-    for part in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_several)(draw, some, seed) for some in tasks):
+    for part in Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_several)(draw, some, seed) for some in tasks
+    ):
         yield from part
 
 
-def _several(draw: Callable[[int, int], Drawn], numbers: NDArray[np.intp], seed: int) -> list[Drawn]:
+def _several(
+    draw: Callable[[int, int], Drawn], numbers: NDArray[np.intp], seed: int
+) -> list[Drawn]:
     return [draw(int(number), seed) for number in numbers]
 
 
-def _labels(result: ContextGraphs, present: Bools) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:
-    """For every pair that is adjacent in some sample, how often it is present in just these contexts."""
+def _labels(
+    result: ContextGraphs, present: Bools
+) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:
+    """For every pair that is adjacent in some sample, how often it is present in just these
+    contexts.
+    """
     found: dict[tuple[int, int], dict[tuple[Any, ...], float]] = {}
     powers = 1 << np.arange(len(result.contexts), dtype=object)
     for x, y in zip(*np.nonzero(np.triu(present.any(axis=(0, 1)))), strict=True):
-        codes, counts = np.unique((present[:, :, x, y] * powers).sum(axis=1).astype(object), return_counts=True)
-        labels = (tuple(value for place, value in enumerate(result.contexts) if code >> place & 1) for code in codes)
+        codes, counts = np.unique(
+            (present[:, :, x, y] * powers).sum(axis=1).astype(object), return_counts=True
+        )
+        labels = (
+            tuple(value for place, value in enumerate(result.contexts) if code >> place & 1)
+            for code in codes
+        )
         found[int(x), int(y)] = dict(zip(labels, (counts / len(present)).tolist(), strict=True))
     return found
 
@@ -278,45 +372,76 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
     if result.windowed is not None:
         return
     if result.rows is None and result.scanned is None:
-        raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
+        raise OptionError(
+            "stability is not available on a loaded result, which has no rows; run discover again"
+        )
     if result.rows is None and result.scanned is not None and not _on_sample(result):
         blocks = sum(bool(block.rows.sum()) for block in result.scanned.blocks)
         if blocks < FEWEST_BLOCKS:
             kept = result.scanned.blocks
-            found = f"{blocks} blocks of rows" if kept else "too many columns to keep moments by blocks"
-            raise OptionError(f"stability of a scanned table draws blocks of rows, and this one has {found}; read it "
-                              "into memory, or fewer of its columns")  # fmt: skip
-    if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in ("auto", *TESTS):
-        raise NotYetError(f"not yet: stability with the test {result.settings.test!r}, which is not in the registry")
+            found = (
+                f"{blocks} blocks of rows" if kept else "too many columns to keep moments by blocks"
+            )
+            raise OptionError(
+                f"stability of a scanned table draws blocks of rows, and this one has {found}; read"
+                " it into memory, or fewer of its columns"
+            )
+    if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in (
+        "auto",
+        *TESTS,
+    ):
+        raise NotYetError(
+            f"not yet: stability with the test {result.settings.test!r}, which is not in the"
+            " registry"
+        )
 
 
 class BlockResample:
-    """Draws a bootstrap sample of blocks of a scanned table by its number, and searches it by tests of moments."""
+    """Draws a bootstrap sample of blocks of a scanned table by its number, and searches it by tests
+    of moments.
+    """
 
     def __init__(self, result: ContextGraphs) -> None:
-        scanned, prepared = result.scanned, result.prepared
+        scanned = result.scanned
+        prepared = result.prepared
         assert scanned is not None
         assert isinstance(prepared, PreparedGaussian)
         kept = np.flatnonzero(scanned.statistics.moments.rows > 0).tolist()
         self.data, self.statistics = drop_empty_cells(scanned.data, scanned.statistics)
-        self.settings, self.kind = result.settings, prepared.kind
-        self.links = links_without_functions(result.settings.knowledge.links(result.names), self.data.contexts)
+        self.settings = result.settings
+        self.kind = prepared.kind
+        self.links = links_without_functions(
+            result.settings.knowledge.links(result.names), self.data.contexts
+        )
         self.support = Support(self.data, result.settings.alpha)
         self.blocks = [block.some(kept) for block in scanned.blocks]
 
     def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
         """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
-        moments = replace(self.statistics, moments=drawn_moments(self.blocks, number, seed)).of_columns(self.data)
+        moments = replace(
+            self.statistics, moments=drawn_moments(self.blocks, number, seed)
+        ).of_columns(self.data)
         prepared = PreparedGaussian(moments, self.data.contexts, self.kind)
-        task = Task(prepared, self.data, self.statistics, self.links, self.settings, ScoreOptions(), 1, Watch(nobody),
-                    self.support)  # fmt: skip
+        task = Task(
+            prepared,
+            self.data,
+            self.statistics,
+            self.links,
+            self.settings,
+            ScoreOptions(),
+            1,
+            Watch(nobody),
+            self.support,
+        )
         return run_method(self.settings.method, task).whole().endpoints
 
 
 def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:
     """The moments of one sample of blocks."""
     generator = np.random.default_rng([seed, number])
-    rows, mean, scatter = (np.stack([getattr(block, name) for block in blocks]) for name in ("rows", "mean", "scatter"))
+    rows, mean, scatter = (
+        np.stack([getattr(block, name) for block in blocks]) for name in ("rows", "mean", "scatter")
+    )
     parts = []
     for cell in range(rows.shape[1]):
         there = np.flatnonzero(rows[:, cell])
@@ -326,7 +451,10 @@ def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:
         away = mean[there, cell] - origin
         centre = weight @ away / weight.sum()
         away -= centre
-        both = np.tensordot(times.astype(np.float64), scatter[there, cell], 1) + (away.T * weight) @ away
+        both = (
+            np.tensordot(times.astype(np.float64), scatter[there, cell], 1)
+            + (away.T * weight) @ away
+        )
         parts.append((np.int64(weight.sum()), origin + centre, both))
     return Moments(*(np.stack(part) for part in zip(*parts, strict=True)))
 
@@ -334,11 +462,15 @@ def drawn_moments(blocks: list[Moments], number: int, seed: int) -> Moments:
 FEWEST = 20
 """An interval by fewer samples than this would be made of its extremes."""
 EffectRow = tuple[int, int, int, int, Contrast]
-"""One row of the table: x, y, the context, the one it is compared with (-1 for none), and the levels."""
+"""One row of the table: x, y, the context, the one it is compared with (-1 for none), and the
+levels.
+"""
 
 
 class EffectSampler:
-    """Draws a sample by its number and asks it: least and greatest value of every row of the table."""
+    """Draws a sample by its number and asks it: least and greatest value of every row of the
+    table.
+    """
 
     def __init__(self, result: ContextGraphs, asked: Sequence[EffectRow], resampled: bool) -> None:
         assert result.rows is not None
@@ -349,18 +481,23 @@ class EffectSampler:
         if self.resample is not None:
             self.data = self.resample.data
         self.complete = complete_rows(self.data)
-        self.of_cell = [np.flatnonzero(self.data.codes == cell) for cell in range(len(result.contexts))]
+        self.of_cell = [
+            np.flatnonzero(self.data.codes == cell) for cell in range(len(result.contexts))
+        ]
         assert result.moments is not None
         self.numbers = np.flatnonzero(np.diagonal(result.moments.merged().scatter[0]) > 0.0)
 
     def values(self, number: int, seed: int) -> Floats:
-        """Shape (rows of the table, 2 or 4): least and greatest with the graph found, then with the sample's own."""
+        """Shape (rows of the table, 2 or 4): least and greatest with the graph found, then with the
+        sample's own.
+        """
         chosen = drawn_rows(self.of_cell, number, seed)
         found = self._answers(chosen[self.complete[chosen]], {})
         if self.resample is None:
             return found
         outcome = self.resample.outcome(chosen)
-        names, kind = self.result.names, self.result.union.kind
+        names = self.result.names
+        kind = self.result.union.kind
         found_graphs = (Graph(names, endpoints, kind) for endpoints in outcome.endpoints)
         graphs = dict(zip(self.result.contexts, found_graphs, strict=True))
         own = {"graphs": graphs, "log": outcome.log, "evidence": outcome.evidence}
@@ -387,22 +524,36 @@ class EffectSampler:
         return found
 
 
-def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samples: int, graph: str, level: float,
-                    seed: int, n_jobs: int, levels: LevelOptions = (None, None)) -> pd.DataFrame:  # fmt: skip
+def sampled_effects(
+    result: ContextGraphs,
+    x: str | None,
+    y: str | None,
+    *,
+    samples: int,
+    graph: str,
+    level: float,
+    seed: int,
+    n_jobs: int,
+    levels: LevelOptions = (None, None),
+) -> pd.DataFrame:
     """The table of effects with intervals by the bootstrap; see `ContextGraphs.effects`."""
     check_whole("samples", samples, FEWEST)
     check_jobs(n_jobs)
     check_level("level", level)
     if result.rows is None:
-        raise OptionError("samples need the rows of the table, which a loaded result or a scanned one has not; run "
-                          "discover again")  # fmt: skip
+        raise OptionError(
+            "samples need the rows of the table, which a loaded result or a scanned one has not;"
+            " run discover again"
+        )
     if graph == "resampled":
         check_resampling(result, samples)
     mechanics = Mechanics(result, "classical")
     check_levels_asked(x, y, levels)
     pairs = [(pair, contrasts(mechanics, *pair, *levels)) for pair in asked_pairs(mechanics, x, y)]
     plain = [row for pair, some in pairs for row in pair_rows(mechanics, *pair, level, some)]
-    asked = [(*row, one) for pair, some in pairs for one in some for row in asked_rows(mechanics, *pair)]
+    asked = [
+        (*row, one) for pair, some in pairs for one in some for row in asked_rows(mechanics, *pair)
+    ]
     sampler = EffectSampler(result, asked, graph == "resampled")
     drawn = np.stack(list(each_sample(sampler.values, samples, seed, n_jobs)))
     more = ["samples"] if graph == "found" else ["samples", "from graph", "zero in", "open in"]
@@ -413,23 +564,33 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
 
 
 def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[Any, ...]:
-    """A row of the table, with error, interval and p-value by the samples, shape (samples, 2 or 4)."""
+    """A row of the table, with error, interval and p-value by the samples, shape (samples, 2 or
+    4).
+    """
     used = drawn[:, -2:]
     used = used[np.isfinite(used[:, 0])]
     if len(used) < FEWEST:
         known |= dict.fromkeys(("se", "low", "high", "p"), np.nan)
     else:
-        low, high = np.quantile(used[:, 0], (1.0 - level) / 2.0), np.quantile(used[:, 1], (1.0 + level) / 2.0)
+        low = np.quantile(used[:, 0], (1.0 - level) / 2.0)
+        high = np.quantile(used[:, 1], (1.0 + level) / 2.0)
         beyond = min(float(np.mean(used[:, 0] <= 0.0)), float(np.mean(used[:, 1] >= 0.0)))
         p = np.nan if low == high else max(min(2.0 * beyond, 1.0), 1.0 / len(used))
-        known |= {"se": float(used.mean(axis=1).std(ddof=1)), "low": float(low), "high": float(high), "p": p}
+        known |= {
+            "se": float(used.mean(axis=1).std(ddof=1)),
+            "low": float(low),
+            "high": float(high),
+            "p": p,
+        }
     known["intervals"] = "samples"
     if drawn.shape[1] == 2:
         return (*known.values(), len(drawn))
-    # the share of the variance that the graph adds; shares of samples without a path, and without a single value
+    # the share of the variance that the graph adds; shares of samples without a path, and without a
+    # single value
     own = drawn[:, 2:]
     answered = np.isfinite(own[:, 0])
-    zero, open_ = np.mean((own == 0.0).all(axis=1)), np.mean(~answered | (own[:, 0] != own[:, 1]))
+    zero = np.mean((own == 0.0).all(axis=1))
+    open_ = np.mean(~answered | (own[:, 0] != own[:, 1]))
     both = answered & np.isfinite(drawn[:, 0])
     spread = own[both].mean(axis=1).var() if both.sum() > 1 else 0.0
     within = drawn[both, :2].mean(axis=1).var() if both.sum() > 1 else 0.0

@@ -1,9 +1,11 @@
-"""Where everything stands: one layout for all contexts, made from the union graph, in units of the font size.
+"""Where everything stands: one layout for all contexts, made from the union graph, in units of the
+font size.
 
-Causes stand left of effects, in layers by the usual method: make the edges acyclic by turning a few, put every variable
-behind its causes, let long edges pass through places of their own, and sort every layer by the middle of its
-neighbours. Edges leave a box at its right side and enter the next one at its left side, as smooth curves that pass
-between other boxes. Variables without any edge stand in rows of their own at the bottom.
+Causes stand left of effects, in layers by the usual method: make the edges acyclic by turning a
+few, put every variable behind its causes, let long edges pass through places of their own, and sort
+every layer by the middle of its neighbours. Edges leave a box at its right side and enter the next
+one at its left side, as smooth curves that pass between other boxes. Variables without any edge
+stand in rows of their own at the bottom.
 """
 
 from __future__ import annotations
@@ -29,9 +31,12 @@ COLUMN_GAP = 5.0
 ROW_GAP = 1.5
 THREAD_GAP = 1.1
 MARGIN = 1.2
-PASSES, SWEEPS = 24, 12
+PASSES = 24
+SWEEPS = 12
 MANY_PLACES = 4000
-"""Places of boxes and long edges beyond which there are fewer passes and sweeps: nobody can follow so many lines."""
+"""Places of boxes and long edges beyond which there are fewer passes and sweeps: nobody can follow
+so many lines.
+"""
 AT_ONCE = 256
 """Edges of which all pairs are compared at once."""
 
@@ -44,33 +49,42 @@ class Layout:
     centre: Floats  # the middle of every box, shape (variables, 2)
     size: Floats  # its width and height, alike; a variable of size 0 is not shown
     routes: dict[Arc, Floats]
-    """By (i, j), i < j, a chain of m cubic Bézier curves from box i to box j, shape (1 + 3 m, 2), horizontal at its
-    ends."""
+    """By (i, j), i < j, a chain of m cubic Bézier curves from box i to box j, shape (1 + 3 m, 2),
+    horizontal at its ends."""
     width: float  # of the whole picture, from (0, 0)
     height: float
 
 
 def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
-    """The layout of a graph; for several contexts, of their union. Some variables may have a note in their box."""
+    """The layout of a graph; for several contexts, of their union. Some variables may have a note
+    in their box.
+    """
     noted = ([note] if (note := (notes or {}).get(name)) else [] for name in graph.names)
-    lines = tuple((*shown, *note) for shown, note in zip(shown_names(graph.names), noted, strict=True))
+    lines = tuple(
+        (*shown, *note) for shown, note in zip(shown_names(graph.names), noted, strict=True)
+    )
     size = np.array([box_size(found) for found in lines]).reshape(-1, 2)
     linked = np.flatnonzero(graph.adjacency.any(axis=1))
     centre = np.zeros_like(size)
     routes: dict[Arc, Floats] = {}
     width, height = 0.0, 0.0
     if linked.size:
-        inner = graph.replaced([graph.names[i] for i in linked], graph.endpoints[np.ix_(linked, linked)])
+        inner = graph.replaced(
+            [graph.names[i] for i in linked], graph.endpoints[np.ix_(linked, linked)]
+        )
         centre[linked], found_routes = _layered(inner, size[linked])
         routes = {(int(linked[i]), int(linked[j])): route for (i, j), route in found_routes.items()}
         low = (centre[linked] - size[linked] / 2).min(axis=0)
         high = (centre[linked] + size[linked] / 2).max(axis=0)
         for route in routes.values():
-            low, high = np.minimum(low, route.min(axis=0)), np.maximum(high, route.max(axis=0))
+            low = np.minimum(low, route.min(axis=0))
+            high = np.maximum(high, route.max(axis=0))
         centre[linked] += MARGIN - low
         routes = {pair: route + MARGIN - low for pair, route in routes.items()}
         width, height = (high - low + 2 * MARGIN).tolist()
-    width, height = _rows_below(centre, size, np.setdiff1d(np.arange(len(size)), linked), width, height)
+    width, height = _rows_below(
+        centre, size, np.setdiff1d(np.arange(len(size)), linked), width, height
+    )
     return Layout(lines, centre, size, routes, width, height)
 
 
@@ -83,8 +97,10 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
     """Centres of boxes and routes of edges, where every variable has an edge."""
     arcs = oriented_arcs(graph)
     layer = layer_numbers(len(size), arcs)
-    # the layers of variables and of the places where long edges pass, and the chain of places of every arc
-    threaded, chains = layer.tolist(), dict[Arc, list[int]]()
+    # the layers of variables and of the places where long edges pass, and the chain of places of
+    # every arc
+    threaded = layer.tolist()
+    chains = dict[Arc, list[int]]()
     for start, end in arcs:
         between = range(layer[start] + 1, layer[end])
         chains[start, end] = [start, *range(len(threaded), len(threaded) + len(between)), end]
@@ -93,7 +109,9 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
     layers = sorted_layers(places, chains.values())
     heights = np.concatenate([size[:, 1], np.zeros(len(places) - len(size))])
     y = _heights(layers, chains.values(), heights)
-    widths = np.array([size[layer == number, 0].max(initial=1.0) for number in range(int(layer.max()) + 1)])
+    widths = np.array(
+        [size[layer == number, 0].max(initial=1.0) for number in range(int(layer.max()) + 1)]
+    )
     left = np.concatenate([[0.0], np.cumsum(widths + COLUMN_GAP)[:-1]])
     right = left + widths
     centre = np.column_stack([(left[layer] + right[layer]) / 2, y[: len(size)]])
@@ -109,8 +127,12 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
     return centre, routes
 
 
-def _heights(layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], heights: Floats) -> Floats:
-    """The y of every place: near the middle of its neighbours, in the order of its layer, with room between."""
+def _heights(
+    layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], heights: Floats
+) -> Floats:
+    """The y of every place: near the middle of its neighbours, in the order of its layer, with room
+    between.
+    """
     sides = _sides(len(heights), [link for chain in chains for link in pairwise(chain)])
     near = [before + behind for before, behind in zip(*sides, strict=True)]
     y = np.zeros(len(heights))
@@ -118,7 +140,9 @@ def _heights(layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], h
         gaps = _gaps(members, heights)
         y[members] = np.cumsum(gaps) - np.sum(gaps) / 2
     # every place has a neighbour, so that a layer's means are sums over stretches of one list
-    neighbours = [np.array([other for node in members for other in near[node]]) for members in layers]
+    neighbours = [
+        np.array([other for node in members for other in near[node]]) for members in layers
+    ]
     counts = [np.array([len(near[node]) for node in members]) for members in layers]
     offsets = [np.cumsum(_gaps(members, heights)) for members in layers]
     for turn in range(_fewer(PASSES, len(heights))):
@@ -130,7 +154,9 @@ def _heights(layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], h
 
 
 def _fewer(times: int, places: int) -> int:
-    """How often so many places are gone through: an even number of times, so that both directions are."""
+    """How often so many places are gone through: an even number of times, so that both directions
+    are.
+    """
     return times if places <= MANY_PLACES else max(2, times * MANY_PLACES // places // 2 * 2)
 
 
@@ -149,13 +175,22 @@ def _nondecreasing(wanted: Floats) -> Floats:
         total, count = value, 1
         while blocks and blocks[-1][0] / blocks[-1][1] > total / count:
             above, more = blocks.pop()
-            total, count = total + above, count + more
+            total = total + above
+            count = count + more
         blocks.append((total, count))
-    return np.repeat([total / count for total, count in blocks], [count for _, count in blocks]) if blocks else wanted
+    return (
+        np.repeat([total / count for total, count in blocks], [count for _, count in blocks])
+        if blocks
+        else wanted
+    )
 
 
-def _sides_of_boxes(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int) -> dict[Arc, float]:
-    """Where every edge leaves (`end` 0) or enters (-1) its box: spread over its side in the order of neighbours."""
+def _sides_of_boxes(
+    chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int
+) -> dict[Arc, float]:
+    """Where every edge leaves (`end` 0) or enters (-1) its box: spread over its side in the order
+    of neighbours.
+    """
     by_box: dict[int, list[Arc]] = {}
     for arc in chains:
         by_box.setdefault(arc[end], []).append(arc)
@@ -169,7 +204,9 @@ def _sides_of_boxes(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: 
 
 
 def curve(points: Sequence[tuple[float, float]], turn: float = 0.5) -> Floats:
-    """Cubic curves through the points, horizontal at each of them; `turn`: the share of the way that a turn takes."""
+    """Cubic curves through the points, horizontal at each of them; `turn`: the share of the way
+    that a turn takes.
+    """
     curve = [points[0]]
     for (x0, y0), (x1, y1) in pairwise(points):
         bend = (x1 - x0) * turn
@@ -177,16 +214,21 @@ def curve(points: Sequence[tuple[float, float]], turn: float = 0.5) -> Floats:
     return np.array(curve)
 
 
-def _rows_below(centre: Floats, size: Floats, chosen: NDArray[np.intp], width: float, height: float
-                ) -> tuple[float, float]:  # fmt: skip
+def _rows_below(
+    centre: Floats, size: Floats, chosen: NDArray[np.intp], width: float, height: float
+) -> tuple[float, float]:
     """Boxes without edges in rows under the rest; the width and height of everything."""
     if not chosen.size:
         return width, height
     wide = max(width, float(np.sqrt(len(chosen))) * 10.0, float(size[chosen, 0].max()) + 2 * MARGIN)
-    x, y, row = MARGIN, height or MARGIN, 0.0
+    x = MARGIN
+    y = height or MARGIN
+    row = 0.0
     for box in chosen:
         if x > MARGIN and x + size[box, 0] + MARGIN > wide:
-            x, y, row = MARGIN, y + row + 1.0, 0.0
+            x = MARGIN
+            y = y + row + 1.0
+            row = 0.0
         row = max(row, float(size[box, 1]))
         centre[box] = x + size[box, 0] / 2, y + size[box, 1] / 2
         x += float(size[box, 0]) + 1.0
@@ -194,13 +236,16 @@ def _rows_below(centre: Floats, size: Floats, chosen: NDArray[np.intp], width: f
 
 
 def oriented_arcs(graph: Graph) -> list[Arc]:
-    """Every edge once, as an arc along one order of the variables that respects the directed edges if any order can.
+    """Every edge once, as an arc along one order of the variables that respects the directed edges
+    if any order can.
 
     Causes come first; where directed edges go in circles, those with the most effects.
     """
     forward = (graph.endpoints == Endpoint.ARROW) & (graph.endpoints.T != Endpoint.ARROW)
-    causes, effects = forward.sum(axis=0), forward.sum(axis=1)
-    left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
+    causes = forward.sum(axis=0)
+    effects = forward.sum(axis=1)
+    left = np.ones(len(forward), dtype=bool)
+    near = np.zeros(len(forward), dtype=bool)
     rank: dict[int, int] = {}
     adjacent = graph.adjacency
     while left.any():
@@ -210,12 +255,18 @@ def oriented_arcs(graph: Graph) -> list[Arc]:
         rank[chosen] = len(rank)
         left[chosen] = False
         near |= adjacent[chosen]
-        causes, effects = causes - forward[chosen], effects - forward[:, chosen]
-    return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in np.argwhere(np.triu(graph.endpoints)).tolist()]
+        causes = causes - forward[chosen]
+        effects = effects - forward[:, chosen]
+    return [
+        (i, j) if rank[i] < rank[j] else (j, i)
+        for i, j in np.argwhere(np.triu(graph.endpoints)).tolist()
+    ]
 
 
 def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
-    """The layer of every variable: behind all its causes, and as close to its effects as that allows."""
+    """The layer of every variable: behind all its causes, and as close to its effects as that
+    allows.
+    """
     parents, children = _sides(count, arcs)
     layer = np.zeros(count, dtype=np.int64)
     links = np.zeros((count, count), dtype=np.bool_)
@@ -232,24 +283,37 @@ def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
 def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int]]:
     """The members of every layer from top to bottom, with few crossings."""
     before, behind = _sides(len(layer), [link for chain in chains for link in pairwise(chain)])
-    layers = [np.flatnonzero(layer == number).tolist() for number in range(int(layer.max(initial=-1)) + 1)]
-    best, fewest = [list(members) for members in layers], crossings(layers, behind)
+    layers = [
+        np.flatnonzero(layer == number).tolist() for number in range(int(layer.max(initial=-1)) + 1)
+    ]
+    best = [list(members) for members in layers]
+    fewest = crossings(layers, behind)
     earlier: dict[bool, list[list[int]]] = {}
     for sweep in range(_fewer(SWEEPS, len(layer))):
         forward = sweep % 2 == 0
         for number in range(1, len(layers)) if forward else range(len(layers) - 2, -1, -1):
-            # by the mean place of their neighbours in the layer beside; those without stay where they are
-            fixed, members = layers[number - 1 if forward else number + 1], layers[number]
-            side, place = before if forward else behind, {node: number for number, node in enumerate(fixed)}
-            keys = {node: sum(place[other] for other in side[node]) / len(side[node]) if side[node]
-                    else own * (len(fixed) / len(members)) for own, node in enumerate(members)}  # fmt: skip
+            # by the mean place of their neighbours in the layer beside; those without stay where
+            # they are
+            fixed = layers[number - 1 if forward else number + 1]
+            members = layers[number]
+            side = before if forward else behind
+            place = {node: number for number, node in enumerate(fixed)}
+            keys = {
+                node: (
+                    sum(place[other] for other in side[node]) / len(side[node])
+                    if side[node]
+                    else own * (len(fixed) / len(members))
+                )
+                for own, node in enumerate(members)
+            }
             layers[number] = sorted(members, key=keys.__getitem__)
         if layers == earlier.get(forward):
             break  # it goes on like this
         earlier[forward] = [list(members) for members in layers]
         found = crossings(layers, behind)
         if found < fewest:
-            best, fewest = [list(members) for members in layers], found
+            best = [list(members) for members in layers]
+            fewest = found
     return best
 
 
@@ -258,15 +322,19 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
     total = 0
     for here, there in pairwise(layers):
         place = {node: number for number, node in enumerate(there)}
-        total += _inversions([end for node in here for end in sorted([place[other] for other in behind[node]])])
+        total += _inversions(
+            [end for node in here for end in sorted([place[other] for other in behind[node]])]
+        )
     return total
 
 
 def _inversions(numbers: Sequence[int]) -> int:
     """How many pairs of numbers stand in falling order."""
-    total, values = 0, np.array(numbers)
+    total = 0
+    values = np.array(numbers)
     for start in range(0, len(values), AT_ONCE):
-        part, earlier = values[start : start + AT_ONCE], np.sort(values[:start])
+        part = values[start : start + AT_ONCE]
+        earlier = np.sort(values[:start])
         total += int(np.triu(part[:, None] > part, 1).sum())
         total += int((start - np.searchsorted(earlier, part, side="right")).sum())
     return total

@@ -1,4 +1,6 @@
-"""`result.plot_mechanism("Y")`: what every cause does to Y; `result.plot("cut")`: the score over places of a cut."""
+"""`result.plot_mechanism("Y")`: what every cause does to Y; `result.plot("cut")`: the score over
+places of a cut.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +34,27 @@ _MARKERS = ("o", "s", "^", "D")
 
 
 def plot_mechanism(
-    result: ContextGraphs, effect: str, table: Any = None, *, axes: Axes | Sequence[Axes] | None = None,
-    path: str | FilePath | None = None, dpi: float = 150,
-) -> tuple[Axes, ...]:  # fmt: skip
+    result: ContextGraphs,
+    effect: str,
+    table: Any = None,
+    *,
+    axes: Axes | Sequence[Axes] | None = None,
+    path: str | FilePath | None = None,
+    dpi: float = 150,
+) -> tuple[Axes, ...]:
     """The picture; see `ContextGraphs.plot_mechanism`."""
     check_picture_path(path)
     causes = causes_of(result, effect)
     if not causes:
-        raise OptionError(f"{effect!r} has no causes among the system variables, so there is no curve to draw")
+        raise OptionError(
+            f"{effect!r} has no causes among the system variables, so there is no curve to draw"
+        )
     curves = list(partial_curves(result, effect))
     chosen = axes_for(len(causes), "causes", axes, PANEL)
     if table is not None and result.series is not None:
-        raise OptionError("plot_mechanism cannot draw the rows of a result with lags; leave out `table`")  # fmt: skip
+        raise OptionError(
+            "plot_mechanism cannot draw the rows of a result with lags; leave out `table`"
+        )
     rows = None if table is None else pd.DataFrame(table)
     for cause, one in zip(causes, chosen, strict=True):
         _paint(one, result, cause, effect, [curve for curve in curves if curve.cause == cause])
@@ -53,35 +64,47 @@ def plot_mechanism(
     return chosen
 
 
-def _paint(axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: Sequence[PartialCurve]) -> None:
-    """One panel: lines over numbers, dots over levels; a colour for every level, or else for every context."""
+def _paint(
+    axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: Sequence[PartialCurve]
+) -> None:
+    """One panel: lines over numbers, dots over levels; a colour for every level, or else for every
+    context.
+    """
     levels = list(dict.fromkeys(curve.level for curve in curves))
     groups = list(dict.fromkeys(curve.contexts for curve in curves))
     number = all(curve.numeric for curve in curves)
     for curve in curves:
-        look, place = levels.index(curve.level), groups.index(curve.contexts)
+        look = levels.index(curve.level)
+        place = groups.index(curve.contexts)
         colour = context_colour(levels, look)
         if levels == [None]:
             single = len(curve.contexts) == 1 < len(result.contexts)
             colour = context_colour(result.contexts, curve.contexts[0]) if single else INK
         where = np.array(curve.at, dtype=float) if number else np.arange(len(curve.at))
         dash = _DASHES[(place if levels != [None] or colour == INK else 0) % len(_DASHES)]
-        shape: dict[str, Any] = {"linestyle": dash} if number else {"linestyle": ":", "marker": _MARKERS[place % 4]}
+        shape: dict[str, Any] = (
+            {"linestyle": dash} if number else {"linestyle": ":", "marker": _MARKERS[place % 4]}
+        )
         axes.plot(where, curve.values, color=colour, label=_label(result, curve), zorder=3, **shape)
         if curve.spread is not None:
-            low, high = curve.values - curve.spread, curve.values + curve.spread
+            low = curve.values - curve.spread
+            high = curve.values + curve.spread
             axes.fill_between(where, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
     if not number and curves:
         axes.set_xticks(range(len(curves[0].at)), [_shown(level) for level in curves[0].at])
     axes.set_xlabel(_shown(cause), parse_math=False)
-    axes.set_ylabel(_shown(effect) if levels == [None] else f"probability of {_shown(effect)}", parse_math=False)
+    axes.set_ylabel(
+        _shown(effect) if levels == [None] else f"probability of {_shown(effect)}", parse_math=False
+    )
     if any(_label(result, curve) for curve in curves):
         axes.legend(frameon=False, fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _label(result: ContextGraphs, curve: PartialCurve) -> str:
-    """What a line is: the level whose probability it is, and its contexts if it is not that of all."""
+    """What a line is: the level whose probability it is, and its contexts if it is not that of
+    all.
+    """
     parts = [] if curve.level is None else [str(curve.level)]
     if len(curve.contexts) < len(result.contexts):
         parts.append(contexts_title(result, [result.contexts[r] for r in curve.contexts]))
@@ -92,25 +115,39 @@ def _shown(text: object) -> str:
     return writable(printable(str(text))) if str(text) else ""
 
 
-def _paint_rows(axes: Axes, result: ContextGraphs, cause: str, effect: str, rows: pd.DataFrame) -> None:
+def _paint_rows(
+    axes: Axes, result: ContextGraphs, cause: str, effect: str, rows: pd.DataFrame
+) -> None:
     """Every row where the curve puts it, plus its residual."""
-    mechanisms, place = mechanisms_of(result), result.position(effect)
-    known = {result.position(name): _column(rows, name) for name in (effect, *causes_of(result, effect))}
+    mechanisms = mechanisms_of(result)
+    place = result.position(effect)
+    known = {
+        result.position(name): _column(rows, name) for name in (effect, *causes_of(result, effect))
+    }
     names = [result.names[position] for position in result.cells.positions]
     made = [name for name in names if name not in rows.columns and name in result.made_of]
     if made:
-        raise DataError(f"{made[0]!r} is made out of a column; to draw rows, pass a table with a column of that name")
+        raise DataError(
+            f"{made[0]!r} is made out of a column; to draw rows, pass a table with a column of that"
+            " name"
+        )
     columns = [_column(rows, name) for name in names]
     for context, value in enumerate(result.contexts):
         own = zip(columns, value if len(names) > 1 else (value,), strict=False)
-        here = np.logical_and.reduce([np.ones(len(rows), dtype=bool),
-                                      *(np.asarray(column == level, dtype=bool) for column, level in own)])  # fmt: skip
+        here = np.logical_and.reduce(
+            [
+                np.ones(len(rows), dtype=bool),
+                *(np.asarray(column == level, dtype=bool) for column, level in own),
+            ]
+        )
         complete = here & np.logical_and.reduce([pd.notna(column) for column in known.values()])
         thin = np.flatnonzero(complete)[:: max(1, -(-int(complete.sum()) // MOST_DOTS))]
         if not thin.size:
             continue
         part = {position: column[thin] for position, column in known.items()}
-        curve = mechanisms.partial_curve(place, result.position(cause), part[result.position(cause)], context)
+        curve = mechanisms.partial_curve(
+            place, result.position(cause), part[result.position(cause)], context
+        )
         rest = np.asarray(part[place], dtype=float) - mechanisms.expected(place, part, context)
         x: Floats | Any = part[result.position(cause)]
         levels = mechanisms.scales[result.position(cause)].levels
@@ -122,38 +159,59 @@ def _paint_rows(axes: Axes, result: ContextGraphs, cause: str, effect: str, rows
 
 def _column(rows: pd.DataFrame, name: str) -> Any:
     if name not in rows.columns:
-        raise DataError(f"the table has no column {name!r}{did_you_mean(name, list(map(str, rows.columns)))}")
+        raise DataError(
+            f"the table has no column {name!r}{did_you_mean(name, list(map(str, rows.columns)))}"
+        )
     return rows[name].to_numpy()
 
 
 SIZE = (5.6, 3.7)
-CUT_COLOUR, SMOOTH_COLOUR = "#b5532a", "#2a6f97"
+CUT_COLOUR = "#b5532a"
+SMOOTH_COLOUR = "#2a6f97"
 
 
 def plot_cut(
-    result: ContextGraphs, axes: Axes | Sequence[Axes] | None = None, path: str | FilePath | None = None,
+    result: ContextGraphs,
+    axes: Axes | Sequence[Axes] | None = None,
+    path: str | FilePath | None = None,
     dpi: float = 150,
-) -> tuple[Axes, ...]:  # fmt: skip
-    """The profile of every cut that was looked for; the interval and the place are drawn of a cut alone."""
+) -> tuple[Axes, ...]:
+    """The profile of every cut that was looked for; the interval and the place are drawn of a cut
+    alone.
+    """
     if not result.cuts:
-        raise OptionError('there is no cut to show: pass context=cc.threshold("X", "best") to discover')
+        raise OptionError(
+            'there is no cut to show: pass context=cc.threshold("X", "best") to discover'
+        )
     check_picture_path(path)
     chosen = axes_for(len(result.cuts), "cuts", axes, SIZE)
     for cut, one in zip(result.cuts, chosen, strict=True):
         one.plot(cut.places, cut.scores, color=INK, label="with a cut there", zorder=3)
-        one.axhline(cut.smooth, color=SMOOTH_COLOUR, linestyle="--", label="best smooth change", zorder=2)
+        one.axhline(
+            cut.smooth, color=SMOOTH_COLOUR, linestyle="--", label="best smooth change", zorder=2
+        )
         one.axhline(cut.needed, color=CUT_COLOUR, linestyle=":", label="needed for a cut", zorder=2)
         one.axhline(0.0, color="#999999", linewidth=0.8, label="no change", zorder=1)
         if cut.verdict == CUT:
             assert cut.low is not None
             assert cut.high is not None
-            one.axvspan(cut.low, cut.high, color=CUT_COLOUR, alpha=0.25, linewidth=0, label="95 % interval", zorder=0)
+            one.axvspan(
+                cut.low,
+                cut.high,
+                color=CUT_COLOUR,
+                alpha=0.25,
+                linewidth=0,
+                label="95 % interval",
+                zorder=0,
+            )
             one.axvline(cut.value, color=CUT_COLOUR, linewidth=1.2, zorder=2)
         one.set_title(_shown(f"{cut.column}: {cut.verdict}"), parse_math=False, fontsize="medium")
         one.set_xlabel(writable(printable(cut.column)), parse_math=False)
         one.set_ylabel("log score above that\nwithout a change (nats)")
         one.set_ylim(top=1.1 * max(*cut.scores, cut.smooth, cut.needed, 1.0))
-        one.legend(frameon=False, fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+        one.legend(
+            frameon=False, fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2)
+        )
         one.spines[["top", "right"]].set_visible(False)
     save_picture(chosen, path, dpi)
     return chosen

@@ -1,7 +1,8 @@
-"""How a variable's name is shown in a box: on one to three short lines, control characters spelled out.
+"""How a variable's name is shown in a box: on one to three short lines, control characters spelled
+out.
 
-Names are data. A name of 200 characters, with a newline or an unprintable character, must neither break the picture
-nor vanish from it; two names that are cut to the same text get a number each.
+Names are data. A name of 200 characters, with a newline or an unprintable character, must neither
+break the picture nor vanish from it; two names that are cut to the same text get a number each.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-LINE, MOST_LINES = 14, 3
+LINE = 14
+MOST_LINES = 3
 """Characters of a line, and lines of a name."""
 _JOINERS = "\u200c\u200d"
 """Unprintable, but part of how some scripts and emoji are written."""
@@ -36,12 +38,17 @@ def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def printable(text: str) -> str:
-    """The text on one line, with unprintable characters spelled out and spaces at its ends made visible."""
+    """The text on one line, with unprintable characters spelled out and spaces at its ends made
+    visible.
+    """
     if text.isprintable() and text and text == text.strip(" "):
         return text
     bare = text.strip(" ")
     start = len(text) - len(text.lstrip(" ")) if bare else 0
-    spelled = "".join(letter if letter.isprintable() or letter in _JOINERS else repr(letter)[1:-1] for letter in bare)
+    spelled = "".join(
+        letter if letter.isprintable() or letter in _JOINERS else repr(letter)[1:-1]
+        for letter in bare
+    )
     return "␣" * start + spelled + "␣" * (len(text) - start - len(bare)) or "''"
 
 
@@ -59,7 +66,8 @@ def _lines(name: str) -> tuple[str, ...]:
     lines: list[str] = []
     rest = name
     while len(rest) > LINE + 4 * (not lines) and len(lines) < MOST_LINES - 1:
-        first, pieces = "", _BREAK.split(rest)
+        first = ""
+        pieces = _BREAK.split(rest)
         while pieces and len(first + pieces[0]) <= LINE + 1:
             first += pieces.pop(0)
         cut = first.strip() or rest[: LINE - 1]

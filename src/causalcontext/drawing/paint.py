@@ -1,4 +1,6 @@
-"""The painter for matplotlib: boxes, strokes and legends on axes whose units are the font size; no graphviz."""
+"""The painter for matplotlib: boxes, strokes and legends on axes whose units are the font size; no
+graphviz.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from matplotlib.path import Path
 
 from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.names import text_width
-from causalcontext.drawing.strokes import BOX_FILL, CONTEXT_FILL, INK, LegendEntry, Stroke, text_colour
+from causalcontext.drawing.strokes import (
+    BOX_FILL,
+    CONTEXT_FILL,
+    INK,
+    LegendEntry,
+    Stroke,
+    text_colour,
+)
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.kernels.arrays import Floats
 
@@ -23,12 +32,18 @@ if TYPE_CHECKING:
 Rectangle = tuple[float, float, float, float]
 """The middle, the width and the height."""
 HEAD = 0.95
-_ROOM = {Endpoint.ARROW: HEAD * 0.8, Endpoint.MIXED: HEAD * 0.8, Endpoint.CIRCLE: 0.62, Endpoint.CONFLICT: 0.4,
-         Endpoint.TAIL: 0.0}  # fmt: skip
+_ROOM = {
+    Endpoint.ARROW: HEAD * 0.8,
+    Endpoint.MIXED: HEAD * 0.8,
+    Endpoint.CIRCLE: 0.62,
+    Endpoint.CONFLICT: 0.4,
+    Endpoint.TAIL: 0.0,
+}
 """How much of the line its end takes up."""
 SAMPLE = 4.0
 LINE_HEIGHT = 1.9
-FONT, LABEL = 0.92, 0.78
+FONT = 0.92
+LABEL = 0.78
 
 
 def prepare(axes: Axes, width: float, height: float) -> float:
@@ -47,21 +62,49 @@ def prepare(axes: Axes, width: float, height: float) -> float:
 def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: float) -> None:
     """Every variable in its box; the context dark, with square corners."""
     for place in np.flatnonzero(layout.size.all(axis=1)).tolist():
-        lines, centre, size = layout.lines[place], layout.centre[place], layout.size[place]
+        lines = layout.lines[place]
+        centre = layout.centre[place]
+        size = layout.size[place]
         here = place in contexts
-        corner, text = centre - size / 2, [writable(line) for line in lines]
+        corner = centre - size / 2
+        text = [writable(line) for line in lines]
         fit = min(1.0, float(size[0] - 0.4) / max(text_width(line) for line in text))
         style = "square,pad=0" if here else "round,pad=0,rounding_size=0.7"
-        axes.add_patch(FancyBboxPatch(tuple(corner.tolist()), float(size[0]), float(size[1]), boxstyle=style, zorder=3,
-                                      facecolor=CONTEXT_FILL if here else BOX_FILL, edgecolor=INK,
-                                      linewidth=0.09 * points))  # fmt: skip
-        axes.text(centre[0], centre[1], "\n".join(text), ha="center", va="center", zorder=4, parse_math=False,
-                  fontsize=FONT * fit * points, color=BOX_FILL if here else INK, linespacing=1.1)  # fmt: skip
+        axes.add_patch(
+            FancyBboxPatch(
+                tuple(corner.tolist()),
+                float(size[0]),
+                float(size[1]),
+                boxstyle=style,
+                zorder=3,
+                facecolor=CONTEXT_FILL if here else BOX_FILL,
+                edgecolor=INK,
+                linewidth=0.09 * points,
+            )
+        )
+        axes.text(
+            centre[0],
+            centre[1],
+            "\n".join(text),
+            ha="center",
+            va="center",
+            zorder=4,
+            parse_math=False,
+            fontsize=FONT * fit * points,
+            color=BOX_FILL if here else INK,
+            linespacing=1.1,
+        )
 
 
-def paint_strokes(axes: Axes, strokes: Sequence[Stroke], layout: Layout, offset: Floats, points: float) -> None:
-    """All edges of a panel, each with its label where that covers neither a box nor another label."""
-    taken = [(*(centre + offset), *size) for centre, size in zip(layout.centre, layout.size, strict=True)]
+def paint_strokes(
+    axes: Axes, strokes: Sequence[Stroke], layout: Layout, offset: Floats, points: float
+) -> None:
+    """All edges of a panel, each with its label where that covers neither a box nor another
+    label.
+    """
+    taken = [
+        (*(centre + offset), *size) for centre, size in zip(layout.centre, layout.size, strict=True)
+    ]
     for stroke in strokes:
         route = layout.routes[stroke.pair] + offset
         paint_stroke(axes, stroke, route, points)
@@ -81,10 +124,24 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
     for number, colour in enumerate(stroke.colours):
         dashes = _dashes(stroke, number, count, points / width)
         alpha = 0.75 if stroke.uncertain or stroke.untested else 1.0
-        axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor=colour, linewidth=width, linestyle=dashes,
-                                 capstyle="butt", zorder=2, alpha=alpha))  # fmt: skip
+        axes.add_patch(
+            PathPatch(
+                Path(body, codes),
+                fill=False,
+                edgecolor=colour,
+                linewidth=width,
+                linestyle=dashes,
+                capstyle="butt",
+                zorder=2,
+                alpha=alpha,
+            )
+        )
     if stroke.mark == "<=>":
-        axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor="white", linewidth=width * 0.35, zorder=2.1))
+        axes.add_patch(
+            PathPatch(
+                Path(body, codes), fill=False, edgecolor="white", linewidth=width * 0.35, zorder=2.1
+            )
+        )
     for place, end in zip((0, -1), stroke.endpoints, strict=True):
         shape = Endpoint.ARROW if stroke.mark == "<=>" else end
         _paint_end(axes, shape, route[place], body[place], stroke.colours[place], points)
@@ -96,10 +153,22 @@ def label_of(stroke: Stroke) -> str:
     return " ".join(part for part in (stroke.label, doubt) if part)
 
 
-def _paint_label(axes: Axes, stroke: Stroke, words: str, where: Sequence[float], points: float) -> None:
+def _paint_label(
+    axes: Axes, stroke: Stroke, words: str, where: Sequence[float], points: float
+) -> None:
     patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
-    axes.text(where[0], where[1], writable(words), ha="center", va="center", zorder=2.8, parse_math=False,
-              fontsize=LABEL * points, color=text_colour(stroke.colours), bbox=patch)  # fmt: skip
+    axes.text(
+        where[0],
+        where[1],
+        writable(words),
+        ha="center",
+        va="center",
+        zorder=2.8,
+        parse_math=False,
+        fontsize=LABEL * points,
+        color=text_colour(stroke.colours),
+        bbox=patch,
+    )
 
 
 def paint_legend(
@@ -109,20 +178,33 @@ def paint_legend(
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
         route = np.array([(left + x + SAMPLE * third / 3, top + y) for third in range(4)])
         paint_stroke(axes, sample.stroke, route, points)
-        words = "" if sample.stroke.untested else label_of(sample.stroke)  # the words would hide the dots
+        words = (
+            "" if sample.stroke.untested else label_of(sample.stroke)
+        )  # the words would hide the dots
         if words:
             _paint_label(axes, sample.stroke, words, (left + x + SAMPLE / 2, top + y), points)
-        axes.text(left + x + SAMPLE + 0.6, top + y, writable(sample.words), ha="left", va="center", parse_math=False,
-                  fontsize=FONT * points, color=INK)  # fmt: skip
+        axes.text(
+            left + x + SAMPLE + 0.6,
+            top + y,
+            writable(sample.words),
+            ha="left",
+            va="center",
+            parse_math=False,
+            fontsize=FONT * points,
+            color=INK,
+        )
 
 
 def legend_places(samples: Sequence[LegendEntry], width: float) -> list[tuple[float, float]]:
     """Where every sample starts, in rows no wider than `width`."""
-    places, x, y = [], 0.0, LINE_HEIGHT / 2
+    places = []
+    x = 0.0
+    y = LINE_HEIGHT / 2
     for sample in samples:
         wide = SAMPLE + 2.4 + 0.84 * text_width(sample.words)
         if x > 0 and x + wide > width:
-            x, y = 0.0, y + LINE_HEIGHT
+            x = 0.0
+            y = y + LINE_HEIGHT
         places.append((x, y))
         x += wide
     return places
@@ -130,13 +212,19 @@ def legend_places(samples: Sequence[LegendEntry], width: float) -> list[tuple[fl
 
 def legend_height(samples: Sequence[LegendEntry], width: float) -> float:
     """The height that the legend takes."""
-    return max((y for _, y in legend_places(samples, width)), default=-LINE_HEIGHT / 2) + LINE_HEIGHT / 2
+    return (
+        max((y for _, y in legend_places(samples, width)), default=-LINE_HEIGHT / 2)
+        + LINE_HEIGHT / 2
+    )
 
 
 def writable(text: str) -> str:
     """The text with characters that no font at hand can draw written as their number, `⟨1F600⟩`."""
     glyphs = _glyphs()
-    return "".join(letter if letter == "\n" or ord(letter) in glyphs else f"⟨{ord(letter):X}⟩" for letter in text)
+    return "".join(
+        letter if letter == "\n" or ord(letter) in glyphs else f"⟨{ord(letter):X}⟩"
+        for letter in text
+    )
 
 
 @lru_cache(maxsize=1)
@@ -146,7 +234,9 @@ def _glyphs() -> frozenset[int]:
     return frozenset(get_font(file).get_charmap())
 
 
-def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple[float, tuple[float, ...]]:
+def _dashes(
+    stroke: Stroke, number: int, count: int, unit: float
+) -> str | tuple[float, tuple[float, ...]]:
     """Colours take turns along the line; an uncertain line is dotted, an untested one sparsely.
 
     `unit` is the font size in line widths.
@@ -162,23 +252,51 @@ def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple
     return (0.0, (1.1 * unit, 0.35 * unit)) if stroke.mark == "<->" else "solid"
 
 
-def _paint_end(axes: Axes, end: Endpoint, tip: Floats, base: Floats, colour: str, points: float) -> None:
+def _paint_end(
+    axes: Axes, end: Endpoint, tip: Floats, base: Floats, colour: str, points: float
+) -> None:
     """One end; a mixed one is a hollow arrow."""
     away = float(np.sign(base[0] - tip[0]))
     if end is Endpoint.ARROW:
         outline = np.array([[0.0, 0.0], [HEAD, 0.4], [HEAD * 0.8, 0.0], [HEAD, -0.4]]) * [away, 1.0]
-        axes.add_patch(Polygon(tip + outline, closed=True, facecolor=colour, edgecolor="none", zorder=2.5))
+        axes.add_patch(
+            Polygon(tip + outline, closed=True, facecolor=colour, edgecolor="none", zorder=2.5)
+        )
     elif end is Endpoint.MIXED:
         outline = np.array([[0.06, 0.0], [HEAD * 0.8, 0.36], [HEAD * 0.8, -0.36]]) * [away, 1.0]
-        axes.add_patch(Polygon(tip + outline, facecolor="white", edgecolor=colour, linewidth=0.1 * points, zorder=2.5))
+        axes.add_patch(
+            Polygon(
+                tip + outline,
+                facecolor="white",
+                edgecolor=colour,
+                linewidth=0.1 * points,
+                zorder=2.5,
+            )
+        )
     elif end is Endpoint.CIRCLE:
         middle = (float(tip[0] + away * 0.31), float(tip[1]))
-        axes.add_patch(Circle(middle, 0.27, facecolor="white", edgecolor=colour, linewidth=0.1 * points, zorder=2.5))
+        axes.add_patch(
+            Circle(
+                middle,
+                0.27,
+                facecolor="white",
+                edgecolor=colour,
+                linewidth=0.1 * points,
+                zorder=2.5,
+            )
+        )
     elif end is Endpoint.CONFLICT:
-        middle_x, reach = tip[0] + away * 0.4, 0.28
+        middle_x = tip[0] + away * 0.4
+        reach = 0.28
         for sign in (1, -1):
-            axes.plot([middle_x - reach, middle_x + reach], [tip[1] - sign * reach, tip[1] + sign * reach],
-                      color=colour, linewidth=0.12 * points, zorder=2.5, solid_capstyle="round")  # fmt: skip
+            axes.plot(
+                [middle_x - reach, middle_x + reach],
+                [tip[1] - sign * reach, tip[1] + sign * reach],
+                color=colour,
+                linewidth=0.12 * points,
+                zorder=2.5,
+                solid_capstyle="round",
+            )
 
 
 def label_place(route: Floats, words: str, taken: Sequence[Rectangle]) -> Rectangle:
@@ -186,19 +304,27 @@ def label_place(route: Floats, words: str, taken: Sequence[Rectangle]) -> Rectan
     found = [_label_at(route, share, words) for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)]
 
     def is_free(one: Rectangle) -> bool:
-        return not any(all(abs(one[axis] - other[axis]) < (one[axis + 2] + other[axis + 2]) / 2 for axis in (0, 1))
-                       for other in taken)  # fmt: skip
+        return not any(
+            all(
+                abs(one[axis] - other[axis]) < (one[axis + 2] + other[axis + 2]) / 2
+                for axis in (0, 1)
+            )
+            for other in taken
+        )
 
     return next(filter(is_free, found), found[0])
 
 
 def _label_at(route: Floats, share: float, words: str) -> Rectangle:
-    """The label at a share of the middle curve; above a line that it would hide, and beside a vertical one."""
+    """The label at a share of the middle curve; above a line that it would hide, and beside a
+    vertical one.
+    """
     middle = 3 * ((len(route) - 1) // 3 // 2)
     a, b, c, d = route[middle : middle + 4]
     rest = 1.0 - share
     x, y = rest**3 * a + 3 * rest**2 * share * b + 3 * rest * share**2 * c + share**3 * d
-    wide, high = LABEL * text_width(words), LABEL * 1.3
+    wide = LABEL * text_width(words)
+    high = LABEL * 1.3
     if a[0] == d[0]:
         return x + max(0.0, wide / 2 - high), y, wide, high
     above = 0.95 if wide > 0.6 * abs(route[-1, 0] - route[0, 0]) else 0.0

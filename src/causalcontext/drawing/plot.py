@@ -1,4 +1,5 @@
-"""`result.plot()`: one panel per context, the labeled union, two contexts compared, or a summary over lags.
+"""`result.plot()`: one panel per context, the labeled union, two contexts compared, or a summary
+over lags.
 
 In Jupyter a result is the picture of its labeled union and a table of its edges; names are escaped.
 """
@@ -19,8 +20,22 @@ from causalcontext.data.files import write_whole
 from causalcontext.drawing import strokes as drawn
 from causalcontext.drawing.layout import Layout, layout
 from causalcontext.drawing.names import printable
-from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_strokes, prepare, writable
-from causalcontext.drawing.strokes import LegendEntry, Panel, Stroke, check_picture_path, graph_legend, legend
+from causalcontext.drawing.paint import (
+    legend_height,
+    paint_boxes,
+    paint_legend,
+    paint_strokes,
+    prepare,
+    writable,
+)
+from causalcontext.drawing.strokes import (
+    LegendEntry,
+    Panel,
+    Stroke,
+    check_picture_path,
+    graph_legend,
+    legend,
+)
 from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
@@ -48,7 +63,9 @@ MOST_COLUMNS = 3
 
 @dataclass(frozen=True)
 class Picture:
-    """All that is to be painted: panels in one layout, the legend, and which variables name the context."""
+    """All that is to be painted: panels in one layout, the legend, and which variables name the
+    context.
+    """
 
     panels: tuple[Panel, ...]
     samples: tuple[LegendEntry, ...]
@@ -56,18 +73,29 @@ class Picture:
     contexts: tuple[int, ...]
 
 
-def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None,
-                   probabilities: bool = False) -> Picture:  # fmt: skip
+def result_picture(
+    result: ContextGraphs,
+    kind: str,
+    contexts: Sequence[Any] | None = None,
+    probabilities: bool = False,
+) -> Picture:
     """What is to be painted of a result."""
     result, thin = result.searched, result.thin
-    check_choice("kind", kind, (*drawn.KINDS, *(drawn.TIME_KINDS if result.series is not None else ())))
+    check_choice(
+        "kind", kind, (*drawn.KINDS, *(drawn.TIME_KINDS if result.series is not None else ()))
+    )
     if probabilities and kind != "contexts":
         raise OptionError(f"probabilities is True, which is for kind='contexts', not {kind!r}")
     if kind == "summary":
         return _summary_picture(result)
-    places, compared = result_layout(result), None
+    places = result_layout(result)
+    compared = None
     everything = result.contexts if thin is None else thin.contexts
-    chosen = tuple((result.contexts[:2] if kind == "difference" else everything) if contexts is None else contexts)
+    chosen = tuple(
+        (result.contexts[:2] if kind == "difference" else everything)
+        if contexts is None
+        else contexts
+    )
     if kind == "union":
         panels = [drawn.union_panel(result)]
     elif kind != "difference":
@@ -76,22 +104,38 @@ def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | N
         panels = [_context_panel(result, thin, value, probabilities) for value in chosen]
     else:
         if thin is not None and (len(result.contexts) < 2 or set(chosen) & set(thin.values)):
-            raise OptionError(f"kind is 'difference', but {thin.warning}: there is nothing to compare")
+            raise OptionError(
+                f"kind is 'difference', but {thin.warning}: there is nothing to compare"
+            )
         if len(chosen) != 2 or chosen[0] == chosen[1]:
-            raise OptionError(f"contexts is {list(chosen)!r}, expected two different contexts to compare")
+            raise OptionError(
+                f"contexts is {list(chosen)!r}, expected two different contexts to compare"
+            )
         compared = chosen[0], chosen[1]
         panels = [drawn.difference_panel(result, *compared, places.centre[:, 0].tolist())]
-    return Picture(tuple(panels), legend(result, panels, compared), places, tuple(sorted(context_nodes(result))))
+    return Picture(
+        tuple(panels),
+        legend(result, panels, compared),
+        places,
+        tuple(sorted(context_nodes(result))),
+    )
 
 
-def _context_panel(result: ContextGraphs, thin: ThinLevels | None, value: Any, probabilities: bool) -> Panel:
-    """The graph of one context; of one with too few rows the pooled graph, and its title says so."""
+def _context_panel(
+    result: ContextGraphs, thin: ThinLevels | None, value: Any, probabilities: bool
+) -> Panel:
+    """The graph of one context; of one with too few rows the pooled graph, and its title says
+    so.
+    """
     if thin is None:
         return drawn.context_panel(result, value, probabilities)
     name = drawn.shown(thin.context)
     for few, count in thin.rows:
         if few == value:
-            return replace(drawn.union_panel(result), title=f"{name} = {drawn.shown(value)}   ({thin_words(count)})")
+            return replace(
+                drawn.union_panel(result),
+                title=f"{name} = {drawn.shown(value)}   ({thin_words(count)})",
+            )
     panel = drawn.context_panel(result, value, probabilities)
     if result.context is not None:
         return panel
@@ -105,9 +149,15 @@ def graph_picture(graph: Graph) -> Picture:
     return Picture((panel,), graph_legend([panel], graph.kind), layout(graph), ())
 
 
-def painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | FilePath | None, dpi: float = 150
-            ) -> tuple[Axes, ...]:  # fmt: skip
-    """The picture on new axes or on those given, the legend below the last one, and in a file if there is a path."""
+def painted(
+    picture: Picture,
+    axes: Axes | Sequence[Axes] | None,
+    path: str | FilePath | None,
+    dpi: float = 150,
+) -> tuple[Axes, ...]:
+    """The picture on new axes or on those given, the legend below the last one, and in a file if
+    there is a path.
+    """
     from matplotlib import pyplot
 
     check_picture_path(path)
@@ -116,20 +166,30 @@ def painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | Fi
     else:
         chosen = given_axes(axes, len(picture.panels), "panels")
         for panel, one in zip(picture.panels, chosen, strict=True):
-            _paint_panel(one, panel, picture.layout, picture.contexts, picture.samples if one is chosen[-1] else ())
+            _paint_panel(
+                one,
+                panel,
+                picture.layout,
+                picture.contexts,
+                picture.samples if one is chosen[-1] else (),
+            )
     save_picture(chosen, path, dpi)
     return chosen
 
 
 def _summary_picture(result: ContextGraphs) -> Picture:
-    """What causes what at any lag: a label has the lags, a box those at which a variable acts on itself."""
+    """What causes what at any lag: a label has the lags, a box those at which a variable acts on
+    itself.
+    """
     names = (*series_of(result).variables, *series_of(result).covariates)
     pairs: dict[tuple[int, int], list[SummaryEdge]] = {}
     for edge in result.summary:
         if edge.source != edge.target:
-            i, j = names.index(edge.source), names.index(edge.target)
+            i = names.index(edge.source)
+            j = names.index(edge.target)
             pairs.setdefault((min(i, j), max(i, j)), []).append(edge)
-    marks, strokes = [], []
+    marks = []
+    strokes = []
     for pair, edges in pairs.items():
         ways = {(edge.source, edge.target) for edge in edges if edge.mark == "-->"}
         first = (edges[0].source, edges[0].target, "-->" if ways else edges[0].mark)
@@ -137,17 +197,26 @@ def _summary_picture(result: ContextGraphs) -> Picture:
     made = type(result.union)  # not imported: a graph draws itself by this module
     graph = made.from_edges(names, marks)
     for pair, edges in pairs.items():
-        having = [value for value in result.contexts if any(value in edge.contexts for edge in edges)]
+        having = [
+            value for value in result.contexts if any(value in edge.contexts for edge in edges)
+        ]
         lags = " / ".join(_listed(edge.lags) for edge in edges)
         strokes.append(
-            Stroke(pair, drawn.endpoints_of(graph, pair), drawn.colours_of(result, having), label=f"lag {lags}")
+            Stroke(
+                pair,
+                drawn.endpoints_of(graph, pair),
+                drawn.colours_of(result, having),
+                label=f"lag {lags}",
+            )
         )
     own = {name: result.summary.lags(name, name) for name in names}
     places = layout(graph, {name: f"own lag {_listed(lags)}" for name, lags in own.items() if lags})
     panel = Panel("summary over all lags", tuple(strokes))
     contexts = tuple(names.index(result.names[place]) for place in result.cells.positions)
-    samples = [replace(one, words=BOTH_WAYS) if one.stroke.endpoints == endpoints_of_mark("<=>") else one
-               for one in legend(result, [panel], None)]  # fmt: skip
+    samples = [
+        replace(one, words=BOTH_WAYS) if one.stroke.endpoints == endpoints_of_mark("<=>") else one
+        for one in legend(result, [panel], None)
+    ]
     return Picture((panel,), tuple(samples), places, contexts)
 
 
@@ -158,16 +227,25 @@ def _listed(lags: Sequence[int]) -> str:
 
 
 def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[Axes, ...]:
-    """A figure with the panels in a grid and the legend below, as large as its contents at a readable size."""
-    shared, samples = picture.layout, picture.samples
+    """A figure with the panels in a grid and the legend below, as large as its contents at a
+    readable size.
+    """
+    shared = picture.layout
+    samples = picture.samples
     # so that the figure is neither a ribbon nor a tower, and has few empty places
-    count, ratio = len(picture.panels), max(shared.width, 34.0) / (shared.height + TITLE)
+    count = len(picture.panels)
+    ratio = max(shared.width, 34.0) / (shared.height + TITLE)
     high = {columns: -(-count // columns) for columns in range(1, count + 1)}
-    columns = min(high, key=lambda c: abs(np.log(c * ratio / high[c] / 1.5)) + 1.1 * np.log(c * high[c] / count))
+    columns = min(
+        high,
+        key=lambda c: abs(np.log(c * ratio / high[c] / 1.5)) + 1.1 * np.log(c * high[c] / count),
+    )
     rows = high[columns]
-    wide, tall = max(shared.width, 34.0), shared.height + TITLE
+    wide = max(shared.width, 34.0)
+    tall = shared.height + TITLE
     below = legend_height(samples, wide * columns - 2) + 1.0
-    width, height = wide * columns, tall * rows + below
+    width = wide * columns
+    height = tall * rows + below
     points = max(SMALLEST_POINTS, min(POINTS, 72 * WIDEST / width, 72 * TALLEST / height))
     figure = make_figure(figsize=(width * points / 72, height * points / 72))
     chosen = []
@@ -190,7 +268,9 @@ def given_axes(axes: Axes | Sequence[Axes], count: int, what: str) -> tuple[Axes
     return chosen
 
 
-def axes_for(count: int, what: str, axes: Axes | Sequence[Axes] | None, size: tuple[float, float]) -> tuple[Axes, ...]:
+def axes_for(
+    count: int, what: str, axes: Axes | Sequence[Axes] | None, size: tuple[float, float]
+) -> tuple[Axes, ...]:
     """The axes of the caller, or a figure of panels of some size, a few beside each other."""
     if axes is not None:
         return given_axes(axes, count, what)
@@ -198,8 +278,13 @@ def axes_for(count: int, what: str, axes: Axes | Sequence[Axes] | None, size: tu
 
     columns = min(count, MOST_COLUMNS)
     rows = -(-count // columns)
-    figure, grid = pyplot.subplots(rows, columns, squeeze=False, layout="constrained",
-                                   figsize=(size[0] * columns, size[1] * rows))  # fmt: skip
+    figure, grid = pyplot.subplots(
+        rows,
+        columns,
+        squeeze=False,
+        layout="constrained",
+        figsize=(size[0] * columns, size[1] * rows),
+    )
     chosen: list[Axes] = list(grid.ravel())
     for unused in chosen[count:]:
         figure.delaxes(unused)
@@ -214,7 +299,9 @@ def figure_of(axes: Sequence[Axes]) -> Figure:
 
 
 def save_picture(axes: Sequence[Axes], path: str | FilePath | None, dpi: float) -> None:
-    """Write the figure to a file, if there is a path, whole or not at all; the same picture gives the same file."""
+    """Write the figure to a file, if there is a path, whole or not at all; the same picture gives
+    the same file.
+    """
     if path is None:
         return
     import matplotlib
@@ -227,39 +314,62 @@ def save_picture(axes: Sequence[Axes], path: str | FilePath | None, dpi: float) 
     write_whole(path, content.getvalue())
 
 
-def _paint_panel(axes: Axes, panel: Panel, shared: Layout, contexts: tuple[int, ...],
-                 samples: Sequence[LegendEntry]) -> None:  # fmt: skip
+def _paint_panel(
+    axes: Axes,
+    panel: Panel,
+    shared: Layout,
+    contexts: tuple[int, ...],
+    samples: Sequence[LegendEntry],
+) -> None:
     below = legend_height(samples, shared.width - 2) if samples else 0.0
     width = max(shared.width, 20.0)
     points = prepare(axes, width, shared.height + TITLE + below)
     offset = np.array([(width - shared.width) / 2, TITLE])
     moved = replace(shared, centre=shared.centre + offset)
-    axes.text(width / 2, TITLE / 2 + 0.2, writable(panel.title), ha="center", va="center", parse_math=False,
-              fontsize=1.1 * points, weight="bold")  # fmt: skip
+    axes.text(
+        width / 2,
+        TITLE / 2 + 0.2,
+        writable(panel.title),
+        ha="center",
+        va="center",
+        parse_math=False,
+        fontsize=1.1 * points,
+        weight="bold",
+    )
     paint_strokes(axes, panel.strokes, shared, offset, points)
     paint_boxes(axes, moved, contexts, points)
     paint_legend(axes, samples, 1.0, shared.height + TITLE, width - 2, points)
 
 
 def result_html(result: ContextGraphs, about: str, warnings: Sequence[str] = ()) -> str:
-    """A result: one line about the run, the warnings, the labeled union as a picture, its edges as a table."""
+    """A result: one line about the run, the warnings, the labeled union as a picture, its edges as
+    a table.
+    """
     picture = _svg(result_picture(result, "union")) if len(result.names) <= MOST_VARIABLES else ""
     told = "".join(f"<li>{html.escape(printable(sentence))}</li>" for sentence in warnings)
     careful = f"<p><strong>What to be careful about</strong></p><ul>{told}</ul>" if told else ""
-    return f"<div><p>{html.escape(about)}</p>{careful}{picture}{union_html(result.labeled_union)}</div>"
+    table = union_html(result.labeled_union)
+    return f"<div><p>{html.escape(about)}</p>{careful}{picture}{table}</div>"
 
 
 def union_html(union: LabeledUnion) -> str:
     """The labeled union as a table."""
     rows = [
-        (f"{edge.source} {edge.mark} {edge.target}", "all" if edge.contexts == union.all_contexts else
-         ", ".join(str(value) for value in edge.contexts))
+        (
+            f"{edge.source} {edge.mark} {edge.target}",
+            (
+                "all"
+                if edge.contexts == union.all_contexts
+                else ", ".join(str(value) for value in edge.contexts)
+            ),
+        )
         for edge in union.edges[:MOST_ROWS]
-    ]  # fmt: skip
+    ]
     shown = ([html.escape(printable(text)) for text in row] for row in rows)
     cells = "".join(f"<tr><td>{edge}</td><td>{contexts}</td></tr>" for edge, contexts in shown)
     more = f"<p>and {len(union) - MOST_ROWS} more edges</p>" if len(union) > MOST_ROWS else ""
-    return f"<table><thead><tr><th>edge</th><th>contexts</th></tr></thead><tbody>{cells}</tbody></table>{more}"
+    head = "<thead><tr><th>edge</th><th>contexts</th></tr></thead>"
+    return f"<table>{head}<tbody>{cells}</tbody></table>{more}"
 
 
 def graph_svg(graph: Graph) -> str | None:
@@ -268,7 +378,9 @@ def graph_svg(graph: Graph) -> str | None:
 
 
 def _svg(picture: Picture) -> str:
-    """The SVG element of a picture; the figures of the caller and the state of pyplot stay as they are."""
+    """The SVG element of a picture; the figures of the caller and the state of pyplot stay as they
+    are.
+    """
     import matplotlib
     from matplotlib.figure import Figure
 

@@ -1,7 +1,9 @@
-"""What a picture shows: one panel per context, the labeled union, or two contexts compared; as plain strokes.
+"""What a picture shows: one panel per context, the labeled union, or two contexts compared; as
+plain strokes.
 
-Every kind of picture is a list of panels, every panel a list of strokes, and any painter can draw them. The legend says
-what their marks, colours and widths mean: one sample stroke each, and nothing that does not occur.
+Every kind of picture is a list of panels, every panel a list of strokes, and any painter can draw
+them. The legend says what their marks, colours and widths mean: one sample stroke each, and nothing
+that does not occur.
 """
 
 from __future__ import annotations
@@ -16,7 +18,13 @@ import numpy as np
 from causalcontext.data.files import check_writable
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import OptionError
-from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, GraphKind, endpoints_of_mark, mark_of
+from causalcontext.graphs.endpoints import (
+    MARK_OF_ENDPOINTS,
+    Endpoint,
+    GraphKind,
+    endpoints_of_mark,
+    mark_of,
+)
 from causalcontext.results.log import Decision, Entries
 from causalcontext.results.words import context_place, fixed_words, share_text
 
@@ -28,12 +36,15 @@ KINDS = ("contexts", "union", "difference")
 TIME_KINDS = ("time-series", "summary")
 """More for results with lags; "time-series" is "contexts"."""
 ENDINGS = ("png", "svg", "pdf")
-INK, SOFT = "#222222", "#9a9a9a"
-CONTEXT_FILL, BOX_FILL = "#2b2b2b", "#ffffff"
+INK = "#222222"
+SOFT = "#9a9a9a"
+CONTEXT_FILL = "#2b2b2b"
+BOX_FILL = "#ffffff"
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that people with any kind of colour vision tell apart, on paper too (Okabe and Ito)."""
 _FEW_TO_MANY = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08519c")
-LONGEST_LABEL, LONGEST_LABEL_IN_TIME = 12, 24
+LONGEST_LABEL = 12
+LONGEST_LABEL_IN_TIME = 24
 """Characters of a context in a label; graphs with lags have more room."""
 MOST_NAMED = 2
 """Contexts that a label names; more are counted."""
@@ -64,7 +75,9 @@ _ENDPOINT_WORDS = {
     Endpoint.TAIL: "a tail at both endpoints",
 }
 _TOWARDS_ARROW = (Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT, Endpoint.MIXED, Endpoint.ARROW)
-_PAIR, _ARROW, _OPEN = (0, 1), endpoints_of_mark("-->"), endpoints_of_mark("o-o")
+_PAIR = (0, 1)
+_ARROW = endpoints_of_mark("-->")
+_OPEN = endpoints_of_mark("o-o")
 Shades = tuple[str, ...]
 
 
@@ -78,7 +91,9 @@ class Stroke:
     strength: float | None = None  # from 0 to 1; None where it was not measured
     uncertain: bool = False  # kept narrowly, in some contexts perhaps untested
     label: str = ""  # written beside the line
-    untested: bool = False  # there only because no test of the pair could be run, in any of its contexts
+    untested: bool = (
+        False  # there only because no test of the pair could be run, in any of its contexts
+    )
 
     @property
     def mark(self) -> str:
@@ -107,59 +122,104 @@ def context_panel(result: ContextGraphs, value: Any, probabilities: bool = False
     draws = result.effect_draws if probabilities else None
     if isinstance(draws, str):
         raise OptionError(f"probabilities is True, but no graphs were drawn: {draws}")
-    place, graph = context_place(result.contexts, value), result.graphs[value]
-    shares = np.zeros((len(result.names),) * 2) if draws is None else draws.edges[:, place].mean(axis=0)
+    place = context_place(result.contexts, value)
+    graph = result.graphs[value]
+    shares = (
+        np.zeros((len(result.names),) * 2) if draws is None else draws.edges[:, place].mean(axis=0)
+    )
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
     own = context_colour(result.contexts, place)
     strokes = tuple(
-        Stroke(pair, endpoints_of(graph, pair), (INK if everywhere[pair] else own,),
-               _strength(result, pair, [value]), _uncertain(result, pair, [value]),
-               share_text(shares[pair] + shares[pair[::-1]]) if probabilities else "",
-               _untested(result, pair, [value]))
+        Stroke(
+            pair,
+            endpoints_of(graph, pair),
+            (INK if everywhere[pair] else own,),
+            _strength(result, pair, [value]),
+            _uncertain(result, pair, [value]),
+            share_text(shares[pair] + shares[pair[::-1]]) if probabilities else "",
+            _untested(result, pair, [value]),
+        )
         for pair in _edges(graph)
-    )  # fmt: skip
+    )
     title = "all rows" if result.context is None else context_title(result, value)
     return Panel(f"{title}   ({result.data.rows[place]:,} rows)", strokes)
 
 
 def union_panel(result: ContextGraphs) -> Panel:
-    """The labeled union: edges that not all contexts have carry the colours and names of those that do."""
+    """The labeled union: edges that not all contexts have carry the colours and names of those that
+    do.
+    """
     graph = result.union
-    having = {pair: [value for value, one in result.graphs.items() if one.endpoints[pair]] for pair in _edges(graph)}
+    having = {
+        pair: [value for value, one in result.graphs.items() if one.endpoints[pair]]
+        for pair in _edges(graph)
+    }
     labelled = sum(len(values) < len(result.contexts) for values in having.values()) <= MOST_LABELS
     strokes = tuple(
-        Stroke(pair, endpoints_of(graph, pair), colours_of(result, values), _strength(result, pair, values),
-               _uncertain(result, pair, values), _label(result, values) if labelled else "",
-               _untested(result, pair, values))
+        Stroke(
+            pair,
+            endpoints_of(graph, pair),
+            colours_of(result, values),
+            _strength(result, pair, values),
+            _uncertain(result, pair, values),
+            _label(result, values) if labelled else "",
+            _untested(result, pair, values),
+        )
         for pair, values in having.items()
-    )  # fmt: skip
+    )
     return Panel("graph" if result.context is None else "labeled union", strokes)
 
 
-def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence[float] | None = None) -> Panel:
-    """Two contexts compared: what they share is pale, what one of them lacks has the colour of the other.
+def difference_panel(
+    result: ContextGraphs, first: Any, second: Any, x: Sequence[float] | None = None
+) -> Panel:
+    """Two contexts compared: what they share is pale, what one of them lacks has the colour of the
+    other.
 
     Two marks of an edge are read from left to right; `x` says where the variables stand.
     """
-    two, colours, strokes = (first, second), two_colours(result, first, second), []
+    two = (first, second)
+    colours = two_colours(result, first, second)
+    strokes = []
     either = result.graphs[first].adjacency | result.graphs[second].adjacency
     for i, j in np.argwhere(np.triu(either)).tolist():
         pair, (left, right) = (i, j), (i, j) if x is None or x[i] <= x[j] else (j, i)
         both = [endpoints_of(result.graphs[value], pair) for value in two]
-        same, there = both[0] == both[1], [place for place in (0, 1) if any(both[place])]
-        having, shades = [two[place] for place in there], tuple(colours[place] for place in there)
+        same = both[0] == both[1]
+        there = [place for place in (0, 1) if any(both[place])]
+        having = [two[place] for place in there]
+        shades = tuple(colours[place] for place in there)
         marks = [mark_of(result.graphs[value].endpoints, left, right) for value in two]
-        label = " | ".join(_ARROWS.get(mark, mark) for mark in marks) if len(having) == 2 and not same else ""
-        strokes.append(Stroke(pair, both[there[0]], (SOFT,) if same else shades, _strength(result, pair, having),
-                              _uncertain(result, pair, having), label,
-                              _untested(result, pair, having)))  # fmt: skip
+        label = (
+            " | ".join(_ARROWS.get(mark, mark) for mark in marks)
+            if len(having) == 2 and not same
+            else ""
+        )
+        strokes.append(
+            Stroke(
+                pair,
+                both[there[0]],
+                (SOFT,) if same else shades,
+                _strength(result, pair, having),
+                _uncertain(result, pair, having),
+                label,
+                _untested(result, pair, having),
+            )
+        )
     return Panel(f"{shown(first)} against {shown(second)}", tuple(strokes))
 
 
 def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, str]:
-    """The colours of two contexts; if there are too many for a colour each, the first two colours."""
-    one, other = context_place(result.contexts, first), context_place(result.contexts, second)
-    return (_COLOURS[one], _COLOURS[other]) if has_own_colours(result.contexts) else (_COLOURS[0], _COLOURS[1])
+    """The colours of two contexts; if there are too many for a colour each, the first two
+    colours.
+    """
+    one = context_place(result.contexts, first)
+    other = context_place(result.contexts, second)
+    return (
+        (_COLOURS[one], _COLOURS[other])
+        if has_own_colours(result.contexts)
+        else (_COLOURS[0], _COLOURS[1])
+    )
 
 
 def has_own_colours(contexts: Sequence[Any]) -> bool:
@@ -178,7 +238,9 @@ def text_colour(colours: Sequence[str]) -> str:
 
 
 def share_colour(count: int, total: int) -> str:
-    """From light (in few contexts) to dark (in nearly all), for more contexts than there are colours."""
+    """From light (in few contexts) to dark (in nearly all), for more contexts than there are
+    colours.
+    """
     return _FEW_TO_MANY[min(int(len(_FEW_TO_MANY) * count / total), len(_FEW_TO_MANY) - 1)]
 
 
@@ -188,7 +250,9 @@ def check_picture_path(path: str | FilePath | None) -> None:
         return
     ending = FilePath(path).suffix.lower().removeprefix(".")
     if ending not in ENDINGS:
-        raise OptionError(f"cannot save a picture as {str(path)!r}: its name must end with .png, .svg or .pdf")
+        raise OptionError(
+            f"cannot save a picture as {str(path)!r}: its name must end with .png, .svg or .pdf"
+        )
     check_writable(path)
 
 
@@ -197,15 +261,25 @@ def context_title(result: ContextGraphs, value: Any) -> str:
     names = [result.names[position] for position in result.cells.positions]
     values = value if len(names) > 1 else (value,)
     made_of = {shown(name): shown(source) for name, source in result.made_of.items()}
-    return fixed_words({shown(name): shown(one) for name, one in zip(names, values, strict=True)}, made_of)
+    return fixed_words(
+        {shown(name): shown(one) for name, one in zip(names, values, strict=True)}, made_of
+    )
 
 
 def contexts_title(result: ContextGraphs, values: Sequence[Any]) -> str:
-    """Some contexts on one line; of several context variables, the values that all of these and no others have."""
+    """Some contexts on one line; of several context variables, the values that all of these and no
+    others have.
+    """
     if len(result.cells.positions) == 1:
         return f"{result.context} = {', '.join(map(str, values))}"
-    common = {place: one for place, one in enumerate(values[0]) if all(other[place] == one for other in values)}
-    if sum(all(value[place] == one for place, one in common.items()) for value in result.contexts) > len(values):
+    common = {
+        place: one
+        for place, one in enumerate(values[0])
+        if all(other[place] == one for other in values)
+    }
+    if sum(
+        all(value[place] == one for place, one in common.items()) for value in result.contexts
+    ) > len(values):
         return " | ".join(context_title(result, value) for value in values)
     names = [result.names[position] for position in result.cells.positions]
     return fixed_words({names[place]: one for place, one in common.items()}, result.made_of)
@@ -235,7 +309,9 @@ def colours_of(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
         return (INK,)
     if not has_own_colours(result.contexts):
         return (share_colour(len(having), len(result.contexts)),)
-    return tuple(context_colour(result.contexts, context_place(result.contexts, value)) for value in having)
+    return tuple(
+        context_colour(result.contexts, context_place(result.contexts, value)) for value in having
+    )
 
 
 def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
@@ -250,7 +326,10 @@ def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
 
 def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> float | None:
     """The smallest measured strength in these contexts, as `edges()` has it."""
-    found = [abs(result.strength(result.names[pair[0]], result.names[pair[1]], value)) for value in having]
+    found = [
+        abs(result.strength(result.names[pair[0]], result.names[pair[1]], value))
+        for value in having
+    ]
     measured = [value for value in found if np.isfinite(value)]
     return min(1.0, min(measured)) if measured else None
 
@@ -270,7 +349,10 @@ def _untested(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any
 
 def _entries(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> list[Entries]:
     """What decided about a pair in some contexts."""
-    return [result.log.at(context_place(result.contexts, value), result.log.slot(*pair)) for value in having]
+    return [
+        result.log.at(context_place(result.contexts, value), result.log.slot(*pair))
+        for value in having
+    ]
 
 
 @dataclass(frozen=True)
@@ -281,35 +363,62 @@ class LegendEntry:
     words: str
 
 
-def mark_meanings(endpoints: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKind) -> dict[str, str]:
-    """What the marks of these edges mean in graphs of that kind, each mark once and towards its arrow."""
+def mark_meanings(
+    endpoints: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKind
+) -> dict[str, str]:
+    """What the marks of these edges mean in graphs of that kind, each mark once and towards its
+    arrow.
+    """
     words = _WORDS | (_WORDS_IN_PAG if kind is GraphKind.PAG else {})
     turned = (sorted(ends, key=_TOWARDS_ARROW.index) for ends in endpoints)
     found = {MARK_OF_ENDPOINTS[first, second] for first, second in turned}
-    others = {mark: next(words for end, words in _ENDPOINT_WORDS.items() if end in endpoints_of_mark(mark))
-              for mark in sorted(found - set(words))}  # fmt: skip
+    others = {
+        mark: next(
+            words for end, words in _ENDPOINT_WORDS.items() if end in endpoints_of_mark(mark)
+        )
+        for mark in sorted(found - set(words))
+    }
     return {mark: meaning for mark, meaning in (words | others).items() if mark in found}
 
 
-def graph_legend(panels: Sequence[Panel], kind: GraphKind = GraphKind.CPDAG) -> tuple[LegendEntry, ...]:
+def graph_legend(
+    panels: Sequence[Panel], kind: GraphKind = GraphKind.CPDAG
+) -> tuple[LegendEntry, ...]:
     """The marks of these panels."""
-    meanings = mark_meanings((stroke.endpoints for panel in panels for stroke in panel.strokes), kind)
-    return tuple(LegendEntry(Stroke(_PAIR, endpoints_of_mark(mark), strength=0.4),
-                             words if mark == "-->" else f"{words} ({mark})")
-                 for mark, words in meanings.items())  # fmt: skip
+    meanings = mark_meanings(
+        (stroke.endpoints for panel in panels for stroke in panel.strokes), kind
+    )
+    return tuple(
+        LegendEntry(
+            Stroke(_PAIR, endpoints_of_mark(mark), strength=0.4),
+            words if mark == "-->" else f"{words} ({mark})",
+        )
+        for mark, words in meanings.items()
+    )
 
 
-def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
-           ) -> tuple[LegendEntry, ...]:  # fmt: skip
-    """The marks, colours, widths and doubts of these panels; `compared` are the two contexts of a difference."""
-    strokes, meanings = [stroke for panel in panels for stroke in panel.strokes], _colour_meanings(result, compared)
-    used = {stroke.colours for stroke in strokes} | {(colour,) for stroke in strokes for colour in stroke.colours}
-    colours = [LegendEntry(Stroke(_PAIR, _ARROW, shades, strength=0.4), words) for shades, words in meanings
-               if shades in used]  # fmt: skip
+def legend(
+    result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
+) -> tuple[LegendEntry, ...]:
+    """The marks, colours, widths and doubts of these panels; `compared` are the two contexts of a
+    difference.
+    """
+    strokes = [stroke for panel in panels for stroke in panel.strokes]
+    meanings = _colour_meanings(result, compared)
+    used = {stroke.colours for stroke in strokes} | {
+        (colour,) for stroke in strokes for colour in stroke.colours
+    }
+    colours = [
+        LegendEntry(Stroke(_PAIR, _ARROW, shades, strength=0.4), words)
+        for shades, words in meanings
+        if shades in used
+    ]
     more = []
     if any(stroke.strength is not None for stroke in strokes):
-        more += [LegendEntry(Stroke(_PAIR, _OPEN, strength=0.05), "weak"),
-                 LegendEntry(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)")]  # fmt: skip
+        more += [
+            LegendEntry(Stroke(_PAIR, _OPEN, strength=0.05), "weak"),
+            LegendEntry(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)"),
+        ]
     if any(stroke.uncertain for stroke in strokes):
         words = f"uncertain: p > alpha/{NEAR:g}"
         more.append(LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words))
@@ -319,19 +428,30 @@ def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, 
     return (*graph_legend(panels, result.union.kind), *colours, *more)
 
 
-def _colour_meanings(result: ContextGraphs, compared: tuple[Any, Any] | None) -> Iterator[tuple[Shades, str]]:
-    """Every colour that panels of contexts and unions may have, or the panel of two contexts that are compared."""
+def _colour_meanings(
+    result: ContextGraphs, compared: tuple[Any, Any] | None
+) -> Iterator[tuple[Shades, str]]:
+    """Every colour that panels of contexts and unions may have, or the panel of two contexts that
+    are compared.
+    """
     if compared is not None:
         colours, (here, there) = two_colours(result, *compared), map(shown, compared)
-        yield from (((SOFT,), "the same in both"), ((colours[0],), f"only {here}"), ((colours[1],), f"only {there}"),
-                    (colours, f"other mark: {here} | {there}"))  # fmt: skip
+        yield from (
+            ((SOFT,), "the same in both"),
+            ((colours[0],), f"only {here}"),
+            ((colours[1],), f"only {there}"),
+            (colours, f"other mark: {here} | {there}"),
+        )
         return
     if result.context is None:
         return
     yield (INK,), "in all contexts"
     if has_own_colours(result.contexts):
         for place, value in enumerate(result.contexts):
-            yield (context_colour(result.contexts, place),), f"not in all: {context_title(result, value)}"
+            yield (
+                (context_colour(result.contexts, place),),
+                f"not in all: {context_title(result, value)}",
+            )
         return
     yield (context_colour(result.contexts, 0),), "not in all contexts"
     counts = range(1, len(result.contexts))

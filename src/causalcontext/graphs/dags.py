@@ -1,12 +1,13 @@
 """The directed graphs that open edges leave, for all contexts at once.
 
-A *family* is one directed acyclic graph per context. Families that a result leaves open have its edges, its directions
-and no new collider; links at a context variable are the same in all graphs, and a variable has the same causes in two
-contexts unless a context variable that differs between them is one of its causes. For a context and three variables
-these are exactly the models with the same independences, in all 2,553 cases (`tests/theory/test_effect_sets.py`).
+A *family* is one directed acyclic graph per context. Families that a result leaves open have its
+edges, its directions and no new collider; links at a context variable are the same in all graphs,
+and a variable has the same causes in two contexts unless a context variable that differs between
+them is one of its causes. For a context and three variables these are exactly the models with the
+same independences, in all 2,553 cases (`tests/theory/test_effect_sets.py`).
 
-Open edges that share a node, or that are the same pair in two contexts, depend on each other; they make a *component*,
-and every component is listed by itself.
+Open edges that share a node, or that are the same pair in two contexts, depend on each other; they
+make a *component*, and every component is listed by itself.
 """
 
 from __future__ import annotations
@@ -36,14 +37,20 @@ Ends = list[list[list[int]]]
 """The endpoints of all graphs."""
 UndecidedTriple = tuple[int, int, int, int]
 """(graph, x, w, y) with x < y: x - w - y, x and y not adjacent, is a collider or not."""
-NONE, TAIL, ARROW, CIRCLE = map(int, (Endpoint.NONE, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE))
+NONE, TAIL, ARROW, CIRCLE = map(
+    int, (Endpoint.NONE, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE)
+)
 """Plain numbers, which are quicker to name in a search than members of an enum."""
 MOST_OPEN = 300
-"""Open edges that are directed one inside the other: Python's stack has room for about three times as many calls."""
+"""Open edges that are directed one inside the other: Python's stack has room for about three times
+as many calls.
+"""
 MOST_STEPS = 200_000
 """Looks at an edge while one component is listed; one that takes more counts as too large."""
 MOST_LOCAL_STEPS = 300_000
-"""Looks at an edge while the surroundings of all variables with open edges are listed; each has an equal share."""
+"""Looks at an edge while the surroundings of all variables with open edges are listed; each has an
+equal share.
+"""
 PER_TURN = 10
 """Looks that turning an edge counts for, besides those at the same edge in other graphs."""
 
@@ -51,7 +58,9 @@ PER_TURN = 10
 class Family:
     """One directed graph per context, as far as it was asked for: `parents(graph, variable)`."""
 
-    def __init__(self, settled: Sequence[Sequence[tuple[int, ...]]], more: Iterable[Arrow] = ()) -> None:
+    def __init__(
+        self, settled: Sequence[Sequence[tuple[int, ...]]], more: Iterable[Arrow] = ()
+    ) -> None:
         self._settled = settled
         self._more: dict[tuple[int, int], tuple[int, ...]] = {}
         for g, cause, effect in more:
@@ -65,7 +74,8 @@ class Family:
 
     def ancestors(self, graph: int, variable: int) -> set[int]:
         """What leads to a variable in a graph; the variable itself is one."""
-        found, frontier = {variable}, [variable]
+        found = {variable}
+        frontier = [variable]
         while frontier:
             for parent in self.parents(graph, frontier.pop()):
                 if parent not in found:
@@ -84,9 +94,9 @@ class LocalFamilies(NamedTuple):
 class OpenGraphs:
     """The graphs of all contexts, and the families that their open edges leave.
 
-    `endpoints` have shape (graphs, N, N). `undecided` are variables that have one of several causes, in all graphs the
-    same; it is open which. `ruled_out` says whether new colliders are, and, where nothing is left, the next one holds;
-    `triples` may be new colliders in any case.
+    `endpoints` have shape (graphs, N, N). `undecided` are variables that have one of several
+    causes, in all graphs the same; it is open which. `ruled_out` says whether new colliders are,
+    and, where nothing is left, the next one holds; `triples` may be new colliders in any case.
 
     >>> from causalcontext.graphs.graph import Graph
     >>> chain = Graph.from_edges("XYZ", [("X", "Y", "o-o"), ("Y", "Z", "o-o")])
@@ -95,18 +105,32 @@ class OpenGraphs:
     [[(), (0,), (1,)], [(1,), (), (1,)], [(1,), (2,), ()]]
     """
 
-    def __init__(self, endpoints: Endpoints, contexts: Contexts, undecided: Sequence[tuple[int, tuple[int, ...]]] = (),
-                 ruled_out: Sequence[bool] = (True,), triples: Collection[UndecidedTriple] = ()) -> None:  # fmt: skip
-        self.contexts, self._ruled_out, self._triples = contexts, ruled_out, frozenset(triples)
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        contexts: Contexts,
+        undecided: Sequence[tuple[int, tuple[int, ...]]] = (),
+        ruled_out: Sequence[bool] = (True,),
+        triples: Collection[UndecidedTriple] = (),
+    ) -> None:
+        self.contexts = contexts
+        self._ruled_out = ruled_out
+        self._triples = frozenset(triples)
         self.endpoints = endpoints.copy() if undecided else endpoints
         for variable, causes in undecided:
-            self.endpoints[:, list(causes), variable] = self.endpoints[:, variable, list(causes)] = Endpoint.NONE
+            self.endpoints[:, list(causes), variable] = self.endpoints[
+                :, variable, list(causes)
+            ] = Endpoint.NONE
         self.components = tuple(_components(self.endpoints))
         self._listed: dict[int, tuple[tuple[Arrow, ...], ...] | None] = {}
-        graphs, settled = range(len(endpoints)), Family(self.settled)
+        graphs = range(len(endpoints))
+        settled = Family(self.settled)
         for variable, causes in undecided:
-            ways = tuple(tuple((g, cause, variable) for g in graphs) for cause in causes
-                         if not any(variable in settled.ancestors(g, cause) for g in graphs))  # fmt: skip
+            ways = tuple(
+                tuple((g, cause, variable) for g in graphs)
+                for cause in causes
+                if not any(variable in settled.ancestors(g, cause) for g in graphs)
+            )
             self._listed[len(self.components)] = ways
             self.components += (tuple(edge for way in ways for edge in way),)
         self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
@@ -116,7 +140,9 @@ class OpenGraphs:
     def settled(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """The parents of every variable in every graph by the edges that have a direction."""
         links = directed(self.endpoints)
-        return tuple(tuple(tuple(np.flatnonzero(into).tolist()) for into in graph.T) for graph in links)
+        return tuple(
+            tuple(tuple(np.flatnonzero(into).tolist()) for into in graph.T) for graph in links
+        )
 
     @cached_property
     def open_places(self) -> frozenset[tuple[int, int]]:
@@ -148,7 +174,8 @@ class OpenGraphs:
         return tuple(sorted(found))
 
     def families(self, components: Sequence[int], limit: int = 1000) -> tuple[Family, ...] | None:
-        """Every family, with the edges of some components directed; None if there are more than `limit`.
+        """Every family, with the edges of some components directed; None if there are more than
+        `limit`.
 
         The same question gives the same objects again.
         """
@@ -156,10 +183,18 @@ class OpenGraphs:
         if key not in self._families:
             listed = [self._orientations(number, limit) for number in components]
             choices = [one for one in listed if one is not None]
-            cut = len(choices) < len(listed) or np.prod([len(one) for one in choices], dtype=float) > limit
-            self._families[key] = None if cut else tuple(
-                Family(self.settled, (arrow for part in chosen for arrow in part)) for chosen in product(*choices)
-            )  # fmt: skip
+            cut = (
+                len(choices) < len(listed)
+                or np.prod([len(one) for one in choices], dtype=float) > limit
+            )
+            self._families[key] = (
+                None
+                if cut
+                else tuple(
+                    Family(self.settled, (arrow for part in chosen for arrow in part))
+                    for chosen in product(*choices)
+                )
+            )
         return self._families[key]
 
     def _orientations(self, number: int, limit: int) -> tuple[tuple[Arrow, ...], ...] | None:
@@ -174,24 +209,31 @@ class OpenGraphs:
         return self._listed[number]
 
     def closed(self, limit: int = 1000) -> Endpoints:
-        """The endpoints with every direction that all families of a component have; one with too many stays open."""
+        """The endpoints with every direction that all families of a component have; one with too
+        many stays open.
+        """
         found = self.endpoints.copy()
         for number in range(len(self.components)):
             listed = self._orientations(number, limit)
             for g, cause, effect in set.intersection(*map(set, listed)) if listed else ():
-                found[g, cause, effect], found[g, effect, cause] = Endpoint.ARROW, Endpoint.TAIL
+                found[g, cause, effect] = Endpoint.ARROW
+                found[g, effect, cause] = Endpoint.TAIL
         return found
 
     def local(self, edges: Sequence[OpenEdge], limit: int = 1000) -> LocalFamilies:
-        """The ways to direct some open edges, with what follows at once; other edges of their components stay open.
+        """The ways to direct some open edges, with what follows at once; other edges of their
+        components stay open.
 
-        Of every edge the way from its first end is tried first, and the last edges are turned first: of very many ways
-        these are the ones that are listed. The same question gives the same objects again.
+        Of every edge the way from its first end is tried first, and the last edges are turned
+        first: of very many ways these are the ones that are listed. The same question gives the
+        same objects again.
         """
         key = (tuple(edges), limit)
         if key not in self._local:
             share = MOST_LOCAL_STEPS // max(len(self.open_places), 1)
-            turning = _Turning(self.endpoints, self.contexts, self._ruled_out[0], self._triples, share)
+            turning = _Turning(
+                self.endpoints, self.contexts, self._ruled_out[0], self._triples, share
+            )
             found = tuple(islice(turning.orientations(edges), limit + 1))
             families = tuple(Family(self.settled, arrows) for arrows in found[:limit])
             self._local[key] = LocalFamilies(families, len(found) > limit or turning.is_cut)
@@ -199,12 +241,23 @@ class OpenGraphs:
 
 
 class _Turning:
-    """Directs edges one after the other and takes them back, in lists: numbers of an array are slow to look at."""
+    """Directs edges one after the other and takes them back, in lists: numbers of an array are slow
+    to look at.
+    """
 
-    def __init__(self, endpoints: Endpoints, contexts: Contexts, no_colliders: bool,
-                 triples: frozenset[UndecidedTriple], most_steps: int = MOST_STEPS) -> None:  # fmt: skip
-        self.contexts, self._no_colliders, self._triples = contexts, no_colliders, triples
-        self.steps, self._most_steps = 0, most_steps
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        contexts: Contexts,
+        no_colliders: bool,
+        triples: frozenset[UndecidedTriple],
+        most_steps: int = MOST_STEPS,
+    ) -> None:
+        self.contexts = contexts
+        self._no_colliders = no_colliders
+        self._triples = triples
+        self.steps = 0
+        self._most_steps = most_steps
         self._trail: list[Arrow] = []
         self._ends: Ends = endpoints.tolist()
         self._before: Ends = endpoints.tolist()
@@ -231,7 +284,8 @@ class _Turning:
             return
         g, i, j = edges[first]
         for a, b in ((i, j), (j, i)):
-            mark, self.steps = len(self._trail), self.steps + PER_TURN
+            mark = len(self._trail)
+            self.steps = self.steps + PER_TURN
             if self.is_cut:
                 return
             if self._direct((g, a, b)):
@@ -243,7 +297,9 @@ class _Turning:
                 self._causes[h][d].discard(c)
 
     def _direct(self, arrow: Arrow) -> bool:
-        """Direct an edge and those that follow in other graphs; False if that is impossible, or takes too long."""
+        """Direct an edge and those that follow in other graphs; False if that is impossible, or
+        takes too long.
+        """
         queue = [arrow]
         while queue:
             if self.is_cut:
@@ -254,12 +310,19 @@ class _Turning:
                 if ends[a][b] == TAIL:
                     return False
                 continue
-            ends[a][b], ends[b][a] = ARROW, TAIL
+            ends[a][b] = ARROW
+            ends[b][a] = TAIL
             self._effects[g][a].add(b)
             self._causes[g][b].add(a)
             self._trail.append((g, a, b))
-            apart = [c for c in self._causes[g][b] if c != a and ends[a][c] == NONE] if self._no_colliders else ()
-            if any((g, min(a, c), b, max(a, c)) not in self._triples for c in apart) or self._reaches(g, b, a):
+            apart = (
+                [c for c in self._causes[g][b] if c != a and ends[a][c] == NONE]
+                if self._no_colliders
+                else ()
+            )
+            if any(
+                (g, min(a, c), b, max(a, c)) not in self._triples for c in apart
+            ) or self._reaches(g, b, a):
                 return False  # a new collider that is no open question, or a cycle
             for affected in self._affected(g, a, b):
                 copies = self._copies(*affected)
@@ -269,7 +332,9 @@ class _Turning:
         return True
 
     def _affected(self, g: int, a: int, b: int) -> list[Arrow]:
-        """The new arrow; where it makes a variable a cause of a context, all arrows at that variable."""
+        """The new arrow; where it makes a variable a cause of a context, all arrows at that
+        variable.
+        """
         found = [(g, a, b)]
         if b not in self.contexts.positions or a in self.contexts.positions:
             return found
@@ -286,23 +351,30 @@ class _Turning:
         others = [h for h in range(len(ends)) if h != g]
         if a in self.contexts.positions or b in self.contexts.positions:
             return [(h, a, b) for h in others if ends[h][a][b]]
-        found, asked = [], dict[tuple[int, ...], tuple[bool, bool]]()
+        found = []
+        asked = dict[tuple[int, ...], tuple[bool, bool]]()
         for h in others:
             differing = self._differing[g][h]
             if differing not in asked:  # in most of the graphs the same
                 same = _unchanged(ends[g], b, differing)
-                never = _unchanged(self._before[g], a, differing) and _unchanged(self._before[g], b, differing)
+                never = _unchanged(self._before[g], a, differing) and _unchanged(
+                    self._before[g], b, differing
+                )
                 asked[differing] = same or _unchanged(ends[g], a, differing), same and not never
             copied, proof = asked[differing]
             if copied and ends[h][a][b]:
                 found.append((h, a, b))
             elif copied and proof:
-                return None  # if neither end could ever change, the missing edge would prove nothing
+                return (
+                    None  # if neither end could ever change, the missing edge would prove nothing
+                )
         return found
 
     def _reaches(self, g: int, start: int, goal: int) -> bool:
         """Whether arrows lead from one variable to another."""
-        effects, found, frontier = self._effects[g], {start}, [start]
+        effects = self._effects[g]
+        found = {start}
+        frontier = [start]
         while frontier:
             following = effects[frontier.pop()]
             if goal in following:
@@ -342,23 +414,31 @@ def _places(edge: OpenEdge) -> tuple[tuple[int, ...], ...]:
 
 
 def has_extension(endpoints: Endpoints) -> bool:
-    """Whether a directed acyclic graph has the edges and directions of a CPDAG and no new collider."""
+    """Whether a directed acyclic graph has the edges and directions of a CPDAG and no new
+    collider.
+    """
     return extension(endpoints) is not None
 
 
 def extension(endpoints: Endpoints) -> Bools | None:
-    """The links of a directed acyclic graph with the edges and directions of a CPDAG and no new collider; or None.
+    """The links of a directed acyclic graph with the edges and directions of a CPDAG and no new
+    collider; or None.
 
-    By Dor and Tarsi (1992): a variable is last in such a graph if it causes nothing and its undirected neighbours are
-    adjacent to all of its neighbours; it is taken away, and so on.
+    By Dor and Tarsi (1992): a variable is last in such a graph if it causes nothing and its
+    undirected neighbours are adjacent to all of its neighbours; it is taken away, and so on.
     """
-    near, arrows, left = endpoints != Endpoint.NONE, directed(endpoints), list(range(len(endpoints)))
-    open_edges, links = marked(endpoints, "o-o"), np.zeros(near.shape, dtype=np.bool_)
+    near = endpoints != Endpoint.NONE
+    arrows = directed(endpoints)
+    left = list(range(len(endpoints)))
+    open_edges = marked(endpoints, "o-o")
+    links = np.zeros(near.shape, dtype=np.bool_)
     while left:
         for v in left:
             around = [u for u in left if near[v, u]]
             causes = arrows[v, left].any()
-            if not causes and all(near[u, w] for u in around if open_edges[v, u] for w in around if w != u):
+            if not causes and all(
+                near[u, w] for u in around if open_edges[v, u] for w in around if w != u
+            ):
                 break
         else:
             return None
@@ -373,7 +453,8 @@ def to_dag(graph: Graph) -> Graph:
     Raises
     ------
     OptionError
-        An edge has no direction, or directed edges form a cycle; the message names it and says what to do.
+        An edge has no direction, or directed edges form a cycle; the message names it and says what
+        to do.
 
     Examples
     --------
@@ -381,14 +462,19 @@ def to_dag(graph: Graph) -> Graph:
     >>> to_dag(Graph.from_edges("XYZ", [("X", "Y", "-->"), ("Y", "Z", "o-o")]))
     Traceback (most recent call last):
         ...
-    causalcontext.errors.OptionError: 'Y o-o Z' is undirected; to_dags() lists the directed graphs that are possible
+    causalcontext.errors.OptionError: 'Y o-o Z' is undirected; to_dags() lists the directed graphs
+    that are possible
     """
     _check_cpdag(graph)
     for edge in graph.edges:
         if edge.mark == "o-o":
-            raise OptionError(f"'{edge}' is undirected; to_dags() lists the directed graphs that are possible")
+            raise OptionError(
+                f"'{edge}' is undirected; to_dags() lists the directed graphs that are possible"
+            )
     if not is_acyclic(directed(graph.endpoints)):
-        raise OptionError("directed edges form a cycle, so there is no directed acyclic graph with these edges")
+        raise OptionError(
+            "directed edges form a cycle, so there is no directed acyclic graph with these edges"
+        )
     return graph
 
 
@@ -414,25 +500,36 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     for arrows in turning.orientations(edges) if is_acyclic(directed(graph.endpoints)) else ():
         endpoints = graph.endpoints.copy()
         for _, cause, effect in arrows:
-            endpoints[cause, effect], endpoints[effect, cause] = Endpoint.ARROW, Endpoint.TAIL
+            endpoints[cause, effect] = Endpoint.ARROW
+            endpoints[effect, cause] = Endpoint.TAIL
         found.append(graph.replaced(endpoints=endpoints))
         if len(found) > limit:
-            raise OptionError(f"the graph represents more than {limit} directed acyclic graphs; add knowledge, or "
-                              "raise the limit")  # fmt: skip
+            raise OptionError(
+                f"the graph represents more than {limit} directed acyclic graphs; add knowledge, or"
+                " raise the limit"
+            )
     if turning.is_cut:
-        raise OptionError(f"the graph has {len(edges)} edges without a direction, more than the {MOST_OPEN} that can "
-                          "be directed in every way; add knowledge")  # fmt: skip
+        raise OptionError(
+            f"the graph has {len(edges)} edges without a direction, more than the {MOST_OPEN} that"
+            " can be directed in every way; add knowledge"
+        )
     if not found:
-        raise OptionError("no directed acyclic graph has these edges and directions without a new collider")
+        raise OptionError(
+            "no directed acyclic graph has these edges and directions without a new collider"
+        )
     return tuple(found)
 
 
 def _check_cpdag(graph: Graph) -> None:
     """Return if the graph can stand for directed acyclic graphs over its variables."""
     if graph.kind is GraphKind.PAG:
-        raise OptionError("a PAG allows for hidden variables, so it represents no directed acyclic graphs over the "
-                          "observed ones")  # fmt: skip
+        raise OptionError(
+            "a PAG allows for hidden variables, so it represents no directed acyclic graphs over"
+            " the observed ones"
+        )
     for edge in graph.edges:
         if edge.mark not in ("-->", "o-o"):
-            raise OptionError(f"'{edge}' contradicts every directed acyclic graph; take the graph of one context, or "
-                              "settle the edge by knowledge")  # fmt: skip
+            raise OptionError(
+                f"'{edge}' contradicts every directed acyclic graph; take the graph of one context,"
+                " or settle the edge by knowledge"
+            )

@@ -1,7 +1,8 @@
 """The two endpoints of an edge, and how the edge is written.
 
-`endpoints[i, j]` is the endpoint AT j of the edge between i and j: `i --> j` has an arrow at `[i, j]` and a tail at
-`[j, i]`. Functions of endpoints take arrays of shape (..., N, N); leading axes are graphs.
+`endpoints[i, j]` is the endpoint AT j of the edge between i and j: `i --> j` has an arrow at `[i,
+j]` and a tail at `[j, i]`. Functions of endpoints take arrays of shape (..., N, N); leading axes
+are graphs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Endpoints = NDArray[np.int8]
 
 
 class Endpoint(IntEnum, metaclass=ArrayEnumType):
-    """One endpoint of an edge. `MIXED` is for unions: a tail in one context and an arrow in another."""
+    """One endpoint of an edge. `MIXED` is for unions: a tail in one context and an arrow in
+    another.
+    """
 
     NONE = 0
     TAIL = 1
@@ -34,9 +37,9 @@ class Endpoint(IntEnum, metaclass=ArrayEnumType):
 class GraphKind(StrEnum):
     """What a graph stands for.
 
-    A CPDAG leaves directed acyclic graphs open: `o-o` is a cause either way. In a PAG (partial ancestral graph) some
-    variables may be hidden: an arrow says "no cause of the other", a tail "a cause of the other, perhaps through more",
-    and a circle that neither is known.
+    A CPDAG leaves directed acyclic graphs open: `o-o` is a cause either way. In a PAG (partial
+    ancestral graph) some variables may be hidden: an arrow says "no cause of the other", a tail "a
+    cause of the other, perhaps through more", and a circle that neither is known.
     """
 
     CPDAG = "cpdag"
@@ -57,10 +60,14 @@ MARK_OF_ENDPOINTS: dict[tuple[Endpoint, Endpoint], str] = (
     | {(x, y): f"{_WRITTEN[x][0]}-{_WRITTEN[y][1]}" for x, y in product(_WRITTEN, repeat=2)}
     | {(Endpoint.MIXED, Endpoint.MIXED): "<=>"}
 )
-"""The mark of an edge between x and y, read from x to y, by the endpoint at x and the endpoint at y."""
+"""The mark of an edge between x and y, read from x to y, by the endpoint at x and the endpoint at
+y.
+"""
 
 ENDPOINTS_OF_MARK = {mark: endpoints for endpoints, mark in MARK_OF_ENDPOINTS.items()}
-_MARK_OF_CODES = np.array([[MARK_OF_ENDPOINTS.get((x, y), "") for y in Endpoint] for x in Endpoint], dtype=object)
+_MARK_OF_CODES = np.array(
+    [[MARK_OF_ENDPOINTS.get((x, y), "") for y in Endpoint] for x in Endpoint], dtype=object
+)
 
 
 def endpoints_of_mark(mark: str) -> tuple[Endpoint, Endpoint]:
@@ -70,7 +77,10 @@ def endpoints_of_mark(mark: str) -> tuple[Endpoint, Endpoint]:
     ['CIRCLE', 'ARROW']
     """
     if mark not in ENDPOINTS_OF_MARK:
-        raise DataError(f"there is no mark {mark!r}, expected two endpoints such as '-->', 'o-o', 'o->' or '<->'")
+        raise DataError(
+            f"there is no mark {mark!r}, expected two endpoints such as '-->', 'o-o', 'o->' or"
+            " '<->'"
+        )
     return ENDPOINTS_OF_MARK[mark]
 
 
@@ -111,14 +121,22 @@ def may_cause(endpoints: Endpoints) -> Bools:
 
 
 def endpoints_of_arcs(arcs: Bools, both: Endpoint = Endpoint.CIRCLE) -> Endpoints:
-    """The endpoints of graphs with i --> j where only an arc from i to j exists, and `both` where arcs go both ways."""
+    """The endpoints of graphs with i --> j where only an arc from i to j exists, and `both` where
+    arcs go both ways.
+    """
     back = arcs.swapaxes(-1, -2)
-    return np.select([arcs & back, arcs, back], [both, Endpoint.ARROW, Endpoint.TAIL], Endpoint.NONE).astype(np.int8)
+    return np.select(
+        [arcs & back, arcs, back], [both, Endpoint.ARROW, Endpoint.TAIL], Endpoint.NONE
+    ).astype(np.int8)
 
 
 def as_written(endpoints: Endpoints, i: int, j: int) -> tuple[int, int]:
     """The edge between i and j as it is written: towards the arrow, if it has just one."""
-    return (j, i) if endpoints[j, i] == Endpoint.ARROW and endpoints[i, j] != Endpoint.ARROW else (i, j)
+    return (
+        (j, i)
+        if endpoints[j, i] == Endpoint.ARROW and endpoints[i, j] != Endpoint.ARROW
+        else (i, j)
+    )
 
 
 def arcs_of_edge(source: str, target: str, mark: str) -> list[tuple[str, str, str]]:
@@ -129,11 +147,17 @@ def arcs_of_edge(source: str, target: str, mark: str) -> list[tuple[str, str, st
     return [(source, target, mark), (target, source, MARK_OF_ENDPOINTS[second, first])]
 
 
-def kind_of_marks(marks: Iterable[str], kind: str | None, pag_circles: tuple[int, ...] = (1,)) -> str:
-    """The kind that was asked for; without one, "pag" if an edge has so many circles as no CPDAG has."""
+def kind_of_marks(
+    marks: Iterable[str], kind: str | None, pag_circles: tuple[int, ...] = (1,)
+) -> str:
+    """The kind that was asked for; without one, "pag" if an edge has so many circles as no CPDAG
+    has.
+    """
     if kind is not None:
         return kind
-    return GraphKind.PAG if any(mark.count("o") in pag_circles for mark in marks) else GraphKind.CPDAG
+    return (
+        GraphKind.PAG if any(mark.count("o") in pag_circles for mark in marks) else GraphKind.CPDAG
+    )
 
 
 def _at_first(endpoints: Endpoints) -> Endpoints:

@@ -1,4 +1,6 @@
-"""A causal graph over named variables, frozen; several of them as one: the union, and in which contexts an edge is."""
+"""A causal graph over named variables, frozen; several of them as one: the union, and in which
+contexts an edge is.
+"""
 
 from __future__ import annotations
 
@@ -54,11 +56,11 @@ class Graph:
     names : sequence of str
         The variables, in the order of the table.
     endpoints : array of int, shape (variables, variables)
-        `endpoints[i, j]` is the `Endpoint` at j of the edge between `i` and `j`; both endpoints of an edge are set, or
-        none.
+        `endpoints[i, j]` is the `Endpoint` at j of the edge between `i` and `j`; both endpoints of
+        an edge are set, or none.
     kind : {"cpdag", "pag"}
-        Whether the graph leaves directed acyclic graphs open, or is a partial ancestral graph, in which variables may
-        be hidden and `o-o` promises less.
+        Whether the graph leaves directed acyclic graphs open, or is a partial ancestral graph, in
+        which variables may be hidden and `o-o` promises less.
 
     Examples
     --------
@@ -71,7 +73,9 @@ class Graph:
 
     __slots__ = ("_endpoints", "_index", "kind", "names")
 
-    def __init__(self, names: Sequence[str], endpoints: NDArray[np.integer[Any]], kind: str = GraphKind.CPDAG) -> None:
+    def __init__(
+        self, names: Sequence[str], endpoints: NDArray[np.integer[Any]], kind: str = GraphKind.CPDAG
+    ) -> None:
         check_choice("kind", kind, [known.value for known in GraphKind])
         codes: Endpoints = np.asarray(endpoints, dtype=np.int8)
         if codes.flags.writeable:
@@ -82,18 +86,24 @@ class Graph:
         self._endpoints = codes
         self._index = {name: position for position, name in enumerate(self.names)}
         if codes.shape != (len(self.names),) * 2 or not _is_whole(codes):
-            raise DataError(f"endpoints of a graph over {len(self.names)} variables must be a square array of that "
-                            "size, with both endpoints of every edge, and no edge to itself")  # fmt: skip
+            raise DataError(
+                f"endpoints of a graph over {len(self.names)} variables must be a square array of"
+                " that size, with both endpoints of every edge, and no edge to itself"
+            )
 
     @classmethod
     def from_edges(
-        cls, names: Sequence[str], edges: Iterable[tuple[str, str, str]], kind: str = GraphKind.CPDAG
+        cls,
+        names: Sequence[str],
+        edges: Iterable[tuple[str, str, str]],
+        kind: str = GraphKind.CPDAG,
     ) -> Graph:
         """The graph with just these `(source, target, mark)` edges."""
         index = {name: position for position, name in enumerate(names)}
         endpoints = np.zeros((len(index), len(index)), dtype=np.int8)
         for source, target, mark in edges:
-            x, y = index[source], index[target]
+            x = index[source]
+            y = index[target]
             endpoints[y, x], endpoints[x, y] = endpoints_of_mark(mark)
         return cls(names, endpoints, kind)
 
@@ -104,22 +114,32 @@ class Graph:
 
     @property
     def adjacency(self) -> Bools:
-        """True where two variables share an edge of any kind; symmetric, in the order of `names`."""
+        """True where two variables share an edge of any kind; symmetric, in the order of
+        `names`.
+        """
         return adjacent(self._endpoints)
 
     @property
     def edges(self) -> tuple[Edge, ...]:
-        """Every edge once: those with one arrow are written towards it, the others in the order of `names`."""
+        """Every edge once: those with one arrow are written towards it, the others in the order of
+        `names`.
+        """
         first, second = np.nonzero(np.triu(self._endpoints))
-        written = [as_written(self._endpoints, i, j) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
-        return tuple(Edge(self.names[i], self.names[j], mark_of(self._endpoints, i, j)) for i, j in written)
+        written = [
+            as_written(self._endpoints, i, j)
+            for i, j in zip(first.tolist(), second.tolist(), strict=True)
+        ]
+        return tuple(
+            Edge(self.names[i], self.names[j], mark_of(self._endpoints, i, j)) for i, j in written
+        )
 
     def mark(self, x: Node, y: Node) -> str:
-        """The edge read from `x` to `y`, the endpoint at `x` first: `"-->"`, `"<--"`, `"o-o"`, ..., or `""` for none.
+        """The edge read from `x` to `y`, the endpoint at `x` first: `"-->"`, `"<--"`, `"o-o"`, ...,
+        or `""` for none.
 
-        `"x-x"` is a conflict; `"o->"` and `"<->"` stand in a PAG; in a union of contexts `"<=>"` points one way here
-        and the other way there, and `"+"` is an endpoint that is a tail here and an arrow there. In a window graph
-        `("X", -1)` is `"X(t-1)"`.
+        `"x-x"` is a conflict; `"o->"` and `"<->"` stand in a PAG; in a union of contexts `"<=>"`
+        points one way here and the other way there, and `"+"` is an endpoint that is a tail here
+        and an arrow there. In a window graph `("X", -1)` is `"X(t-1)"`.
         """
         return mark_of(self._endpoints, self.position(x), self.position(y))
 
@@ -128,7 +148,8 @@ class Graph:
 
         Examples
         --------
-        >>> Graph.from_edges(["X(t-1)", "Y(t-1)", "X", "Y"], [("X(t-1)", "Y", "-->")]).lags("X", "Y")
+        >>> names = ["X(t-1)", "Y(t-1)", "X", "Y"]
+        >>> Graph.from_edges(names, [("X(t-1)", "Y", "-->")]).lags("X", "Y")
         (1,)
         """
         self.position(x)
@@ -141,29 +162,48 @@ class Graph:
     def parents(self, name: Node) -> tuple[str, ...]:
         """The variables with a directed edge into `name`, in the order of `names`."""
         place = self.position(name)
-        into = (self._endpoints[:, place] == Endpoint.ARROW) & (self._endpoints[place] == Endpoint.TAIL)
+        into = (self._endpoints[:, place] == Endpoint.ARROW) & (
+            self._endpoints[place] == Endpoint.TAIL
+        )
         return tuple(self.names[i] for i in np.flatnonzero(into))
 
     def position(self, name: Node) -> int:
         """The place of a variable in `names`."""
         spelled = name
         if isinstance(name, tuple):  # a time is given as 0, -1, -2, ...
-            if len(name) != 2 or not isinstance(name[0], str) or not isinstance(name[1], int) or name[1] > 0:
-                raise DataError(f"{name!r} is no variable at a time, expected one such as ('X', -1) for X one step ago")
+            if (
+                len(name) != 2
+                or not isinstance(name[0], str)
+                or not isinstance(name[1], int)
+                or name[1] > 0
+            ):
+                raise DataError(
+                    f"{name!r} is no variable at a time, expected one such as ('X', -1) for X one"
+                    " step ago"
+                )
             spelled = at(name[0], -name[1])
         if spelled not in self._index:
-            raise DataError(f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)}")
+            raise DataError(
+                f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)}"
+            )
         return self._index[spelled]
 
-    def replaced(self, names: Sequence[str] | None = None, endpoints: NDArray[np.integer[Any]] | None = None) -> Graph:
+    def replaced(
+        self, names: Sequence[str] | None = None, endpoints: NDArray[np.integer[Any]] | None = None
+    ) -> Graph:
         """A graph of the same kind with other names, other endpoints, or both."""
-        return Graph(self.names if names is None else names, self._endpoints if endpoints is None else endpoints,
-                     self.kind)  # fmt: skip
+        return Graph(
+            self.names if names is None else names,
+            self._endpoints if endpoints is None else endpoints,
+            self.kind,
+        )
 
     def to_networkx(self) -> nx.DiGraph:
-        """The graph for networkx: `A --> B` is one arc, every other edge two; `mark` is an attribute of arcs.
+        """The graph for networkx: `A --> B` is one arc, every other edge two; `mark` is an
+        attribute of arcs.
 
-        A mark reads along its arc. A PAG has the attribute `kind`; nodes of a window graph have `variable` and `lag`.
+        A mark reads along its arc. A PAG has the attribute `kind`; nodes of a window graph have
+        `variable` and `lag`.
 
         Examples
         --------
@@ -176,15 +216,21 @@ class Graph:
         made = nx.DiGraph() if self.kind is GraphKind.CPDAG else nx.DiGraph(kind=self.kind.value)
         attributes = times(self.names)
         made.add_nodes_from((name, attributes.get(name, {})) for name in self.names)
-        made.add_edges_from((x, y, {"mark": mark}) for edge in self.edges for x, y, mark in arcs_of_edge(*edge))
+        made.add_edges_from(
+            (x, y, {"mark": mark}) for edge in self.edges for x, y, mark in arcs_of_edge(*edge)
+        )
         return made
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph) -> Graph:
-        """The graph of arcs: with `mark` what it says; without, one arc is `-->`, two or an undirected edge `o-o`."""
+        """The graph of arcs: with `mark` what it says; without, one arc is `-->`, two or an
+        undirected edge `o-o`.
+        """
         if graph.is_multigraph():
-            raise DataError("the networkx graph is a multigraph; a graph here has at most one edge between two "
-                            "variables")  # fmt: skip
+            raise DataError(
+                "the networkx graph is a multigraph; a graph here has at most one edge between two "
+                "variables"
+            )
         names = list(graph.nodes)
         for name in names:
             if not isinstance(name, str):
@@ -198,11 +244,15 @@ class Graph:
                 mark = "o-o" if both else "-->"
             edges[frozenset((source, target))] = (source, target, mark)
         said = graph.graph.get("kind")
-        kind = kind_of_marks((mark for *_, mark in edges.values()), said if said in list(GraphKind) else None)
+        kind = kind_of_marks(
+            (mark for *_, mark in edges.values()), said if said in list(GraphKind) else None
+        )
         return cls.from_edges(names, edges.values(), kind)
 
     def to_dag(self) -> Graph:
-        """The graph itself if every edge is directed and there is no cycle; else an error that says what to do."""
+        """The graph itself if every edge is directed and there is no cycle; else an error that says
+        what to do.
+        """
         from causalcontext.graphs.dags import to_dag
 
         return to_dag(self)
@@ -246,20 +296,25 @@ class Graph:
 def _is_whole(codes: Endpoints) -> bool:
     """Whether every edge has two known endpoints, and no variable an edge to itself."""
     first, second = np.divmod(np.flatnonzero(codes != 0), max(len(codes), 1))
-    there, here = codes[first, second], codes[second, first]
-    known = there.min(initial=Endpoint.NONE) >= Endpoint.NONE and there.max(initial=Endpoint.NONE) <= Endpoint.MIXED
+    there = codes[first, second]
+    here = codes[second, first]
+    known = (
+        there.min(initial=Endpoint.NONE) >= Endpoint.NONE
+        and there.max(initial=Endpoint.NONE) <= Endpoint.MIXED
+    )
     return bool(known and here.all() and (first != second).all())
 
 
 def union_graph(graphs: Sequence[Graph]) -> Graph:
     """The union, endpoint by endpoint.
 
-    Of CPDAGs a tail or an arrow wins over a circle, a circle over a conflict. An endpoint that is a tail here and an
-    arrow there is mixed; so directed wins over undirected, undirected over conflict, and `<=>` is directed both ways.
+    Of CPDAGs a tail or an arrow wins over a circle, a circle over a conflict. An endpoint that is a
+    tail here and an arrow there is mixed; so directed wins over undirected, undirected over
+    conflict, and `<=>` is directed both ways.
 
-    Of PAGs an endpoint is what all contexts with the edge agree on, else a circle: `o->` here and `<-o` there is `o-o`,
-    not a hidden common cause that no context has. A mixed endpoint may stand by itself (`+->`: `-->` here and `<->`
-    there).
+    Of PAGs an endpoint is what all contexts with the edge agree on, else a circle: `o->` here and
+    `<-o` there is `o-o`, not a hidden common cause that no context has. A mixed endpoint may stand
+    by itself (`+->`: `-->` here and `<->` there).
 
     Examples
     --------
@@ -268,17 +323,29 @@ def union_graph(graphs: Sequence[Graph]) -> Graph:
     >>> union_graph([dry, wet]).mark("X", "Y")
     '<=>'
     """
-    kind = GraphKind.PAG if any(graph.kind is GraphKind.PAG for graph in graphs) else GraphKind.CPDAG
-    return Graph(graphs[0].names, union_endpoints(np.stack([graph.endpoints for graph in graphs]), kind), kind)
+    kind = (
+        GraphKind.PAG if any(graph.kind is GraphKind.PAG for graph in graphs) else GraphKind.CPDAG
+    )
+    return Graph(
+        graphs[0].names,
+        union_endpoints(np.stack([graph.endpoints for graph in graphs]), kind),
+        kind,
+    )
 
 
 def union_endpoints(stack: Endpoints, kind: GraphKind = GraphKind.CPDAG) -> Endpoints:
-    """The endpoints of the union of several graphs, shape (N, N), from theirs, shape (graphs, N, N)."""
-    tail, arrow = (np.isin(stack, (end, Endpoint.MIXED)).any(axis=0) for end in (Endpoint.TAIL, Endpoint.ARROW))
+    """The endpoints of the union of several graphs, shape (N, N), from theirs, shape (graphs, N,
+    N).
+    """
+    tail, arrow = (
+        np.isin(stack, (end, Endpoint.MIXED)).any(axis=0) for end in (Endpoint.TAIL, Endpoint.ARROW)
+    )
     largest = stack.max(axis=0)
     if kind is GraphKind.PAG:
         agreed = ((stack == largest) | (stack == Endpoint.NONE)).all(axis=0)
-        found: Endpoints = np.select([tail & arrow, agreed], [Endpoint.MIXED, largest], Endpoint.CIRCLE).astype(np.int8)
+        found: Endpoints = np.select(
+            [tail & arrow, agreed], [Endpoint.MIXED, largest], Endpoint.CIRCLE
+        ).astype(np.int8)
         return found
     return np.select(
         [tail & arrow, tail, arrow, (stack == Endpoint.CIRCLE).any(axis=0), stack.any(axis=0)],
@@ -297,12 +364,14 @@ class LabeledEdge(NamedTuple):
 
 
 class LabeledUnion:
-    """The edges of the union graph, each with the contexts in which it is present (paper, App. "Labeled union graphs").
+    """The edges of the union graph, each with the contexts in which it is present (paper, App.
+    "Labeled union graphs").
 
-    An edge carries the mark of the union graph: where some contexts direct it and others leave it undirected, it is
-    directed; in PAGs it has the endpoints on which all of them agree. An edge with a mixed endpoint, such as one that
-    is directed one way here and the other way there, is several edges, each with its own mark and contexts; contexts
-    that leave it undirected or in conflict are one of them.
+    An edge carries the mark of the union graph: where some contexts direct it and others leave it
+    undirected, it is directed; in PAGs it has the endpoints on which all of them agree. An edge
+    with a mixed endpoint, such as one that is directed one way here and the other way there, is
+    several edges, each with its own mark and contexts; contexts that leave it undirected or in
+    conflict are one of them.
     """
 
     __slots__ = ("all_contexts", "edges")
@@ -333,7 +402,11 @@ class LabeledUnion:
     def __str__(self) -> str:
         lines = []
         for edge in self.edges:
-            label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
+            label = (
+                ""
+                if edge.contexts == self.all_contexts
+                else f"  [{', '.join(map(str, edge.contexts))}]"
+            )
             lines.append(f"{edge.source} {edge.mark} {edge.target}{label}")
         return "\n".join(lines) or "(no edges)"
 
@@ -350,7 +423,9 @@ def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:
     union = union_graph(list(graphs.values()))
     stack = np.stack([graph.endpoints for graph in graphs.values()])
     readable = np.where(stack == Endpoint.CONFLICT, Endpoint.CIRCLE, stack)
-    for i, j in zip(*(place.tolist() for place in np.nonzero(np.triu(union.endpoints))), strict=True):
+    for i, j in zip(
+        *(place.tolist() for place in np.nonzero(np.triu(union.endpoints))), strict=True
+    ):
         if Endpoint.MIXED not in (union.endpoints[i, j], union.endpoints[j, i]):
             yield _labeled(union.names, union.endpoints, i, j, compress(graphs, stack[:, i, j]))
             continue
@@ -360,6 +435,10 @@ def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:
             yield _labeled(union.names, readable[having][0], i, j, compress(graphs, having))
 
 
-def _labeled(names: Sequence[str], endpoints: Endpoints, i: int, j: int, contexts: Iterable[Any]) -> LabeledEdge:
+def _labeled(
+    names: Sequence[str], endpoints: Endpoints, i: int, j: int, contexts: Iterable[Any]
+) -> LabeledEdge:
     source, target = as_written(endpoints, i, j)
-    return LabeledEdge(names[source], names[target], mark_of(endpoints, source, target), tuple(contexts))
+    return LabeledEdge(
+        names[source], names[target], mark_of(endpoints, source, target), tuple(contexts)
+    )

@@ -35,7 +35,8 @@ def window_names(names: Sequence[str], lags: int) -> tuple[str, ...]:
 
 
 def times(names: Sequence[str]) -> dict[str, dict[str, str | int]]:
-    """The variable and the lag of every name of a window graph, as attributes; nothing where no name has a lag.
+    """The variable and the lag of every name of a window graph, as attributes; nothing where no
+    name has a lag.
 
     >>> times(["X(t-1)", "X"])
     {'X(t-1)': {'variable': 'X', 'lag': 1}, 'X': {'variable': 'X', 'lag': 0}}
@@ -49,5 +50,7 @@ def check_plain(names: Sequence[str]) -> None:
     """Return if no name looks like that of a variable at an earlier time."""
     for name in names:
         if split(name)[1]:
-            raise DataError(f"column {name!r} is named like an earlier value; with lags=... such columns are made out "
-                            f"of {split(name)[0]!r}: drop or rename it")  # fmt: skip
+            raise DataError(
+                f"column {name!r} is named like an earlier value; with lags=... such columns are"
+                f" made out of {split(name)[0]!r}: drop or rename it"
+            )

@@ -1,17 +1,20 @@
 """Reachability and separation: ancestors, cycles, orders and d-separation, each once.
 
-Links are arrays of bool in which `links[i, j]` says i --> j. Where a function takes shape (..., N, N), leading axes are
-graphs, so that a whole enumeration is asked in one call. `reached` is for graphs that are kept as sets of neighbours.
+Links are arrays of bool in which `links[i, j]` says i --> j. Where a function takes shape (..., N,
+N), leading axes are graphs, so that a whole enumeration is asked in one call. `reached` is for
+graphs that are kept as sets of neighbours.
 
-In a PAG, where variables may be hidden, `adjustment` says which variables to adjust for, or the edge that forbids it:
-the generalised adjustment criterion (Perković, Textor, Kalisch and Maathuis 2018), from endpoints alone. Every possibly
-directed path from x to y starts with a visible edge out of x; nothing that such a path may lead to is adjusted for; and
-the rest of the paths of definite status are blocked. If any set of variables will do, the possible ancestors of x and y
-that are not forbidden will.
+In a PAG, where variables may be hidden, `adjustment` says which variables to adjust for, or the
+edge that forbids it: the generalised adjustment criterion (Perković, Textor, Kalisch and Maathuis
+2018), from endpoints alone. Every possibly directed path from x to y starts with a visible edge out
+of x; nothing that such a path may lead to is adjusted for; and the rest of the paths of definite
+status are blocked. If any set of variables will do, the possible ancestors of x and y that are not
+forbidden will.
 
-Where only a part of a PAG is known (`sure` edges are there, others may be), the criterion is asked of every graph that
-it leaves open: an edge is visible by edges that are sure, and every path counts that is not surely blocked. What it
-answers is right if ends are; it may refuse what the whole PAG would answer.
+Where only a part of a PAG is known (`sure` edges are there, others may be), the criterion is asked
+of every graph that it leaves open: an edge is visible by edges that are sure, and every path counts
+that is not surely blocked. What it answers is right if ends are; it may refuse what the whole PAG
+would answer.
 """
 
 from __future__ import annotations
@@ -41,17 +44,23 @@ def ancestors(links: Bools, node: int) -> Bools:
 
 
 def descendants(links: Bools, node: int) -> Bools:
-    """True for the nodes to which a directed path of one or more links leads from `node`: shape (..., N)."""
+    """True for the nodes to which a directed path of one or more links leads from `node`: shape
+    (..., N).
+    """
     return ancestors(links.swapaxes(-1, -2), node)
 
 
 def possible_descendants(endpoints: Endpoints, node: int) -> Bools:
-    """True for the nodes to which edges lead from `node` without an arrow against the way: shape (..., N)."""
+    """True for the nodes to which edges lead from `node` without an arrow against the way: shape
+    (..., N).
+    """
     return descendants(may_cause(endpoints), node)
 
 
 def reach(links: Bools) -> Bools:
-    """True from every node to all that a directed path of one or more links leads to: shape (..., N, N)."""
+    """True from every node to all that a directed path of one or more links leads to: shape (...,
+    N, N).
+    """
     found = links
     while True:
         step = found.astype(np.float32)
@@ -86,7 +95,9 @@ def is_acyclic(links: Bools) -> Bools:
 
 
 def shortest_cycle(links: Bools) -> tuple[int, ...]:
-    """The nodes of a shortest directed cycle, in its order from the first of them on; empty if there is none."""
+    """The nodes of a shortest directed cycle, in its order from the first of them on; empty if
+    there is none.
+    """
     if is_acyclic(links):
         return ()
     found = [path for a, b in np.argwhere(links) if (path := shortest_path(links, int(b), int(a)))]
@@ -101,13 +112,17 @@ def shortest_path(links: Bools, start: int, end: int) -> tuple[int, ...]:
 
 
 def causal_order(links: Bools, preferred: Sequence[int]) -> tuple[int, ...]:
-    """All nodes of an acyclic graph, causes before effects; otherwise as early as `preferred` has them."""
+    """All nodes of an acyclic graph, causes before effects; otherwise as early as `preferred` has
+    them.
+    """
     rank = {node: place for place, node in enumerate(preferred)}
     return tuple(nx.lexicographical_topological_sort(nx.DiGraph(links), key=rank.__getitem__))
 
 
 def blocks(adjacency: Bools) -> Iterator[list[tuple[int, int]]]:
-    """The edges of every biconnected block: two of them lie on a common cycle of the skeleton if they share a block."""
+    """The edges of every biconnected block: two of them lie on a common cycle of the skeleton if
+    they share a block.
+    """
     first, second = np.nonzero(np.triu(adjacency))
     skeleton = nx.Graph(zip(first.tolist(), second.tolist(), strict=True))
     yield from map(list, nx.biconnected_component_edges(skeleton))
@@ -116,11 +131,12 @@ def blocks(adjacency: Bools) -> Iterator[list[tuple[int, int]]]:
 def open_paths(links: Bools, start: int, given: Bools, leaving: bool = False) -> Bools:
     """True for the nodes to which a path from `start` is open, in acyclic graphs: shape (..., N).
 
-    Nodes `given`, shape (..., N), block a path, but where two arrows meet at them or at their ancestors. `leaving`
-    counts only paths whose first link points away from `start`.
+    Nodes `given`, shape (..., N), block a path, but where two arrows meet at them or at their
+    ancestors. `leaving` counts only paths whose first link points away from `start`.
 
-    A ball rolls along the links and is at a node `from_child` or `from_parent`. It goes on from a node outside `given`,
-    but for the turn from one parent to another, which it takes at members of `given` and their ancestors alone.
+    A ball rolls along the links and is at a node `from_child` or `from_parent`. It goes on from a
+    node outside `given`, but for the turn from one parent to another, which it takes at members of
+    `given` and their ancestors alone.
     """
     into = links.swapaxes(-1, -2)
     above = given | (links & given[..., None, :]).any(axis=-1)
@@ -154,11 +170,14 @@ def is_d_separated(links: Bools, x: int, y: int, given: Iterable[int]) -> bool:
 
 
 def mag_adjacency(links: Bools, observed: Sequence[int]) -> Bools:
-    """True where two observed nodes are adjacent in the maximal ancestral graph: no set of other ones separates them.
+    """True where two observed nodes are adjacent in the maximal ancestral graph: no set of other
+    ones separates them.
 
-    Nodes are numbered by their place among `observed`. If any set separates x and y, their observed ancestors do.
+    Nodes are numbered by their place among `observed`. If any set separates x and y, their observed
+    ancestors do.
     """
-    causes, seen = reach(links), np.zeros(links.shape[-1], dtype=bool)
+    causes = reach(links)
+    seen = np.zeros(links.shape[-1], dtype=bool)
     seen[list(observed)] = True
     found = np.zeros((*links.shape[:-2], len(observed), len(observed)), dtype=bool)
     for (i, x), (j, y) in combinations(enumerate(observed), 2):
@@ -175,12 +194,15 @@ class Adjustment(NamedTuple):
     blamed: tuple[int, int] | None = None
 
 
-def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = (), sure: Bools | None = None
-               ) -> Adjustment:  # fmt: skip
-    """The variables to adjust for so that the coefficient of x is its effect on y; y may lie downstream of x.
+def adjustment(
+    endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = (), sure: Bools | None = None
+) -> Adjustment:
+    """The variables to adjust for so that the coefficient of x is its effect on y; y may lie
+    downstream of x.
 
-    `endpoints` are those of a PAG, shape (N, N). Variables that are held `fixed`, by choice of rows, must be among
-    those to adjust for. With `sure`, of the same shape, other edges may be missing, and circles may be any ends.
+    `endpoints` are those of a PAG, shape (N, N). Variables that are held `fixed`, by choice of
+    rows, must be among those to adjust for. With `sure`, of the same shape, other edges may be
+    missing, and circles may be any ends.
 
     >>> from causalcontext.graphs.graph import Graph
     >>> pag = Graph.from_edges("ZXY", [("Z", "X", "o->"), ("X", "Y", "-->")], "pag")
@@ -196,7 +218,9 @@ def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()
         if not (directed(endpoints)[x, v] and is_visible(endpoints, x, v, sure)):
             return Adjustment(None, (x, v))
     on_path = descendants(links, x) & _leading(links, y)
-    forbidden = np.any([on_path, *(descendants(links, int(v)) for v in np.flatnonzero(on_path))], axis=0)
+    forbidden = np.any(
+        [on_path, *(descendants(links, int(v)) for v in np.flatnonzero(on_path))], axis=0
+    )
     for v in fixed:
         if forbidden[v]:
             return Adjustment(None, (v, v))
@@ -211,10 +235,13 @@ def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()
 
 
 def is_visible(endpoints: Endpoints, a: int, b: int, sure: Bools | None = None) -> bool:
-    """Whether a --> b cannot hide a common cause: what is not adjacent to b points into a, perhaps by colliders."""
+    """Whether a --> b cannot hide a common cause: what is not adjacent to b points into a, perhaps
+    by colliders.
+    """
     there = adjacent(endpoints) if sure is None else sure
     parents = directed(endpoints)[:, b] & there[:, b]
-    found, frontier = {a}, [a]
+    found = {a}
+    frontier = [a]
     while frontier:
         v = frontier.pop()
         into = (endpoints[:, v] == Endpoint.ARROW) & there[:, v]
@@ -226,13 +253,16 @@ def is_visible(endpoints: Endpoints, a: int, b: int, sure: Bools | None = None) 
     return False
 
 
-def connection(endpoints: Endpoints, x: int, y: int, given: Iterable[int], definite: bool = True
-               ) -> tuple[int, int] | None:  # fmt: skip
+def connection(
+    endpoints: Endpoints, x: int, y: int, given: Iterable[int], definite: bool = True
+) -> tuple[int, int] | None:
     """The first edge of an open walk between x and y; None if `given` blocks all of them.
 
-    Walks are those of `definite` status, or all that some choice of the ends which are not known would open.
+    Walks are those of `definite` status, or all that some choice of the ends which are not known
+    would open.
     """
-    kept, passes = set(given), _passes if definite else _may_pass
+    kept = set(given)
+    passes = _passes if definite else _may_pass
     opened = _possible_ancestors(endpoints, kept)
     steps = [(x, int(v), int(v)) for v in np.flatnonzero(endpoints[x])]
     seen = {step[:2] for step in steps}
@@ -246,7 +276,9 @@ def connection(endpoints: Endpoints, x: int, y: int, given: Iterable[int], defin
     return None
 
 
-def _passes(endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools) -> bool:
+def _passes(
+    endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools
+) -> bool:
     """Whether a path u - v - w has a definite status at v and is open there."""
     at = endpoints[u, v], endpoints[w, v]
     if at == (Endpoint.ARROW, Endpoint.ARROW):
@@ -255,7 +287,9 @@ def _passes(endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int]
     return (Endpoint.TAIL in at or unshielded) and v not in given
 
 
-def _may_pass(endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools) -> bool:
+def _may_pass(
+    endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools
+) -> bool:
     """Whether a path u - v - w is open at v for some choice of the ends that are not known."""
     at = endpoints[u, v], endpoints[w, v]
     as_collider = Endpoint.TAIL not in at and bool(opened[v])
@@ -272,4 +306,6 @@ def _leading(links: Bools, y: int) -> Bools:
 def _possible_ancestors(endpoints: Endpoints, variables: Iterable[int]) -> Bools:
     """Some variables and what may lead to them."""
     links = may_cause(endpoints)
-    return np.asarray(np.any([np.zeros(len(links), dtype=bool), *(_leading(links, v) for v in variables)], axis=0))
+    return np.asarray(
+        np.any([np.zeros(len(links), dtype=bool), *(_leading(links, v) for v in variables)], axis=0)
+    )

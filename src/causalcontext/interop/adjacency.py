@@ -23,7 +23,8 @@ from causalcontext.interop.formats import refuse_marks
 
 
 def to_mark_table(graph: Graph) -> pd.DataFrame:
-    """The mark of every pair, read from the row to the column; nothing is lost but the kind of the graph.
+    """The mark of every pair, read from the row to the column; nothing is lost but the kind of the
+    graph.
 
     Examples
     --------
@@ -34,41 +35,58 @@ def to_mark_table(graph: Graph) -> pd.DataFrame:
 
 
 def from_mark_table(table: pd.DataFrame, kind: str | None = None) -> Graph:
-    """The graph of a table of marks; unless `kind` says what it is, a PAG if an edge has just one circle."""
+    """The graph of a table of marks; unless `kind` says what it is, a PAG if an edge has just one
+    circle.
+    """
     return graph_of_marks(_names(table), table.to_numpy(), kind)
 
 
 def to_adjacency(graph: Graph) -> pd.DataFrame:
-    """1 where the row may cause the column, else 0: an undirected edge has both; other marks are refused."""
+    """1 where the row may cause the column, else 0: an undirected edge has both; other marks are
+    refused.
+    """
     refuse_marks(graph, ("-->", "o-o"), "a table of ones and zeros")
     if graph.kind is GraphKind.PAG:
         raise OptionError("a table of ones and zeros cannot represent a PAG")
-    return frame_of(may_cause(graph.endpoints).astype(np.int64), index=list(graph.names), columns=list(graph.names))
+    return frame_of(
+        may_cause(graph.endpoints).astype(np.int64),
+        index=list(graph.names),
+        columns=list(graph.names),
+    )
 
 
 def from_adjacency(table: pd.DataFrame) -> Graph:
     """The graph of a table of ones and zeros."""
-    names, ones = _names(table), table.to_numpy()
+    names = _names(table)
+    ones = table.to_numpy()
     if not np.isin(ones, (0, 1)).all() or np.diagonal(ones).any():
         raise DataError("the table has entries other than 0 and 1, or a 1 on its diagonal")
     return Graph(names, endpoints_of_arcs(ones == 1))
 
 
 def conflicts_as_undirected(graph: Graph) -> Graph:
-    """The same graph with `o-o` for every `x-x`, for formats that cannot say that directions conflict."""
-    return graph.replaced(endpoints=np.where(graph.endpoints == Endpoint.CONFLICT, Endpoint.CIRCLE, graph.endpoints))
+    """The same graph with `o-o` for every `x-x`, for formats that cannot say that directions
+    conflict.
+    """
+    return graph.replaced(
+        endpoints=np.where(graph.endpoints == Endpoint.CONFLICT, Endpoint.CIRCLE, graph.endpoints)
+    )
 
 
 def graph_of_marks(names: Sequence[str], texts: NDArray[np.object_], kind: str | None) -> Graph:
     """The graph whose mark, read from i to j, is `texts[i, j]`."""
     endpoints = np.vectorize(lambda mark: int(endpoints_of_mark(mark)[1]), otypes=[np.int8])(texts)
     if not np.array_equal(mark_texts(endpoints), texts):
-        raise DataError("a mark read from the second variable to the first must be the reverse of the other one")
+        raise DataError(
+            "a mark read from the second variable to the first must be the reverse of the other one"
+        )
     return Graph(names, endpoints, kind_of_marks(texts.ravel(), kind))
 
 
 def _names(table: pd.DataFrame) -> tuple[str, ...]:
     names = tuple(str(name) for name in table.columns)
     if tuple(str(name) for name in table.index) != names:
-        raise DataError("the rows and columns of the table must have the same names in the same order")
+        raise DataError(
+            "the rows and columns of the table must have the same names in the same order"
+        )
     return names

@@ -1,4 +1,6 @@
-"""causal-learn (extra `compare`): its `GeneralGraph`, and our context-adaptive test for its PC, FCI and CD-NOD."""
+"""causal-learn (extra `compare`): its `GeneralGraph`, and our context-adaptive test for its PC, FCI
+and CD-NOD.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ NAME = "causalcontext"
 
 
 def to_causal_learn(graph: Graph) -> Any:
-    """The graph for causal-learn; undirected edges of a CPDAG are `---`, as in the result of its PC."""
+    """The graph for causal-learn; undirected edges of a CPDAG are `---`, as in the result of its
+    PC.
+    """
     edges = list(plain_lines(graph, "causal-learn"))
     try:
         from causallearn.graph.Edge import Edge
@@ -36,12 +40,16 @@ def to_causal_learn(graph: Graph) -> Any:
     nodes = {name: GraphNode(name) for name in graph.names}
     made = GeneralGraph(list(nodes.values()))
     for x, y, mark in edges:
-        made.add_edge(Edge(nodes[x], nodes[y], *(Endpoint[end.name] for end in endpoints_of_mark(mark))))
+        made.add_edge(
+            Edge(nodes[x], nodes[y], *(Endpoint[end.name] for end in endpoints_of_mark(mark)))
+        )
     return made
 
 
 def from_causal_learn(graph: Any, kind: str | None = None) -> Graph:
-    """The graph of causal-learn's `GeneralGraph`; unless `kind` says what it is, a PAG if an edge has a circle."""
+    """The graph of causal-learn's `GeneralGraph`; unless `kind` says what it is, a PAG if an edge
+    has a circle.
+    """
     names = [str(node.get_name()) for node in graph.get_nodes()]
     edges = []
     for edge in graph.get_graph_edges():
@@ -68,12 +76,15 @@ class AdaptiveTest:
         A name of the registry.
     """
 
-    def __init__(self, data: Values, context: int | None = None, level: int = 0, test: str = "auto") -> None:
+    def __init__(
+        self, data: Values, context: int | None = None, level: int = 0, test: str = "auto"
+    ) -> None:
         names = [str(column) for column in range(data.shape[1])]
         table = read_table(np.asarray(data), None if context is None else str(context), names=names)
         statistics = gather_statistics(table, "raise")
         check_statistics(statistics, table)
-        self.contexts, self.level = table.contexts, level
+        self.contexts = table.contexts
+        self.level = level
         self._prepared = find_test(test).prepare(table, statistics)
 
     def __call__(self, x: int, y: int, given: Sequence[int] | None = None) -> float:

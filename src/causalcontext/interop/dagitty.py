@@ -12,14 +12,25 @@ from causalcontext.interop.formats import COMMON_MARKS, refuse_letters, refuse_m
 _SPELLED = {"-->": "->", "<--": "<-", "<->": "<->"}
 _LINES: dict[GraphKind, dict[str, str]] = {
     GraphKind.CPDAG: _SPELLED | {"o-o": "--"},
-    GraphKind.PAG: _SPELLED | {"o-o": "@-@", "o->": "@->", "<-o": "<-@", "---": "--", "o--": "@--", "--o": "--@"},
+    GraphKind.PAG: (
+        _SPELLED
+        | {
+            "o-o": "@-@",
+            "o->": "@->",
+            "<-o": "<-@",
+            "---": "--",
+            "o--": "@--",
+            "--o": "--@",
+        }
+    ),
 }
 _NAME = r'"([^"]*)"'
 _LINE = re.compile(rf"^\s*{_NAME}(?:\s*([<@-]*[>@-]+)\s*{_NAME})?\s*$")
 
 
 def to_dagitty(graph: Graph) -> str:
-    """The graph as `dag {...}`, `pdag {...}` if it has undirected edges, or `pag {...}` with circles as `@`.
+    """The graph as `dag {...}`, `pdag {...}` if it has undirected edges, or `pag {...}` with
+    circles as `@`.
 
     Quotes and line ends in names are refused.
 
@@ -37,16 +48,23 @@ def to_dagitty(graph: Graph) -> str:
     pattern = "pdag" if any(edge.mark == "o-o" for edge in graph.edges) else "dag"
     what = "pag" if graph.kind is GraphKind.PAG else pattern
     names = [f'"{name}"' for name in graph.names]
-    edges = [f'"{edge.source}" {_LINES[graph.kind][edge.mark]} "{edge.target}"' for edge in graph.edges]
+    edges = [
+        f'"{edge.source}" {_LINES[graph.kind][edge.mark]} "{edge.target}"' for edge in graph.edges
+    ]
     return "\n".join([f"{what} {{", *names, *edges, "}"])
 
 
 def from_dagitty(text: str) -> Graph:
-    """The graph in a text as `to_dagitty` writes it: one variable or edge a line, names in quotes."""
+    """The graph in a text as `to_dagitty` writes it: one variable or edge a line, names in
+    quotes.
+    """
     lines = [line for line in text.strip().split("\n") if line.strip()]
     head = re.match(r"^\s*(dag|pdag|pag)\s*\{\s*$", lines[0]) if len(lines) > 1 else None
     if head is None or lines[-1].strip() != "}":
-        raise DataError("the text is not in DAGitty's format, expected 'dag {', a line per variable and edge, and '}'")
+        raise DataError(
+            "the text is not in DAGitty's format, expected 'dag {', a line per variable and edge,"
+            " and '}'"
+        )
     kind = GraphKind.PAG if head[1] == "pag" else GraphKind.CPDAG
     marks = {spelled: mark for mark, spelled in _LINES[kind].items()}
     names: dict[str, None] = {}
@@ -54,7 +72,9 @@ def from_dagitty(text: str) -> Graph:
     for line in lines[1:-1]:
         found = _LINE.match(line)
         if found is None or found[2] not in (None, *marks):
-            raise DataError(f"the DAGitty text has a line {line!r}, expected one quoted variable or edge")
+            raise DataError(
+                f"the DAGitty text has a line {line!r}, expected one quoted variable or edge"
+            )
         names.update(dict.fromkeys(name for name in (found[1], found[3]) if name is not None))
         if found[2]:
             edges.append((found[1], found[3], marks[found[2]]))

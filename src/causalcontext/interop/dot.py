@@ -11,13 +11,19 @@ from causalcontext.graphs.lag_names import times
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import LabeledUnion
 
-_HEADS = {Endpoint.TAIL: "none", Endpoint.ARROW: "normal", Endpoint.CIRCLE: "odot", Endpoint.CONFLICT: "tee",
-          Endpoint.MIXED: "onormal"}  # fmt: skip
+_HEADS = {
+    Endpoint.TAIL: "none",
+    Endpoint.ARROW: "normal",
+    Endpoint.CIRCLE: "odot",
+    Endpoint.CONFLICT: "tee",
+    Endpoint.MIXED: "onormal",
+}
 _STYLES = {"-->": "", "<=>": 'dir=both, arrowhead=normal, arrowtail=normal, color="black:black"'}
 
 
 def to_dot(graph: Graph | LabeledUnion) -> str:
-    """The graph in DOT; edges of a labeled union that not all contexts have are labeled with those that do.
+    """The graph in DOT; edges of a labeled union that not all contexts have are labeled with those
+    that do.
 
     Nodes of a window graph have the attributes `variable` and `lag`, which graphviz leaves alone.
 
@@ -34,19 +40,30 @@ def to_dot(graph: Graph | LabeledUnion) -> str:
     names = graph.names if isinstance(graph, Graph) else tuple(dict.fromkeys(ends))
     lines = [f"  {quoted(name)};" for name in names]
     for place, (name, time) in enumerate(times(names).items()):
-        lines[place] = f"  {quoted(name)} [variable={quoted(str(time['variable']))}, lag={time['lag']}];"
+        lines[place] = (
+            f"  {quoted(name)} [variable={quoted(str(time['variable']))}, lag={time['lag']}];"
+        )
     for edge in graph.edges:
-        contexts = () if isinstance(graph, Graph) or edge.contexts == graph.all_contexts else edge.contexts  # type: ignore[union-attr]
+        contexts = (
+            () if isinstance(graph, Graph) or edge.contexts == graph.all_contexts else edge.contexts
+        )  # type: ignore[union-attr]
         label = f"label={quoted(', '.join(map(str, contexts)))}" if contexts else ""
         tail, head = (_HEADS[end] for end in endpoints_of_mark(edge.mark))
         line = ", style=dashed" if edge.mark in ("x-x", "<->") else ""
         style = _STYLES.get(edge.mark, f"dir=both, arrowhead={head}, arrowtail={tail}{line}")
         attributes = ", ".join(filter(None, (style, label)))
-        lines.append(f"  {quoted(edge.source)} -> {quoted(edge.target)}{f' [{attributes}]' if attributes else ''};")
+        lines.append(
+            f"  {quoted(edge.source)} ->"
+            f" {quoted(edge.target)}{f' [{attributes}]' if attributes else ''};"
+        )
     return "\n".join(["digraph {", *lines, "}"])
 
 
 def quoted(text: str) -> str:
-    """A DOT string. Only the quote has an escape; a backslash is itself, and doubled so that labels show it."""
-    spelled = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    """A DOT string. Only the quote has an escape; a backslash is itself, and doubled so that labels
+    show it.
+    """
+    spelled = (
+        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    )
     return f'"{spelled}"'

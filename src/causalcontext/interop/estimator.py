@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class PCAC:
-    """An estimator of one causal graph per context: parameters in, `fit(table)`, attributes with an underscore out.
+    """An estimator of one causal graph per context: parameters in, `fit(table)`, attributes with an
+    underscore out.
 
     Parameters
     ----------
@@ -52,7 +53,9 @@ class PCAC:
         self.set_params(context=context, **(DEFAULTS | options))
 
     def fit(self, X: Any, y: None = None, *, names: Any = None) -> PCAC:
-        """Search the table `X`, which holds the context too; `names` are the columns of an array, `y` is ignored."""
+        """Search the table `X`, which holds the context too; `names` are the columns of an array,
+        `y` is ignored.
+        """
         options = self.get_params()
         context = options.pop("context")
         self.result_ = discover(X, context, names=names, **options)
@@ -93,7 +96,9 @@ class PCAC:
         return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of estimators from version 1.6 on: missing values and text are taken."""
+        """What scikit-learn asks of estimators from version 1.6 on: missing values and text are
+        taken.
+        """
         from sklearn.utils import InputTags, Tags, TargetTags
 
         taken = InputTags(allow_nan=True, string=True, categorical=True)
@@ -114,7 +119,9 @@ class PCAC:
 
     def __repr__(self) -> str:
         default = {"context": None} | DEFAULTS
-        changed = {name: value for name, value in self.get_params().items() if value is not default[name]}
+        changed = {
+            name: value for name, value in self.get_params().items() if value is not default[name]
+        }
         return f"PCAC({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 

@@ -1,4 +1,6 @@
-"""What several formats share: which marks and names they can hold, and edges as Tetrad and causal-learn write them."""
+"""What several formats share: which marks and names they can hold, and edges as Tetrad and
+causal-learn write them.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,12 @@ from causalcontext.graphs.graph import Graph
 
 COMMON_MARKS: dict[GraphKind, tuple[str, ...]] = {
     GraphKind.CPDAG: ("-->", "o-o", "<->"),
-    GraphKind.PAG: tuple(mark for mark, endpoints in ENDPOINTS_OF_MARK.items()
-                         if {*endpoints} <= {Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE}),
-}  # fmt: skip
+    GraphKind.PAG: tuple(
+        mark
+        for mark, endpoints in ENDPOINTS_OF_MARK.items()
+        if {*endpoints} <= {Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE}
+    ),
+}
 """What most tools can say about a graph of either kind."""
 
 _ADVICE = {
@@ -25,7 +30,9 @@ def refuse_marks(graph: Graph, allowed: Collection[str], where: str) -> None:
     """Return if every edge, as it is written, has one of the allowed marks."""
     for edge in graph.edges:
         if edge.mark not in allowed:
-            advice = next((_ADVICE[end] for end in ENDPOINTS_OF_MARK[edge.mark] if end in _ADVICE), "")
+            advice = next(
+                (_ADVICE[end] for end in ENDPOINTS_OF_MARK[edge.mark] if end in _ADVICE), ""
+            )
             raise OptionError(f"{where} has no mark for '{edge}'{advice}")
 
 
@@ -44,7 +51,8 @@ def missing_package(package: str, extra: str) -> OptionError:
 
 
 def plain_lines(graph: Graph, where: str) -> Iterator[tuple[str, str, str]]:
-    """The edges as Tetrad and causal-learn write them: circles in a PAG, `---` for undirected elsewhere.
+    """The edges as Tetrad and causal-learn write them: circles in a PAG, `---` for undirected
+    elsewhere.
 
     An edge with a tail and a circle starts at its tail: causal-learn loses it the other way round.
     """
@@ -54,8 +62,14 @@ def plain_lines(graph: Graph, where: str) -> Iterator[tuple[str, str, str]]:
         yield (y, x, "--o") if mark == "o--" else (x, y, line if mark == "o-o" else mark)
 
 
-def graph_of_lines(names: Collection[str], edges: Collection[tuple[str, str, str]], kind: str | None) -> Graph:
-    """The graph of edges as `plain_lines` writes them; unless `kind` says what it is, a PAG if one has a circle."""
+def graph_of_lines(
+    names: Collection[str], edges: Collection[tuple[str, str, str]], kind: str | None
+) -> Graph:
+    """The graph of edges as `plain_lines` writes them; unless `kind` says what it is, a PAG if one
+    has a circle.
+    """
     kind = kind_of_marks((mark for *_, mark in edges), kind, pag_circles=(1, 2))
     line = "---" if kind == GraphKind.PAG else "o-o"
-    return Graph.from_edges(tuple(names), [(x, y, line if mark == "---" else mark) for x, y, mark in edges], kind)
+    return Graph.from_edges(
+        tuple(names), [(x, y, line if mark == "---" else mark) for x, y, mark in edges], kind
+    )

@@ -1,4 +1,6 @@
-"""networkx, and the text formats it writes: GML (DoWhy) and GraphML (yEd, Gephi, Cytoscape, igraph)."""
+"""networkx, and the text formats it writes: GML (DoWhy) and GraphML (yEd, Gephi, Cytoscape,
+igraph).
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,24 @@ if TYPE_CHECKING:
     from causalcontext.graphs.graph import LabeledUnion
 else:
     nx = Later("networkx")
-_NOT_XML = "".join(map(chr, [*range(9), 11, 12, *range(13, 32), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)]))
+_NOT_XML = "".join(
+    map(chr, [*range(9), 11, 12, *range(13, 32), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)])
+)
 
 
-to_networkx, from_networkx = Graph.to_networkx, Graph.from_networkx
+to_networkx = Graph.to_networkx
+from_networkx = Graph.from_networkx
 
 
 def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
-    """The labeled union: arcs as in `to_networkx`, with the attributes `mark` and `contexts` (a tuple)."""
+    """The labeled union: arcs as in `to_networkx`, with the attributes `mark` and `contexts` (a
+    tuple).
+    """
     made = nx.MultiDiGraph()
     for *edge, contexts in union.edges:
-        made.add_edges_from((x, y, {"mark": mark, "contexts": contexts}) for x, y, mark in arcs_of_edge(*edge))
+        made.add_edges_from(
+            (x, y, {"mark": mark, "contexts": contexts}) for x, y, mark in arcs_of_edge(*edge)
+        )
     made.add_nodes_from(times(list(made)).items())
     return made
 
@@ -37,7 +46,8 @@ def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
 def to_gml(graph: Graph | LabeledUnion) -> str:
     """The graph in GML; arcs and marks as in `to_networkx`, any name as it is.
 
-    Nodes of a window graph have the attributes `variable` and `lag`, edges of a labeled union `contexts`, as text.
+    Nodes of a window graph have the attributes `variable` and `lag`, edges of a labeled union
+    `contexts`, as text.
     """
     return "\n".join(nx.generate_gml(_with_contexts_as_text(graph)))
 
@@ -51,11 +61,15 @@ def from_gml(text: str) -> Graph:
 
 
 def to_graphml(graph: Graph | LabeledUnion) -> str:
-    """The graph in GraphML, with the attributes that `to_gml` writes. Control characters are refused: XML has none."""
+    """The graph in GraphML, with the attributes that `to_gml` writes. Control characters are
+    refused: XML has none.
+    """
     made = _with_contexts_as_text(graph)
     values = [] if isinstance(graph, Graph) else map(str, graph.all_contexts)
     refuse_letters([*made, *values], _NOT_XML, "GraphML")
-    keys = {name: f"n{place}" for place, name in enumerate(made)}  # XML keys lose spaces and line ends, contents do not
+    keys = {
+        name: f"n{place}" for place, name in enumerate(made)
+    }  # XML keys lose spaces and line ends, contents do not
     numbered = nx.relabel_nodes(made, keys)
     nx.set_node_attributes(numbered, {key: name for name, key in keys.items()}, "name")
     text = "\n".join(nx.generate_graphml(numbered))
@@ -63,7 +77,9 @@ def to_graphml(graph: Graph | LabeledUnion) -> str:
 
 
 def from_graphml(text: str) -> Graph:
-    """The graph in a GraphML text; names are the attribute `name` of nodes if they have it, else their keys."""
+    """The graph in a GraphML text; names are the attribute `name` of nodes if they have it, else
+    their keys.
+    """
     try:
         found = nx.parse_graphml(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
     except (nx.NetworkXError, ParseError, KeyError) as error:

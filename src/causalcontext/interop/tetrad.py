@@ -28,17 +28,24 @@ def to_tetrad(graph: Graph) -> str:
     1. X --> Y
     <BLANKLINE>
     """
-    edges = [f"{number}. {x} {mark} {y}" for number, (x, y, mark) in enumerate(plain_lines(graph, "Tetrad"), 1)]
+    edges = [
+        f"{number}. {x} {mark} {y}"
+        for number, (x, y, mark) in enumerate(plain_lines(graph, "Tetrad"), 1)
+    ]
     blanks = {letter for name in graph.names for letter in name if letter.isspace()}
     refuse_letters(graph.names, {";", ",", *blanks}, "Tetrad")
     return "\n".join(["Graph Nodes:", ";".join(graph.names), "", "Graph Edges:", *edges, ""])
 
 
 def from_tetrad(text: str, kind: str | None = None) -> Graph:
-    """The graph in a text of Tetrad; unless `kind` says what it is, a PAG if an edge has a circle."""
+    """The graph in a text of Tetrad; unless `kind` says what it is, a PAG if an edge has a
+    circle.
+    """
     lines = [line.strip() for line in text.strip().split("\n")]
     if "Graph Nodes:" not in lines or "Graph Edges:" not in lines:
-        raise DataError("the text is not in Tetrad's format, expected 'Graph Nodes:' and 'Graph Edges:'")
+        raise DataError(
+            "the text is not in Tetrad's format, expected 'Graph Nodes:' and 'Graph Edges:'"
+        )
     names = re.split("[;,]", lines[lines.index("Graph Nodes:") + 1])
     edges = []
     for line in lines[lines.index("Graph Edges:") + 1 :]:

@@ -1,4 +1,6 @@
-"""tigramite's string array: `graph[i, j, lag]` is the mark of the edge read from i, so many steps ago, to j."""
+"""tigramite's string array: `graph[i, j, lag]` is the mark of the edge read from i, so many steps
+ago, to j.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,15 @@ from causalcontext.interop.adjacency import graph_of_marks
 from causalcontext.interop.formats import refuse_marks
 from causalcontext.kernels.arrays import Values
 
-_MARKS = tuple(mark for mark, endpoints in ENDPOINTS_OF_MARK.items() if Endpoint.MIXED not in endpoints)
+_MARKS = tuple(
+    mark for mark, endpoints in ENDPOINTS_OF_MARK.items() if Endpoint.MIXED not in endpoints
+)
 """Its `+->` is two edges in one, not an endpoint that differs between contexts."""
 
 
 def to_tigramite(graph: Graph) -> NDArray[np.str_]:
-    """The marks as text, shape (variables, variables, lags + 1); for its `graph_type="dag"` drop the last axis.
+    """The marks as text, shape (variables, variables, lags + 1); for its `graph_type="dag"` drop
+    the last axis.
 
     Nodes such as `X(t-1)` are the variable X at a lag; a graph without any has lag 0 only.
 
@@ -28,11 +33,13 @@ def to_tigramite(graph: Graph) -> NDArray[np.str_]:
     --------
     >>> to_tigramite(Graph.from_edges("XY", [("X", "Y", "-->")]))[:, :, 0].tolist()
     [['', '-->'], ['<--', '']]
-    >>> to_tigramite(Graph.from_edges(["X(t-1)", "Y(t-1)", "X", "Y"], [("X(t-1)", "Y", "-->")]))[:, :, 1].tolist()
+    >>> graph = Graph.from_edges(["X(t-1)", "Y(t-1)", "X", "Y"], [("X(t-1)", "Y", "-->")])
+    >>> to_tigramite(graph)[:, :, 1].tolist()
     [['', '-->'], ['', '']]
     """
     refuse_marks(graph, _MARKS, "tigramite")
-    texts, places = mark_texts(graph.endpoints).astype("<U3"), {name: place for place, name in enumerate(graph.names)}
+    texts = mark_texts(graph.endpoints).astype("<U3")
+    places = {name: place for place, name in enumerate(graph.names)}
     names = [name for name in graph.names if not split(name)[1]]
     lags = max((split(name)[1] for name in graph.names), default=0)
     array = np.full((len(names), len(names), lags + 1), "", dtype="<U3")
@@ -42,20 +49,26 @@ def to_tigramite(graph: Graph) -> NDArray[np.str_]:
             if at(name, lag) in places:
                 array[i, :, lag] = texts[places[at(name, lag)], now]
     if np.count_nonzero(array[:, :, 1:]) + np.count_nonzero(array[:, :, 0]) // 2 < len(graph.edges):
-        raise DataError("tigramite's array can hold only links into time t, and the graph has others")
+        raise DataError(
+            "tigramite's array can hold only links into time t, and the graph has others"
+        )
     return array
 
 
-def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None,
-                   covariates: Collection[str] = ()) -> Graph:  # fmt: skip
-    """The graph in an array of tigramite; the names are not in it. Lagged links make a window graph over `X(t-1)`.
+def from_tigramite(
+    array: Values, names: Sequence[str], kind: str | None = None, covariates: Collection[str] = ()
+) -> Graph:
+    """The graph in an array of tigramite; the names are not in it. Lagged links make a window graph
+    over `X(t-1)`.
 
     Nor is it said what the graph is: unless `kind` says it, a PAG if an edge, of any lag,
     has just one circle; nor which of the
     names are `covariates`, such as cycles, which a window graph has at time t alone.
     """
     if array.ndim != 3 or array.shape[:2] != (len(names),) * 2:
-        raise DataError(f"the array has shape {array.shape}, expected ({len(names)}, {len(names)}, lags)")
+        raise DataError(
+            f"the array has shape {array.shape}, expected ({len(names)}, {len(names)}, lags)"
+        )
     unknown = sorted(set(array.ravel().tolist()) - set(_MARKS))
     if unknown:
         raise DataError(f"the array has a mark {unknown[0]!r} that causalcontext does not have")
@@ -64,8 +77,11 @@ def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None,
     if array.shape[2] == 1:
         return now
     lags = array.shape[2] - 1
-    links = [(at(names[i], lag), names[j], str(array[i, j, lag])) for lag in range(1, lags + 1)
-             for i, j in np.argwhere(array[:, :, lag] != "").tolist()]  # fmt: skip
+    links = [
+        (at(names[i], lag), names[j], str(array[i, j, lag]))
+        for lag in range(1, lags + 1)
+        for i, j in np.argwhere(array[:, :, lag] != "").tolist()
+    ]
     varying = [name for name in names if name not in covariates]
     nodes = [*window_names(varying, lags), *(name for name in names if name in covariates)]
     return Graph.from_edges(nodes, [*links, *now.edges], kind)

@@ -15,4 +15,6 @@ Values = NDArray[Any]
 NOBODY: Any = np.int64(-1)
 NOTHING: Any = np.int64(0)
 ONE: Any = np.int64(1)
-"""Whole numbers of one type, so that compiled functions are not compiled again for a constant of Python."""
+"""Whole numbers of one type, so that compiled functions are not compiled again for a constant of
+Python.
+"""

@@ -1,12 +1,13 @@
 """How kernels are compiled, and where compiled code is kept.
 
-`@kernel` marks a function that numba compiles. Python calls it through `numba.njit`, another kernel through
-`numba.extending.overload`, as numba's documentation describes both; nothing inside numba is replaced. What only kernels
-call is compiled as a part of them.
+`@kernel` marks a function that numba compiles. Python calls it through `numba.njit`, another kernel
+through `numba.extending.overload`, as numba's documentation describes both; nothing inside numba is
+replaced. What only kernels call is compiled as a part of them.
 
-Compiled code is kept beside the source, else in the user's cache folder, else in a private temporary folder, under a
-name made of the sources of all kernels: numba itself looks at the file of the outermost kernel alone, and would go on
-using code in which another kernel has changed. Where nothing can be written, every process compiles anew.
+Compiled code is kept beside the source, else in the user's cache folder, else in a private
+temporary folder, under a name made of the sources of all kernels: numba itself looks at the file of
+the outermost kernel alone, and would go on using code in which another kernel has changed. Where
+nothing can be written, every process compiles anew.
 """
 
 from __future__ import annotations
@@ -39,10 +40,17 @@ only_for_disk = False
 """Whether this process compiles for others, and is of no use where nothing can be written."""
 _given_up: list[str] = []
 """Why compiled code is no longer kept, once it could not be written."""
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": False,
+    "no_cfunc_wrapper": True,
+}
 """Said outright: numba lets a part take over what its caller has."""
 _PART: dict[str, Any] = {"no_cpython_wrapper": True}
-"""Of a part of other kernels: unpacking a named tuple of twenty arrays is more code than most kernels are."""
+"""Of a part of other kernels: unpacking a named tuple of twenty arrays is more code than most
+kernels are.
+"""
 
 
 @overload
@@ -80,17 +88,22 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
             compiled = compiled_by(numba.njit, function, options)
             return compiled(*arguments)
 
-    numba.extending.overload(call, jit_options=options | _PART, strict=False)(lambda *arguments: function)  # type: ignore[arg-type]
+    numba.extending.overload(call, jit_options=options | _PART, strict=False)(
+        lambda *arguments: function
+    )  # type: ignore[arg-type]
     return call
 
 
 def compiled_by(decorator: Any, function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """A function compiled by a decorator of numba, which keeps the code on disk if it can be written."""
+    """A function compiled by a decorator of numba, which keeps the code on disk if it can be
+    written.
+    """
     with _lock:
         folder = None if _given_up else code_folder()
         if folder is None:
             return decorator(**options)(function)
-        before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)  # read while a function is decorated
+        before = settings.CACHE_DIR  # read while a function is decorated
+        settings.CACHE_DIR = str(folder)
         try:
             return decorator(cache=True, **options)(function)
         except (OSError, RuntimeError) as error:  # the disk is full, or numba cannot use the folder
@@ -101,13 +114,19 @@ def compiled_by(decorator: Any, function: Callable[..., Any], options: dict[str,
 
 
 def give_up_keeping(error: Exception) -> None:
-    """From now on this process keeps no compiled code, and says so once; one that compiles for others ends here."""
+    """From now on this process keeps no compiled code, and says so once; one that compiles for
+    others ends here.
+    """
     if only_for_disk:
         raise error
     if not _given_up:
         _given_up.append(str(error))
-        logger.warning("compiled code cannot be written (%s), so every process compiles anew, which takes long; %s",
-                       error, ADVICE)  # fmt: skip
+        logger.warning(
+            "compiled code cannot be written (%s), so every process compiles anew, which takes"
+            " long; %s",
+            error,
+            ADVICE,
+        )
 
 
 @cache
@@ -141,16 +160,21 @@ def sources() -> str:
 
 
 def _bases() -> list[Path]:
-    """Where compiled code may be kept, the best place first; `NUMBA_CACHE_DIR` alone where that is set."""
+    """Where compiled code may be kept, the best place first; `NUMBA_CACHE_DIR` alone where that is
+    set.
+    """
     if settings.CACHE_DIR:
         return [Path(settings.CACHE_DIR)]
     home = {"win32": "~/AppData/Local", "darwin": "~/Library/Caches"}.get(sys.platform, "~/.cache")
-    own, private = Path(os.environ.get("XDG_CACHE_HOME") or home).expanduser(), private_folder()
+    own = Path(os.environ.get("XDG_CACHE_HOME") or home).expanduser()
+    private = private_folder()
     return [PACKAGE / "__pycache__", own, *([private] if private else [])]
 
 
 def private_folder() -> Path | None:
-    """A temporary folder that belongs to this user alone, or None: what is kept there is run later."""
+    """A temporary folder that belongs to this user alone, or None: what is kept there is run
+    later.
+    """
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     try:
         folder = Path(tempfile.gettempdir(), f"causalcontext-{user}")
@@ -158,12 +182,15 @@ def private_folder() -> Path | None:
         found = folder.lstat()
     except OSError:
         return None
-    ours = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077)
+    ours = not hasattr(os, "getuid") or (
+        found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
+    )
     return folder if ours and stat.S_ISDIR(found.st_mode) else None
 
 
 class CtrlCWaits(event.Listener):
-    """Ctrl-C waits until numba is done: an exception raised inside the compiler leaves it broken, or crashes.
+    """Ctrl-C waits until numba is done: an exception raised inside the compiler leaves it broken,
+    or crashes.
 
     Only the main thread receives signals.
     """
@@ -180,7 +207,9 @@ class CtrlCWaits(event.Listener):
         if self._depth == 1:
             self._before = signal.getsignal(signal.SIGINT)
             if callable(self._before):  # else it is ignored, or not Python's business
-                signal.signal(signal.SIGINT, lambda number, frame: self._waiting.append((number, frame)))
+                signal.signal(
+                    signal.SIGINT, lambda number, frame: self._waiting.append((number, frame))
+                )
 
     def on_end(self, happened: Any) -> None:
         if threading.current_thread() is not threading.main_thread():
@@ -189,7 +218,8 @@ class CtrlCWaits(event.Listener):
         if self._depth == 0 and callable(self._before):
             signal.signal(signal.SIGINT, self._before)
             if self._waiting:
-                first, self._waiting = self._waiting[0], []
+                first = self._waiting[0]
+                self._waiting = []
                 self._before(*first)
 
 

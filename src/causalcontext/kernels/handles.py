@@ -1,14 +1,17 @@
 """Many arrays in one note.
 
-A compiled function that takes many arrays passes each of them on as a handful of numbers, at every call, through every
-layer; compiling that takes longer than compiling what the functions do. So the arrays that a whole search shares are
-written down once, in a note, and the note is passed on. The arrays live as long as their note.
+A compiled function that takes many arrays passes each of them on as a handful of numbers, at every
+call, through every layer; compiling that takes longer than compiling what the functions do. So the
+arrays that a whole search shares are written down once, in a note, and the note is passed on. The
+arrays live as long as their note.
 
-The type of a note has a fingerprint of what it holds: compiled code from before a change is not taken for it.
+The type of a note has a fingerprint of what it holds: compiled code from before a change is not
+taken for it.
 
-Compiled functions behind pointers are passed on alike. A compiled function that calls another one contains its code,
-and is optimised together with it: in a long chain the innermost code would be compiled once for every link. A call
-through a pointer ends the chain: what is behind it is compiled once, what is before it without it.
+Compiled functions behind pointers are passed on alike. A compiled function that calls another one
+contains its code, and is optimised together with it: in a long chain the innermost code would be
+compiled once for every link. A call through a pointer ends the chain: what is behind it is compiled
+once, what is before it without it.
 """
 
 from __future__ import annotations
@@ -33,19 +36,25 @@ FunctionPointer = Any
 
 
 class PointerTo:
-    """A compiled function that returns a float, behind a pointer; calling this makes the pointer, once.
+    """A compiled function that returns a float, behind a pointer; calling this makes the pointer,
+    once.
 
     `samples` gives values, or types, like those of its arguments.
     """
 
-    def __init__(self, function: Callable[..., Any], samples: Callable[[], tuple[Any, ...]]) -> None:
-        self._function, self._samples = getattr(function, "__wrapped__", function), samples
+    def __init__(
+        self, function: Callable[..., Any], samples: Callable[[], tuple[Any, ...]]
+    ) -> None:
+        self._function = getattr(function, "__wrapped__", function)
+        self._samples = samples
         self._pointer: FunctionPointer = None
 
     def __call__(self) -> FunctionPointer:
         if self._pointer is None:
             options = {"error_model": "numpy", "fastmath": False}
-            self._pointer = compiled_by(partial(numba.cfunc, self.kind.signature), self._function, options)
+            self._pointer = compiled_by(
+                partial(numba.cfunc, self.kind.signature), self._function, options
+            )
         return self._pointer
 
     @property
@@ -56,7 +65,9 @@ class PointerTo:
 
 @cache
 def no_function(kind: Any) -> FunctionPointer:
-    """A pointer of some type to a function that returns NaN, in place of one that is never called."""
+    """A pointer of some type to a function that returns NaN, in place of one that is never
+    called.
+    """
     signature = kind.signature
     return compiled_by(partial(numba.cfunc, signature), _NOTHING[len(signature.args)], {})
 
@@ -94,7 +105,9 @@ def note_of(value: Any, kind: Any) -> Note:
     """A note of arrays, given as a named tuple of a numba type."""
     note = empty_note(kind)
     _write(note, value)
-    finalize(note, lambda value: None, value).atexit = False  # until a note is gone, its finalizer holds the arrays
+    finalize(
+        note, lambda value: None, value
+    ).atexit = False  # until a note is gone, its finalizer holds the arrays
     return note
 
 
@@ -104,14 +117,18 @@ def _write(note: Note, value: Any) -> None:
 
 
 def _fetch(typing_context: Any, note: Any, kind: Any, part: Any) -> Any:
-    """A named tuple (class `part`) out of those in a note (numba type `kind`); no other one is loaded or compiled."""
+    """A named tuple (class `part`) out of those in a note (numba type `kind`); no other one is
+    loaded or compiled.
+    """
     whole = kind.instance_type
     place = [each.instance_class for each in whole].index(part.instance_class)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start = _start(context, builder, note, arguments[0], whole)
         pointer = cgutils.gep_inbounds(builder, start, 0, place)
-        return impl_ret_borrowed(context, builder, whole[place], context.unpack_value(builder, whole[place], pointer))
+        return impl_ret_borrowed(
+            context, builder, whole[place], context.unpack_value(builder, whole[place], pointer)
+        )
 
     return whole[place](note, kind, part), generate
 
@@ -121,7 +138,9 @@ def _keep(typing_context: Any, note: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _start(context, builder, note, arguments[0], value)
-        context.pack_value(builder, value, _disowned(context, builder, value, arguments[1]), pointer)
+        context.pack_value(
+            builder, value, _disowned(context, builder, value, arguments[1]), pointer
+        )
         return context.get_dummy_value()
 
     return numba.types.void(note, value), generate
@@ -138,7 +157,9 @@ def _lend(typing_context: Any, value: Any) -> Any:
 
 fetch: Any = intrinsic(_fetch)
 lent: Any = intrinsic(_lend)
-"""For what is passed to other kernels: unless an array has no owner, each call counts its owners, which takes long."""
+"""For what is passed to other kernels: unless an array has no owner, each call counts its owners,
+which takes long.
+"""
 _store: Any = intrinsic(_keep)
 
 
@@ -146,7 +167,10 @@ def _start(context: Any, builder: Any, note: Any, argument: Any, kind: Any) -> A
     """A pointer to the beginning of a note, which is large enough for values of this type."""
     size = context.get_abi_sizeof(context.get_data_type(kind))
     if size > 8 * ROOM:
-        raise MemoryError(f"arrays of this type take {size} bytes of a note that has {8 * ROOM}; ROOM is too small")
+        raise MemoryError(
+            f"arrays of this type take {size} bytes of a note that has {8 * ROOM}; ROOM is too"
+            " small"
+        )
     array = context.make_array(note)(context, builder, argument)
     return builder.bitcast(array.data, context.get_data_type(kind).as_pointer())
 

@@ -1,6 +1,8 @@
-"""The linear algebra of regressions in kernels: Cholesky factors of small matrices, and sweeps of cross products.
+"""The linear algebra of regressions in kernels: Cholesky factors of small matrices, and sweeps of
+cross products.
 
-One rule for columns that say the same: what is left of such a column is nothing, and its coefficient stays 0.
+One rule for columns that say the same: what is left of such a column is nothing, and its
+coefficient stays 0.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ NO_PIVOT = 1e-12
 
 @kernel(fastmath={"reassoc", "contract"})
 def factorise(matrix: Floats) -> None:
-    """The Cholesky factor in place of the lower triangle; a column without a pivot gets an infinite one."""
+    """The Cholesky factor in place of the lower triangle; a column without a pivot gets an infinite
+    one.
+    """
     for i in range(matrix.shape[0]):
         diagonal = matrix[i, i]
         for j in range(i + 1):
@@ -35,7 +39,9 @@ def factorise(matrix: Floats) -> None:
 
 @kernel
 def solve_half(factor: Floats, vector: Floats) -> float:
-    """Solve with the factor alone, in place; the sum of squares: the quadratic form with the inverse of the matrix."""
+    """Solve with the factor alone, in place; the sum of squares: the quadratic form with the
+    inverse of the matrix.
+    """
     total = 0.0
     for i in range(vector.size):
         value = vector[i]
@@ -87,10 +93,12 @@ def invert(matrix: Floats, inverse: Floats) -> None:
 def sweep(table: Floats, size: int, rows: int) -> int:
     """Regress everything on the first `size` variables, in place; their rank.
 
-    Afterwards `table[:size, a]` holds the slopes of a variable a and the rest of the table what is left of the cross
-    products. `rows` is the number of rows behind the table, whose columns have about unit variance.
+    Afterwards `table[:size, a]` holds the slopes of a variable a and the rest of the table what is
+    left of the cross products. `rows` is the number of rows behind the table, whose columns have
+    about unit variance.
     """
-    rank, width = 0, table.shape[0]
+    rank = 0
+    width = table.shape[0]
     used = np.zeros(size, dtype=np.bool_)
     own = np.empty(size)
     for j in range(size):
@@ -117,7 +125,9 @@ def sweep(table: Floats, size: int, rows: int) -> int:
 
 @kernel
 def project(table: Floats, j: int, nothing: float) -> int:
-    """Regress every column on column j, in place, whose own entries become 0; 0 if nothing was left of it before."""
+    """Regress every column on column j, in place, whose own entries become 0; 0 if nothing was left
+    of it before.
+    """
     pivot = table[j, j]
     if pivot <= nothing:
         table[j, :] = 0.0

@@ -1,4 +1,6 @@
-"""Tail probabilities (to about ten digits) and logistic functions for compiled code, which cannot call scipy's."""
+"""Tail probabilities (to about ten digits) and logistic functions for compiled code, which cannot
+call scipy's.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,20 @@ def normal_two_sided(z: float) -> float:
 
 @kernel
 def correlation_two_sided(squared: float, df: float) -> float:
-    """P(|T| > |t|) of Student's T with t = r sqrt(df / (1 - r²)), written in r² so that nothing cancels."""
+    """P(|T| > |t|) of Student's T with t = r sqrt(df / (1 - r²)), written in r² so that nothing
+    cancels.
+    """
     if squared >= 1.0:
         return 0.0
-    a, b = 0.5 * df, 0.5
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log1p(-squared)
-                     + (b * math.log(squared) if squared > 0.0 else -math.inf))  # fmt: skip
+    a = 0.5 * df
+    b = 0.5
+    front = math.exp(
+        math.lgamma(a + b)
+        - math.lgamma(a)
+        - math.lgamma(b)
+        + a * math.log1p(-squared)
+        + (b * math.log(squared) if squared > 0.0 else -math.inf)
+    )
     if 1.0 - squared < (a + 1.0) / (a + b + 2.0):
         return front * _beta_fraction(a, b, 1.0 - squared) / a
     return 1.0 - front * _beta_fraction(b, a, squared) / b
@@ -35,7 +45,8 @@ def chi2_upper(x: float, df: float) -> float:
     """P(X > x) of a chi-squared X with df degrees of freedom."""
     if x <= 0.0:
         return 1.0
-    a, half = 0.5 * df, 0.5 * x
+    a = 0.5 * df
+    half = 0.5 * x
     front = math.exp(a * math.log(half) - half - math.lgamma(a))
     if half < a + 1.0:
         return 1.0 - front * _gamma_series(a, half)
@@ -44,14 +55,24 @@ def chi2_upper(x: float, df: float) -> float:
 
 @kernel
 def f_upper(explained: float, left: float, df: float, df_left: float) -> float:
-    """P(F > f) of Fisher's F with f = (explained / df) / (left / df_left): sums of squares, so that nothing cancels."""
+    """P(F > f) of Fisher's F with f = (explained / df) / (left / df_left): sums of squares, so that
+    nothing cancels.
+    """
     if left <= 0.0:
         return 0.0 if explained > 0.0 else 1.0
     if explained <= 0.0:
         return 1.0
-    a, b = 0.5 * df_left, 0.5 * df
-    share, rest = left / (left + explained), explained / (left + explained)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(share) + b * math.log(rest))
+    a = 0.5 * df_left
+    b = 0.5 * df
+    share = left / (left + explained)
+    rest = explained / (left + explained)
+    front = math.exp(
+        math.lgamma(a + b)
+        - math.lgamma(a)
+        - math.lgamma(b)
+        + a * math.log(share)
+        + b * math.log(rest)
+    )
     if share < (a + 1.0) / (a + b + 2.0):
         return front * _beta_fraction(a, b, share) / a
     return 1.0 - front * _beta_fraction(b, a, rest) / b
@@ -65,7 +86,9 @@ def digamma(x: float) -> float:
         value -= 1.0 / x
         x += 1.0
     square = 1.0 / (x * x)
-    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))))
+    series = square * (
+        1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))
+    )
     return value + math.log(x) - 0.5 / x - series
 
 

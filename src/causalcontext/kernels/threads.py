@@ -1,4 +1,6 @@
-"""Threads for kernels, which release Python's lock: one pool, results in order, stopped by Ctrl-C."""
+"""Threads for kernels, which release Python's lock: one pool, results in order, stopped by
+Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,8 @@ def _by_a_pool(task: Callable[[Part], Done], parts: Sequence[Part], n_jobs: int)
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
             yield from pool.map(task, parts)
-        except BaseException:  # Ctrl-C, the end of the time, an error: what has not begun is not begun any more
+        except (
+            BaseException
+        ):  # Ctrl-C, the end of the time, an error: what has not begun is not begun any more
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -1,9 +1,9 @@
 """Compiling ahead: before a search, two processes call, on tiny tables, what it will call.
 
-numba compiles a kernel when it is first called, which takes seconds. Every part (`warmup/parts.py`) calls some kernels
-once; what it compiles is kept on disk (`kernels/compiling.py`), where the search finds it. Nothing depends on the
-parts: a kernel that none of them calls, or whose process died, is compiled where it is called. Parts are named, not
-imported: they search themselves.
+numba compiles a kernel when it is first called, which takes seconds. Every part (`warmup/parts.py`)
+calls some kernels once; what it compiles is kept on disk (`kernels/compiling.py`), where the search
+finds it. Nothing depends on the parts: a kernel that none of them calls, or whose process died, is
+compiled where it is called. Parts are named, not imported: they search themselves.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ PARTS: dict[str, tuple[str, ...]] = {
     "climbs": ("climbs",),
     "scores": ("choice_pointer", "density_pointer", "logits", "class_pointer", "number_pointer"),
 }
-"""What is compiled together: two processes take one part after the other, in an order that keeps both busy."""
+"""What is compiled together: two processes take one part after the other, in an order that keeps
+both busy.
+"""
 WHOLE = ("whole_tests", "whole_scores", "other_tests", "simulations")
 """What else is compiled for those who want everything ahead, in a second round."""
 EVERYTHING = "everything"
@@ -58,7 +60,9 @@ _asked: set[str] = set()
 
 
 def kinds_for(method: str, test: str, data: Dataset) -> tuple[str, ...]:
-    """What a search calls, by its options and the kinds of columns alone; for "auto" what it tries first."""
+    """What a search calls, by its options and the kinds of columns alone; for "auto" what it tries
+    first.
+    """
     contexts = len(data.contexts.cells)
     if method == "score-ac" or (method == "auto" and choose_by_columns(data) is None):
         variables = len(data.contexts.positions)
@@ -66,7 +70,11 @@ def kinds_for(method: str, test: str, data: Dataset) -> tuple[str, ...]:
         return ("orders" if quick else "climbs", "scores")
     numbers = all(data.kinds[place] is Kind.CONTINUOUS for place in data.system)
     searched = ("levels",) if numbers and test in ("auto", "partial-correlation") else ("batches",)
-    return ("comparisons", *searched) if test == "auto" and contexts > 1 and method != "pc-m" else searched
+    return (
+        ("comparisons", *searched)
+        if test == "auto" and contexts > 1 and method != "pc-m"
+        else searched
+    )
 
 
 def kinds_for_windows(method: str, data: Dataset) -> tuple[str, ...]:
@@ -78,7 +86,9 @@ def kinds_for_windows(method: str, data: Dataset) -> tuple[str, ...]:
 
 
 def compile_ahead(kinds: Iterable[str]) -> None:
-    """What searches of these kinds call is on disk; if it was not, a line or a bar says that it is being compiled."""
+    """What searches of these kinds call is on disk; if it was not, a line or a bar says that it is
+    being compiled.
+    """
     new = [kind for kind in kinds if kind not in _asked]
     wanted = [kind for kind in new if not _is_done(kind)]
     _asked.update(new)
@@ -98,13 +108,18 @@ def is_warm() -> bool:
 
 
 def warm_up() -> Path | None:
-    """All kernels are compiled, with a bar; the folder they are kept in, or None if they cannot be kept."""
+    """All kernels are compiled, with a bar; the folder they are kept in, or None if they cannot be
+    kept.
+    """
     if is_warm():
         return code_folder()
     _asked.update(PARTS)
     parts = [part for kind in PARTS for part in PARTS[kind]]
     with _telling(LONG_SENTENCE, len(parts) + len(WHOLE)) as tell:
-        went_well = [*_compiled(parts, tell), *_compiled(WHOLE, tell)]  # whole searches find the parts on disk
+        went_well = [
+            *_compiled(parts, tell),
+            *_compiled(WHOLE, tell),
+        ]  # whole searches find the parts on disk
     if all(went_well):
         for kind in (*PARTS, EVERYTHING):
             _note_done(kind)
@@ -112,7 +127,9 @@ def warm_up() -> Path | None:
 
 
 def _compiled(parts: Sequence[str], tell: Callable[[], None]) -> Iterator[bool]:
-    """Whether each part went well: two processes take one after the other, where they can be started."""
+    """Whether each part went well: two processes take one after the other, where they can be
+    started.
+    """
     if not _can_start():
         yield from (_went_well(partial(call_part, WHERE, part), tell) for part in parts)
         return
@@ -149,12 +166,20 @@ class _Worker:
     """A process that calls the parts whose names it is sent, and answers each with a line."""
 
     def __init__(self) -> None:
-        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import answer_names; answer_names()"
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import answer_names;"
+            " answer_names()"
+        )
         kept = {"NUMBA_CACHE_DIR": settings.CACHE_DIR} if settings.CACHE_DIR else {}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True, env=os.environ | kept,
+            [sys.executable, "-c", code],
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            text=True,
+            env=os.environ | kept,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )  # fmt: skip
+        )
 
     def call(self, part: str) -> None:
         """The part is called; an error if it raised one, or if the process is gone."""
@@ -176,7 +201,9 @@ class _Worker:
 
 def answer_names() -> None:
     """What a worker does: every line on stdin names a part, which is called."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches all; who started this one ends it
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C on a terminal reaches all; who started this one ends it
     compiling.only_for_disk = True
     gc.set_threshold(*_RARELY)
     for line in sys.stdin:
@@ -205,8 +232,11 @@ def _went_well(done: Callable[[], object], tell: Callable[[], None]) -> bool:
 
 
 def _can_start() -> bool:
-    """Whether there are cores for other processes, and Python can be started again: not from inside a program."""
-    cores, python = min(os.cpu_count() or 1, int(settings.NUMBA_NUM_THREADS)), Path(sys.executable or "").name.lower()
+    """Whether there are cores for other processes, and Python can be started again: not from inside
+    a program.
+    """
+    cores = min(os.cpu_count() or 1, int(settings.NUMBA_NUM_THREADS))
+    python = Path(sys.executable or "").name.lower()
     return cores > 1 and python.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
 
 
@@ -225,14 +255,20 @@ def _note_done(kind: str) -> None:
 
 
 def _mark(kind: str) -> str:
-    """The name of the file that says that a kind is compiled, for this processor and these versions."""
+    """The name of the file that says that a kind is compiled, for this processor and these
+    versions.
+    """
     processor = settings.CPU_NAME or llvmlite.binding.get_host_cpu_name()
-    return f"{kind} {processor} {numba.__version__} {sys.implementation.cache_tag}".replace(" ", "-")
+    return f"{kind} {processor} {numba.__version__} {sys.implementation.cache_tag}".replace(
+        " ", "-"
+    )
 
 
 @contextmanager
 def _telling(sentence: str, parts: int) -> Iterator[Callable[[], None]]:
-    """One line that kernels are compiled, and on a terminal a bar; the function counts what is done."""
+    """One line that kernels are compiled, and on a terminal a bar; the function counts what is
+    done.
+    """
     from rich.progress import TimeElapsedColumn
 
     shown = bar(TimeElapsedColumn())

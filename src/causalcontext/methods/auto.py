@@ -1,7 +1,9 @@
-"""auto: which method suits the call and the data, and why; docs/decisions/default-method.md has the measurements.
+"""auto: which method suits the call and the data, and why; docs/decisions/default-method.md has the
+measurements.
 
-Two questions, one after the other: did the caller name what only one kind of search understands, and does the table
-suit a search by scores, in a minute? What the residuals of the best-scoring model say is told, and decides nothing.
+Two questions, one after the other: did the caller name what only one kind of search understands,
+and does the table suit a search by scores, in a minute? What the residuals of the best-scoring
+model say is told, and decides nothing.
 """
 
 from __future__ import annotations
@@ -25,25 +27,39 @@ from causalcontext.results.outcome import Outcome
 from causalcontext.score.options import MOST_LEVELS, ScoreOptions
 
 LONGEST = 60.0
-"""Forecast seconds of score-ac up to which it is tried: who waits longer should have asked for it, and tests, which
-take seconds, err far more often (10,000 rows of 30 columns with curves: arrow F1 .66, by scores 1.00 in 5 s)."""
+"""Forecast seconds of score-ac up to which it is tried: who waits longer should have asked for it,
+and tests, which take seconds, err far more often (10,000 rows of 30 columns with curves: arrow F1
+.66, by scores 1.00 in 5 s)."""
 LARGEST_IN_MINUTES = 2.0 * 3600.0
 """Seconds that are told as hours."""
 MOST_COLUMNS_OF_SERIES = 100
-"""Columns of a time series up to which its windows are searched by scores; what these cost is not forecast."""
-FEW_ROWS, FEW_A_CONTEXT, FEW_A_VARIABLE = 60, 30, 3
-"""With fewer rows than this, in all, a context or a variable, score-ac has more false links than PC-AC."""
+"""Columns of a time series up to which its windows are searched by scores; what these cost is not
+forecast.
+"""
+FEW_ROWS = 60
+FEW_A_CONTEXT = 30
+FEW_A_VARIABLE = 3
+"""With fewer rows than this, in all, a context or a variable, score-ac has more false links than
+PC-AC.
+"""
 ENOUGH_ROWS = 300
-"""So many rows are enough for any number of variables: the price of a link grows with it. With 200 variables and 300
-rows score-ac has fewer false links than PC-AC."""
-NOTHING_LEFT, SHARE = 1e-9, 0.05
-"""A combination of columns in standard units with less variance is constant; columns with such a weight are in it."""
+"""So many rows are enough for any number of variables: the price of a link grows with it. With 200
+variables and 300 rows score-ac has fewer false links than PC-AC."""
+NOTHING_LEFT = 1e-9
+SHARE = 0.05
+"""A combination of columns in standard units with less variance is constant; columns with such a
+weight are in it.
+"""
 FOR_SCORES = ("search", "starts", "curves", "penalty", "wrong_cells")
 """The options of a search by scores."""
 STRONG = 0.25
-"""A correlation of this size between a residual and (squares of) earlier variables bends a mechanism visibly."""
+"""A correlation of this size between a residual and (squares of) earlier variables bends a
+mechanism visibly.
+"""
 MOST_BENT = 1.0 / 3.0
-"""With so many of the mechanisms misfitted, the likelihood compares wrong models with each other: nothing fits."""
+"""With so many of the mechanisms misfitted, the likelihood compares wrong models with each other:
+nothing fits.
+"""
 
 
 ACCEPTED = "it accepts all columns"
@@ -76,7 +92,9 @@ def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
     if "test" in named:
         return MethodChoice("pc-ac", "a test was passed")
     listed = " and ".join(part for part in (", ".join(named[:-1]), named[-1]) if part)
-    return MethodChoice("pc-ac", f"{listed} {'is' if len(named) == 1 else 'are'} for searches by tests")
+    return MethodChoice(
+        "pc-ac", f"{listed} {'is' if len(named) == 1 else 'are'} for searches by tests"
+    )
 
 
 def choose_by_columns(data: Dataset, patient: bool = False) -> MethodChoice | None:
@@ -85,8 +103,12 @@ def choose_by_columns(data: Dataset, patient: bool = False) -> MethodChoice | No
     return MethodChoice("pc-ac", why) if why else None
 
 
-def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bool = False) -> MethodChoice | None:
-    """The same, or PC-AC where a likelihood says too little about the rows; None if score-ac is tried."""
+def choose_by_table(
+    data: Dataset, statistics: SufficientStatistics, patient: bool = False
+) -> MethodChoice | None:
+    """The same, or PC-AC where a likelihood says too little about the rows; None if score-ac is
+    tried.
+    """
     choice = choose_by_columns(data, patient)
     if choice is None and not patient and (why := _degenerate(data, statistics)):
         return MethodChoice("pc-ac", why)
@@ -103,33 +125,55 @@ def choose_for_windows(data: Dataset) -> MethodChoice:
 
 
 def choose_by_residuals(findings: Sequence[Violation], variables: int) -> MethodChoice:
-    """score-ac, also where its mechanisms do not fit at all, which is said: tests err more often still there."""
-    bent = {column: finding.kind for finding in reversed(findings) if finding.kind in UNEXPLAINED
-            for column, size in zip(finding.columns, finding.sizes, strict=True) if size > STRONG}  # fmt: skip
+    """score-ac, also where its mechanisms do not fit at all, which is said: tests err more often
+    still there.
+    """
+    bent = {
+        column: finding.kind
+        for finding in reversed(findings)
+        if finding.kind in UNEXPLAINED
+        for column, size in zip(finding.columns, finding.sizes, strict=True)
+        if size > STRONG
+    }
     if len(bent) >= max(2.0, MOST_BENT * variables):
-        words = "variables have residuals of unequal variance, so links may be false: try test='sandwich' or 'cmi-knn'"
+        words = (
+            "variables have residuals of unequal variance, so links may be false: try"
+            " test='sandwich' or 'cmi-knn'"
+        )
         if CURVES in bent.values():
-            words = ("mechanisms are clearly not additive; tests are even less reliable there: compare with "
-                     "test='cmi-knn'")  # fmt: skip
+            words = (
+                "mechanisms are clearly not additive; tests are even less reliable there: compare"
+                " with test='cmi-knn'"
+            )
         return MethodChoice("score-ac", f"{len(bent)} of {variables} {words}")
     return MethodChoice("score-ac", ACCEPTED)
 
 
 def auto(task: Task) -> Outcome:
-    """What suits the data: score-ac, unless it does not take the table, or a likelihood says little about it."""
-    default, choice = ScoreOptions(), choose_for_windows(task.data) if task.windows is not None else None
+    """What suits the data: score-ac, unless it does not take the table, or a likelihood says little
+    about it.
+    """
+    default = ScoreOptions()
+    choice = choose_for_windows(task.data) if task.windows is not None else None
     named = [name for name in FOR_SCORES if getattr(task.score, name) != getattr(default, name)]
     if task.windows is None:
-        choice, few = choose_by_table(task.data, task.statistics, patient=bool(named)), few_rows(task)
+        choice = choose_by_table(task.data, task.statistics, patient=bool(named))
+        few = few_rows(task)
         if choice is None and few:
             choice = MethodChoice("pc-ac", few)
     if choice is not None and choice.method == "pc-ac":
         if named:
-            raise OptionError(f"{named[0]} is for method 'score-ac', which method 'auto' does not choose here: "
-                              f"{choice.why}; leave {named[0]} out, or pass method='score-ac'")  # fmt: skip
+            raise OptionError(
+                f"{named[0]} is for method 'score-ac', which method 'auto' does not choose here: "
+                f"{choice.why}; leave {named[0]} out, or pass method='score-ac'"
+            )
         outcome = (pc_ac if task.data.contexts.positions else pc_p)(task)
-        by_tests = Note(f"searched by tests, which find fewer links and claim fewer changes than scores: {choice.why}",
-                        About.TESTS, advice_against_tests(task.data))  # fmt: skip
+        by_tests = Note(
+            "searched by tests, which find fewer links and claim fewer changes than scores:"
+            f" {choice.why}",
+            About.TESTS,
+            advice_against_tests(task.data),
+        )
         outcome = replace(outcome, notes=(by_tests, *outcome.notes))
     elif choice is not None:
         outcome = score_ac(task)
@@ -139,7 +183,9 @@ def auto(task: Task) -> Outcome:
         if choice.why != ACCEPTED:
             outcome = replace(outcome, notes=(Note(choice.why, About.RESIDUALS), *outcome.notes))
         if named:
-            choice = MethodChoice("score-ac", f"{' and '.join(named)} {'was' if len(named) == 1 else 'were'} passed")
+            choice = MethodChoice(
+                "score-ac", f"{' and '.join(named)} {'was' if len(named) == 1 else 'were'} passed"
+            )
         elif not complete:  # no time is left for another search
             choice = MethodChoice("score-ac", ACCEPTED)
     return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
@@ -152,7 +198,11 @@ def advice_against_tests(data: Dataset) -> str:
 
 def _refused(data: Dataset) -> str:
     """Why score-ac cannot search the table; "" if it can."""
-    many = [data.names[i] for i in data.system if i in data.categories and len(data.categories[i]) > MOST_LEVELS]
+    many = [
+        data.names[i]
+        for i in data.system
+        if i in data.categories and len(data.categories[i]) > MOST_LEVELS
+    ]
     return f"column {many[0]!r} has more than {MOST_LEVELS} levels" if many else ""
 
 
@@ -161,7 +211,10 @@ def _slow(data: Dataset) -> str:
     seconds = forecast(data)
     if seconds <= LONGEST:
         return ""
-    return f"score-ac would take about {_duration(seconds)} here (forecast); pass method='score-ac' to have it"
+    return (
+        f"score-ac would take about {_duration(seconds)} here (forecast); pass method='score-ac' to"
+        " have it"
+    )
 
 
 def _duration(seconds: float) -> str:
@@ -178,24 +231,41 @@ def _duration(seconds: float) -> str:
 
 
 def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
-    """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge; "" if enough."""
-    # With few rows a model has many false links. In contexts of a few rows and for columns that are linear functions of
-    # each other a likelihood has no maximum. A number that is constant in a context has a mechanism that is a constant.
-    rows, names = statistics.moments.rows, statistics.names
-    if rows.sum() < max(FEW_ROWS, FEW_A_CONTEXT * len(rows), min(FEW_A_VARIABLE * len(names), ENOUGH_ROWS)):
+    """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge;
+    "" if enough.
+    """
+    # With few rows a model has many false links. In contexts of a few rows and for columns that are
+    # linear functions of each other a likelihood has no maximum. A number that is constant in a
+    # context has a mechanism that is a constant.
+    rows = statistics.moments.rows
+    names = statistics.names
+    if rows.sum() < max(
+        FEW_ROWS, FEW_A_CONTEXT * len(rows), min(FEW_A_VARIABLE * len(names), ENOUGH_ROWS)
+    ):
         contexts = f" in {len(rows)} contexts" if len(rows) > 1 else ""
         return f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}"
     if rows.min() < FEWEST:
         return f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
-    numbers = [place for place, position in enumerate(data.system) if data.kinds[position].is_number]
-    parts = [statistics.moments.merged().scatter[0], *statistics.moments.scatter[rows > len(names) + 1]]
+    numbers = [
+        place for place, position in enumerate(data.system) if data.kinds[position].is_number
+    ]
+    parts = [
+        statistics.moments.merged().scatter[0],
+        *statistics.moments.scatter[rows > len(names) + 1],
+    ]
     tied = next((found for part in parts if (found := _tied(part[np.ix_(numbers, numbers)]))), ())
     listed = [repr(names[numbers[place]]) for place in tied]
-    return f"columns {', '.join(listed[:-1])} and {listed[-1]} are linear functions of each other" if listed else ""
+    return (
+        f"columns {', '.join(listed[:-1])} and {listed[-1]} are linear functions of each other"
+        if listed
+        else ""
+    )
 
 
 def _tied(scatter: Floats) -> list[int]:
-    """Columns that are linear functions of each other, by their cross products; none if no columns are."""
+    """Columns that are linear functions of each other, by their cross products; none if no columns
+    are.
+    """
     varies = np.flatnonzero(np.diagonal(scatter) > 0.0)
     if len(varies) < 2:
         return []

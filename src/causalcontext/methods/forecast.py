@@ -1,7 +1,9 @@
-"""The seconds that score-ac will take, forecast by counted operations: the same table has the same forecast anywhere.
+"""The seconds that score-ac will take, forecast by counted operations: the same table has the same
+forecast anywhere.
 
-Four sums: passes over the rows, climbs over orders, which grow with columns and contexts, fits of categories, and
-curves where the table has some. `benchmarks/forecast.py` prints forecasts beside seconds that were measured.
+Four sums: passes over the rows, climbs over orders, which grow with columns and contexts, fits of
+categories, and curves where the table has some. `benchmarks/forecast.py` prints forecasts beside
+seconds that were measured.
 """
 
 from __future__ import annotations
@@ -17,21 +19,26 @@ from causalcontext.score.options import MOST_CURVED_VARIABLES
 AT_LEAST = 0.1
 """Seconds of any search."""
 A_VALUE = 1.3e-6
-"""Seconds a value (a row of a column) and root of contexts: densities, residual checks, wrong cells."""
-A_PAIR, A_TRIPLE = 1e-4, 1.8e-7
-"""Seconds a pair of columns, and a triple: climbs from several orders, and what the search asks about every link."""
+"""Seconds a value (a row of a column) and root of contexts: densities, residual checks, wrong
+cells.
+"""
+A_PAIR = 1e-4
+A_TRIPLE = 1.8e-7
+"""Seconds a pair of columns, and a triple: climbs from several orders, and what the search asks
+about every link.
+"""
 CONTEXTS = 1.4
 """Climbs grow with this power of the contexts: every set of contexts may have its mechanism."""
 A_LOGIT = 1.5e-7
 """Seconds a row, a column and a square of levels of a category: fits of logits."""
 A_CURVE = 3.5e-7
-"""Seconds a row, a pair of columns and a context where the table has curves: what every curve would gain, again and
-again."""
+"""Seconds a row, a pair of columns and a context where the table has curves: what every curve would
+gain, again and again."""
 LOOK = 2_000
 """Rows that tell whether there are curves."""
 BENT = 5.0
-"""In standard errors: a correlation of a square or a cube with another column, beside the line, that chance does not
-give among all pairs."""
+"""In standard errors: a correlation of a square or a cube with another column, beside the line,
+that chance does not give among all pairs."""
 
 
 def forecast(data: Dataset) -> float:
@@ -39,17 +46,22 @@ def forecast(data: Dataset) -> float:
 
     Noise with an uneven spread, which only the residuals show, may add up to half a minute.
     """
-    rows, columns, contexts = data.n_rows, len(data.system), len(data.contexts.cells)
+    rows = data.n_rows
+    columns = len(data.system)
+    contexts = len(data.contexts.cells)
     climbs = (A_PAIR * columns**2 + A_TRIPLE * columns**3) * contexts**CONTEXTS
     values = rows * columns * np.sqrt(contexts)
-    seconds = AT_LEAST + climbs + A_VALUE * values + A_LOGIT * rows * columns * _squared_levels(data)
+    seconds = (
+        AT_LEAST + climbs + A_VALUE * values + A_LOGIT * rows * columns * _squared_levels(data)
+    )
     if columns <= MOST_CURVED_VARIABLES and has_curves(data):
         seconds += climbs + A_CURVE * rows * columns**2 * contexts
     return float(seconds)
 
 
 def has_curves(data: Dataset) -> bool:
-    """Whether the square or the cube of some number goes with another column more than chance allows.
+    """Whether the square or the cube of some number goes with another column more than chance
+    allows.
 
     The rows are those of the largest context: slopes that differ between contexts look like a bend.
     """
@@ -60,10 +72,13 @@ def has_curves(data: Dataset) -> bool:
     numbers = [place for place in data.system if data.kinds[place].is_number]
     if len(rows) < 10 or len(numbers) < 2:
         return False
-    z = _in_standard_units(np.array([np.asarray(data.columns[place])[rows] for place in numbers], dtype=np.float64))
+    z = _in_standard_units(
+        np.array([np.asarray(data.columns[place])[rows] for place in numbers], dtype=np.float64)
+    )
     line = z @ z.T / z.shape[1]
     for power in (2, 3):
-        # what of a power is no line of the column itself, and its correlations with the others beside that line
+        # what of a power is no line of the column itself, and its correlations with the others
+        # beside that line
         curve = z**power - (z**power).mean(axis=1, keepdims=True)
         curve = _in_standard_units(curve - (curve * z).mean(axis=1, keepdims=True) * z)
         left = np.sqrt(np.maximum(1.0 - line**2, 1e-9))
@@ -76,7 +91,9 @@ def has_curves(data: Dataset) -> bool:
 
 def _in_standard_units(columns: Floats) -> Floats:
     """Columns with mean 0 and variance 1, in rows of a matrix; constant ones are 0."""
-    with np.errstate(over="ignore", invalid="ignore"):  # such columns are refused, in words, where they are read
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # such columns are refused, in words, where they are read
         away = columns - columns.mean(axis=1, keepdims=True)
         spread = away.std(axis=1, keepdims=True)
     usable = np.isfinite(spread) & (spread > 0.0)
@@ -84,7 +101,9 @@ def _in_standard_units(columns: Floats) -> Floats:
 
 
 def _squared_levels(data: Dataset) -> float:
-    """The sum of squared numbers of levels, of categories and of numbers that are searched as levels."""
+    """The sum of squared numbers of levels, of categories and of numbers that are searched as
+    levels.
+    """
     levels = [len(data.categories[place]) for place in data.system if place in data.categories]
     levels += [len(few.values) for few in few_valued(data) if few.kind is not Kind.CONTINUOUS]
     return float(np.sum(np.square(levels))) if levels else 0.0

@@ -16,7 +16,8 @@ from causalcontext.results.outcome import Outcome
 class Method(NamedTuple):
     """How a table is searched, and how one without a context.
 
-    `options` are those that not all methods use; `static` are the ones among them that a search with lags does not use.
+    `options` are those that not all methods use; `static` are the ones among them that a search
+    with lags does not use.
     """
 
     run: Callable[[Task], Outcome]
@@ -25,8 +26,14 @@ class Method(NamedTuple):
     without_context: Callable[[Task], Outcome] | None = None
 
     def on(self, data: Dataset) -> Callable[[Task], Outcome]:
-        """How a table is searched: without a context, methods that differ in their use of it are plain PC."""
-        return self.run if data.contexts.positions or self.without_context is None else self.without_context
+        """How a table is searched: without a context, methods that differ in their use of it are
+        plain PC.
+        """
+        return (
+            self.run
+            if data.contexts.positions or self.without_context is None
+            else self.without_context
+        )
 
 
 FOR_TESTS = ("test", "max_given", "collider_rule", "device")
@@ -43,13 +50,25 @@ METHODS = {
     "auto": Method(auto, (*FOR_TESTS, *_ACROSS, *FOR_SCORES), _ACROSS),
 }
 TEXTS = {
-    "pc-ac": "The paper's method: every test uses the rows that it needs, and has a p-value; contexts may be effects.",
+    "pc-ac": (
+        "The paper's method: every test uses the rows that it needs, and has a p-value; contexts"
+        " may be effects."
+    ),
     "pc-m": "Each context by itself: for contexts that nothing in the table causes.",
     "pc-p": "All rows together: one graph that does not depend on the context.",
     "pc-b": "What pc-m and pc-p share: as few false links as possible.",
-    "fci-ac": "Like pc-ac, where common causes may be missing from the table: one partial ancestral graph per context.",
-    "score-ac": "The best-scoring model of mechanisms that may differ by context; strong where lines or curves fit.",
-    "auto": "Takes score-ac or pc-ac, whichever suits the options and the table; a note of the result says why.",
+    "fci-ac": (
+        "Like pc-ac, where common causes may be missing from the table: one partial ancestral graph"
+        " per context."
+    ),
+    "score-ac": (
+        "The best-scoring model of mechanisms that may differ by context; strong where lines or"
+        " curves fit."
+    ),
+    "auto": (
+        "Takes score-ac or pc-ac, whichever suits the options and the table; a note of the result"
+        " says why."
+    ),
 }
 """What each of them is for, in a sentence."""
 SPECIAL = tuple(dict.fromkeys(name for method in METHODS.values() for name in method.options))

@@ -1,4 +1,6 @@
-"""score-ac: the best-scoring model asks no questions; mechanisms and their parents may differ between contexts."""
+"""score-ac: the best-scoring model asks no questions; mechanisms and their parents may differ
+between contexts.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +21,36 @@ FEWEST = 10
 def score_ac(task: Task) -> Outcome:
     """score-ac: the best-scoring model."""
     if task.windows is not None:
-        return score_windows(task.windows, task.links, task.score, task.settings.seed, task.n_jobs, task.advance)
+        return score_windows(
+            task.windows, task.links, task.score, task.settings.seed, task.n_jobs, task.advance
+        )
     return scored(task)[0]
 
 
 def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
-    """The best-scoring model of the table, what its residuals say, and whether there was time enough."""
-    # Of a table that was scanned the rows are a sample. Curves, noise densities and the logits of the context need
-    # rows, and scores can be compared only if all of them come from the same ones: so all of the model rests on the
-    # sample.
-    table, statistics, score = task.data, task.statistics, task.score
+    """The best-scoring model of the table, what its residuals say, and whether there was time
+    enough.
+    """
+    # Of a table that was scanned the rows are a sample. Curves, noise densities and the logits of
+    # the context need rows, and scores can be compared only if all of them come from the same ones:
+    # so all of the model rests on the sample.
+    table = task.data
+    statistics = task.statistics
+    score = task.score
     if task.completed is not None:  # a cell that looks wrong would be so in every completed table
-        table, score = task.completed.stacked, replace(score, wrong_cells="keep")
+        table = task.completed.stacked
+        score = replace(score, wrong_cells="keep")
         statistics = gather_statistics(table)
     elif _is_sample(task):
         few = few_rows(task)
         if few:
             raise DataError(f"{few}; pass a larger sample=, or method='pc-ac'")
         # The moments of all rows would go on having cells that look wrong in a sample.
-        statistics, score = gather_statistics(task.data, "listwise"), replace(score, wrong_cells="keep")
-    return run_score(table, statistics, task.links, score, task.settings.seed, task.n_jobs, task.advance)
+        statistics = gather_statistics(task.data, "listwise")
+        score = replace(score, wrong_cells="keep")
+    return run_score(
+        table, statistics, task.links, score, task.settings.seed, task.n_jobs, task.advance
+    )
 
 
 def few_rows(task: Task) -> str:
@@ -47,7 +59,10 @@ def few_rows(task: Task) -> str:
         found = gather_statistics(task.data, "listwise")
         for value, rows in zip(found.values, found.moments.rows.tolist(), strict=True):
             if rows < FEWEST:
-                return f"context {value!r} has {rows} of the rows that the scan kept, score-ac needs {FEWEST}"
+                return (
+                    f"context {value!r} has {rows} of the rows that the scan kept, score-ac needs"
+                    f" {FEWEST}"
+                )
     return ""
 
 

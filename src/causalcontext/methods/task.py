@@ -31,10 +31,11 @@ from causalcontext.views import ViewRule
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Everything a method needs: a prepared test, what the variables are, what is known, how to search.
+    """Everything a method needs: a prepared test, what the variables are, what is known, how to
+    search.
 
-    With lags `windows` stand in place of the rows of `data`, `links` are about their nodes, and the test is prepared
-    when they are searched.
+    With lags `windows` stand in place of the rows of `data`, `links` are about their nodes, and the
+    test is prepared when they are searched.
     """
 
     prepared: PreparedTest | None
@@ -52,22 +53,44 @@ class Task:
     screening: Screening = NOTHING
     thin: ThinLevels | None = None  # values of the context whose rows were taken out of the table
 
-    def run(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
-            across: Trusted | None = None) -> Outcome:  # fmt: skip
-        """The graphs of some cells that tests find, with a rule for the rows that answer; one graph stands for all."""
+    def run(
+        self,
+        rule: ViewRule,
+        cells: Sequence[int],
+        masked_scope: str = "adaptive",
+        across: Trusted | None = None,
+    ) -> Outcome:
+        """The graphs of some cells that tests find, with a rule for the rows that answer; one graph
+        stands for all.
+        """
         if self.windows is not None:
-            return search_windows(self.windows, rule, cells, self.links, self.settings, self.n_jobs, self.advance)
-        plan, test, contexts = self.plan(rule, cells, masked_scope, across), self.row_test, len(self.cells)
-        quick = test.compiled_roles if test.gaussian is not None else ()  # a kernel answers these in no time
+            return search_windows(
+                self.windows, rule, cells, self.links, self.settings, self.n_jobs, self.advance
+            )
+        plan = self.plan(rule, cells, masked_scope, across)
+        test = self.row_test
+        contexts = len(self.cells)
+        quick = (
+            test.compiled_roles if test.gaussian is not None else ()
+        )  # a kernel answers these in no time
 
         def expect(phase: int, graphs: Bools) -> None:
             self.advance.expect(phase, queries_ahead(plan, graphs, phase, quick))
 
         found = algorithm_1(self.search(), plan, self.n_jobs, self.advance, expect)
         log = CITestLog.from_sepsets(plan, found.sepsets, contexts, test.labels)
-        cut = (Note(f"the time limit ended the search {found.cut}", About.CUT),) if found.cut else ()
-        return Outcome(found.endpoints, log, found.sepsets.tests, found.complete, found.origins, found.doubts,
-                       notes=cut).for_all(contexts)  # fmt: skip
+        cut = (
+            (Note(f"the time limit ended the search {found.cut}", About.CUT),) if found.cut else ()
+        )
+        return Outcome(
+            found.endpoints,
+            log,
+            found.sepsets.tests,
+            found.complete,
+            found.origins,
+            found.doubts,
+            notes=cut,
+        ).for_all(contexts)
 
     @property
     def row_test(self) -> PreparedTest:
@@ -79,13 +102,29 @@ class Task:
         """The test as a search of levels, which reports its progress to the watch."""
         return SplitSearch(self.row_test, self.n_jobs, self.device, self.advance)
 
-    def plan(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
-             across: Trusted | None = None) -> Plan:  # fmt: skip
+    def plan(
+        self,
+        rule: ViewRule,
+        cells: Sequence[int],
+        masked_scope: str = "adaptive",
+        across: Trusted | None = None,
+    ) -> Plan:
         """What to search for, by the settings."""
-        settings, variables = self.settings, len(self.data.names)
+        settings = self.settings
+        variables = len(self.data.names)
         limit = variables if settings.max_given is None else min(settings.max_given, variables)
-        return Plan(variables, self.data.contexts, rule, tuple(cells), self.links, settings.alpha, limit,
-                    settings.collider_rule, masked_scope, across)  # fmt: skip
+        return Plan(
+            variables,
+            self.data.contexts,
+            rule,
+            tuple(cells),
+            self.links,
+            settings.alpha,
+            limit,
+            settings.collider_rule,
+            masked_scope,
+            across,
+        )
 
     @property
     def completed(self) -> Completed | None:
@@ -98,17 +137,39 @@ class Task:
         return range(len(self.data.contexts.cells))
 
 
-def rows_task(rows: Dataset, test: PreparedTest | None, settings: Settings, score: ScoreOptions, watch: Watch) -> Task:
+def rows_task(
+    rows: Dataset, test: PreparedTest | None, settings: Settings, score: ScoreOptions, watch: Watch
+) -> Task:
     """A search of the rows of a table on one thread, with what settings know."""
     links = links_without_functions(settings.knowledge.links(rows.names), rows.contexts)
     statistics = gather_statistics(rows, settings.missing)
-    return Task(test, rows, statistics, links, settings, score, 1, watch, Support(rows, settings.alpha))
+    return Task(
+        test, rows, statistics, links, settings, score, 1, watch, Support(rows, settings.alpha)
+    )
 
 
-def windows_task(windows: SeriesWindows, settings: Settings, score: ScoreOptions, n_jobs: int, advance: Watch,
-                 known: SufficientStatistics | None = None) -> Task:  # fmt: skip
-    """A search of windows in place of rows; `known` are the statistics of the rows, if they have been made."""
+def windows_task(
+    windows: SeriesWindows,
+    settings: Settings,
+    score: ScoreOptions,
+    n_jobs: int,
+    advance: Watch,
+    known: SufficientStatistics | None = None,
+) -> Task:
+    """A search of windows in place of rows; `known` are the statistics of the rows, if they have
+    been made.
+    """
     data = windows.data
     statistics = gather_statistics(data, "listwise") if known is None else known
-    return Task(None, data, statistics, windows.links(settings.knowledge), settings, score,
-                n_jobs, advance, Support(data, settings.alpha), windows=windows)  # fmt: skip
+    return Task(
+        None,
+        data,
+        statistics,
+        windows.links(settings.knowledge),
+        settings,
+        score,
+        n_jobs,
+        advance,
+        Support(data, settings.alpha),
+        windows=windows,
+    )

@@ -1,1 +1,3 @@
-"""Does the model behind a search hold? Checks of residuals after every search, and what their failure endangers."""
+"""Does the model behind a search hold? Checks of residuals after every search, and what their
+failure endangers.
+"""

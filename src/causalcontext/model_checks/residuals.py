@@ -1,16 +1,18 @@
 """One check of residuals, for tests, scores and lags: do they contradict the model that left them?
 
-If a model is right, its residuals have no correlation with squares, cubes and products of other columns, their squares
-none with the columns, their skewness and excess kurtosis is 0, no row is far away, and each is independent of the rows
-before (`model_checks.row_order`). A finding needs a clear effect besides significance: large tables reject every model.
+If a model is right, its residuals have no correlation with squares, cubes and products of other
+columns, their squares none with the columns, their skewness and excess kurtosis is 0, no row is far
+away, and each is independent of the rows before (`model_checks.row_order`). A finding needs a clear
+effect besides significance: large tables reject every model.
 
-A model with noise densities of its own may have skewed or heavy-tailed residuals. So which of the kinds count is the
-caller's to say, and a dependence must then show with normal scores of ranks as well: a few large values make
-correlations of squares large where nothing depends on anything.
+A model with noise densities of its own may have skewed or heavy-tailed residuals. So which of the
+kinds count is the caller's to say, and a dependence must then show with normal scores of ranks as
+well: a few large values make correlations of squares large where nothing depends on anything.
 
-A graph is an estimate, and which rows share a mechanism is another one. So every number of a table (`check_table`) is
-regressed on those that point at it, on those that may, and on all of its neighbours, in all rows together and in every
-context by itself: whatever the truth is, one of them is near it. A check fails if it fails in each of these ways.
+A graph is an estimate, and which rows share a mechanism is another one. So every number of a table
+(`check_table`) is regressed on those that point at it, on those that may, and on all of its
+neighbours, in all rows together and in every context by itself: whatever the truth is, one of them
+is near it. A check fails if it fails in each of these ways.
 """
 
 from __future__ import annotations
@@ -31,13 +33,22 @@ from causalcontext.model_checks.violations import KINDS, Violation
 LEVEL = 0.01
 """Of a check of a whole table."""
 LEVEL_OF_ROWS = 0.001
-"""The same of the check of dependent rows. One table has many orders, by each of its columns, and none of them should
-cost a claim; households and series are far beyond it (a correlation of neighbours of .2 and more)."""
-CLEAR_CORRELATION, CLEAR_PRODUCT, CLEAR_SKEWNESS, CLEAR_KURTOSIS, CLEAR_LAG = 0.1, 0.15, 0.5, 1.0, 0.05
+"""The same of the check of dependent rows. One table has many orders, by each of its columns, and
+none of them should cost a claim; households and series are far beyond it (a correlation of
+neighbours of .2 and more)."""
+CLEAR_CORRELATION = 0.1
+CLEAR_PRODUCT = 0.15
+CLEAR_SKEWNESS = 0.5
+CLEAR_KURTOSIS = 1.0
+CLEAR_LAG = 0.05
 CLEAR_QUANTILES = 0.08
 """Skewness by quantiles, (Q90 + Q10 - 2 Q50) / (Q90 - Q10): a few far rows do not move it."""
-FAR, CLEAR_SHARE, LEAST_FAR = 8.0, 0.002, 2
-"""Rows farther from the median than so many robust standard deviations: at least this share of rows, and so many."""
+FAR = 8.0
+CLEAR_SHARE = 0.002
+LEAST_FAR = 2
+"""Rows farther from the median than so many robust standard deviations: at least this share of
+rows, and so many.
+"""
 MANY_VARIABLES = 30
 """Beyond so many numbers residuals are held against their causes only."""
 MOST_ROWS = 5_000
@@ -48,26 +59,35 @@ PRODUCTS_AT_A_TIME = 500
 
 
 class Residuals(NamedTuple):
-    """Residuals with mean 0 and variance 1, and the columns beside them, alike; NaN where there are no residuals."""
+    """Residuals with mean 0 and variance 1, and the columns beside them, alike; NaN where there are
+    no residuals.
+    """
 
     left: Floats  # shape (rows, responses)
     beside: Floats  # shape (rows, columns)
     causes: Bools
-    """Shape (columns, responses): causes in the model, whose curves are looked for and the size of residuals may depend
-    on."""
+    """Shape (columns, responses): causes in the model, whose curves are looked for and the size of
+    residuals may depend on."""
     others: Bools  # shape (columns, responses): columns whose squares and products are looked for
     order: RowOrder | None = None  # how the rows follow each other; None where that is not asked
-    column: Ints = np.zeros(0, dtype=np.int64)  # shape (responses,): their places among the columns of `order`
+    column: Ints = np.zeros(
+        0, dtype=np.int64
+    )  # shape (responses,): their places among the columns of `order`
 
 
 class Statistics(NamedTuple):
-    """One number for every response; quantiles and far rows are counted only where skewness and kurtosis are clear."""
+    """One number for every response; quantiles and far rows are counted only where skewness and
+    kurtosis are clear.
+    """
 
     curves: Floats  # the largest correlation of the residual with squares and cubes of its causes
-    hidden_curves: Floats  # with squares of the others: a cause that acts by its square alone is no neighbour
+    hidden_curves: (
+        Floats  # with squares of the others: a cause that acts by its square alone is no neighbour
+    )
     interactions: Floats  # the largest with products of two of the others
     spread: Floats  # the largest of its square with its causes and their squares
-    by_ranks: Floats  # the first four with normal scores, where that is asked for and one of them is clear
+    # the first four with normal scores, where that is asked for and one of them is clear
+    by_ranks: Floats
     skewness: Floats
     quantiles: Floats
     kurtosis: Floats
@@ -75,25 +95,36 @@ class Statistics(NamedTuple):
     rows: Floats  # how much rows depend on those before them
 
 
-def check_residuals(found: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
-                    ) -> tuple[Violation, ...]:  # fmt: skip
-    """The violations that the statistics of all responses, which are named, show on so many rows."""
-    return tuple(violation for violation in _violations(found, rows, names) if violation.kind in kinds)
+def check_residuals(
+    found: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
+) -> tuple[Violation, ...]:
+    """The violations that the statistics of all responses, which are named, show on so many
+    rows.
+    """
+    return tuple(
+        violation for violation in _violations(found, rows, names) if violation.kind in kinds
+    )
 
 
 def least(found: Sequence[Statistics]) -> Statistics:
     """Of several fits of the same responses what contradicts least, statistic by statistic."""
     nearest = []
     for sizes in map(np.array, zip(*found, strict=True)):
-        filled = np.where(np.isnan(sizes), np.inf, sizes)  # a fit without a residual does not count, 0 if none has one
+        filled = np.where(
+            np.isnan(sizes), np.inf, sizes
+        )  # a fit without a residual does not count, 0 if none has one
         best = np.take_along_axis(filled, np.argmin(np.abs(filled), axis=0)[None], axis=0)[0]
         nearest.append(np.where(np.isinf(best), 0.0, best))
     return Statistics(*nearest)
 
 
 def side_by_side(found: Sequence[Statistics]) -> Statistics:
-    """The statistics of several responses, each of which was fitted on rows of its own; 0 without residuals."""
-    return Statistics(*(np.nan_to_num(np.concatenate(column, axis=-1)) for column in zip(*found, strict=True)))
+    """The statistics of several responses, each of which was fitted on rows of its own; 0 without
+    residuals.
+    """
+    return Statistics(
+        *(np.nan_to_num(np.concatenate(column, axis=-1)) for column in zip(*found, strict=True))
+    )
 
 
 def in_units(columns: Floats) -> Floats:
@@ -102,47 +133,101 @@ def in_units(columns: Floats) -> Floats:
     return np.asarray(columns / np.where(spread > 0, spread, 1.0))
 
 
-def statistics(fit: Residuals, by_ranks: bool = False, cubes: bool = True, products: bool = True) -> Statistics:
-    """All statistics of one fit, those of dependence perhaps by ranks as well; cubes and products may be left out."""
+def statistics(
+    fit: Residuals, by_ranks: bool = False, cubes: bool = True, products: bool = True
+) -> Statistics:
+    """All statistics of one fit, those of dependence perhaps by ranks as well; cubes and products
+    may be left out.
+    """
     left, beside, causes, others, order, column = fit
-    dependence = _dependence(left, beside, left * left, beside * beside, causes, others, cubes, products)
-    doubtful, ranked = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0)), dependence.copy()
+    dependence = _dependence(
+        left, beside, left * left, beside * beside, causes, others, cubes, products
+    )
+    doubtful = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0))
+    ranked = dependence.copy()
     if by_ranks and doubtful.size:
-        # by ranks, distances from the median take the place of squares, which even of normal scores belong to few rows:
-        # where a curve does not follow its cause at the ends, squares would say of a few rows that residuals are larger
-        own, columns = ((gaussian_ranks(each), gaussian_ranks(np.abs(each - np.median(each, axis=0))))
-                        for each in (left[:, doubtful], beside))  # fmt: skip
-        ranked[:, doubtful] = _dependence(own[0], columns[0], own[1], columns[1], causes[:, doubtful],
-                                          others[:, doubtful], cubes, products)  # fmt: skip
+        # by ranks, distances from the median take the place of squares, which even of normal scores
+        # belong to few rows: where a curve does not follow its cause at the ends, squares would say
+        # of a few rows that residuals are larger
+        own, columns = (
+            (gaussian_ranks(each), gaussian_ranks(np.abs(each - np.median(each, axis=0))))
+            for each in (left[:, doubtful], beside)
+        )
+        ranked[:, doubtful] = _dependence(
+            own[0],
+            columns[0],
+            own[1],
+            columns[1],
+            causes[:, doubtful],
+            others[:, doubtful],
+            cubes,
+            products,
+        )
     square = left * left
-    skewness, kurtosis = np.mean(square * left, axis=0), np.mean(square * square, axis=0) - 3.0
+    skewness = np.mean(square * left, axis=0)
+    kurtosis = np.mean(square * square, axis=0) - 3.0
     quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
     far = _where(kurtosis > CLEAR_KURTOSIS, _far, left)
     rows = np.zeros(left.shape[1]) if order is None else row_dependence(left, order, column)
-    return Statistics(dependence[0], dependence[1], dependence[2], dependence[3], ranked, skewness, quantiles,
-                      kurtosis, far, rows)  # fmt: skip
+    return Statistics(
+        dependence[0],
+        dependence[1],
+        dependence[2],
+        dependence[3],
+        ranked,
+        skewness,
+        quantiles,
+        kurtosis,
+        far,
+        rows,
+    )
 
 
-def _dependence(left: Floats, beside: Floats, spread: Floats, squares: Floats, causes: Bools, others: Bools,
-                cubes: bool, products: bool) -> Floats:  # fmt: skip
-    """The first four statistics, shape (4, responses), by residuals and columns, and by the squares of both."""
+def _dependence(
+    left: Floats,
+    beside: Floats,
+    spread: Floats,
+    squares: Floats,
+    causes: Bools,
+    others: Bools,
+    cubes: bool,
+    products: bool,
+) -> Floats:
+    """The first four statistics, shape (4, responses), by residuals and columns, and by the squares
+    of both.
+    """
     against_squares = _correlations(squares, left)
     own = _largest(against_squares, causes)
     if cubes:
-        own = np.maximum(own, _largest(_correlations((beside * beside - 3.0) * beside, left), causes))
+        own = np.maximum(
+            own, _largest(_correlations((beside * beside - 3.0) * beside, left), causes)
+        )
     uneven = (_largest(_correlations(columns, spread), causes) for columns in (squares, beside))
-    return np.stack([
-        own, _largest(against_squares, others), _products(left, beside, others & products), np.maximum(*uneven),
-    ])  # fmt: skip
+    return np.stack(
+        [
+            own,
+            _largest(against_squares, others),
+            _products(left, beside, others & products),
+            np.maximum(*uneven),
+        ]
+    )
 
 
 def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[Violation]:
     nodes = len(names)
     pairs = nodes * max(nodes - 1, 1)
-    skewed = _beyond(found.skewness, CLEAR_SKEWNESS, nodes, rows / 6.0) & (abs(found.quantiles) > CLEAR_QUANTILES)
+    skewed = _beyond(found.skewness, CLEAR_SKEWNESS, nodes, rows / 6.0) & (
+        abs(found.quantiles) > CLEAR_QUANTILES
+    )
     far = (found.far >= np.maximum(CLEAR_SHARE * rows, LEAST_FAR)) & ~skewed
-    heavy = _beyond(np.maximum(found.kurtosis, 0.0), CLEAR_KURTOSIS, nodes, rows / 24.0) & ~skewed & ~far
-    odd = bool(np.any(skewed | far))  # then residuals are correlated with squares and products of their own effects
+    heavy = (
+        _beyond(np.maximum(found.kurtosis, 0.0), CLEAR_KURTOSIS, nodes, rows / 24.0)
+        & ~skewed
+        & ~far
+    )
+    odd = bool(
+        np.any(skewed | far)
+    )  # then residuals are correlated with squares and products of their own effects
     own, hidden, interactions, spread = found.by_ranks
     ranked = own if odd else np.maximum(own, hidden)
     curves = found.curves if odd else np.maximum(found.curves, found.hidden_curves)
@@ -150,21 +235,30 @@ def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[
     checks = (
         (curves, _beyond(np.minimum(curves, ranked), CLEAR_CORRELATION, 2 * pairs, rows)),
         (products, _beyond(np.minimum(products, interactions), CLEAR_PRODUCT, pairs * nodes, rows)),
-        (found.spread, _beyond(np.minimum(found.spread, spread), CLEAR_CORRELATION, 2 * pairs, rows)),
+        (
+            found.spread,
+            _beyond(np.minimum(found.spread, spread), CLEAR_CORRELATION, 2 * pairs, rows),
+        ),
         (found.skewness, skewed),
         (found.kurtosis, heavy),
         (found.far / rows, far),
         (found.rows, _beyond(found.rows, CLEAR_LAG, nodes, rows, LEVEL_OF_ROWS)),
     )
     for kind, (sizes, there) in zip(KINDS, checks, strict=True):
-        chosen = sorted(np.flatnonzero(there).tolist(), key=lambda node: (-abs(sizes[node]), names[node]))
+        chosen = sorted(
+            np.flatnonzero(there).tolist(), key=lambda node: (-abs(sizes[node]), names[node])
+        )
         if chosen:
             clear = tuple(float(sizes[node]) for node in chosen)
             yield Violation(kind, tuple(names[node] for node in chosen), clear[0], clear)
 
 
-def _beyond(sizes: Floats, clear: float, comparisons: int, weight: float, level: float = LEVEL) -> Bools:
-    """Where a size is clear, and significant among so many comparisons; its variance is 1 / weight."""
+def _beyond(
+    sizes: Floats, clear: float, comparisons: int, weight: float, level: float = LEVEL
+) -> Bools:
+    """Where a size is clear, and significant among so many comparisons; its variance is 1 /
+    weight.
+    """
     bound = -float(scipy.special.ndtri(level / (2.0 * comparisons))) / np.sqrt(weight)
     return np.asarray(np.abs(sizes) > max(clear, bound))
 
@@ -190,8 +284,11 @@ def _products(left: Floats, beside: Floats, against: Bools) -> Floats:
 
 def _correlations(many: Floats, others: Floats) -> Floats:
     """Of every column of the one with every column of the other."""
-    first, second = many - many.mean(axis=0), others - others.mean(axis=0)
-    scale = np.sqrt(np.outer(np.einsum("ij,ij->j", first, first), np.einsum("ij,ij->j", second, second)))
+    first = many - many.mean(axis=0)
+    second = others - others.mean(axis=0)
+    scale = np.sqrt(
+        np.outer(np.einsum("ij,ij->j", first, first), np.einsum("ij,ij->j", second, second))
+    )
     return np.asarray(first.T @ second / np.where(scale > 0, scale, 1.0))
 
 
@@ -212,7 +309,9 @@ def _far(left: Floats) -> Floats:
     """How many rows are far from the median."""
     away = np.abs(left - np.median(left, axis=0))
     robust = 1.4826 * np.median(away, axis=0)
-    return np.asarray((away > FAR * np.where(robust > 0, robust, np.inf)).sum(axis=0).astype(np.float64))
+    return np.asarray(
+        (away > FAR * np.where(robust > 0, robust, np.inf)).sum(axis=0).astype(np.float64)
+    )
 
 
 LEAST_ROWS = 1_000
@@ -229,7 +328,8 @@ RIDGE = 1e-8
 class NumericRows(NamedTuple):
     """Rows of all columns as numbers."""
 
-    values: Floats  # standardised numbers, and indicators of the levels of categories; shape (rows, columns)
+    # standardised numbers, and indicators of the levels of categories; shape (rows, columns)
+    values: Floats
     owner: Ints  # the variable behind every column
     checked: Ints  # the columns of continuous variables
     cells: Ints  # the context of every row
@@ -237,7 +337,9 @@ class NumericRows(NamedTuple):
 
 
 def check_table(data: Dataset, endpoints: Endpoints) -> tuple[Violation, ...]:
-    """Everything in which a table contradicts the linear-Gaussian model around some graphs, shape (contexts, N, N)."""
+    """Everything in which a table contradicts the linear-Gaussian model around some graphs, shape
+    (contexts, N, N).
+    """
     numeric = numeric_rows(data)
     found = [statistics(fit) for fit in fits(numeric, endpoints)] if numeric.checked.size else []
     names = [data.names[position] for position in numeric.owner[numeric.checked]]
@@ -252,7 +354,9 @@ def numeric_rows(data: Dataset) -> NumericRows:
     if complete.size > most:  # runs of neighbouring ones, evenly spread
         starts = np.linspace(0, complete.size - RUN, most // RUN).astype(np.int64)
         places = np.asarray((starts[:, None] + np.arange(RUN)).ravel())
-    rows, owner, checked = complete[places], [], []
+    rows = complete[places]
+    owner = []
+    checked = []
     columns: list[Floats] = []
     for position in data.system:
         values = np.asarray(data.columns[position])[rows].astype(np.float64)
@@ -267,13 +371,21 @@ def numeric_rows(data: Dataset) -> NumericRows:
     follows = np.concatenate(([False], np.diff(places) == 1))[: rows.size]
     table = np.column_stack(columns) if columns else np.empty((rows.size, 0))
     order = row_order(table, follows)
-    return NumericRows(table, np.array(owner, dtype=np.int64), np.array(checked, dtype=np.int64),
-                 data.codes[rows].astype(np.int64), order)  # fmt: skip
+    return NumericRows(
+        table,
+        np.array(owner, dtype=np.int64),
+        np.array(checked, dtype=np.int64),
+        data.codes[rows].astype(np.int64),
+        order,
+    )
 
 
 def fits(numeric: NumericRows, endpoints: Endpoints) -> Iterator[Residuals]:
     """The fits of all ways, each once; `endpoints` has shape (contexts, N, N)."""
-    ways = [np.asarray(way.any(axis=0)) for way in (directed(endpoints), may_cause(endpoints), adjacent(endpoints))]
+    ways = [
+        np.asarray(way.any(axis=0))
+        for way in (directed(endpoints), may_cause(endpoints), adjacent(endpoints))
+    ]
     together = np.zeros_like(numeric.cells)
     numbers = numeric.owner[numeric.checked]
     possible = ways[1][np.ix_(numbers, numbers)]

@@ -1,16 +1,21 @@
-"""Do rows depend on the rows before them? Not because a table is sorted: that is a choice of whoever wrote the file.
+"""Do rows depend on the rows before them? Not because a table is sorted: that is a choice of
+whoever wrote the file.
 
-Sorted by a column, or by several, rows drift: neighbours are alike in that column, and in everything that goes along
-with it. But given the column they are as independent as before. So, of what a mechanism leaves, the check looks at two
-things, once functions of those columns are taken out by which the table looks sorted:
+Sorted by a column, or by several, rows drift: neighbours are alike in that column, and in
+everything that goes along with it. But given the column they are as independent as before. So, of
+what a mechanism leaves, the check looks at two things, once functions of those columns are taken
+out by which the table looks sorted:
 
-- at neighbours: are they more alike than rows a little further apart? Members of a household are, and successive values
-  of a series. In a sorted table, by whatever, both distances are nearly the same, since it drifts slowly.
-- at a drift over the whole table, which no column explains: then time, or whatever made the order, acts on the rows.
+- at neighbours: are they more alike than rows a little further apart? Members of a household are,
+  and successive values of a series. In a sorted table, by whatever, both distances are nearly the
+  same, since it drifts slowly.
+- at a drift over the whole table, which no column explains: then time, or whatever made the order,
+  acts on the rows.
 
-A table looks sorted by a column where its steps from row to row go the same way over long stretches (those of a
-stationary series go up as often as down), or, of few values, where these come in groups. Of a column that it is sorted
-by nothing is asked. Nor is a drift where the order of the rows is a function of the columns together, such as a sum.
+A table looks sorted by a column where its steps from row to row go the same way over long stretches
+(those of a stationary series go up as often as down), or, of few values, where these come in
+groups. Of a column that it is sorted by nothing is asked. Nor is a drift where the order of the
+rows is a function of the columns together, such as a sum.
 """
 
 from __future__ import annotations
@@ -23,31 +28,44 @@ from causalcontext.data.dataset import gaussian_ranks, mean_ranks
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 
 STRETCH = 20
-"""Steps of a column that are looked at together; 10 and 40 recognise the same sorted tables of 1,000 rows."""
+"""Steps of a column that are looked at together; 10 and 40 recognise the same sorted tables of
+1,000 rows.
+"""
 ONE_WAY = 0.4
-"""A column whose steps go one way by so much more than the other, as a share of all steps, sorts the table.
+"""A column whose steps go one way by so much more than the other, as a share of all steps, sorts
+the table.
 
 Of independent rows it is .11, of groups of three rows that are sorted .66, of sorted columns 1."""
 FEW_LEVELS = 20
 """A column of so many values at most is taken for labels, which may come in groups."""
 GROUPED = 0.5
-"""Labels come in groups if they change less often than this share of the changes of shuffled labels."""
+"""Labels come in groups if they change less often than this share of the changes of shuffled
+labels.
+"""
 KNOTS = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 """Functions of a column are lines with bends at these normal scores, and squares and cubes."""
-NEAREST_FAR, FARTHEST = 8, 15
-"""Neighbours are compared with rows that are so far apart, in rows: beyond households, and still near in a sorted
-table. Of a sorted column of 1,000 rows that is not recognised neighbours are more alike by .01."""
-PARTS, LEAST_IN_A_PART, FEWEST_PARTS = 20, 30, 3
-"""A drift is one of the means of so many parts of the table, each of so many rows at least; of fewer parts none."""
+NEAREST_FAR = 8
+FARTHEST = 15
+"""Neighbours are compared with rows that are so far apart, in rows: beyond households, and still
+near in a sorted table. Of a sorted column of 1,000 rows that is not recognised neighbours are more
+alike by .01."""
+PARTS = 20
+LEAST_IN_A_PART = 30
+FEWEST_PARTS = 3
+"""A drift is one of the means of so many parts of the table, each of so many rows at least; of
+fewer parts none.
+"""
 DRIFT_COUNTS = 2.0
-"""A share of the variance that drifts counts for so much as a correlation of neighbours: many rows share it, not two.
+"""A share of the variance that drifts counts for so much as a correlation of neighbours: many rows
+share it, not two.
 
-Of 1,000 rows a drift of .053 is told then; where half of two columns is a trend, what their causes and effects leave of
-either has .06 to .23, and that of other columns at most .04 (18 tables)."""
+Of 1,000 rows a drift of .053 is told then; where half of two columns is a trend, what their causes
+and effects leave of either has .06 to .23, and that of other columns at most .04 (18 tables)."""
 FUNCTION_OF_COLUMNS = 0.9
 """Sorted by a function of its columns, a table has an order of which these explain so much.
 
-With a trend over time that is half of each of two columns they explain .67 of it, of each of five columns .83."""
+With a trend over time that is half of each of two columns they explain .67 of it, of each of five
+columns .83."""
 MOST_FOR_PRODUCTS = 12
 """Of so many columns products take part as well."""
 ROWS_A_TERM = 10
@@ -60,7 +78,8 @@ class RowOrder(NamedTuple):
 
     part: Ints  # shape (rows,): which rows come from one stretch of neighbouring rows of the table
     sorted_by: Bools  # shape (columns,): columns of the table in whose order the rows are
-    functions: Floats  # shape (rows, terms): orthonormal functions of these, and of labels that come in groups
+    # shape (rows, terms): orthonormal functions of these, and of labels that come in groups
+    functions: Floats
     drifts: bool  # whether a drift over the rows would be more than the trace of sorting
 
     def at(self, rows: Ints) -> RowOrder:
@@ -73,28 +92,37 @@ class RowOrder(NamedTuple):
 
 
 def row_order(values: Floats, follows: Bools) -> RowOrder:
-    """By what the rows look sorted; `follows` is True where a row comes directly after the one before it.
+    """By what the rows look sorted; `follows` is True where a row comes directly after the one
+    before it.
 
     `values`, shape (rows, columns), are numbers, and indicators of the levels of categories.
     """
     part = np.cumsum(~follows) - 1
-    sorted_by = np.array([steps_one_way(column, follows) >= ONE_WAY for column in values.T], dtype=bool)
+    sorted_by = np.array(
+        [steps_one_way(column, follows) >= ONE_WAY for column in values.T], dtype=bool
+    )
     terms = [np.zeros((len(values), 0))]
     for place, column in enumerate(values.T):
         levels = np.unique(column)
         few = len(levels) <= FEW_LEVELS
         if sorted_by[place] or (few and is_grouped(column, follows)):
-            terms.append((column[:, None] == levels[1:]).astype(np.float64) if few else _functions(column))
+            terms.append(
+                (column[:, None] == levels[1:]).astype(np.float64) if few else _functions(column)
+            )
     functions = _orthonormal(np.hstack(terms))
-    drifts = not (sorted_by & (_level_counts(values) > FEW_LEVELS)).any() and not _is_function(values)
+    drifts = not (sorted_by & (_level_counts(values) > FEW_LEVELS)).any() and not _is_function(
+        values
+    )
     return RowOrder(part, sorted_by, functions, drifts)
 
 
 def row_dependence(left: Floats, order: RowOrder, column: Ints) -> Floats:
-    """How much rows depend on others near them, for every residual, in units in which its variance is 1 / rows.
+    """How much rows depend on others near them, for every residual, in units in which its variance
+    is 1 / rows.
 
-    `left`, shape (rows, responses), has mean 0 and variance 1, or is NaN; `column` is the place of each response among
-    the columns of the table. The larger of both kinds of dependence; 0 for a column that the table is sorted by.
+    `left`, shape (rows, responses), has mean 0 and variance 1, or is NaN; `column` is the place of
+    each response among the columns of the table. The larger of both kinds of dependence; 0 for a
+    column that the table is sorted by.
     """
     usable = ~np.isnan(left[0]) & ~order.sorted_by[column]
     found = np.where(np.isnan(left[0]), np.nan, 0.0)
@@ -104,15 +132,21 @@ def row_dependence(left: Floats, order: RowOrder, column: Ints) -> Floats:
 
 
 def _dependence(left: Floats, order: RowOrder) -> Floats:
-    """The same for residuals of columns that the table is not sorted by; beside a slow drift, neighbours are compared.
+    """The same for residuals of columns that the table is not sorted by; beside a slow drift,
+    neighbours are compared.
 
-    Sorted by a second column within groups of a first, what goes along with the first is no function of the second
-    alone: so functions of the place in the table are taken out together with those of columns.
+    Sorted by a second column within groups of a first, what goes along with the first is no
+    function of the second alone: so functions of the place in the table are taken out together with
+    those of columns.
     """
     near = left_beside(left, _orthonormal(np.hstack([order.functions, _places(len(left))])))
-    found = np.maximum(alike_neighbours(_even_ranks(near), order.part), 0.0)  # unlike neighbours are an accident
+    found = np.maximum(
+        alike_neighbours(_even_ranks(near), order.part), 0.0
+    )  # unlike neighbours are an accident
     if order.drifts:
-        found = np.maximum(found, DRIFT_COUNTS * _drift(_even_ranks(left_beside(left, order.functions))))
+        found = np.maximum(
+            found, DRIFT_COUNTS * _drift(_even_ranks(left_beside(left, order.functions)))
+        )
     return np.asarray(found)
 
 
@@ -123,20 +157,26 @@ def left_beside(left: Floats, functions: Floats) -> Floats:
 
 
 def _places(rows: int) -> Floats:
-    """Slow functions of the place of a row: a line with a bend between any two parts of the table."""
+    """Slow functions of the place of a row: a line with a bend between any two parts of the
+    table.
+    """
     place = np.linspace(0.0, 1.0, rows)
     bends = np.linspace(0.0, 1.0, _parts(rows) + 1)[:-1]
     return np.column_stack([np.maximum(place - bend, 0.0) for bend in bends])
 
 
 def alike_neighbours(left: Floats, part: Ints) -> Floats:
-    """How much more alike neighbours are than rows further apart: a difference of correlations, its variance 1 / rows.
+    """How much more alike neighbours are than rows further apart: a difference of correlations, its
+    variance 1 / rows.
 
-    Residuals, shape (rows, columns), have mean 0 and variance 1; rows of different parts are not compared.
+    Residuals, shape (rows, columns), have mean 0 and variance 1; rows of different parts are not
+    compared.
     """
     rows = len(left)
     near = _correlation(left, part, 1)
-    every = [_correlation(left, part, lag) for lag in range(NEAREST_FAR, min(FARTHEST, rows - 1) + 1)]
+    every = [
+        _correlation(left, part, lag) for lag in range(NEAREST_FAR, min(FARTHEST, rows - 1) + 1)
+    ]
     far = [found for found in every if found is not None]
     if near is None:
         return np.zeros(left.shape[1])
@@ -146,15 +186,17 @@ def alike_neighbours(left: Floats, part: Ints) -> Floats:
 
 
 def _even_ranks(left: Floats) -> Floats:
-    """Ranks in place of residuals, with mean 0 and variance 1: where a column is sorted, its largest values are far
-    apart, and rows there would seem to be near only their neighbours."""
+    """Ranks in place of residuals, with mean 0 and variance 1: where a column is sorted, its
+    largest values are far apart, and rows there would seem to be near only their neighbours."""
     ranks = np.column_stack([mean_ranks(column) for column in left.T])
     centred = ranks - ranks.mean(axis=0)
     return np.asarray(centred / np.maximum(np.sqrt(np.mean(centred**2, axis=0)), 1e-300))
 
 
 def _correlation(left: Floats, part: Ints, lag: int) -> Floats | None:
-    """The correlation of rows so far apart, in units in which its variance is 1 / rows; None if there are none."""
+    """The correlation of rows so far apart, in units in which its variance is 1 / rows; None if
+    there are none.
+    """
     later = np.flatnonzero(part[lag:] == part[: len(part) - lag]) + lag
     if later.size == 0:
         return None
@@ -163,7 +205,9 @@ def _correlation(left: Floats, part: Ints, lag: int) -> Floats | None:
 
 
 def steps_one_way(column: Floats, follows: Bools) -> float:
-    """How much more often a column goes one way than the other within stretches, as a share of its steps; 0 to 1."""
+    """How much more often a column goes one way than the other within stretches, as a share of its
+    steps; 0 to 1.
+    """
     steps = np.sign(np.diff(column)[follows[1:]])
     steps = steps[steps != 0.0]
     if steps.size == 0:
@@ -173,7 +217,9 @@ def steps_one_way(column: Floats, follows: Bools) -> float:
 
 
 def is_grouped(column: Floats, follows: Bools) -> bool:
-    """Whether values of a column change from row to row much less often than if rows were shuffled."""
+    """Whether values of a column change from row to row much less often than if rows were
+    shuffled.
+    """
     _, counts = np.unique(column, return_counts=True)
     by_chance = (1.0 - np.sum((counts / counts.sum()) ** 2)) * np.count_nonzero(follows)
     return bool(np.count_nonzero(np.diff(column)[follows[1:]]) < GROUPED * by_chance)
@@ -201,13 +247,19 @@ def _level_counts(values: Floats) -> Ints:
 
 
 def _is_function(values: Floats) -> bool:
-    """Whether the place of a row in the table is nearly a function of its columns: curves of each, and products."""
+    """Whether the place of a row in the table is nearly a function of its columns: curves of each,
+    and products.
+    """
     rows, columns = values.shape
     scores = gaussian_ranks(values)
     first, second = np.triu_indices(columns if columns <= MOST_FOR_PRODUCTS else 0, 1)
     curves = [scores**2, *(np.maximum(scores - knot, 0.0) for knot in KNOTS[::3])]
     place = gaussian_ranks(np.arange(rows, dtype=np.float64))
-    for terms in ([scores, *curves, scores[:, first] * scores[:, second]], [scores, *curves], [scores]):
+    for terms in (
+        [scores, *curves, scores[:, first] * scores[:, second]],
+        [scores, *curves],
+        [scores],
+    ):
         whole = np.column_stack(terms)
         if rows >= ROWS_A_TERM * whole.shape[1]:
             rest = left_beside(place[:, None], _orthonormal(whole))
@@ -220,8 +272,11 @@ def _parts(rows: int) -> int:
 
 
 def _drift(left: Floats) -> Floats:
-    """The share of the variance that lies between parts of the table, beyond chance; 0 in small tables."""
-    rows, parts = len(left), _parts(len(left))
+    """The share of the variance that lies between parts of the table, beyond chance; 0 in small
+    tables.
+    """
+    rows = len(left)
+    parts = _parts(len(left))
     if parts < FEWEST_PARTS:
         return np.zeros(left.shape[1])
     edges = np.linspace(0, rows, parts + 1).astype(np.int64)

@@ -1,7 +1,8 @@
 """Advice in the language of the place where it is read: Python, the command line, the app.
 
-Messages of the library spell options as Python does, `missing='model'`. The command line and the app print the same
-messages, and say `--missing model` and `missing: model`; each names its own form of an option here, once.
+Messages of the library spell options as Python does, `missing='model'`. The command line and the
+app print the same messages, and say `--missing model` and `missing: model`; each names its own form
+of an option here, once.
 """
 
 from __future__ import annotations
@@ -14,22 +15,33 @@ from dataclasses import fields
 from causalcontext.options import Options
 
 KNOWN = {entry.name: entry for entry in fields(Options)}
-FLAGS = {name: f"--{entry.metadata['name'] or name.replace('_', '-')}" for name, entry in KNOWN.items()}
+FLAGS = {
+    name: f"--{entry.metadata['name'] or name.replace('_', '-')}" for name, entry in KNOWN.items()
+}
 FLAGS |= {"kinds": "--kind", "context": "--context"}
 """What the command line calls the options."""
 OF_FILES = re.compile(
-    r",? or pass pandas\.read_csv\([^()]*\)(,? if (that is its own|the column is text)| with the encoding it has)?"
+    r",? or pass pandas\.read_csv\([^()]*\)(,? if (that is its own|the column is text)| with the"
+    r" encoding it has)?"
 )
 """What only a program can do: the command line and the app read files alone."""
-_VALUE = r"""'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|cc\.\w+\((?:[^()]|\([^()]*\))*\)|\.\.\.|[-+]?[\w.]*\w|"""
-_OPTION = re.compile(rf"(?<![\w.(])(?P<name>{'|'.join(sorted([*KNOWN, 'context'], key=len, reverse=True))})"
-                     rf"=(?P<value>{_VALUE})")  # fmt: skip
+_VALUE = r"""'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|cc\.\w+\((?:[^()]|\([^()]*\))*\)|""" + (
+    r"""\.\.\.|[-+]?[\w.]*\w|"""
+)
+_OPTION = re.compile(
+    rf"(?<![\w.(])(?P<name>{'|'.join(sorted([*KNOWN, 'context'], key=len, reverse=True))})"
+    rf"=(?P<value>{_VALUE})"
+)
 _COLUMN = r"""(?P<quote>['"])(?P<column>.+?)(?P=quote)"""
 _CUT = re.compile(rf"""cc\.threshold\({_COLUMN}, ['"]?(?P<value>[-+\w.]+)['"]?\)""")
-_BINS = re.compile(rf"cc\.bins\({_COLUMN}, (?:edges=\[(?P<edges>[^\]]*)\]|quantiles=(?P<number>\d+))\)")
+_BINS = re.compile(
+    rf"cc\.bins\({_COLUMN}, (?:edges=\[(?P<edges>[^\]]*)\]|quantiles=(?P<number>\d+))\)"
+)
 _OF_PYTHON = re.compile(rf"\b(?P<name>{'|'.join(name for name in KNOWN if '_' in name)})\b")
 Word = Callable[[str, str], str]
-"""`word(name, value)`: how a place says that an option has a value; the value is as Python writes it."""
+"""`word(name, value)`: how a place says that an option has a value; the value is as Python writes
+it.
+"""
 
 
 def on_the_command_line(message: str) -> str:
@@ -37,14 +49,18 @@ def on_the_command_line(message: str) -> str:
 
     Examples
     --------
-    >>> on_the_command_line("pass missing='model', or kinds={'x': 'count'}, or na_values=[-9999, '.']")
+    >>> said = "pass missing='model', or kinds={'x': 'count'}, or na_values=[-9999, '.']"
+    >>> on_the_command_line(said)
     'pass --missing model, or --kind x=count, or --na=-9999,.'
     >>> on_the_command_line('pass context=cc.threshold("VPD", "best") with lags=...')
     "pass --context 'VPD > best' with --lags N"
-    >>> on_the_command_line("save it in UTF-8, or pass pandas.read_csv(path, sep=';'); max_given is -1")
+    >>> said = "save it in UTF-8, or pass pandas.read_csv(path, sep=';'); max_given is -1"
+    >>> on_the_command_line(said)
     'save it in UTF-8; --max-given is -1'
     """
-    said = _said(message.replace("save the result with rows=True", "search again with --keep-rows"), _flag)
+    said = _said(
+        message.replace("save the result with rows=True", "search again with --keep-rows"), _flag
+    )
     return _OF_PYTHON.sub(lambda match: FLAGS[match["name"]], said)
 
 
@@ -86,7 +102,9 @@ def _flag(name: str, value: str) -> str:
         shown = KNOWN[name].metadata["shown"] if name in KNOWN else "COLUMN"
         return f"{flag} {shown}" if value else flag
     plain = _plain(value)
-    return f"{flag}={shlex.quote(plain)}" if plain.startswith("-") else f"{flag} {shlex.quote(plain)}"
+    return (
+        f"{flag}={shlex.quote(plain)}" if plain.startswith("-") else f"{flag} {shlex.quote(plain)}"
+    )
 
 
 def _label(name: str, value: str) -> str:

@@ -1,11 +1,13 @@
-"""`result.report("report.html")`: one self-contained page that answers "why is this edge missing?" with a click.
+"""`result.report("report.html")`: one self-contained page that answers "why is this edge missing?"
+with a click.
 
-The page is three files in `page/` and one block of data. It asks nothing of a network, and a content security policy
-forbids it to: only the one script whose hash is in the page may run. Its first card, what differs between the contexts
-and what to be careful about, is plain HTML, so that it can be read without a script, and printed.
+The page is three files in `page/` and one block of data. It asks nothing of a network, and a
+content security policy forbids it to: only the one script whose hash is in the page may run. Its
+first card, what differs between the contexts and what to be careful about, is plain HTML, so that
+it can be read without a script, and printed.
 
-The card about a cut that was looked for has its profile, and a slider over the graphs of other cuts, in one layout, so
-that nothing moves but what depends on the choice.
+The card about a cut that was looked for has its profile, and a slider over the graphs of other
+cuts, in one layout, so that nothing moves but what depends on the choice.
 """
 
 from __future__ import annotations
@@ -41,7 +43,13 @@ from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
 from causalcontext.report.text import CAREFUL
-from causalcontext.results.changes import ChangeVerdict, ChangeVerdicts, found_changes, moved_words, verdict_on
+from causalcontext.results.changes import (
+    ChangeVerdict,
+    ChangeVerdicts,
+    found_changes,
+    moved_words,
+    verdict_on,
+)
 from causalcontext.results.cut import CUT, Cut
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.notes import About, about
@@ -70,7 +78,11 @@ COLUMNS = ("edge", "context", "found in", "with this mark in")
 
 
 def write_report(
-    result: ContextGraphs, path: str | Path, *, title: str | None = None, stability: Stability | None = None
+    result: ContextGraphs,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    stability: Stability | None = None,
 ) -> None:
     """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
     check_writable(path)
@@ -80,7 +92,8 @@ def write_report(
 
 def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:
     """The page as text."""
-    thin, result = result.thin, result.searched
+    thin = result.thin
+    result = result.searched
     diagnosis = diagnose(result) if result.final else Diagnosis(())
     own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if thin is not None:
@@ -93,7 +106,8 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
     text = str(result.labeled_union)  # for readers without a script
     if result.series is not None:
         text = f"{result.summary}\n\nThe same, lag by lag:\n{text}"
-    script, cut = _part("report.js"), cut_panel(result)
+    script = _part("report.js")
+    cut = cut_panel(result)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     values = {
         "SCRIPT_HASH": f"sha256-{digest}",
@@ -122,29 +136,38 @@ def _part(name: str) -> str:
 
 
 def stability_section(result: ContextGraphs, stability: Stability) -> Section:
-    """Every edge with the share of samples that have it, and that have it with the same mark; the rarest come first."""
+    """Every edge with the share of samples that have it, and that have it with the same mark; the
+    rarest come first.
+    """
     if not isinstance(stability, Stability) or stability.result != result:
         what = "that of another result" if isinstance(stability, Stability) else shortly(stability)
-        raise OptionError(f"stability is {what}, expected what result.stability() of this result returned")
+        raise OptionError(
+            f"stability is {what}, expected what result.stability() of this result returned"
+        )
     found = stability.edges(0.0).to_dict("records")
     shares = sorted(found, key=lambda row: (row["present"], row.get(row["found"], 0.0)))
     rows = []
     for row in (row for row in shares if row["found"] or row["present"] >= LEAST):
         named = "all rows" if result.context is None else row["context"]
         named = ", ".join(map(str, named)) if isinstance(named, tuple) else str(named)
-        edge, again = f"{row['x']}, {row['y']}: no edge here", ""
+        edge = f"{row['x']}, {row['y']}: no edge here"
+        again = ""
         if row["found"]:
             endpoints = result.graphs[row["context"]].endpoints
             x, y = as_written(endpoints, result.position(row["x"]), result.position(row["y"]))
             edge = f"{result.names[x]} {mark_of(endpoints, x, y)} {result.names[y]}"
             again = f"{row[row['found']]:.0%}"
         rows.append((edge, named, f"{row['present']:.0%}", again))
-    line = f"The same search in {stability.samples:,} bootstrap samples; the rarest edges come first."
+    line = (
+        f"The same search in {stability.samples:,} bootstrap samples; the rarest edges come first."
+    )
     return Section("Stability", (line,), frame_of(rows, columns=COLUMNS))
 
 
 class Story(NamedTuple):
-    """One difference in words: an edge, the contexts that have it and those that lack it, or have another slope."""
+    """One difference in words: an edge, the contexts that have it and those that lack it, or have
+    another slope.
+    """
 
     edge: str
     present: str
@@ -159,10 +182,18 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
     """The card about a result and its diagnosis, or nothing where there is nothing to say."""
     # The findings that matter most; what is said about differences is not said again.
     severe = [finding for finding in findings if finding.severity > Severity.NOTE]
-    cautions = [f for f in severe if not f.evidence.get("doubt") and f.evidence.get("cause") != "several"]
-    topics = {*TOLD_AS_WARNINGS, *("deterministic context" for one in result.warnings if about(one) is About.FUNCTION)}
-    others = ["; ".join(filter(None, (finding.message, finding.advice))) for finding in cautions
-              if finding.topic not in topics]  # fmt: skip
+    cautions = [
+        f for f in severe if not f.evidence.get("doubt") and f.evidence.get("cause") != "several"
+    ]
+    topics = {
+        *TOLD_AS_WARNINGS,
+        *("deterministic context" for one in result.warnings if about(one) is About.FUNCTION),
+    }
+    others = [
+        "; ".join(filter(None, (finding.message, finding.advice)))
+        for finding in cautions
+        if finding.topic not in topics
+    ]
     texts = [*(result.cautions if result.final else ()), *others[:MOST_FINDINGS]]
     careful = f"<h2>{CAREFUL}</h2>{_list(map(printable, texts))}" if texts else ""
     parts = ""
@@ -173,16 +204,26 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
             what = "changes its slope" if story.kind == "slope" else what
             found.append((f"{story.edge} {what}{story.slopes}. {story.verdict}", story.claimed))
         found = sorted([*found, *mechanism_stories(result)], key=lambda one: not one[1])
-        claimed, more = sum(is_claimed for _, is_claimed in found), len(found) - MOST_STORIES
+        claimed = sum(is_claimed for _, is_claimed in found)
+        more = len(found) - MOST_STORIES
         told = f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
         if found:
-            may = f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed, {len(found) - claimed} may not"
+            may = (
+                f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed,"
+                f" {len(found) - claimed} may not"
+            )
             told = f"<p>{may}.</p>{_list(sentence for sentence, _ in found[:MOST_STORIES])}"
         if more > 0:
-            told += f"<p>{more} more {'is' if more == 1 else 'are'} in doubt as well; changes() has them all.</p>"
+            told += (
+                f"<p>{more} more {'is' if more == 1 else 'are'} in doubt as well; changes() has"
+                " them all.</p>"
+            )
         parts = f"<h2>What differs between the contexts?</h2>{told}"
     parts = careful + parts
-    return parts and f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'
+    return (
+        parts
+        and f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'
+    )
 
 
 def stories(result: ContextGraphs) -> list[Story]:
@@ -196,43 +237,76 @@ def stories(result: ContextGraphs) -> list[Story]:
     for x, y in np.argwhere(np.triu(adjacent.any(axis=0) & ~adjacent.all(axis=0))).tolist():
         if not {x, y}.intersection(result.cells.positions):
             found += _of_pair(result, sayings, x, y)
-    for one, other in combinations(range(len(result.contexts)), 2) if len(result.contexts) <= MOST_CONTEXTS else ():
+    for one, other in (
+        combinations(range(len(result.contexts)), 2)
+        if len(result.contexts) <= MOST_CONTEXTS
+        else ()
+    ):
         for change in sayings.between(one, other):
             x, y = (result.names.index(name) for name in (change.source, change.target))
             if change.kind == "slope" and adjacent[:, x, y].all():
                 said = ChangeVerdict(change.claimed, change.reason, change.kind)
                 edge = f"{shown(change.source)} {change.mark} {shown(change.target)}"
-                found.append(Story(edge, _shown(result, one), (_shown(result, other),),
-                                   _slopes(result, x, y, one, other), _verdict(said), said.claimed,
-                                   said.kind))  # fmt: skip
+                found.append(
+                    Story(
+                        edge,
+                        _shown(result, one),
+                        (_shown(result, other),),
+                        _slopes(result, x, y, one, other),
+                        _verdict(said),
+                        said.claimed,
+                        said.kind,
+                    )
+                )
     return sorted(found, key=lambda story: not story.claimed)
 
 
 def mechanism_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
-    """Every level and spread that a context changes in a sentence, and whether that may be claimed."""
+    """Every level and spread that a context changes in a sentence, and whether that may be
+    claimed.
+    """
     pairs = combinations(result.contexts, 2) if len(result.contexts) <= MOST_CONTEXTS else ()
     if result.moments is None and result.series is None:
         return []
-    found = [change for pair in pairs for change in found_changes(result, *pair) if change.kind in KINDS]
-    return [(f"{printable(moved_words(change))}. {_verdict(ChangeVerdict(change.claimed, change.reason))}",
-             change.claimed) for change in found]  # fmt: skip
+    found = [
+        change for pair in pairs for change in found_changes(result, *pair) if change.kind in KINDS
+    ]
+    return [
+        (
+            (
+                f"{printable(moved_words(change))}."
+                f" {_verdict(ChangeVerdict(change.claimed, change.reason))}"
+            ),
+            change.claimed,
+        )
+        for change in found
+    ]
 
 
 def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
-    """With lags, every link that differs between two contexts in a sentence, and whether that may be claimed.
+    """With lags, every link that differs between two contexts in a sentence, and whether that may
+    be claimed.
 
-    Of many contexts each is compared with the first: a link that differs between any two of them differs there.
+    Of many contexts each is compared with the first: a link that differs between any two of them
+    differs there.
     """
-    errors = {(row.source, row.target, row.context): row.own_error for row in series_of(result).slopes}
+    errors = {
+        (row.source, row.target, row.context): row.own_error for row in series_of(result).slopes
+    }
     first, *others = result.contexts
     few = len(result.contexts) <= MOST_CONTEXTS
     pairs = combinations(result.contexts, 2) if few else ((first, other) for other in others)
     rows = [row for pair in pairs for row in result.changes(*pair).to_dict("records")]
     kept = [row for row in rows if row["kind"] in ("edge", "slope")]
-    return sorted(((_lagged_sentence(result, row, errors), row["claimed"]) for row in kept), key=lambda one: not one[1])
+    return sorted(
+        ((_lagged_sentence(result, row, errors), row["claimed"]) for row in kept),
+        key=lambda one: not one[1],
+    )
 
 
-def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]) -> str:
+def _lagged_sentence(
+    result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]
+) -> str:
     names = [shown(row[end]) for end in ("source", "target")]
     turned = row["effect_present"] * row["effect_absent"] < 0 and not is_curved(result)
     what = "turns its sign" if turned else "changes its slope"
@@ -243,17 +317,32 @@ def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tu
         copies = [" or ".join(shown(at(name, lag)) for lag in lags) for name, lags in read]
         what += f" (by the value of {' and '.join(copies)})"
     verdict = _verdict(ChangeVerdict(bool(row["claimed"]), str(row["reason"])))
-    return f"{names[0]} {row['mark']} {names[1]} {what}{_lagged_sizes(result, row, errors)}. {verdict}"
+    return (
+        f"{names[0]} {row['mark']} {names[1]} {what}{_lagged_sizes(result, row, errors)}. {verdict}"
+    )
 
 
-def _lagged_sizes(result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]) -> str:
-    """The sizes of a link in both contexts: slopes with their intervals, or how much of a curve is left."""
+def _lagged_sizes(
+    result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]
+) -> str:
+    """The sizes of a link in both contexts: slopes with their intervals, or how much of a curve is
+    left.
+    """
     if is_curved(result):  # the effects are shares of the curve, 1 is all of it, and have no errors
         remains = row["effect_absent"]
-        return f": {remains:.2g} of its curve remains in {shown(str(row['absent']))}" if np.isfinite(remains) else ""
+        return (
+            f": {remains:.2g} of its curve remains in {shown(str(row['absent']))}"
+            if np.isfinite(remains)
+            else ""
+        )
     slopes = []
-    for value, size in ((row["present"], row["effect_present"]), (row["absent"], row["effect_absent"])):
-        interval = _interval(Slope(size, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0))
+    for value, size in (
+        (row["present"], row["effect_present"]),
+        (row["absent"], row["effect_absent"]),
+    ):
+        interval = _interval(
+            Slope(size, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0)
+        )
         slopes.append(f"{interval or format(size, '.2g')} in {shown(str(value))}")
     return f": its slope is {', '.join(slopes)}"
 
@@ -270,7 +359,9 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
     source, target = as_written(graphs[present].endpoints, x, y)
     alike: dict[ChangeVerdict | None, list[int]] = {}
     for absent in (place for place in range(len(graphs)) if place not in having):
-        said = verdict_on(result.names[source], result.names[target], sayings.between(present, absent))
+        said = verdict_on(
+            result.names[source], result.names[target], sayings.between(present, absent)
+        )
         alike.setdefault(said, []).append(absent)
     names = [shown(result.names[z]) for z in (source, target)]
     found_in = f"{len(having)} of {len(result.contexts)} contexts"
@@ -279,9 +370,15 @@ def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> 
     marks = {mark_of(graphs[place].endpoints, source, target) for place in having}
     edge = f"{names[0]} {marks.pop() if len(marks) == 1 else '-'} {names[1]}"
     for said, places in alike.items():
-        yield Story(edge, found_in, tuple(_shown(result, place) for place in places),
-                    _slopes(result, source, target, present, places[0]), _verdict(said),
-                    said is not None and said.claimed, "edge" if said is None else said.kind)  # fmt: skip
+        yield Story(
+            edge,
+            found_in,
+            tuple(_shown(result, place) for place in places),
+            _slopes(result, source, target, present, places[0]),
+            _verdict(said),
+            said is not None and said.claimed,
+            "edge" if said is None else said.kind,
+        )
 
 
 def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
@@ -295,7 +392,10 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
     if found.shares:
         what = "curve" if is_curved(result) else "effect"
         return f": {texts[1]} of its {what} remains in {_shown(result, absent)}"
-    return f": its slope is {texts[0]} in {_shown(result, present)} and {texts[1]} in {_shown(result, absent)}"
+    return (
+        f": its slope is {texts[0]} in {_shown(result, present)} and {texts[1]} in"
+        f" {_shown(result, absent)}"
+    )
 
 
 def _interval(found: Slope) -> str:
@@ -310,7 +410,9 @@ def _verdict(said: ChangeVerdict | None) -> str:
         return "Whether the mechanism differs could not be tested."
     if said.claimed:
         return "The difference may be claimed."
-    return f"No claim: {said.doubt}." if said.doubt else "No claim: the slopes do not differ clearly."
+    return (
+        f"No claim: {said.doubt}." if said.doubt else "No claim: the slopes do not differ clearly."
+    )
 
 
 def _shown(result: ContextGraphs, place: int) -> str:
@@ -321,15 +423,19 @@ MOST_VARIABLES = 40
 """Beyond so many the graphs of other cuts would take longer than a report should."""
 MOST_TRIED = 16
 MOST_SECONDS = 15.0
-"""So many cuts are searched for the slider, those next to the cut that was found first, while there is time."""
+"""So many cuts are searched for the slider, those next to the cut that was found first, while there
+is time.
+"""
 MOST_LABELS = 12
 """Of more links that one side of a cut has alone, colours must do."""
 TRIED = """<div id="cut-tried"><h3>What depends on the choice?</h3>
 <div class="field"><label for="cut-slider">Cut at</label>
-<span><input type="range" id="cut-slider" min="0" step="1"> <output id="cut-value" for="cut-slider"></output>
+<span><input type="range" id="cut-slider" min="0" step="1">
+<output id="cut-value" for="cut-slider"></output>
 <button type="button" id="cut-back">Back to the cut found</button></span></div>
 <div id="cut-story" aria-live="polite"></div></div>"""
-GRAPH = """<div><div id="cut-stage" tabindex="0" role="group" aria-label="The graph with this cut"></div>
+GRAPH = """<div><div id="cut-stage" tabindex="0" role="group"
+ aria-label="The graph with this cut"></div>
 <ul id="cut-legend" class="legend" aria-label="Legend"></ul></div>"""
 
 
@@ -343,49 +449,92 @@ def cut_card(result: ContextGraphs, panel: dict[str, Any] | None) -> str:
         begin = words[0] if words.startswith(printable(cut.column)) else words[0].upper()
         told += f'<p dir="auto">{escape(begin + words[1:])}.</p>'
     tried, graph = (TRIED, GRAPH) if panel["tried"] else ("", "")
-    return (f'<section class="card" id="cut" aria-labelledby="cut-heading"><h2 id="cut-heading">Where is the cut?</h2>'
-            f'{told}<div class="halves"><div><div id="cut-profiles"></div>{tried}</div>{graph}</div></section>'
-            )  # fmt: skip
+    return (
+        '<section class="card" id="cut" aria-labelledby="cut-heading"><h2 id="cut-heading">Where'
+        f' is the cut?</h2>{told}<div class="halves"><div><div'
+        f' id="cut-profiles"></div>{tried}</div>{graph}</div></section>'
+    )
 
 
 def cut_panel(result: ContextGraphs) -> dict[str, Any] | None:
-    """What the page needs to know about the cut of a result: the profiles and, of a single cut, graphs of others."""
+    """What the page needs to know about the cut of a result: the profiles and, of a single cut,
+    graphs of others.
+    """
     if result.cut is None:
         return None
     profiles = [
-        {"places": list(map(four_digits, cut.places)), "scores": list(map(four_digits, cut.scores)),
-         "smooth": four_digits(cut.smooth), "needed": four_digits(cut.needed), "value": cut.value, "low": cut.low,
-         "high": cut.high} for cut in result.cuts
-    ]  # fmt: skip
-    return {"column": printable(result.cut.column), "profiles": profiles, "tried": _tried(result, result.cut)}
+        {
+            "places": list(map(four_digits, cut.places)),
+            "scores": list(map(four_digits, cut.scores)),
+            "smooth": four_digits(cut.smooth),
+            "needed": four_digits(cut.needed),
+            "value": cut.value,
+            "low": cut.low,
+            "high": cut.high,
+        }
+        for cut in result.cuts
+    ]
+    return {
+        "column": printable(result.cut.column),
+        "profiles": profiles,
+        "tried": _tried(result, result.cut),
+    }
 
 
 def _tried(result: ContextGraphs, cut: Cut) -> dict[str, Any] | None:
-    """The graphs that searches with other cuts find, the two sides of each, and where everything stands in them."""
+    """The graphs that searches with other cuts find, the two sides of each, and where everything
+    stands in them.
+    """
     found = tried_cuts(result, cut)
     if len(found) < 2:
         return None
     places = sorted(found)
     sides = union_endpoints(np.stack([found[place] for place in places]), result.union.kind)
-    wide = replace(result, graphs={value: Graph(result.names, own, result.union.kind)
-                                   for value, own in zip(result.contexts, sides, strict=True)})  # fmt: skip
-    graphs = [[marks(Graph(result.names, own, result.union.kind)) for own in found[place]] for place in places]
+    wide = replace(
+        result,
+        graphs={
+            value: Graph(result.names, own, result.union.kind)
+            for value, own in zip(result.contexts, sides, strict=True)
+        },
+    )
+    graphs = [
+        [marks(Graph(result.names, own, result.union.kind)) for own in found[place]]
+        for place in places
+    ]
     alone = max(len(below.keys() ^ above.keys()) for below, above in graphs)
-    return {"places": places, "words": [number_text(cut.value) if place == cut.value else f"{place:.4g}"
-                                        for place in places],
-            "found": places.index(cut.value), "graphs": graphs, "small": alone <= MOST_LABELS
-            } | drawn(result_layout(wide))  # fmt: skip
+    return {
+        "places": places,
+        "words": [
+            number_text(cut.value) if place == cut.value else f"{place:.4g}" for place in places
+        ],
+        "found": places.index(cut.value),
+        "graphs": graphs,
+        "small": alone <= MOST_LABELS,
+    } | drawn(result_layout(wide))
 
 
 def tried_cuts(result: ContextGraphs, cut: Cut) -> dict[float, Endpoints]:
-    """The endpoints on both sides of the cut that was found, and of other places, by the place; empty without a cut."""
-    if cut.verdict != CUT or len(result.cuts) > 1 or len(result.cells.positions) > 1 or not result.complete:
+    """The endpoints on both sides of the cut that was found, and of other places, by the place;
+    empty without a cut.
+    """
+    if (
+        cut.verdict != CUT
+        or len(result.cuts) > 1
+        or len(result.cells.positions) > 1
+        or not result.complete
+    ):
         return {}
     found = {cut.value: np.stack([graph.endpoints for graph in result.graphs.values()])}
     if len(result.names) > MOST_VARIABLES:
         return found
-    spread = np.unique(np.linspace(0, len(cut.places) - 1, MOST_TRIED - 2).round().astype(int)).tolist()
-    others = [place for place in (cut.low, cut.high, *(cut.places[one] for one in spread)) if place is not None]
+    spread = np.unique(
+        np.linspace(0, len(cut.places) - 1, MOST_TRIED - 2).round().astype(int)
+    ).tolist()
+    others = [
+        place
+        for place in (cut.low, cut.high, *(cut.places[one] for one in spread))
+        if place is not None
+    ]
     end = monotonic() + MOST_SECONDS
     for place in sorted(set(others) - {cut.value}, key=lambda place: abs(place - cut.value)):
         endpoints = endpoints_at(result, place) if monotonic() < end else None

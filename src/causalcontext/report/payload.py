@@ -1,6 +1,8 @@
-"""What the HTML report shows, as plain lists and text: graphs, layout, deciding tests, stories, settings.
+"""What the HTML report shows, as plain lists and text: graphs, layout, deciding tests, stories,
+settings.
 
-Names and context values are data: they leave here as printable text, and the page only ever shows them as text.
+Names and context values are data: they leave here as printable text, and the page only ever shows
+them as text.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ MOST_STORIES = 12_000
 """Pairs times contexts of which all stories are told; beyond, those of edges and close calls."""
 LEVEL = 0.95
 MOST_ROWS = 6000
-"""Rows of the table of effects that are shown; if there are more, pairs that are adjacent somewhere come first."""
+"""Rows of the table of effects that are shown; if there are more, pairs that are adjacent somewhere
+come first.
+"""
 MOST_LINKS = 400
 """Beyond so many links the report has no curves."""
 EVERY = 2
@@ -55,10 +59,13 @@ class Section:
 
 def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str, Any]:
     """Everything that the page needs to know."""
-    shown, pairs = presentable(result), _told_pairs(result)
+    shown = presentable(result)
+    pairs = _told_pairs(result)
     panels = (graph_panel(graph) for graph in (result.union, *result.graphs.values()))
     ends = (stroke.endpoints for panel in panels for stroke in panel.strokes)
-    titles = [context_words(shown.context, value, shown.settings.indicator) for value in shown.contexts]
+    titles = [
+        context_words(shown.context, value, shown.settings.indicator) for value in shown.contexts
+    ]
     titles = ["all rows"] if shown.context is None else titles
     suspected = () if result.evidence is None else result.suspicion.suspected
     return {
@@ -101,26 +108,40 @@ def summary(result: ContextGraphs) -> str:
     what = f"rows and {len(result.names)} variables"
     if result.series is not None:
         what = f"windows of {len(result.series.variables)} variables and {result.series.lags} lags"
-    return f"{result.settings.method} on {sum(result.data.rows):,} {what}{named if result.context else ''}; {how}"
+    return (
+        f"{result.settings.method} on {sum(result.data.rows):,}"
+        f" {what}{named if result.context else ''}; {how}"
+    )
 
 
 def _time(shown: ContextGraphs) -> dict[str, Any] | None:
-    """The lag of every node of a window graph, and which node is the same variable one step earlier, -1 for none."""
+    """The lag of every node of a window graph, and which node is the same variable one step
+    earlier, -1 for none.
+    """
     if shown.series is None:
         return None
-    count, lags = len(shown.series.variables), shown.series.lags
+    count = len(shown.series.variables)
+    lags = shown.series.lags
     extra = len(shown.names) - count * (lags + 1)
     lag = [lags - place // count for place in range(count * (lags + 1))] + [0] * extra
-    earlier = [place - count if place >= count else -1 for place in range(count * (lags + 1))] + [-1] * extra
+    earlier = [place - count if place >= count else -1 for place in range(count * (lags + 1))] + [
+        -1
+    ] * extra
     return {"lags": lags, "lag": lag, "earlier": earlier}
 
 
 def drawn(found: Layout) -> dict[str, Any]:
     """Boxes and routes as the page has them."""
-    routes = {f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in found.routes.items()}
-    return {"shown": [list(lines) for lines in found.lines],
-            "boxes": np.round(np.hstack([found.centre, found.size]), 2).tolist(), "routes": routes,
-            "width": round(found.width, 2), "height": round(found.height, 2)}  # fmt: skip
+    routes = {
+        f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in found.routes.items()
+    }
+    return {
+        "shown": [list(lines) for lines in found.lines],
+        "boxes": np.round(np.hstack([found.centre, found.size]), 2).tolist(),
+        "routes": routes,
+        "width": round(found.width, 2),
+        "height": round(found.height, 2),
+    }
 
 
 def marks(graph: Graph) -> dict[str, str]:
@@ -134,43 +155,73 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
     chosen = np.ones(first.size, dtype=bool)
     if first.size * len(result.contexts) > MOST_STORIES:
         alpha = result.settings.alpha
-        near = np.concatenate([(entries.p < NEAR * alpha).any(axis=0) for _, entries in result.log.blocks()])
+        near = np.concatenate(
+            [(entries.p < NEAR * alpha).any(axis=0) for _, entries in result.log.blocks()]
+        )
         chosen = result.union.adjacency[first, second] | near
     return list(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))
 
 
 def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    """The deciding tests of every context, column by column, in the order of the pairs; empty for other pairs."""
+    """The deciding tests of every context, column by column, in the order of the pairs; empty for
+    other pairs.
+    """
     entries = shown.log.some(np.array([shown.log.slot(*pair) for pair in pairs], dtype=np.int64))
     views = ["", *(printable(words) for words in view_words(shown))]
-    tests, found = ["", *(label.name for label in shown.log.labels)], []
+    tests = ["", *(label.name for label in shown.log.labels)]
+    found = []
     for place, value in enumerate(shown.contexts):
         searched = entries.decision[place] != Decision.NOT_SEARCHED
         view = np.where(searched, entries.view[place], -1).tolist()
-        found.append({
-            "decision": [Decision(decision).name.lower() for decision in entries.decision[place].tolist()],
-            "p": [four_digits(p) for p in np.where(searched, entries.p[place], np.nan).tolist()],
-            "statistic": [four_digits(x) for x in np.where(searched, entries.statistic[place], np.nan).tolist()],
-            "n": np.where(searched, entries.n[place], 0).tolist(),
-            "given": [[z for z in given if z >= 0 and known] for given, known in
-                      zip(entries.given[place].tolist(), searched.tolist(), strict=True)],
-            "rows": [views[number + 1] for number in view],
-            "test": ["" if number < 0 else tests[label + 1] for number, label in
-                     zip(view, entries.label[place].tolist(), strict=True)],
-            "strength": [four_digits(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],
-        })  # fmt: skip
+        found.append(
+            {
+                "decision": [
+                    Decision(decision).name.lower() for decision in entries.decision[place].tolist()
+                ],
+                "p": [
+                    four_digits(p) for p in np.where(searched, entries.p[place], np.nan).tolist()
+                ],
+                "statistic": [
+                    four_digits(x)
+                    for x in np.where(searched, entries.statistic[place], np.nan).tolist()
+                ],
+                "n": np.where(searched, entries.n[place], 0).tolist(),
+                "given": [
+                    [z for z in given if z >= 0 and known]
+                    for given, known in zip(
+                        entries.given[place].tolist(), searched.tolist(), strict=True
+                    )
+                ],
+                "rows": [views[number + 1] for number in view],
+                "test": [
+                    "" if number < 0 else tests[label + 1]
+                    for number, label in zip(view, entries.label[place].tolist(), strict=True)
+                ],
+                "strength": [
+                    four_digits(shown.strength(shown.names[i], shown.names[j], value))
+                    for i, j in pairs
+                ],
+            }
+        )
     return found
 
 
 def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
     place = {(type(value), value): number for number, value in enumerate(result.contexts)}
     return [
-        {"i": result.position(row["source"]), "j": result.position(row["target"]), "mark": row["mark"],
-         "contexts": [place[type(value), value] for value in row["contexts"]],
-         "strength": four_digits(row["strength"]), "p": four_digits(row["p-value"]),
-         "margin": four_digits(row.get("margin", np.nan)), "n": int(row["n"]), "hidden": row.get("hidden cause", "")}
+        {
+            "i": result.position(row["source"]),
+            "j": result.position(row["target"]),
+            "mark": row["mark"],
+            "contexts": [place[type(value), value] for value in row["contexts"]],
+            "strength": four_digits(row["strength"]),
+            "p": four_digits(row["p-value"]),
+            "margin": four_digits(row.get("margin", np.nan)),
+            "n": int(row["n"]),
+            "hidden": row.get("hidden cause", ""),
+        }
         for row in result.edges().to_dict("records")
-    ]  # fmt: skip
+    ]
 
 
 def _notes(result: ContextGraphs) -> list[str]:
@@ -182,20 +233,33 @@ def _warnings(result: ContextGraphs) -> list[str]:
     """What comes before the answer: that the search was cut, and what else is known about it."""
     if result.final:
         return []
-    left = "untested edges are still there" if result.evidence is None else "this is the best model found so far"
-    return [f"The search was interrupted: {left}.",
-            *(printable(sentence) for sentence in (*warnings(result), *remarks(result)))]  # fmt: skip
+    left = (
+        "untested edges are still there"
+        if result.evidence is None
+        else "this is the best model found so far"
+    )
+    return [
+        f"The search was interrupted: {left}.",
+        *(printable(sentence) for sentence in (*warnings(result), *remarks(result))),
+    ]
 
 
 def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
-    settings, data = result.settings, result.data
+    settings = result.settings
+    data = result.data
     known = settings.knowledge.to_dict()
     by_tests = [
         ("test", settings.test),
         ("alpha", f"{settings.alpha:g}"),
         ("collider rule", settings.collider_rule),
-        ("largest conditioning set", "no limit" if settings.max_given is None else str(settings.max_given)),
-        ("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())),
+        (
+            "largest conditioning set",
+            "no limit" if settings.max_given is None else str(settings.max_given),
+        ),
+        (
+            "tests of the skeleton",
+            ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items()),
+        ),
     ]
     by_score = [(name, str(value)) for name, value in settings.score.items() if value is not None]
     lines: list[tuple[str, str]] = [
@@ -206,12 +270,19 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
         ("knowledge", "; ".join(f"{key}: {value}" for key, value in known.items()) or "none"),
     ]
     for value, rows, lost in zip(result.contexts, data.rows, data.lost, strict=True):
-        where = "" if result.context is None else f" with {context_words(result.context, value, settings.indicator)}"
+        where = (
+            ""
+            if result.context is None
+            else f" with {context_words(result.context, value, settings.indicator)}"
+        )
         dropped = f" ({lost:,} more dropped for missing values)" if lost else ""
         lines.append((f"rows{where}", f"{rows:,}{dropped}"))
     columns = (f"{name} ({kind})" for name, kind in zip(result.names, data.kinds, strict=True))
-    lines += [("columns", ", ".join(columns)), ("fingerprint of the data", data.fingerprint),
-              ("library", f"causalcontext {settings.version}")]  # fmt: skip
+    lines += [
+        ("columns", ", ".join(columns)),
+        ("fingerprint of the data", data.fingerprint),
+        ("library", f"causalcontext {settings.version}"),
+    ]
     return [(printable(name), printable(text)) for name, text in lines]
 
 
@@ -231,26 +302,41 @@ def _section(section: Section) -> dict[str, Any]:
 
     table = frame_of() if section.table is None else section.table
     names = [str(name) for name in table.columns]
-    return {"title": printable(section.title), "lines": [printable(line) for line in section.lines],
-            "header": list(map(printable, names)),
-            "rows": [row_of(row) for row in table.itertuples(index=False)]}  # fmt: skip
+    return {
+        "title": printable(section.title),
+        "lines": [printable(line) for line in section.lines],
+        "header": list(map(printable, names)),
+        "rows": [row_of(row) for row in table.itertuples(index=False)],
+    }
 
 
 def presentable(result: ContextGraphs) -> ContextGraphs:
     """The same result with names and context values as they are shown; knowledge is left out."""
     names = shown_once(result.names)
-    printed = [tuple(printable(value) if isinstance(value, str) else value for value in own) for own in result.levels]
-    levels = tuple(shown if len(set(shown)) == len(shown) else own  # unless two would look alike
-                   for shown, own in zip(printed, result.levels, strict=True))  # fmt: skip
+    printed = [
+        tuple(printable(value) if isinstance(value, str) else value for value in own)
+        for own in result.levels
+    ]
+    levels = tuple(
+        shown if len(set(shown)) == len(shown) else own  # unless two would look alike
+        for shown, own in zip(printed, result.levels, strict=True)
+    )
     values = cell_values(result.cells, levels)
-    graphs = {shown: graph.replaced(names) for shown, graph in zip(values, result.graphs.values(), strict=True)}
+    graphs = {
+        shown: graph.replaced(names)
+        for shown, graph in zip(values, result.graphs.values(), strict=True)
+    }
     settings = replace(result.settings, knowledge=Knowledge())
-    return replace(result, names=names, levels=levels, contexts=values, graphs=graphs, settings=settings)
+    return replace(
+        result, names=names, levels=levels, contexts=values, graphs=graphs, settings=settings
+    )
 
 
 def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:
     """The story of a pair of a presentable result, context by context: each is one line."""
-    return [printable(line) for line in explained(shown, shown.names[i], shown.names[j], apart=True)]
+    return [
+        printable(line) for line in explained(shown, shown.names[i], shown.names[j], apart=True)
+    ]
 
 
 def shown_once(names: Sequence[str]) -> tuple[str, ...]:
@@ -273,34 +359,60 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
         pairs = asked_pairs(mechanics, None, None)
     except CausalContextError:
         return None
-    named, every = columns(mechanics), pairs
+    named = columns(mechanics)
+    every = pairs
     system = [v for v in range(mechanics.endpoints.shape[1]) if v not in mechanics.contexts]
-    most, linked = MOST_ROWS // len(list(asked_rows(mechanics, system[0], system[-1]))), shown.union.adjacency
+    most = MOST_ROWS // len(list(asked_rows(mechanics, system[0], system[-1])))
+    linked = shown.union.adjacency
     if len(every) > most:
         pairs = sorted(sorted(every, key=lambda pair: not linked[pair])[:most], key=every.index)
     notes: dict[str, int] = {"": 0}
-    rows = [[_compact(shown, dict(zip(named, row, strict=True)), notes) for row in pair_rows(mechanics, x, y, LEVEL)]
-            for x, y in pairs]  # fmt: skip
-    return {"pairs": [list(pair) for pair in pairs], "rows": rows,
-            "notes": [printable(note) if note else "" for note in notes], "whole": len(pairs) == len(every),
-            "errors": "classical" if mechanics.rows is None else "sandwich",
-            "intervals": mechanics.intervals}  # fmt: skip
+    rows = [
+        [
+            _compact(shown, dict(zip(named, row, strict=True)), notes)
+            for row in pair_rows(mechanics, x, y, LEVEL)
+        ]
+        for x, y in pairs
+    ]
+    return {
+        "pairs": [list(pair) for pair in pairs],
+        "rows": rows,
+        "notes": [printable(note) if note else "" for note in notes],
+        "whole": len(pairs) == len(every),
+        "errors": "classical" if mechanics.rows is None else "sandwich",
+        "intervals": mechanics.intervals,
+    }
 
 
 def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int]) -> list[Any]:
-    """Context, the one it is compared with or -1, least and greatest value, interval, p, numbers of note and levels."""
+    """Context, the one it is compared with or -1, least and greatest value, interval, p, numbers of
+    note and levels.
+    """
     contexts = shown.contexts
     versus = -1 if known["versus"] is None else contexts.index(known["versus"])
     values = known["values"] or (math.nan,)
-    numbers = [four_digits(value) for value in (values[0], values[-1], known["low"], known["high"], known["p"])]
-    moved = "" if known["x_level"] is None else f"{known['x_level']} instead of {known['reference']}"
+    numbers = [
+        four_digits(value)
+        for value in (values[0], values[-1], known["low"], known["high"], known["p"])
+    ]
+    moved = (
+        "" if known["x_level"] is None else f"{known['x_level']} instead of {known['reference']}"
+    )
     counted = "" if known["of_level"] is None else f"{known['y']} = {known['of_level']}"
     levels = notes.setdefault(", ".join(words for words in (counted, moved) if words), len(notes))
-    return [contexts.index(known["context"]), versus, *numbers, notes.setdefault(known["note"], len(notes)), levels]
+    return [
+        contexts.index(known["context"]),
+        versus,
+        *numbers,
+        notes.setdefault(known["note"], len(notes)),
+        levels,
+    ]
 
 
 def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
-    """The curves of every link by "cause,effect" (places in the table); empty where there are no mechanisms."""
+    """The curves of every link by "cause,effect" (places in the table); empty where there are no
+    mechanisms.
+    """
     if shown.evidence is None or shown.evidence.mechanisms is None:
         return {}
     if sum(len(one.causes) for one in shown.evidence.mechanisms.equations) > MOST_LINKS:
@@ -310,11 +422,18 @@ def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
         for curve in partial_curves(shown, effect):
             key = f"{shown.position(curve.cause)},{shown.position(effect)}"
             step = EVERY if curve.numeric else 1
-            at = [float(f"{x:.6g}") if curve.numeric else printable(str(x)) for x in curve.at[::step]]
+            at = [
+                float(f"{x:.6g}") if curve.numeric else printable(str(x)) for x in curve.at[::step]
+            ]
             entry = found.setdefault(key, {"at": at, "lines": []})
             level = "" if curve.level is None else printable(str(curve.level))
-            entry["lines"].append({"contexts": list(curve.contexts), "level": level,
-                                   "values": [float(f"{value:.4g}") for value in curve.values[::step]]})  # fmt: skip
+            entry["lines"].append(
+                {
+                    "contexts": list(curve.contexts),
+                    "level": level,
+                    "values": [float(f"{value:.4g}") for value in curve.values[::step]],
+                }
+            )
     return found
 
 

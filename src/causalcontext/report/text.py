@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from causalcontext.graphs.graph import Edge, LabeledEdge
     from causalcontext.results.contexts import ContextGraphs
 
-CAREFUL, MADE = "What to be careful about", "How this was made"
+CAREFUL = "What to be careful about"
+MADE = "How this was made"
 """The titles of the warnings and of the notes."""
 NOT_TESTED = "  (not tested)"
 """What stands behind an edge that is there only because no test of the pair could be run."""
@@ -23,9 +24,13 @@ MOST_EDGES = 60
 
 def summary(result: ContextGraphs) -> str:
     """The page."""
-    careful, made = warnings(result), remarks(result)
-    thin, result = result.thin, result.searched
-    titles = (context_words(result.context, value, result.settings.indicator) for value in result.contexts)
+    careful = warnings(result)
+    made = remarks(result)
+    thin = result.thin
+    result = result.searched
+    titles = (
+        context_words(result.context, value, result.settings.indicator) for value in result.contexts
+    )
     untested = {(edge.x, edge.y, result.contexts[edge.context]) for edge in untested_edges(result)}
 
     def doubt(edge: Edge | LabeledEdge, values: Sequence[Any]) -> str:
@@ -41,8 +46,15 @@ def summary(result: ContextGraphs) -> str:
         graphs.append(f"{title} ({_counted(own)})\n{_listed(own)}")
     graphs = [] if result.context is None else graphs
     if thin is not None:
-        graphs += [f"{thin.context} = {value} ({thin_words(count)}, the union below)" for value, count in thin.rows]
-    title = "graph" if result.context is None else "labeled union, [...] for an edge in these contexts only"
+        graphs += [
+            f"{thin.context} = {value} ({thin_words(count)}, the union below)"
+            for value, count in thin.rows
+        ]
+    title = (
+        "graph"
+        if result.context is None
+        else "labeled union, [...] for an edge in these contexts only"
+    )
     labeled = result.labeled_union
     lines = str(labeled).splitlines()
     for number, edge in enumerate(labeled):
@@ -50,7 +62,9 @@ def summary(result: ContextGraphs) -> str:
     pairs = len({frozenset((edge.source, edge.target)) for edge in labeled})
     turned = f" between {pairs:,} pairs" if pairs < len(lines) else ""
     union = f"{title}: {_counted(labeled)}{turned}\n{_listed(lines)}"
-    return "\n\n".join([_heading(result), *_part(CAREFUL, careful), *graphs, union, *_part(MADE, made)])
+    return "\n\n".join(
+        [_heading(result), *_part(CAREFUL, careful), *graphs, union, *_part(MADE, made)]
+    )
 
 
 def _part(title: str, lines: Sequence[str]) -> list[str]:
@@ -59,27 +73,46 @@ def _part(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _heading(result: ContextGraphs) -> str:
-    settings, evidence = result.settings, result.evidence
+    settings = result.settings
+    evidence = result.evidence
     how = f"test: {settings.test}, alpha: {settings.alpha:g}"
     if evidence is not None:
-        reached = f", reached by {evidence.agreeing} of {evidence.starts} starts" if evidence.search == "order" else ""
-        how = f"search: {evidence.search}, transform: {evidence.transform}, score: {evidence.score:.1f}{reached}"
-    lines = [f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables ({how})"]
+        reached = (
+            f", reached by {evidence.agreeing} of {evidence.starts} starts"
+            if evidence.search == "order"
+            else ""
+        )
+        how = (
+            f"search: {evidence.search}, transform: {evidence.transform}, score:"
+            f" {evidence.score:.1f}{reached}"
+        )
+    lines = [
+        f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables"
+        f" ({how})"
+    ]
     if result.context is not None:
-        rows = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.rows, strict=True))
+        rows = ", ".join(
+            f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.rows, strict=True)
+        )
         lines.append(f"context {result.context}, rows by value: {rows}")
     if any(result.data.lost):
-        lost = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.lost, strict=True))
+        lost = ", ".join(
+            f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.lost, strict=True)
+        )
         lines.append(f"rows dropped for missing values: {lost}")
     if result.data.without_context:
-        lines.append(f"rows dropped without a value of {result.context}: {result.data.without_context:,}")
+        lines.append(
+            f"rows dropped without a value of {result.context}: {result.data.without_context:,}"
+        )
     if result.data.emptied:
         gone = ", ".join(f"{value} ({rows:,} rows)" for value, rows in result.data.emptied)
         lines.append(f"contexts without a complete row, which have no graph: {gone}")
     if not result.final:
         left = "untested edges are still there and nothing is oriented"
         best = "this is the best model found so far"
-        lines.append(f"INCOMPLETE: the search was interrupted; {left if result.evidence is None else best}")
+        lines.append(
+            f"INCOMPLETE: the search was interrupted; {left if result.evidence is None else best}"
+        )
     return "\n".join(lines)
 
 
@@ -95,8 +128,10 @@ def remarks(result: ContextGraphs) -> list[str]:
     cut = int((levels > 0).any(axis=0).sum())
     if cut:
         smallest = int(levels[levels > 0].min())
-        found.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
-                     "tried")  # fmt: skip
+        found.append(
+            f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more"
+            " neighbours were tried"
+        )
     return found
 
 

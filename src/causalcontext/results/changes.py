@@ -1,13 +1,14 @@
 """What differs between two contexts, and what may be claimed to differ.
 
-An edge that is missing in a small context may be lack of power, and a correlation moves with the variance of the cause
-though the mechanism does not. So a change is claimed only where the edge is found in one context and not in the other,
-the slopes differ too, after false-discovery control over all such claims, and nothing else explains the difference
-(`results.slope_fits`). A link that both contexts have may change its slope: that needs the same evidence.
+An edge that is missing in a small context may be lack of power, and a correlation moves with the
+variance of the cause though the mechanism does not. So a change is claimed only where the edge is
+found in one context and not in the other, the slopes differ too, after false-discovery control over
+all such claims, and nothing else explains the difference (`results.slope_fits`). A link that both
+contexts have may change its slope: that needs the same evidence.
 
-What is said about a pair is decided here, once: `explain`, `diagnose` and the report ask for these verdicts. A pair may
-be dependent inside contexts and not on all rows, for the context selects rows, or the dependences of the contexts
-cancel.
+What is said about a pair is decided here, once: `explain`, `diagnose` and the report ask for these
+verdicts. A pair may be dependent inside contexts and not on all rows, for the context selects rows,
+or the dependences of the contexts cancel.
 """
 
 from __future__ import annotations
@@ -28,7 +29,14 @@ from causalcontext.results.equations import NUMBER
 from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.levels_and_spreads import KINDS, LEVEL, moved, readers, shared_bend
 from causalcontext.results.series import context_nodes
-from causalcontext.results.slope_fits import SHOWN, RowFits, WindowFits, compare, fits_of, possible_causes
+from causalcontext.results.slope_fits import (
+    SHOWN,
+    RowFits,
+    WindowFits,
+    compare,
+    fits_of,
+    possible_causes,
+)
 from causalcontext.results.violations import (
     bends_in,
     by_ranks,
@@ -48,10 +56,13 @@ LARGEST_NEGLIGIBLE = 0.15
 """A partial correlation below this counts as no edge."""
 ONE_SIDED_95 = 1.645
 DECIDED = 7.0
-"""A level or a spread needs a margin of so many nats for every value of the context but one, at most `FOLLOWED`.
+"""A level or a spread needs a margin of so many nats for every value of the context but one, at
+most `FOLLOWED`.
 
-Where noise is not Gaussian twice as many: a law that is not quite right tells directions by 10 to 20 nats wrongly."""
-CLAIMED, CANDIDATE = "claimed", "candidate"
+Where noise is not Gaussian twice as many: a law that is not quite right tells directions by 10 to
+20 nats wrongly."""
+CLAIMED = "claimed"
+CANDIDATE = "candidate"
 MOST_CONTEXTS = 10
 """Of more contexts not all pairs are compared when a result is saved."""
 Claim = tuple[str, str, str, str]
@@ -64,10 +75,11 @@ LABEL_COLUMNS = ["source", "target", "mark", "context", "label", "correlation", 
 class Change(NamedTuple):
     """One difference between the graphs of two contexts.
 
-    `effect` is the slope of the target on the source in either context, NaN where it cannot be computed; of a curved
-    mechanism, and beside categories, it is how much of the mechanism shows, 1 being all of it. `reason` says why a
-    change is not claimed; if that was found before slopes were compared, there is no `q`. `status` is "claimed", or
-    "candidate" for what is only worth another look.
+    `effect` is the slope of the target on the source in either context, NaN where it cannot be
+    computed; of a curved mechanism, and beside categories, it is how much of the mechanism shows, 1
+    being all of it. `reason` says why a change is not claimed; if that was found before slopes were
+    compared, there is no `q`. `status` is "claimed", or "candidate" for what is only worth another
+    look.
     """
 
     source: str
@@ -87,7 +99,9 @@ class Change(NamedTuple):
     status: str = CANDIDATE
 
 
-def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
+def changes(
+    result: ContextGraphs, first: Any, second: Any, alpha: float | None = None
+) -> pd.DataFrame:
     """The differences between two context graphs, those that may be claimed first."""
     found = found_changes(result, first, second, alpha)
     order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
@@ -95,41 +109,70 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
 
 
 def no_changes(reason: str) -> pd.DataFrame:
-    """The table of `changes` without a row; `attrs["reason"]` says in words why nothing was compared."""
+    """The table of `changes` without a row; `attrs["reason"]` says in words why nothing was
+    compared.
+    """
     table = frame_of(columns=list(Change._fields)).astype({"claimed": bool})
     table.attrs["reason"] = reason
     return table
 
 
-def found_changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
-    """The differences between two context graphs; claims are candidates where something speaks against them.
+def found_changes(
+    result: ContextGraphs, first: Any, second: Any, alpha: float | None = None
+) -> list[Change]:
+    """The differences between two context graphs; claims are candidates where something speaks
+    against them.
 
-    So they are if the model is wrong where they are, if they come from tests and no score agrees, and where a number of
-    two to five values is near, or one with a value that stands out beside measurements: what it stands for may be a
-    finer cause that is not in the table, and this leaves links that differ between contexts though nothing changes.
+    So they are if the model is wrong where they are, if they come from tests and no score agrees,
+    and where a number of two to five values is near, or one with a value that stands out beside
+    measurements: what it stands for may be a finer cause that is not in the table, and this leaves
+    links that differ between contexts though nothing changes.
     """
-    found = [_candidate(change, doubt) if change.claimed and (doubt := _few_values(result, change)) else change
-             for change in own_claims(result, first, second, alpha)]  # fmt: skip
     found = [
-        _candidate(change, doubt) if change.claimed and (doubt := scale_is_doubtful(result, change)) else change
+        (
+            _candidate(change, doubt)
+            if change.claimed and (doubt := _few_values(result, change))
+            else change
+        )
+        for change in own_claims(result, first, second, alpha)
+    ]
+    found = [
+        (
+            _candidate(change, doubt)
+            if change.claimed and (doubt := scale_is_doubtful(result, change))
+            else change
+        )
         for change in found
     ]
-    found = [_candidate(change, doubt) if change.claimed and (doubt := model_is_wrong(result, change)) else change
-             for change in found]  # fmt: skip
+    found = [
+        (
+            _candidate(change, doubt)
+            if change.claimed and (doubt := model_is_wrong(result, change))
+            else change
+        )
+        for change in found
+    ]
     claimed = [change for change in found if change.claimed]
     if result.evidence is not None or not claimed:
         return found
     agreed = confirmed(result, claimed[0].present, claimed[0].absent, alpha)
     if isinstance(agreed, str):
         return [_candidate(change, agreed) if change.claimed else change for change in found]
-    return [_candidate(change, "score-ac does not confirm it")
-            if change.claimed and claim_of(change) not in agreed else change for change in found]  # fmt: skip
+    return [
+        (
+            _candidate(change, "score-ac does not confirm it")
+            if change.claimed and claim_of(change) not in agreed
+            else change
+        )
+        for change in found
+    ]
 
 
 def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
     """Why the scale of a column makes differences between contexts, in words; "" if it does not.
 
-    That of an end; of a scale that bends mechanisms, which turns links, that of a neighbour of an end as well.
+    That of an end; of a scale that bends mechanisms, which turns links, that of a neighbour of an
+    end as well.
     """
     ends = {change.source, change.target}
     for doubtful in result.doubtful_scales:
@@ -148,59 +191,100 @@ def model_is_wrong(result: ContextGraphs, change: Change) -> str:
 
     That is the mechanism of the effect, of either end where the graphs do not say which one it is.
     """
-    names, contexts = result.names, context_nodes(result)
+    names = result.names
+    contexts = context_nodes(result)
     places = [context_place(result.contexts, value) for value in (change.present, change.absent)]
     ends = [names.index(name) for name in (change.source, change.target)]
     effects = {end for end in (ends[1:] if change.mark == "-->" else ends) if end not in contexts}
-    near = {*ends, *(cause for effect in effects for cause in possible_causes(result, effect, effect, places))}
+    near = {
+        *ends,
+        *(cause for effect in effects for cause in possible_causes(result, effect, effect, places)),
+    }
     named = (frozenset(names[place] for place in some - contexts) for some in (near, effects))
     return slopes_mislead(result, *named)
 
 
-def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
+def own_claims(
+    result: ContextGraphs, first: Any, second: Any, alpha: float | None = None
+) -> list[Change]:
     """The differences between two context graphs, with what these graphs alone would claim."""
     fits = fits_of(result)
-    a, b = context_place(result.contexts, first), context_place(result.contexts, second)
+    a = context_place(result.contexts, first)
+    b = context_place(result.contexts, second)
     if a == b:
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
     found = list(_one_sided(result, fits, a, b))
     for x, y in fits.moved(a, b):  # links that both contexts have, with slopes that may differ
-        here, there, p, doubt = ((*fits.slopes(x, y, a, b), "") if isinstance(fits, WindowFits)
-                                 else fits.compare_slopes(x, y, a, b, both=True)[:4])  # fmt: skip
+        here, there, p, doubt = (
+            (*fits.slopes(x, y, a, b), "")
+            if isinstance(fits, WindowFits)
+            else fits.compare_slopes(x, y, a, b, both=True)[:4]
+        )
         mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
-        found.append(Change(result.names[x], result.names[y], mark, "slope", result.contexts[a], result.contexts[b],
-                            here.value, there.value, there.value - here.value, p, reason=doubt))  # fmt: skip
-    # Out of how many links a search picks differences without testing each; 0 for tests of rows, which test them.
+        found.append(
+            Change(
+                result.names[x],
+                result.names[y],
+                mark,
+                "slope",
+                result.contexts[a],
+                result.contexts[b],
+                here.value,
+                there.value,
+                there.value - here.value,
+                p,
+                reason=doubt,
+            )
+        )
+    # Out of how many links a search picks differences without testing each; 0 for tests of rows,
+    # which test them.
     names = result.names if result.series is None else result.series.variables
-    system, picked_from = len(names) - len(result.cells.positions), 0
+    system = len(names) - len(result.cells.positions)
+    picked_from = 0
     if result.series is not None:
         picked_from = system * (system * (result.series.lags + 1) - 1)
     elif result.evidence is not None:
         picked_from = system * (system - 1) // 2
-    adjusted = false_discovery([1.0 if change.reason else change.p for change in found], picked_from)
+    adjusted = false_discovery(
+        [1.0 if change.reason else change.p for change in found], picked_from
+    )
     what = "curves" if is_curved(result) else "slopes"
     found = [
-        _recalled(result, change)
-        if result.table is None and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
-        else change if change.reason else _decided(fits, change, float(q), level, what)
+        (
+            _recalled(result, change)
+            if result.table is None
+            and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
+            else change
+            if change.reason
+            else _decided(fits, change, float(q), level, what)
+        )
         for change, q in zip(found, adjusted, strict=True)
-    ]  # fmt: skip
+    ]
     return [*found, *_levels_and_spreads(result, found, a, b, level), *_other_ends(result, a, b)]
 
 
-def _decided(fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str) -> Change:
-    """A claim where q is small and neither a bend that all contexts share nor errors explain as much, else a candidate.
+def _decided(
+    fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str
+) -> Change:
+    """A claim where q is small and neither a bend that all contexts share nor errors explain as
+    much, else a candidate.
 
     Bends need rows: without them a claim is one that was made before.
     """
-    result, change = fits.result, change._replace(q=q)
+    result = fits.result
+    change = change._replace(q=q)
     if not q <= level:
-        return change._replace(reason=f"the {what} {'may be the same' if q == q else 'cannot be compared'}")
+        return change._replace(
+            reason=f"the {what} {'may be the same' if q == q else 'cannot be compared'}"
+        )
     if result.table is None and isinstance(result.known_claims, tuple):
         return _recalled(result, change)
     x, y = (result.names.index(name) for name in (change.source, change.target))
-    two = (context_place(result.contexts, change.present), context_place(result.contexts, change.absent))
+    two = (
+        context_place(result.contexts, change.present),
+        context_place(result.contexts, change.absent),
+    )
     doubt = shared_bend(result, x, y, *two)
     if not doubt and isinstance(fits, RowFits) and not is_bent(result, change):
         doubt = fits.errors_explain(x, y, *two)
@@ -208,7 +292,9 @@ def _decided(fits: RowFits | WindowFits, change: Change, q: float, level: float,
 
 
 def is_bent(result: ContextGraphs, change: Change) -> bool:
-    """Whether a change of a link is one of curves: of slopes it is not, where the mechanism has no curve."""
+    """Whether a change of a link is one of curves: of slopes it is not, where the mechanism has no
+    curve.
+    """
     if change.kind != "slope":
         return is_curved(result)
     places = [context_place(result.contexts, value) for value in (change.present, change.absent)]
@@ -217,10 +303,14 @@ def is_bent(result: ContextGraphs, change: Change) -> bool:
 
 def moved_words(change: Change) -> str:
     """What a context does to the level or to the spread of a mechanism, in a sentence."""
-    here, there = str(change.present), str(change.absent)
+    here = str(change.present)
+    there = str(change.absent)
     if change.kind == LEVEL:
         levels = f"{change.effect_present:.3g} in {here} and {change.effect_absent:.3g} in {there}"
-        return f"{change.source} changes the level of {change.target}: with its causes at their average it is {levels}"
+        return (
+            f"{change.source} changes the level of {change.target}: with its causes at their"
+            f" average it is {levels}"
+        )
     times = f"{change.difference:.2g} times as large in {there} as in {here}"
     return f"{change.source} changes the spread of the noise of {change.target}: it is {times}"
 
@@ -235,39 +325,65 @@ def _recalled(result: ContextGraphs, change: Change) -> Change:
 
 
 def _few_values(result: ContextGraphs, change: Change) -> str:
-    """Which number of few values is an end of a link, or a neighbour of one, and what to do; "" if none is.
+    """Which number of few values is an end of a link, or a neighbour of one, and what to do; "" if
+    none is.
 
-    Of a coarse number the lowest and the highest value hold what is beyond them, so that slopes of a link that stays
-    differ where another one goes.
+    Of a coarse number the lowest and the highest value hold what is beyond them, so that slopes of
+    a link that stays differ where another one goes.
     """
-    near = {name for end in (change.source, change.target) for name in (end, *result.union.neighbours(end))}
+    near = {
+        name
+        for end in (change.source, change.target)
+        for name in (end, *result.union.neighbours(end))
+    }
     if found := near & graded(result):
         name = split(min(found))[0]
-        return (f"{name} has few values and may stand for something finer; if it is all there is, pass "
-                f"kinds={{{name!r}: 'ordered'}}, or 'categorical'")  # fmt: skip
+        return (
+            f"{name} has few values and may stand for something finer; if it is all there is, pass "
+            f"kinds={{{name!r}: 'ordered'}}, or 'categorical'"
+        )
     if found := near & spiked(result):
         name = split(min(found))[0]
-        return (f"one value of {name} stands out and may stand for something finer; if it is all there is, pass "
-                f"kinds={{{name!r}: 'continuous'}}")  # fmt: skip
-    if change.kind in ("slope", *KINDS) and (found := {change.source, change.target} & scored(result)):
-        return f"{min(found)} has few values: its {change.kind} also moves where other causes make it spread more"
+        return (
+            f"one value of {name} stands out and may stand for something finer; if it is all there"
+            f" is, pass kinds={{{name!r}: 'continuous'}}"
+        )
+    if change.kind in ("slope", *KINDS) and (
+        found := {change.source, change.target} & scored(result)
+    ):
+        return (
+            f"{min(found)} has few values: its {change.kind} also moves where other causes make it"
+            " spread more"
+        )
     return ""
 
 
-def confirmed(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> set[Claim] | str:
-    """The claims of score-ac about the same rows, or why it was not asked; those that were saved, if loaded."""
+def confirmed(
+    result: ContextGraphs, first: Any, second: Any, alpha: float | None = None
+) -> set[Claim] | str:
+    """The claims of score-ac about the same rows, or why it was not asked; those that were saved,
+    if loaded.
+    """
     if result.known_claims is not None:
-        return result.known_claims if isinstance(result.known_claims, str) else set(result.known_claims)
+        return (
+            result.known_claims
+            if isinstance(result.known_claims, str)
+            else set(result.known_claims)
+        )
     other = result.second_opinion
     if isinstance(other, str):
         return other
-    return {claim_of(change) for change in own_claims(other, first, second, alpha) if change.claimed}
+    return {
+        claim_of(change) for change in own_claims(other, first, second, alpha) if change.claimed
+    }
 
 
 def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
-    """What score-ac confirms between any two contexts, for a file; score-ac is asked only where there is something.
+    """What score-ac confirms between any two contexts, for a file; score-ac is asked only where
+    there is something.
 
-    Of a score-based result, what it claims itself: without rows neither curves nor bends can be compared again.
+    Of a score-based result, what it claims itself: without rows neither curves nor bends can be
+    compared again.
     """
     if result.known_claims is not None:
         return result.known_claims
@@ -292,7 +408,9 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
 
 
 def claim_of(change: Change) -> Claim:
-    """The two ends by name, and the contexts as they are written; of a slope in any order, which is the alphabet's."""
+    """The two ends by name, and the contexts as they are written; of a slope in any order, which is
+    the alphabet's.
+    """
     here, there = (str(value) for value in (change.present, change.absent))
     if change.kind != "edge":
         here, there = sorted((here, there))
@@ -306,24 +424,31 @@ def _candidate(change: Change, reason: str) -> Change:
 
 
 def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.DataFrame:
-    """Every edge of the union between system variables in every context: present, absent or undetermined.
+    """Every edge of the union between system variables in every context: present, absent or
+    undetermined.
 
-    "present": found there. "absent": not found, and the 90 % interval of the partial correlation lies within
-    ±`negligible`. "undetermined": not found, but it may well be there.
+    "present": found there. "absent": not found, and the 90 % interval of the partial correlation
+    lies within ±`negligible`. "undetermined": not found, but it may well be there.
     """
     fits = fits_of(result)
-    contexts, union, rows = context_nodes(result), result.union.endpoints, []
+    contexts = context_nodes(result)
+    union = result.union.endpoints
+    rows = []
     for first, second in np.argwhere(np.triu(union)).tolist():
         if first not in contexts and second not in contexts:
             x, y = as_written(union, first, second)
             edge = result.names[x], result.names[y], mark_of(union, x, y)
-            rows += [(*edge, value, *_label(result, fits, x, y, place, negligible))
-                     for place, value in enumerate(result.contexts)]  # fmt: skip
+            rows += [
+                (*edge, value, *_label(result, fits, x, y, place, negligible))
+                for place, value in enumerate(result.contexts)
+            ]
     return frame_of(rows, columns=LABEL_COLUMNS)
 
 
 def no_labels(reason: str) -> pd.DataFrame:
-    """The table of `labels` without a row; `attrs["reason"]` says in words why no contexts were compared."""
+    """The table of `labels` without a row; `attrs["reason"]` says in words why no contexts were
+    compared.
+    """
     table = frame_of(columns=LABEL_COLUMNS)
     table.attrs["reason"] = reason
     return table
@@ -332,7 +457,8 @@ def no_labels(reason: str) -> pd.DataFrame:
 def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
     """Benjamini and Hochberg's adjusted p-values; what was not tested stays NaN and is not counted.
 
-    With `of` the p-values are the smallest ones of so many: a search that looked at all pairs has picked them.
+    With `of` the p-values are the smallest ones of so many: a search that looked at all pairs has
+    picked them.
     """
     values = np.asarray(p, dtype=np.float64)
     adjusted = np.full(values.shape, np.nan)
@@ -343,37 +469,70 @@ def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
     return adjusted
 
 
-def _one_sided(result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: int) -> Iterator[Change]:
+def _one_sided(
+    result: ContextGraphs, fits: RowFits | WindowFits, a: int, b: int
+) -> Iterator[Change]:
     """Edges between system variables that one of two contexts has."""
-    endpoints, contexts = [result.graphs[result.contexts[place]].endpoints for place in (a, b)], context_nodes(result)
+    endpoints = [result.graphs[result.contexts[place]].endpoints for place in (a, b)]
+    contexts = context_nodes(result)
     for first, second in np.argwhere(np.triu((endpoints[0] != 0) != (endpoints[1] != 0))).tolist():
         if first in contexts or second in contexts:
             continue
-        own, present, absent = (endpoints[0], a, b) if endpoints[0][first, second] else (endpoints[1], b, a)
+        own, present, absent = (
+            (endpoints[0], a, b) if endpoints[0][first, second] else (endpoints[1], b, a)
+        )
         x, y = as_written(own, first, second)
         here, there, p, doubt, shares = compare(fits, x, y, present, absent)
-        kind = "slope" if doubt == SHOWN and not shares else "edge"  # what is clearly not 0 is not absent
+        kind = (
+            "slope" if doubt == SHOWN and not shares else "edge"
+        )  # what is clearly not 0 is not absent
         if kind == "slope":
             here, there, p, doubt, _ = fits.compare_slopes(x, y, present, absent, both=True)
         try:
             label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
-        except CausalContextError:  # without the moments of windows nothing is known of a correlation
+        except (
+            CausalContextError
+        ):  # without the moments of windows nothing is known of a correlation
             label = "undetermined"
-        yield Change(result.names[x], result.names[y], mark_of(own, x, y), kind, result.contexts[present],
-                     result.contexts[absent], here.value, there.value, there.value - here.value, p, label=label,
-                     reason=doubt)  # fmt: skip
+        yield Change(
+            result.names[x],
+            result.names[y],
+            mark_of(own, x, y),
+            kind,
+            result.contexts[present],
+            result.contexts[absent],
+            here.value,
+            there.value,
+            there.value - here.value,
+            p,
+            label=label,
+            reason=doubt,
+        )
 
 
-def _levels_and_spreads(result: ContextGraphs, found: Sequence[Change], a: int, b: int, level: float) -> list[Change]:
-    """Levels and spreads of mechanisms that a context changes, where no link or slope is known to differ.
+def _levels_and_spreads(
+    result: ContextGraphs, found: Sequence[Change], a: int, b: int, level: float
+) -> list[Change]:
+    """Levels and spreads of mechanisms that a context changes, where no link or slope is known to
+    differ.
 
     They are tested by themselves: their p-values are the smallest of those of all variables.
     """
-    changed = {result.names.index(change.target) for change in found if change.kind == "edge" or not change.q > level}
-    rows = [row for source, target in readers(result, a, b, changed) for row in _moved(result, source, target, a, b)]
+    changed = {
+        result.names.index(change.target)
+        for change in found
+        if change.kind == "edge" or not change.q > level
+    }
+    rows = [
+        row
+        for source, target in readers(result, a, b, changed)
+        for row in _moved(result, source, target, a, b)
+    ]
     rows = [one for one in rows if one.claimed or one.p <= level]
     variables = result.names if result.series is None else result.series.variables
-    adjusted = false_discovery([one.p for one in rows], len(KINDS) * (len(variables) - len(result.cells.positions)))
+    adjusted = false_discovery(
+        [one.p for one in rows], len(KINDS) * (len(variables) - len(result.cells.positions))
+    )
     for place, (one, q) in enumerate(zip(rows, adjusted.tolist(), strict=True)):
         if not one.claimed:
             reason = one.reason or ("" if q <= level else f"the {one.kind}s may be the same")
@@ -383,64 +542,122 @@ def _levels_and_spreads(result: ContextGraphs, found: Sequence[Change], a: int, 
 
 
 def _moved(result: ContextGraphs, source: int, target: int, a: int, b: int) -> Iterator[Change]:
-    """How the level and the spread of a variable differ between two contexts; without rows what was claimed before."""
-    mark, own = mark_of(result.graphs[result.contexts[a]].endpoints, source, target), moved(result, target, a, b)
-    weak = "" if result.evidence is None else _may_turn(result, result.evidence, source, target, a, b)
+    """How the level and the spread of a variable differ between two contexts; without rows what was
+    claimed before.
+    """
+    mark = mark_of(result.graphs[result.contexts[a]].endpoints, source, target)
+    own = moved(result, target, a, b)
+    weak = (
+        "" if result.evidence is None else _may_turn(result, result.evidence, source, target, a, b)
+    )
     for kind in KINDS:
-        change = Change(result.names[source], result.names[target], mark, kind, result.contexts[a], result.contexts[b])
+        change = Change(
+            result.names[source],
+            result.names[target],
+            mark,
+            kind,
+            result.contexts[a],
+            result.contexts[b],
+        )
         if own is None:
             yield _recalled(result, change)
             continue
         here, there, p = own[0][kind]
         difference = there - here if kind == LEVEL else there / here if here > 0.0 else np.nan
         doubt = (own[1] or weak) if kind == LEVEL else weak
-        yield change._replace(effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt)
+        yield change._replace(
+            effect_present=here, effect_absent=there, difference=difference, p=p, reason=doubt
+        )
 
 
-def _may_turn(result: ContextGraphs, evidence: ScoreEvidence, source: int, target: int, a: int, b: int) -> str:
-    """Why a variable whose level or spread differs between contexts may be a cause of the context, "" if it is not.
+def _may_turn(
+    result: ContextGraphs, evidence: ScoreEvidence, source: int, target: int, a: int, b: int
+) -> str:
+    """Why a variable whose level or spread differs between contexts may be a cause of the context,
+    "" if it is not.
 
-    Both ways they would differ. The margin of the link tells the direction, most clearly beside other causes of the
-    variable; without any it rests on the shape of the noise alone.
+    Both ways they would differ. The margin of the link tells the direction, most clearly beside
+    other causes of the variable; without any it rests on the shape of the noise alone.
     """
-    cause, effect = result.names[source], result.names[target]
-    if (split(cause)[1] > 0 if result.series is not None
-            else not result.settings.knowledge.links(result.names).may[target, source]):  # fmt: skip
+    cause = result.names[source]
+    effect = result.names[target]
+    if (
+        split(cause)[1] > 0
+        if result.series is not None
+        else not result.settings.knowledge.links(result.names).may[target, source]
+    ):
         return ""
-    margin = np.min(evidence.margin[[a, b], evidence.slot(source, target)]) if evidence.margin.size else np.nan
+    margin = (
+        np.min(evidence.margin[[a, b], evidence.slot(source, target)])
+        if evidence.margin.size
+        else np.nan
+    )
     equations = evidence.mechanisms.equations if evidence.mechanisms is not None else ()
-    by_noise = any(one.effect == target and one.kind == NUMBER and one.density[0] for one in equations)
+    by_noise = any(
+        one.effect == target and one.kind == NUMBER and one.density[0] for one in equations
+    )
     alone = context_nodes(result).issuperset(possible_causes(result, target, source, (a, b)))
-    if np.isnan(margin) or (alone and not by_noise):  # of a context that is made out of a column there is no margin
+    if np.isnan(margin) or (
+        alone and not by_noise
+    ):  # of a context that is made out of a column there is no margin
         return f"{effect} may be a cause of {cause}" if alone else ""
-    positions, cells = result.cells.positions, result.cells.cells
+    positions = result.cells.positions
+    cells = result.cells.cells
     values = {cell[positions.index(source)] for cell in cells} if source in positions else cells
-    asked = FOLLOWED if alone else min(FOLLOWED, (2.0 if by_noise else 1.0) * DECIDED * (len(values) - 1))
+    asked = (
+        FOLLOWED
+        if alone
+        else min(FOLLOWED, (2.0 if by_noise else 1.0) * DECIDED * (len(values) - 1))
+    )
     if margin >= asked:
         return ""
-    return f"{effect} may be a cause of {cause}: the margin of the direction is below {asked:.0f} nats"
+    return (
+        f"{effect} may be a cause of {cause}: the margin of the direction is below {asked:.0f} nats"
+    )
 
 
 def _other_ends(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
-    """Edges that turn, and edges of PAGs with one end that is a tail in the one context and an arrow in the other."""
+    """Edges that turn, and edges of PAGs with one end that is a tail in the one context and an
+    arrow in the other.
+    """
     first, second = (result.graphs[result.contexts[place]].endpoints for place in (a, b))
     for x, y in np.argwhere(directed(first) & directed(second).T).tolist():
-        yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b])
+        yield Change(
+            result.names[x],
+            result.names[y],
+            "-->",
+            "direction",
+            result.contexts[a],
+            result.contexts[b],
+        )
     settled = [np.isin(endpoints, (Endpoint.TAIL, Endpoint.ARROW)) for endpoints in (first, second)]
     differs = settled[0] & settled[1] & (first != second)
     for x, y in np.argwhere(np.triu(differs | differs.T) & ~(differs & differs.T)).tolist():
         source, target = as_written(first, x, y)
         marks = " | ".join(mark_of(endpoints, source, target) for endpoints in (first, second))
-        yield Change(result.names[source], result.names[target], marks, "end", result.contexts[a], result.contexts[b])
+        yield Change(
+            result.names[source],
+            result.names[target],
+            marks,
+            "end",
+            result.contexts[a],
+            result.contexts[b],
+        )
 
 
 def _label(
     result: ContextGraphs, fits: RowFits | WindowFits, x: int, y: int, place: int, negligible: float
 ) -> tuple[str, float, float, int]:
-    """The label, the partial correlation, the end of its 90 % interval that is further from 0, and the rows."""
+    """The label, the partial correlation, the end of its 90 % interval that is further from 0, and
+    the rows.
+    """
     fit, n, conditions = fits.inside(x, y, place)
     weight = n - conditions - 3
-    bound = float(np.tanh(np.abs(np.arctanh(fit.correlation)) + ONE_SIDED_95 / np.sqrt(weight))) if weight > 0 else 1.0
+    bound = (
+        float(np.tanh(np.abs(np.arctanh(fit.correlation)) + ONE_SIDED_95 / np.sqrt(weight)))
+        if weight > 0
+        else 1.0
+    )
     if result.graphs[result.contexts[place]].endpoints[x, y]:
         return "present", fit.correlation, bound, n
     return ("absent" if bound < negligible else "undetermined"), fit.correlation, bound, n
@@ -455,8 +672,10 @@ class WithinContexts(StrEnum):
 
 INSIDE_WORDS = {
     WithinContexts.SELECTION: "conditioning on {context}, a common effect, can induce this",
-    WithinContexts.CANCELLATION: "nothing causes {context}, so this is not selection: the dependence cancels when "
-    "contexts are pooled (Simpson's paradox)",
+    WithinContexts.CANCELLATION: (
+        "nothing causes {context}, so this is not selection: the dependence cancels when "
+        "contexts are pooled (Simpson's paradox)"
+    ),
 }
 
 
@@ -472,7 +691,9 @@ def inside_words(result: ContextGraphs) -> str:
 
 
 class ChangeVerdict(NamedTuple):
-    """What `changes` says about an edge of two contexts: whether it is claimed, what it doubts, and what changes."""
+    """What `changes` says about an edge of two contexts: whether it is claimed, what it doubts, and
+    what changes.
+    """
 
     claimed: bool
     doubt: str
@@ -480,21 +701,30 @@ class ChangeVerdict(NamedTuple):
 
 
 def verdict_on(x: str, y: str, changes: Sequence[Change]) -> ChangeVerdict | None:
-    """What the changes between two contexts say about a pair; None where there is nothing to go by."""
+    """What the changes between two contexts say about a pair; None where there is nothing to go
+    by.
+    """
     said = (change for change in changes if {change.source, change.target} == {x, y})
-    return next((ChangeVerdict(change.claimed, change.reason, change.kind) for change in said), None)
+    return next(
+        (ChangeVerdict(change.claimed, change.reason, change.kind) for change in said), None
+    )
 
 
 class ChangeVerdicts:
-    """What `changes` says about edges and slopes of two contexts; every two contexts are compared once."""
+    """What `changes` says about edges and slopes of two contexts; every two contexts are compared
+    once.
+    """
 
     def __init__(self, result: ContextGraphs) -> None:
         self._result = result
         self._known: dict[tuple[int, int], list[Change]] = {}
 
     def between(self, one: int, other: int) -> list[Change]:
-        """The edges and slopes that differ between two contexts; none where there is nothing to go by."""
-        result, places = self._result, (min(one, other), max(one, other))
+        """The edges and slopes that differ between two contexts; none where there is nothing to go
+        by.
+        """
+        result = self._result
+        places = (min(one, other), max(one, other))
         if result.moments is None or result.context is None:
             return []
         if places not in self._known:

@@ -1,6 +1,7 @@
 """A result as plain lists, mappings, numbers and text, as files have it, and back.
 
-Where that is asked for, with the rows of its table: a loaded result then answers all that it did."""
+Where that is asked for, with the rows of its table: a loaded result then answers all that it did.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +54,18 @@ FORMAT = "causalcontext-result"
 FORMAT_VERSION = 6
 MOST_CELLS = 10_000_000
 """Rows times columns that a file keeps: one of 100 MB."""
-_LOG_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
-                "cut": np.int64, "label": np.int8, "p": float, "statistic": float, "df": float}  # fmt: skip
+_LOG_COLUMNS = {
+    "decision": np.int8,
+    "n": np.int64,
+    "view": np.int64,
+    "reason": np.int8,
+    "untested": np.int64,
+    "cut": np.int64,
+    "label": np.int8,
+    "p": float,
+    "statistic": float,
+    "df": float,
+}
 
 
 def save(result: ContextGraphs, path: str | Path, rows: bool = False) -> None:
@@ -65,13 +76,23 @@ def save(result: ContextGraphs, path: str | Path, rows: bool = False) -> None:
 def result_text(result: ContextGraphs, rows: bool = False) -> str:
     """A result as the text of its file."""
     content = to_dict(result) | ({"rows": rows_to_dict(result)} if rows else {})
-    signed = {"format": FORMAT, "format_version": FORMAT_VERSION, "checksum": checksum(content)} | content
+    signed = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "checksum": checksum(content),
+    } | content
     return json.dumps(signed, ensure_ascii=False, allow_nan=False, indent=None) + "\n"
 
 
 def checksum(content: dict[str, Any]) -> str:
-    """A hash of everything but the head of the file, whatever its layout; "" where JSON cannot hold the content."""
-    body = {key: value for key, value in content.items() if key not in ("format", "format_version", "checksum")}
+    """A hash of everything but the head of the file, whatever its layout; "" where JSON cannot hold
+    the content.
+    """
+    body = {
+        key: value
+        for key, value in content.items()
+        if key not in ("format", "format_version", "checksum")
+    }
     try:
         text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (ValueError, RecursionError):
@@ -84,14 +105,24 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
     if result.thin is not None:
         return _with_thin_levels(to_dict(as_searched(result)), result, result.thin)
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
-    claims, marks = claims_to_keep(result), [list(mark) for mark in marked(result.notes)]
+    claims = claims_to_keep(result)
+    marks = [list(mark) for mark in marked(result.notes)]
     marks_of_warnings = [list(mark) for mark in marked(result.warnings)]
-    cells, log, drawn = result.cells, result.log, None if result.evidence is None else result.order_draws
-    # columns of lists, one list per context; null stands for not a number, "inf" for an infinite statistic
-    log_columns = {name: [[value if isfinite(value) else None if value != value else str(value) for value in row]
-                          for row in getattr(log, name).tolist()] for name in _LOG_COLUMNS} | {
+    cells = result.cells
+    log = result.log
+    drawn = None if result.evidence is None else result.order_draws
+    # columns of lists, one list per context; null stands for not a number, "inf" for an infinite
+    # statistic
+    log_columns = {
+        name: [
+            [value if isfinite(value) else None if value != value else str(value) for value in row]
+            for row in getattr(log, name).tolist()
+        ]
+        for name in _LOG_COLUMNS
+    } | {
         "given": [[[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()],
-        "labels": [list(label) for label in log.labels]}  # fmt: skip
+        "labels": [list(label) for label in log.labels],
+    }
     return (
         {
             "complete": result.complete,
@@ -100,16 +131,25 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
                 "name": result.context,
                 "levels": list(result.contexts),
                 "variables": [
-                    {"name": result.names[place], "levels": list(levels), "types": [type(x).__name__ for x in levels]}
+                    {
+                        "name": result.names[place],
+                        "levels": list(levels),
+                        "types": [type(x).__name__ for x in levels],
+                    }
                     for place, levels in zip(cells.positions, result.levels, strict=True)
                 ],
                 "cells": [list(cell) for cell in cells.cells],
                 "source": list(cells.sources) or None if len(cells.positions) > 1 else cells.source,
             },
             "kind": result.union.kind.value,
-            "graphs": {str(value): [edge._asdict() for edge in graph.edges] for value, graph in result.graphs.items()},
+            "graphs": {
+                str(value): [edge._asdict() for edge in graph.edges]
+                for value, graph in result.graphs.items()
+            },
             "union": [edge._asdict() for edge in result.union.edges],
-            "labeled_union": [edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union],
+            "labeled_union": [
+                edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union
+            ],
             "settings": settings,
             "data": asdict(result.data),
             "tests_run": dict(result.tests_run),
@@ -126,10 +166,18 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         }
         | ({"notes_about": marks} if marks else {})
         | ({"warnings_about": marks_of_warnings} if marks_of_warnings else {})
-        | ({} if drawn is None else {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()})
+        | (
+            {}
+            if drawn is None
+            else {"order_draws": drawn if isinstance(drawn, str) else drawn.to_dict()}
+        )
         | ({} if result.wrong_cells is None else {"wrong_cells": result.wrong_cells.to_dict()})
         | ({"left_out": [asdict(left) for left in result.left_out]} if result.left_out else {})
-        | ({"doubtful_scales": [asdict(one) for one in result.doubtful_scales]} if result.doubtful_scales else {})
+        | (
+            {"doubtful_scales": [asdict(one) for one in result.doubtful_scales]}
+            if result.doubtful_scales
+            else {}
+        )
         | ({"cuts": [cut.to_dict() for cut in result.cuts]} if result.cuts else {})
         | _series_to_dict(result)
     )  # warnings are about rows, which are gone
@@ -141,26 +189,35 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     names = tuple(content["names"])
     cells, levels = _cells(names, content["context"])
     contexts = cell_values(cells, levels)
-    edges = {value: [(edge["source"], edge["target"], edge["mark"]) for edge in content["graphs"][str(value)]]
-             for value in contexts}  # fmt: skip
+    edges = {
+        value: [
+            (edge["source"], edge["target"], edge["mark"]) for edge in content["graphs"][str(value)]
+        ]
+        for value in contexts
+    }
     evidence = None if content["evidence"] is None else ScoreEvidence.from_dict(content["evidence"])
     if evidence is not None:
         _check_evidence(evidence, len(contexts), len(names))
-    settings = Settings(**content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])})
+    settings = Settings(
+        **content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])}
+    )
     moments = moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
     statistic = FISHER if settings.test == "fisher-z" else STUDENT
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
-    columns, drawn = len(names) if series is None else len(series.columns(names)), content.get("order_draws")
+    columns = len(names) if series is None else len(series.columns(names))
+    drawn = content.get("order_draws")
     kept = content.get("rows")
     return dict(
         names=names,
         cells=cells,
         levels=levels,
         contexts=contexts,
-        graphs={value: Graph.from_edges(names, edges[value], content["kind"]) for value in contexts},
+        graphs={
+            value: Graph.from_edges(names, edges[value], content["kind"]) for value in contexts
+        },
         settings=settings,
         data=DataSummary(*(tuples(content["data"][field.name]) for field in fields(DataSummary))),
         log=log_from_dict(content["log"], asked, len(names), (len(contexts), columns)),
@@ -168,74 +225,115 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         complete=content["complete"],
         origins={(g, a, b): Origin(*tuples(rest)) for g, a, b, *rest in content["origins"]},
         doubts=tuple(Doubt(*doubt) for doubt in content["doubts"]),
-        warnings=with_marks(content["warnings"], content.get("warnings_about", ()), "warnings_about"),
+        warnings=with_marks(
+            content["warnings"], content.get("warnings_about", ()), "warnings_about"
+        ),
         evidence=evidence,
         notes=with_marks(content["notes"], content.get("notes_about", ()), "notes_about"),
-        wrong_cells=WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None,
+        wrong_cells=(
+            WrongCells.from_dict(content["wrong_cells"]) if "wrong_cells" in content else None
+        ),
         cuts=tuple(Cut.from_dict(cut) for cut in content.get("cuts", ())),
         left_out=tuple(
             LeftOut(left["column"], Why(left["why"]), left["reason"], tuple(left["of"]))
             for left in content.get("left_out", ())
         ),
         doubtful_scales=tuple(
-            DoubtfulScale(tuple(one["columns"]), tuple(one["kinds"]), one["reason"], one["by_ranks"])
+            DoubtfulScale(
+                tuple(one["columns"]), tuple(one["kinds"]), one["reason"], one["by_ranks"]
+            )
             for one in content.get("doubtful_scales", ())
         ),
-        prepared=PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None,
+        prepared=(
+            PreparedGaussian(moments, cells, statistic) if numbers and moments is not None else None
+        ),
         moments=moments,
         known_claims=tuples(content["claims"]),
-        known_suspicion=HiddenSuspicion(**{name: tuples(value) for name, value in content["suspicion"].items()}),
-        known_orders=OrderDraws.from_dict(drawn, len(names), len(cells.positions))
-        if isinstance(drawn, dict)
-        else drawn,
-        known_violations=tuple(Violation(*tuples(violation)) for violation in content["violations"]),
-        rows=None if kept is None else rows_from_dict(kept, names, cells, levels, content["data"]["levels"]),
+        known_suspicion=HiddenSuspicion(
+            **{name: tuples(value) for name, value in content["suspicion"].items()}
+        ),
+        known_orders=(
+            OrderDraws.from_dict(drawn, len(names), len(cells.positions))
+            if isinstance(drawn, dict)
+            else drawn
+        ),
+        known_violations=tuple(
+            Violation(*tuples(violation)) for violation in content["violations"]
+        ),
+        rows=(
+            None
+            if kept is None
+            else rows_from_dict(kept, names, cells, levels, content["data"]["levels"])
+        ),
         **more,
     )
 
 
-def _with_thin_levels(content: dict[str, Any], result: ContextGraphs, thin: ThinLevels) -> dict[str, Any]:
-    """The content of a search with what stands for the values of the context that have too few rows."""
+def _with_thin_levels(
+    content: dict[str, Any], result: ContextGraphs, thin: ThinLevels
+) -> dict[str, Any]:
+    """The content of a search with what stands for the values of the context that have too few
+    rows.
+    """
     content["context"] |= {"name": result.context, "levels": list(result.contexts)}
-    pooled = {str(value): [edge._asdict() for edge in result.graphs[value].edges] for value in result.contexts}
+    pooled = {
+        str(value): [edge._asdict() for edge in result.graphs[value].edges]
+        for value in result.contexts
+    }
     return content | {"graphs": content["graphs"] | pooled, "thin": thin.to_dict()}
 
 
 def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:
-    """What a result with lags knows besides: facts, the moments of its windows, and the times of nodes for others."""
+    """What a result with lags knows besides: facts, the moments of its windows, and the times of
+    nodes for others.
+    """
     if result.series is None:
         return {}
     kept = None
     if result.window_moments is not None:
         contexts, moments = result.window_moments
-        copies, alone = [result.names[position] for position in contexts.positions], len(result.cells.positions) == 1
+        copies = [result.names[position] for position in contexts.positions]
+        alone = len(result.cells.positions) == 1
         some = _saved_columns(result.names, result.cells, result.series)
-        kept = {"copies": [split(name)[1] if alone else name for name in copies],
-                "codes": [list(cell) for cell in contexts.cells],
-                "moments": moments_to_dict(Moments(moments.rows, moments.mean[:, some],
-                                                   moments.scatter[:, some][:, :, some]))}  # fmt: skip
+        kept = {
+            "copies": [split(name)[1] if alone else name for name in copies],
+            "codes": [list(cell) for cell in contexts.cells],
+            "moments": moments_to_dict(
+                Moments(moments.rows, moments.mean[:, some], moments.scatter[:, some][:, :, some])
+            ),
+        }
     nodes = [{"name": name, "lag": lag} for name, lag in map(split, result.names)]
     return {"series": result.series.to_dict(), "windows": kept, "nodes": nodes}
 
 
 def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
-    facts, kept = SeriesFacts.from_dict(content["series"]), content.get("windows")
+    facts = SeriesFacts.from_dict(content["series"])
+    kept = content.get("windows")
     if kept is None:
         return {"series": facts}
-    names, codes = tuple(content["names"]), kept["codes"]
+    names = tuple(content["names"])
+    codes = kept["codes"]
     cells, levels = _cells(names, content["context"])
-    copies = [copy if isinstance(copy, str) else at(names[cells.positions[0]], copy) for copy in kept["copies"]]
+    copies = [
+        copy if isinstance(copy, str) else at(names[cells.positions[0]], copy)
+        for copy in kept["copies"]
+    ]
     owners = [names[position] for position in cells.positions]
     for place, copy in enumerate(copies):
-        check_range(np.array([code[place] for code in codes]), 0, len(levels[owners.index(split(copy)[0])]) - 1,
-                    "windows.codes")  # fmt: skip
+        check_range(
+            np.array([code[place] for code in codes]),
+            0,
+            len(levels[owners.index(split(copy)[0])]) - 1,
+            "windows.codes",
+        )
     if any(len(code) != len(copies) for code in codes):
         raise ValueError("windows.codes are of other copies")
     some = _saved_columns(names, cells, facts)
     found = moments_from_dict(kept["moments"], len(codes), len(some))
     if found is None:
         raise ValueError("windows have no moments")
-    mean, scatter = np.zeros((len(codes), len(names))), np.zeros((len(codes), len(names), len(names)))
+    mean = np.zeros((len(codes), len(names)))
+    scatter = np.zeros((len(codes), len(names), len(names)))
     mean[:, some] = found.mean
     scatter[:, np.array(some)[:, None], some] = found.scatter
     contexts = Contexts(tuple(map(names.index, copies)), tuples(codes))
@@ -250,7 +348,9 @@ def _saved_columns(names: Sequence[str], cells: Contexts, facts: SeriesFacts) ->
     return [*sorted(nodes, key=lambda place: split(names[place])[1]), *range(last, len(names))]
 
 
-def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, tuple[tuple[Any, ...], ...]]:
+def _cells(
+    names: tuple[str, ...], context: dict[str, Any]
+) -> tuple[Contexts, tuple[tuple[Any, ...], ...]]:
     """The context variables, and their values with their own types again."""
     variables = context["variables"]
     positions = tuple(names.index(variable["name"]) for variable in variables)
@@ -269,50 +369,89 @@ def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, t
 def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> None:
     """Return if the evidence is about so many contexts and variables."""
     pairs = variables * (variables - 1) // 2
-    shapes = (evidence.difference.shape, evidence.block.shape, evidence.rows.shape, (len(evidence.model),))
+    shapes = (
+        evidence.difference.shape,
+        evidence.block.shape,
+        evidence.rows.shape,
+        (len(evidence.model),),
+    )
     if shapes != ((contexts, pairs), (contexts, variables), (contexts, variables), (variables,)):
         raise ValueError("evidence is about other contexts or variables")
     check_range(evidence.effect, -1, variables - 1, "evidence.effect")
     check_range(evidence.decision, 0, max(Decision), "evidence.decision")
     if evidence.mechanisms is not None:
-        told = {(one.effect, context) for one in evidence.mechanisms.equations for context in one.contexts}
-        asked = {(int(effect), r) for r, effects in enumerate(evidence.effect) for effect in effects if effect >= 0}
+        told = {
+            (one.effect, context)
+            for one in evidence.mechanisms.equations
+            for context in one.contexts
+        }
+        asked = {
+            (int(effect), r)
+            for r, effects in enumerate(evidence.effect)
+            for effect in effects
+            if effect >= 0
+        }
         if len(evidence.mechanisms.scales) < variables or not asked <= told:
             raise ValueError("evidence lacks the mechanism of a variable")
 
 
-def log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, sizes: tuple[int, int]) -> CITestLog:
-    """The log of `to_dict`, if its numbers are in range; `sizes` are those of contexts and of columns."""
+def log_from_dict(
+    columns: dict[str, Any], cells: Contexts, variables: int, sizes: tuple[int, int]
+) -> CITestLog:
+    """The log of `to_dict`, if its numbers are in range; `sizes` are those of contexts and of
+    columns.
+    """
     contexts, most = sizes
     shape = (contexts, variables * (variables - 1) // 2)
-    arrays: dict[str, Any] = {name: np.array(columns[name], dtype=kind).reshape(shape)
-                              for name, kind in _LOG_COLUMNS.items()}  # fmt: skip
+    arrays: dict[str, Any] = {
+        name: np.array(columns[name], dtype=kind).reshape(shape)
+        for name, kind in _LOG_COLUMNS.items()
+    }
     sets = [chosen for row in columns["given"] for chosen in row]
-    given = np.full((len(sets), max((len(chosen) for chosen in sets), default=0)), -1, dtype=np.int16)
+    given = np.full(
+        (len(sets), max((len(chosen) for chosen in sets), default=0)), -1, dtype=np.int16
+    )
     for place, chosen in enumerate(sets):
         given[place, : len(chosen)] = chosen
     labels = tuple(Label(name, Strength(strength)) for name, strength in columns["labels"])
-    highest = {"decision": max(Decision), "n": np.inf, "view": len(cells.views) - 1, "reason": max(Reason),
-               "untested": np.inf, "cut": np.inf, "label": max(len(labels) - 1, 0)}  # fmt: skip
+    highest = {
+        "decision": max(Decision),
+        "n": np.inf,
+        "view": len(cells.views) - 1,
+        "reason": max(Reason),
+        "untested": np.inf,
+        "cut": np.inf,
+        "label": max(len(labels) - 1, 0),
+    }
     for name, high in highest.items():
         check_range(arrays[name], -1 if name == "view" else 0, high, f"log.{name}")
     check_range(given, -1, most - 1, "log.given")
-    return CITestLog(Entries(**arrays, given=given.reshape(*shape, given.shape[1])), variables, labels)
+    return CITestLog(
+        Entries(**arrays, given=given.reshape(*shape, given.shape[1])), variables, labels
+    )
 
 
 def moments_to_dict(moments: Moments | None) -> dict[str, Any] | None:
-    """The moments of every context, so that a loaded result can run its tests again; no rows are kept."""
+    """The moments of every context, so that a loaded result can run its tests again; no rows are
+    kept.
+    """
     if moments is None:
         return None
     return {name: encoded(getattr(moments, name)) for name in ("rows", "mean", "scatter")}
 
 
-def moments_from_dict(moments: dict[str, Any] | None, contexts: int, variables: int) -> Moments | None:
+def moments_from_dict(
+    moments: dict[str, Any] | None, contexts: int, variables: int
+) -> Moments | None:
     """The moments of `moments_to_dict`, if they are of so many contexts and variables."""
     if moments is None:
         return None
     found = Moments(*(decoded(moments[name]) for name in ("rows", "mean", "scatter")))
-    for array, shape in ((found.rows, ()), (found.mean, (variables,)), (found.scatter, (variables, variables))):
+    for array, shape in (
+        (found.rows, ()),
+        (found.mean, (variables,)),
+        (found.scatter, (variables, variables)),
+    ):
         if array.shape != (contexts, *shape) or not np.isfinite(array).all():
             raise ValueError("moments have another shape, or numbers that are not finite")
     return found
@@ -322,33 +461,75 @@ def rows_to_dict(result: ContextGraphs) -> dict[str, Any]:
     """The rows of a result, so that `rows_from_dict` has them again."""
     data = result.rows
     if result.series is not None:
-        raise OptionError("not yet: rows=True with lags; without it the file holds everything but the rows")
+        raise OptionError(
+            "not yet: rows=True with lags; without it the file holds everything but the rows"
+        )
     if data is None:
-        raise OptionError("this result has no rows to keep: it was loaded without them, or its table was read in parts")
+        raise OptionError(
+            "this result has no rows to keep: it was loaded without them, or its table was read in"
+            " parts"
+        )
     if data.n_rows * len(data.names) > MOST_CELLS:
-        raise OptionError(f"a file keeps at most {MOST_CELLS:,} cells, this table has {data.n_rows:,} rows of "
-                          f"{len(data.names)} columns: save without rows=True")  # fmt: skip
-    plain = [column.astype(np.int64 if column.dtype.kind in "ib" else np.float64) for column in data.columns]
-    return {"columns": list(map(encoded, plain)), "dtypes": list(data.dtypes),
-            "kinds": list(data.kinds), "codes": encoded(data.codes.astype(np.int64)),
-            "declared": sorted(data.declared), "share": data.share}  # fmt: skip
+        raise OptionError(
+            f"a file keeps at most {MOST_CELLS:,} cells, this table has {data.n_rows:,} rows of "
+            f"{len(data.names)} columns: save without rows=True"
+        )
+    plain = [
+        column.astype(np.int64 if column.dtype.kind in "ib" else np.float64)
+        for column in data.columns
+    ]
+    return {
+        "columns": list(map(encoded, plain)),
+        "dtypes": list(data.dtypes),
+        "kinds": list(data.kinds),
+        "codes": encoded(data.codes.astype(np.int64)),
+        "declared": sorted(data.declared),
+        "share": data.share,
+    }
 
 
-def rows_from_dict(kept: Mapping[str, Any], names: tuple[str, ...], cells: Contexts,
-                   levels: tuple[tuple[Any, ...], ...], categories: tuple[Any, ...]) -> Dataset:  # fmt: skip
-    """The table of `rows_to_dict`, if its codes are in range; `categories` are the levels of every column."""
-    columns, codes, kinds = tuple(map(decoded, kept["columns"])), decoded(kept["codes"]), kept["kinds"]
-    if any(column.shape != codes.shape or codes.ndim != 1 or np.isinf(column).any() for column in columns):
+def rows_from_dict(
+    kept: Mapping[str, Any],
+    names: tuple[str, ...],
+    cells: Contexts,
+    levels: tuple[tuple[Any, ...], ...],
+    categories: tuple[Any, ...],
+) -> Dataset:
+    """The table of `rows_to_dict`, if its codes are in range; `categories` are the levels of every
+    column.
+    """
+    columns = tuple(map(decoded, kept["columns"]))
+    codes = decoded(kept["codes"])
+    kinds = kept["kinds"]
+    if any(
+        column.shape != codes.shape or codes.ndim != 1 or np.isinf(column).any()
+        for column in columns
+    ):
         raise ValueError("rows have columns of other lengths, or infinite numbers")
     check_range(codes, -1, len(cells.cells) - 1, "rows.codes")
     for position, own in zip(cells.positions, levels, strict=True):
         check_range(columns[position], -1, len(own) - 1, "rows.columns")
-    named = {v: tuples(categories[v]) for v, kind in enumerate(kinds)
-             if not Kind(kind).is_number and v not in cells.positions}  # fmt: skip
+    named = {
+        v: tuples(categories[v])
+        for v, kind in enumerate(kinds)
+        if not Kind(kind).is_number and v not in cells.positions
+    }
     for position, own in named.items():
-        check_range(columns[position][~np.isnan(columns[position])], 0, len(own) - 1, "rows.columns")
-    return Dataset(names, tuple(map(Kind, kinds)), columns, tuple(kept["dtypes"]), cells, levels, codes, named,
-                   frozenset(kept["declared"]), kept["share"])  # fmt: skip
+        check_range(
+            columns[position][~np.isnan(columns[position])], 0, len(own) - 1, "rows.columns"
+        )
+    return Dataset(
+        names,
+        tuple(map(Kind, kinds)),
+        columns,
+        tuple(kept["dtypes"]),
+        cells,
+        levels,
+        codes,
+        named,
+        frozenset(kept["declared"]),
+        kept["share"],
+    )
 
 
 def encoded(array: Values) -> dict[str, Any]:

@@ -25,9 +25,19 @@ from causalcontext.graphs.lag_names import at, split
 from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
 from causalcontext.results.cut import Cut
-from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities, with_probabilities
+from causalcontext.results.effects.mixture import (
+    EffectDraws,
+    OrderDraws,
+    probabilities,
+    with_probabilities,
+)
 from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
-from causalcontext.results.evidence import HiddenSuspicion, ScoreEvidence, score_decisions, score_edges
+from causalcontext.results.evidence import (
+    HiddenSuspicion,
+    ScoreEvidence,
+    score_decisions,
+    score_edges,
+)
 from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
@@ -63,7 +73,8 @@ class ContextGraphs(EffectMethods):
     levels : tuple of tuples
         The values of every context variable.
     contexts : tuple
-        The values of the context, with their own types; of several context variables, tuples of values.
+        The values of the context, with their own types; of several context variables, tuples of
+        values.
     graphs : mapping from context value to Graph
     settings : Settings
     data : DataSummary
@@ -76,11 +87,12 @@ class ContextGraphs(EffectMethods):
     origins : mapping from (context, x, y), by position, to Origin
         The rule behind the end at y of x - y; `explain` puts it into words.
     doubts : tuple of Doubt
-        Ends that a rule asked for against what was settled, and edges on which the assumptions fail.
+        Ends that a rule asked for against what was settled, and edges on which the assumptions
+        fail.
     warnings : tuple of str
-        What a reader must know before believing the answer, with what to do; `diagnose()` has more. After a search by
-        tests that you named, `model_checks` are not among them before you ask for these; what is printed, and the
-        report, have both.
+        What a reader must know before believing the answer, with what to do; `diagnose()` has more.
+        After a search by tests that you named, `model_checks` are not among them before you ask for
+        these; what is printed, and the report, have both.
     prepared : PreparedTest or None
         The test, to ask more of it; a loaded result has it where the moments are enough.
     moments : Moments or None
@@ -90,24 +102,28 @@ class ContextGraphs(EffectMethods):
     scanned : Scan or None
         Of a table larger than memory, what was kept of it; it is not saved.
     evidence : ScoreEvidence or None
-        For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
+        For a score-based method, what speaks for and against every edge; `scores()` shows it as a
+        table.
     notes : tuple of str
-        How the result was made: why a method was chosen, what was read, what columns were taken for.
+        How the result was made: why a method was chosen, what was read, what columns were taken
+        for.
     wrong_cells : WrongCells or None
-        The cells that were replaced, and what is found with all of them kept; `flagged_cells()` shows them as a table.
+        The cells that were replaced, and what is found with all of them kept; `flagged_cells()`
+        shows them as a table.
     cuts : tuple of Cut
         With `cc.threshold("X", "best")`: the cuts that were looked for, the strongest first.
     known_violations : tuple of Violation or None
         Of a loaded result, what the model checks found when it was saved.
     known_claims : tuple, str or None
-        Of a loaded result, the claims of change that score-ac confirmed when it was saved, or why it was not asked.
+        Of a loaded result, the claims of change that score-ac confirmed when it was saved, or why
+        it was not asked.
     known_suspicion : HiddenSuspicion or None
         Of a loaded result, the `suspicion` of hidden common causes when it was saved.
     series : SeriesFacts or None
-        Of a search with lags, what only time has: variables and lags, windows, slopes, and who reads the context. Its
-        graphs have links into time t, with earlier values named `X(t-1)`. A label on a link into a variable is the
-        value of the copy of the context *that this variable reads* (`reads`): a graph is that of the system with the
-        context held at its value.
+        Of a search with lags, what only time has: variables and lags, windows, slopes, and who
+        reads the context. Its graphs have links into time t, with earlier values named `X(t-1)`. A
+        label on a link into a variable is the value of the copy of the context *that this variable
+        reads* (`reads`): a graph is that of the system with the context held at its value.
     windowed : SeriesWindows or None
         The windows, as long as the result lives; they are not saved.
     known_windows : (Contexts, Moments) or None
@@ -117,10 +133,12 @@ class ContextGraphs(EffectMethods):
     left_out : tuple of LeftOut
         The columns of the table that took no part in the search, each with the reason.
     doubtful_scales : tuple of DoubtfulScale
-        Columns whose scale makes differences between contexts that are none, so that `changes` does not claim them.
+        Columns whose scale makes differences between contexts that are none, so that `changes` does
+        not claim them.
     thin : ThinLevels or None
-        The values of the context with too few rows to say anything: `rows` has them, and how many rows each has. They
-        took no part in the search, and their graph is the pooled one, the union over the others.
+        The values of the context with too few rows to say anything: `rows` has them, and how many
+        rows each has. They took no part in the search, and their graph is the pooled one, the union
+        over the others.
     """
 
     names: tuple[str, ...]
@@ -145,7 +163,9 @@ class ContextGraphs(EffectMethods):
     wrong_cells: WrongCells | None = field(default=None, repr=False)
     cuts: tuple[Cut, ...] = field(default=(), repr=False)
     known_violations: tuple[Violation, ...] | None = field(default=None, repr=False)
-    known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
+    known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(
+        default=None, repr=False
+    )
     known_suspicion: HiddenSuspicion | None = field(default=None, repr=False)
     series: SeriesFacts | None = None
     windowed: SeriesWindows | None = field(default=None, repr=False)
@@ -159,7 +179,9 @@ class ContextGraphs(EffectMethods):
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"graphs": dict(self.graphs)}
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {
+            "graphs": dict(self.graphs)
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -167,12 +189,16 @@ class ContextGraphs(EffectMethods):
 
     @property
     def final(self) -> bool:
-        """Whether the graphs are oriented and can be asked: the search is complete, or a time limit cut it short."""
+        """Whether the graphs are oriented and can be asked: the search is complete, or a time limit
+        cut it short.
+        """
         return self.complete or was_cut((*self.warnings, *self.notes))
 
     @cached_property
     def searched(self) -> ContextGraphs:
-        """The result as if there were no rows of values that have too few: what every question is answered by."""
+        """The result as if there were no rows of values that have too few: what every question is
+        answered by.
+        """
         return of_search(self)
 
     @property
@@ -192,24 +218,32 @@ class ContextGraphs(EffectMethods):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the numbers of conditions in the log stand for: the variables, and the past beyond the window."""
+        """What the numbers of conditions in the log stand for: the variables, and the past beyond
+        the window.
+        """
         return self.names if self.series is None else self.series.columns(self.names)
 
     @cached_property
     def asked(self) -> Contexts:
-        """The context variables, or their copies in time, that views of the log fix, and their values."""
+        """The context variables, or their copies in time, that views of the log fix, and their
+        values.
+        """
         return self.cells if self.series is None else self.series.asked(self.cells)
 
     @cached_property
     @asked_of_search
     def violations(self) -> tuple[Violation, ...]:
-        """In which ways the table contradicts the model behind the search, with the columns; looked for once."""
+        """In which ways the table contradicts the model behind the search, with the columns; looked
+        for once.
+        """
         return find_violations(self) if self.known_violations is None else self.known_violations
 
     @cached_property
     @asked_of_search
     def suspicion(self) -> HiddenSuspicion:
-        """Which links of a score-based result may stand for a hidden common cause; looked for once."""
+        """Which links of a score-based result may stand for a hidden common cause; looked for
+        once.
+        """
         if self.known_suspicion is not None:
             return self.known_suspicion
         from causalcontext.diagnostics.hidden_causes import hidden_suspicion
@@ -219,7 +253,9 @@ class ContextGraphs(EffectMethods):
     @cached_property
     @asked_of_search
     def second_opinion(self) -> ContextGraphs | str:
-        """What score-ac finds in the same rows (about a score, pc-ac), or why it was not asked; searched once."""
+        """What score-ac finds in the same rows (about a score, pc-ac), or why it was not asked;
+        searched once.
+        """
         from causalcontext.diagnostics.other_methods import second_opinion
 
         return second_opinion(self)
@@ -227,7 +263,9 @@ class ContextGraphs(EffectMethods):
     @cached_property
     @asked_of_search
     def order_draws(self) -> OrderDraws | str:
-        """After score-ac: orders of the variables, drawn by their score, or why there are none; drawn once."""
+        """After score-ac: orders of the variables, drawn by their score, or why there are none;
+        drawn once.
+        """
         if self.known_orders is not None:
             return self.known_orders
         from causalcontext.score.order_draws import drawn_orders
@@ -237,20 +275,32 @@ class ContextGraphs(EffectMethods):
     @cached_property
     @asked_of_search
     def effect_draws(self) -> EffectDraws | str:
-        """After score-ac: effects and edges over draws of graphs, or why there are none; drawn once."""
+        """After score-ac: effects and edges over draws of graphs, or why there are none; drawn
+        once.
+        """
         orders = self.order_draws
         return orders if isinstance(orders, str) else EffectDraws(self, orders)
 
     @property
     @asked_of_search
     def model_checks(self) -> tuple[str, ...]:
-        """The same in sentences: what was found, what it does to the result, what to try; empty if all is well."""
-        return tuple(sentence(violation, self.context is not None, self.already_asked) for violation in self.violations)
+        """The same in sentences: what was found, what it does to the result, what to try; empty if
+        all is well.
+        """
+        return tuple(
+            sentence(violation, self.context is not None, self.already_asked)
+            for violation in self.violations
+        )
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The warnings, with those of the model checks where these were not looked for in the search."""
-        return (*self.warnings, *(words for words in self.model_checks if words not in self.warnings))
+        """The warnings, with those of the model checks where these were not looked for in the
+        search.
+        """
+        return (
+            *self.warnings,
+            *(words for words in self.model_checks if words not in self.warnings),
+        )
 
     def with_cautions(self) -> ContextGraphs:
         """The result with the sentences of the model checks among its warnings."""
@@ -268,8 +318,12 @@ class ContextGraphs(EffectMethods):
 
     @property
     def suits_score(self) -> bool:
-        """Whether score-ac takes the context: with lags at most one column, not made out of another."""
-        return self.series is None or (len(self.cells.positions) <= 1 and self.settings.indicator is None)
+        """Whether score-ac takes the context: with lags at most one column, not made out of
+        another.
+        """
+        return self.series is None or (
+            len(self.cells.positions) <= 1 and self.settings.indicator is None
+        )
 
     @property
     def union(self) -> Graph:
@@ -285,16 +339,19 @@ class ContextGraphs(EffectMethods):
     def edges(self) -> pd.DataFrame:
         """The edges of the labeled union: source, target, mark, contexts, strength, p-value, n.
 
-        `strength` is the partial correlation in the weakest test that the edge survived in any of its contexts; for
-        links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that was not tested has NaN.
+        `strength` is the partial correlation in the weakest test that the edge survived in any of
+        its contexts; for links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that
+        was not tested has NaN.
 
-        Score-based results have no p-values; more columns hold the smallest `score` difference that the edge makes in
-        any of its contexts, the `model` of its effect, and the `margin` of its direction: how many nats the best model
-        without that direction is worse in the contexts that have it, as far as that was followed; NaN where knowledge
-        settles it. `hidden cause` is "suspected" where a hidden common cause may stand behind the edge, "not seen",
-        which is no clearance, or "not asked" (`diagnose()` says why). From draws of graphs (`probabilities()`) come
-        `p_edge`, how probable an edge between the two is, and `p_direction`, its direction given that it is there, both
-        in the context where they are least; NaN where no graphs were drawn.
+        Score-based results have no p-values; more columns hold the smallest `score` difference that
+        the edge makes in any of its contexts, the `model` of its effect, and the `margin` of its
+        direction: how many nats the best model without that direction is worse in the contexts that
+        have it, as far as that was followed; NaN where knowledge settles it. `hidden cause` is
+        "suspected" where a hidden common cause may stand behind the edge, "not seen", which is no
+        clearance, or "not asked" (`diagnose()` says why). From draws of graphs (`probabilities()`)
+        come `p_edge`, how probable an edge between the two is, and `p_direction`, its direction
+        given that it is there, both in the context where they are least; NaN where no graphs were
+        drawn.
         """
         if self.evidence is not None:
             scored = score_edges(self.evidence, self.graphs, self.names)
@@ -304,24 +361,33 @@ class ContextGraphs(EffectMethods):
         rows = []
         for edge in self.labeled_union:  # strength, p-value and rows of the weakest deciding test
             slot = self.log.slot(self.position(edge.source), self.position(edge.target))
-            places, found = [self.contexts.index(value) for value in edge.contexts], self.log.some(np.array([slot]))
-            p, n = found.p[places, 0], found.n[places, 0]
+            places = [self.contexts.index(value) for value in edge.contexts]
+            found = self.log.some(np.array([slot]))
+            p = found.p[places, 0]
+            n = found.n[places, 0]
             if np.isnan(p).all():
                 rows.append((*edge, float("nan"), float("nan"), int(n.max())))
             else:
                 worst = int(np.nanargmax(p))
-                rows.append((*edge, self.log.strength(places[worst], slot), float(p[worst]), int(n[worst])))
-        return frame_of(rows, columns=["source", "target", "mark", "contexts", "strength", "p-value", "n"])
+                rows.append(
+                    (*edge, self.log.strength(places[worst], slot), float(p[worst]), int(n[worst]))
+                )
+        return frame_of(
+            rows, columns=["source", "target", "mark", "contexts", "strength", "p-value", "n"]
+        )
 
     @asked_of_search
     def tests(self) -> pd.DataFrame:
-        """The test that decided each pair in each context; for edges that stayed, the one with the largest p-value.
+        """The test that decided each pair in each context; for edges that stayed, the one with the
+        largest p-value.
 
-        `decision` is "present", "absent", "untestable" (no query of the pair could be run; the edge stays),
-        "required" or "forbidden" (by knowledge). `untested` counts the queries of the pair that could not be run.
+        `decision` is "present", "absent", "untestable" (no query of the pair could be run; the edge
+        stays), "required" or "forbidden" (by knowledge). `untested` counts the queries of the pair
+        that could not be run.
 
-        A score-based search runs no tests: what decided is the comparison of two models, with the link and without it,
-        `test` is "score", `statistic` the difference of the log scores, and there is no p-value.
+        A score-based search runs no tests: what decided is the comparison of two models, with the
+        link and without it, `test` is "score", `statistic` the difference of the log scores, and
+        there is no p-value.
         """
         if self.evidence is not None:
             return score_decisions(self.evidence, self.graphs, self.names, self.context)
@@ -329,10 +395,11 @@ class ContextGraphs(EffectMethods):
 
     @asked_of_search
     def scores(self) -> pd.DataFrame:
-        """For a score-based result, the evidence on every pair in each context; without rows for other methods.
+        """For a score-based result, the evidence on every pair in each context; without rows for
+        other methods.
 
-        `score` is the log score with the link minus that without it, in the model of the `effect`, whose mechanism is
-        `shared by` these contexts and was fitted on `n` rows.
+        `score` is the log score with the link minus that without it, in the model of the `effect`,
+        whose mechanism is `shared by` these contexts and was fitted on `n` rows.
         """
         if self.evidence is None:
             return frame_of(columns=EVIDENCE_COLUMNS)
@@ -340,26 +407,31 @@ class ContextGraphs(EffectMethods):
 
     @asked_of_search
     def probabilities(self) -> pd.DataFrame:
-        """After score-ac: how probable edges and directed paths are, for every ordered pair and context.
+        """After score-ac: how probable edges and directed paths are, for every ordered pair and
+        context.
 
-        From 500 graphs, drawn by their score: `edge` is the share with an edge between x and y, `cause` that with
-        x --> y, `ancestor` that with a directed path from x to y. `docs/effects.md` has how often such numbers are
-        right. Without rows where no graphs are drawn; `result.effect_draws` says why.
+        From 500 graphs, drawn by their score: `edge` is the share with an edge between x and y,
+        `cause` that with x --> y, `ancestor` that with a directed path from x to y.
+        `docs/effects.md` has how often such numbers are right. Without rows where no graphs are
+        drawn; `result.effect_draws` says why.
         """
         return probabilities(self.effect_draws, self.names, self.contexts)
 
     @asked_of_search
     def flagged_cells(self) -> pd.DataFrame:
-        """The cells that were taken for wrong: row (counted from 0), column, value, and what was expected there.
+        """The cells that were taken for wrong: row (counted from 0), column, value, and what was
+        expected there.
 
-        The search, and all that follows from it, saw the expected values in their place, and none of the rows that
-        were left out; `diagnose()` says what that changes. Without rows if no cell was.
+        The search, and all that follows from it, saw the expected values in their place, and none
+        of the rows that were left out; `diagnose()` says what that changes. Without rows if no cell
+        was.
         """
         return (self.wrong_cells or WrongCells(())).frame()
 
     @property
     def reads(self) -> dict[str, Copy]:
-        """With lags, by variable: `("R", 1)` for R(t-1), `("R", (0, 1))` where that is undecided, None for none.
+        """With lags, by variable: `("R", 1)` for R(t-1), `("R", (0, 1))` where that is undecided,
+        None for none.
 
         Of several contexts that it reads, all of them: `(("R", 1), ("S", 0))`.
         """
@@ -378,20 +450,30 @@ class ContextGraphs(EffectMethods):
 
     @asked_of_search
     def slopes(self, source: str | None = None, target: str | None = None) -> pd.DataFrame:
-        """With lags: the slope of every link by lag and context, in the units of the table, with its standard error.
+        """With lags: the slope of every link by lag and context, in the units of the table, with
+        its standard error.
 
-        Selected slopes are the largest of many; a p-value of them would be too small, so there is none.
+        Selected slopes are the largest of many; a p-value of them would be too small, so there is
+        none.
         """
-        rows = [(*split(row.source), row.target, row.context, row.present, row.slope, row.error)
-                for row in series_of(self).slopes if target in (None, row.target)
-                and (source is None or source in (row.source, split(row.source)[0]))]  # fmt: skip
-        return frame_of(rows, columns=["source", "lag", "target", "context", "present", "slope", "error"])
+        rows = [
+            (*split(row.source), row.target, row.context, row.present, row.slope, row.error)
+            for row in series_of(self).slopes
+            if target in (None, row.target)
+            and (source is None or source in (row.source, split(row.source)[0]))
+        ]
+        return frame_of(
+            rows, columns=["source", "lag", "target", "context", "present", "slope", "error"]
+        )
 
     def at(self, name: str, lag: int) -> str:
         """With lags: the name of a variable so many steps ago: `at("X", 1)` is `X(t-1)`."""
         known = series_of(self)
         if name not in (*known.variables, *known.covariates) or not 0 <= lag <= known.lags:
-            raise OptionError(f"there is no {name!r} at lag {lag}, expected a variable and a lag up to {known.lags}")
+            raise OptionError(
+                f"there is no {name!r} at lag {lag}, expected a variable and a lag up to"
+                f" {known.lags}"
+            )
         return at(name, lag)
 
     @property
@@ -401,42 +483,52 @@ class ContextGraphs(EffectMethods):
 
     @cached_property
     def window_moments(self) -> tuple[Contexts, Moments] | None:
-        """With lags: the context lags by position, and rows, means and cross products of all nodes in their cells."""
+        """With lags: the context lags by position, and rows, means and cross products of all nodes
+        in their cells.
+        """
         if self.known_windows is not None or self.windowed is None:
             return self.known_windows
         data = self.windowed.scored
         return data.contexts, gather_statistics(data, "listwise").of_columns(data)
 
     def explain(self, x: str, y: str) -> str:
-        """Why x and y are adjacent or not, in words: a line for all contexts of which the same is said."""
+        """Why x and y are adjacent or not, in words: a line for all contexts of which the same is
+        said.
+        """
         from causalcontext.results.explain import explained
 
         return "\n".join(explained(self, x, y))
 
     def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
-        """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
+        """What differs between two contexts: effect sizes, p-values, and which differences may be
+        claimed.
 
-        What is compared depends on the method. After score-ac (and `auto`, where it took it): edges that one context
-        has, slopes of edges that both have, and levels and spreads of variables. After methods that test: edges that
-        one context has, and those that turn around; a slope that differs on an edge of both contexts is not looked at,
-        and a claim needs score-ac to agree. With lags: links into time t, and their slopes where the target reads the
-        context. After fci-ac: also the ends of edges. pc-p has one graph for all contexts, so nothing differs.
+        What is compared depends on the method. After score-ac (and `auto`, where it took it): edges
+        that one context has, slopes of edges that both have, and levels and spreads of variables.
+        After methods that test: edges that one context has, and those that turn around; a slope
+        that differs on an edge of both contexts is not looked at, and a claim needs score-ac to
+        agree. With lags: links into time t, and their slopes where the target reads the context.
+        After fci-ac: also the ends of edges. pc-p has one graph for all contexts, so nothing
+        differs.
 
-        A change is claimed where an edge is found in one context and not in the other, its slopes differ after
-        false-discovery control (`q` <= alpha), nothing else explains that, no model check says that the model is wrong,
-        and, for methods that test, score-ac makes the same claim in the same rows; all else is a "candidate"
-        (`status`), and `reason` says why. Where mechanisms are curved, effects are relative to the context that has the
-        edge: 1 is its whole curve, 0 no effect, on values of the cause that both contexts have. `label` says
-        whether the edge is "absent" where it was not found, or "undetermined". Edges that turn around are listed with
-        the kind "direction"; edges of PAGs with an end that is a tail in the first and an arrow in the second context,
-        or the other way, with the kind "end" and both marks. Links of both contexts whose slopes differ have
-        the kind "slope"; with lags effects are slopes on the rows of the context lag that the target `reads`. Where
-        neither links nor slopes of a variable differ, a context may change its level (kind "level", the source is the
-        context: the difference of the means with causes at their average) or the spread of its noise (kind "spread":
-        the difference is a ratio, the standard deviation in the second context over that in the first). With several
-        context variables, a context is a tuple of their values.
+        A change is claimed where an edge is found in one context and not in the other, its slopes
+        differ after false-discovery control (`q` <= alpha), nothing else explains that, no model
+        check says that the model is wrong, and, for methods that test, score-ac makes the same
+        claim in the same rows; all else is a "candidate" (`status`), and `reason` says why. Where
+        mechanisms are curved, effects are relative to the context that has the edge: 1 is its whole
+        curve, 0 no effect, on values of the cause that both contexts have. `label` says whether the
+        edge is "absent" where it was not found, or "undetermined". Edges that turn around are
+        listed with the kind "direction"; edges of PAGs with an end that is a tail in the first and
+        an arrow in the second context, or the other way, with the kind "end" and both marks. Links
+        of both contexts whose slopes differ have the kind "slope"; with lags effects are slopes on
+        the rows of the context lag that the target `reads`. Where neither links nor slopes of a
+        variable differ, a context may change its level (kind "level", the source is the context:
+        the difference of the means with causes at their average) or the spread of its noise (kind
+        "spread": the difference is a ratio, the standard deviation in the second context over that
+        in the first). With several context variables, a context is a tuple of their values.
 
-        A context with too few rows is compared with none: the table is empty, and its `attrs["reason"]` says why.
+        A context with too few rows is compared with none: the table is empty, and its
+        `attrs["reason"]` says why.
         """
         from causalcontext.results.changes import changes, no_changes
 
@@ -446,7 +538,9 @@ class ContextGraphs(EffectMethods):
         return no_changes(why)
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
-        """Whether each edge is present, absent or undetermined in each context, with the evidence."""
+        """Whether each edge is present, absent or undetermined in each context, with the
+        evidence.
+        """
         from causalcontext.results.changes import labels, no_labels
 
         if self.thin is not None and len(self.searched.contexts) < 2:
@@ -462,27 +556,46 @@ class ContextGraphs(EffectMethods):
 
     @asked_of_search
     def stability(
-        self, samples: int = 200, *, n_jobs: int = 1, seed: int = 0,
+        self,
+        samples: int = 200,
+        *,
+        n_jobs: int = 1,
+        seed: int = 0,
         progress: bool | Callable[[int, int], None] = False,
-    ) -> Stability:  # fmt: skip
-        """How often each mark and label is found over bootstrap samples, drawn separately in every context."""
+    ) -> Stability:
+        """How often each mark and label is found over bootstrap samples, drawn separately in every
+        context.
+        """
         from causalcontext.diagnostics.stability import stability
 
         return stability(self, samples, n_jobs=n_jobs, seed=seed, progress=progress)
 
     @asked_of_search
     def knowledge_violations(self) -> list[str]:
-        """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
-        links, name, found = self.settings.knowledge.links(self.names), self.names, []
+        """What in the graphs contradicts the knowledge, one sentence each; empty after every
+        search.
+        """
+        links = self.settings.knowledge.links(self.names)
+        name = self.names
+        found = []
         one_way = links.may & ~links.may.T & ~links.must
         for value, graph in self.graphs.items():
             wrong = (
                 (links.must & ~directed(graph.endpoints), "{0} --> {1} is required and not there"),
-                (np.triu(graph.adjacency & links.absent), "{0} and {1} are adjacent, which is ruled out"),
-                (one_way & may_cause(graph.endpoints).T, "{1} --> {0} is ruled out, but the edge is not directed so"),
+                (
+                    np.triu(graph.adjacency & links.absent),
+                    "{0} and {1} are adjacent, which is ruled out",
+                ),
+                (
+                    one_way & may_cause(graph.endpoints).T,
+                    "{1} --> {0} is ruled out, but the edge is not directed so",
+                ),
             )
-            found += [f"{value}: {words.format(name[i], name[j])}" for where, words in wrong
-                      for i, j in np.argwhere(where).tolist()]  # fmt: skip
+            found += [
+                f"{value}: {words.format(name[i], name[j])}"
+                for where, words in wrong
+                for i, j in np.argwhere(where).tolist()
+            ]
         return found
 
     def save(self, path: str | Path, *, rows: bool = False) -> None:
@@ -492,8 +605,9 @@ class ContextGraphs(EffectMethods):
         ----------
         path : str or Path
         rows : bool
-            Whether the file has the rows of the table, too, of at most ten million cells. Without them a loaded result
-            answers from moments: effects along categories and counts are refused, and errors are classical.
+            Whether the file has the rows of the table, too, of at most ten million cells. Without
+            them a loaded result answers from moments: effects along categories and counts are
+            refused, and errors are classical.
         """
         from causalcontext.results.content import save
 
@@ -504,25 +618,40 @@ class ContextGraphs(EffectMethods):
         if self.thin is not None:
             known = value in self.searched.contexts and {x, y} <= set(self.searched.names)
             return self.searched.strength(x, y, value) if known else float("nan")
-        place, slot = self.contexts.index(value), self.log.slot(self.position(x), self.position(y))
-        return self.log.strength(place, slot) if self.evidence is None else float(self.evidence.strength[place, slot])
+        place = self.contexts.index(value)
+        slot = self.log.slot(self.position(x), self.position(y))
+        return (
+            self.log.strength(place, slot)
+            if self.evidence is None
+            else float(self.evidence.strength[place, slot])
+        )
 
     def plot(
-        self, kind: str = "contexts", *, contexts: Sequence[Any] | None = None, probabilities: bool = False,
-        axes: Axes | Sequence[Axes] | None = None, path: str | Path | None = None, dpi: float = 150,
-    ) -> tuple[Axes, ...]:  # fmt: skip
-        """A picture in one layout that all contexts share: causes left of effects, the context in a dark box.
+        self,
+        kind: str = "contexts",
+        *,
+        contexts: Sequence[Any] | None = None,
+        probabilities: bool = False,
+        axes: Axes | Sequence[Axes] | None = None,
+        path: str | Path | None = None,
+        dpi: float = 150,
+    ) -> tuple[Axes, ...]:
+        """A picture in one layout that all contexts share: causes left of effects, the context in a
+        dark box.
 
         Parameters
         ----------
         kind : {"contexts", "union", "difference", "cut"}
-            One panel per context, the labeled union, two contexts compared, or, after `cc.threshold("X", "best")`, the
-            score over the places of a cut, with that of the best smooth change and the interval. With lags also
-            "time-series", which is "contexts", and "summary": what causes what at any lag.
+            One panel per context, the labeled union, two contexts compared, or, after
+            `cc.threshold("X", "best")`, the score over the places of a cut, with that of the best
+            smooth change and the interval. With lags also "time-series", which is "contexts", and
+            "summary": what causes what at any lag.
         contexts : sequence of context values, optional
-            Which panels to draw, or which two to compare; by default all of them, and the first two.
+            Which panels to draw, or which two to compare; by default all of them, and the first
+            two.
         probabilities : bool
-            After score-ac, with kind "contexts": write beside every edge how probable it is (`probabilities()`).
+            After score-ac, with kind "contexts": write beside every edge how probable it is
+            (`probabilities()`).
         axes : matplotlib axes, optional
             Where to draw, one for each panel; by default a new figure with a legend.
         path : str or Path, optional
@@ -543,14 +672,20 @@ class ContextGraphs(EffectMethods):
 
     @asked_of_search
     def plot_mechanism(
-        self, effect: str, table: Any = None, *, axes: Axes | Sequence[Axes] | None = None,
-        path: str | Path | None = None, dpi: float = 150,
-    ) -> tuple[Axes, ...]:  # fmt: skip
-        """What every cause does to a variable: one panel a cause, one line a context. For `method="score-ac"`.
+        self,
+        effect: str,
+        table: Any = None,
+        *,
+        axes: Axes | Sequence[Axes] | None = None,
+        path: str | Path | None = None,
+        dpi: float = 150,
+    ) -> tuple[Axes, ...]:
+        """What every cause does to a variable: one panel a cause, one line a context. For
+        `method="score-ac"`.
 
-        A line is the expected effect as one cause moves and everything else stays at its average; of a variable with
-        levels, their probabilities. A band is one standard deviation of the noise on either side, where that depends on
-        the cause.
+        A line is the expected effect as one cause moves and everything else stays at its average;
+        of a variable with levels, their probabilities. A band is one standard deviation of the
+        noise on either side, where that depends on the cause.
 
         Parameters
         ----------
@@ -573,8 +708,11 @@ class ContextGraphs(EffectMethods):
 
         return plot_mechanism(self, effect, table, axes=axes, path=path, dpi=dpi)
 
-    def report(self, path: str | Path, *, title: str | None = None, stability: Stability | None = None) -> None:
-        """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network.
+    def report(
+        self, path: str | Path, *, title: str | None = None, stability: Stability | None = None
+    ) -> None:
+        """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs
+        no network.
 
         With `stability=result.stability(...)` it says how often each edge is found again.
         """
@@ -584,15 +722,26 @@ class ContextGraphs(EffectMethods):
 
     @property
     def made_of(self) -> dict[str, str]:
-        """The contexts, with lags at all times, that are made out of a column, each with that column of its time."""
+        """The contexts, with lags at all times, that are made out of a column, each with that
+        column of its time.
+        """
         lags = range(1 if self.series is None else self.series.lags + 1)
-        return {at(self.names[p], lag): at(self.names[source], lag) for p, source in self.cells.made for lag in lags}
+        return {
+            at(self.names[p], lag): at(self.names[source], lag)
+            for p, source in self.cells.made
+            for lag in lags
+        }
 
     def fixed(self, view: int) -> dict[str, Any]:
-        """The context variables that a view fixes, by name, with their values; none for all rows."""
+        """The context variables that a view fixes, by name, with their values; none for all
+        rows.
+        """
         if view <= 0:
             return {}
-        own = {self.names[position]: levels for position, levels in zip(self.cells.positions, self.levels, strict=True)}
+        own = {
+            self.names[position]: levels
+            for position, levels in zip(self.cells.positions, self.levels, strict=True)
+        }
         asked = [self.names[position] for position in self.asked.positions]
         levels = [own[name if name in own else split(name)[0]] for name in asked]
         return described(self.asked, view, self.names, levels)
@@ -604,7 +753,9 @@ class ContextGraphs(EffectMethods):
         return self.names.index(name)
 
     def no_variable(self, name: object, known: Sequence[str]) -> OptionError:
-        """What to say of a name that is none of the known ones: why its column was left out, or which it may mean."""
+        """What to say of a name that is none of the known ones: why its column was left out, or
+        which it may mean.
+        """
         for left in self.left_out:
             if left.column == name:
                 return OptionError(f"{name} {words_about_absence(left)}")
@@ -615,12 +766,33 @@ class ContextGraphs(EffectMethods):
             return NotImplemented
         if self.thin is not None or other.thin is not None:
             return self.thin == other.thin and as_searched(self) == as_searched(other)
-        same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
-                "doubts", "warnings", "evidence", "notes", "violations", "wrong_cells", "cuts")  # fmt: skip
-        if repr(self.series) != repr(other.series) or dict(self.graphs) != dict(other.graphs):  # slopes may be NaN
+        same = (
+            "names",
+            "cells",
+            "levels",
+            "contexts",
+            "settings",
+            "data",
+            "complete",
+            "tests_run",
+            "log",
+            "origins",
+            "doubts",
+            "warnings",
+            "evidence",
+            "notes",
+            "violations",
+            "wrong_cells",
+            "cuts",
+        )
+        if repr(self.series) != repr(other.series) or dict(self.graphs) != dict(
+            other.graphs
+        ):  # slopes may be NaN
             return False
         types = [[type(value) for value in one.contexts] for one in (self, other)]
-        return types[0] == types[1] and all(getattr(self, key) == getattr(other, key) for key in same)
+        return types[0] == types[1] and all(
+            getattr(self, key) == getattr(other, key) for key in same
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -636,7 +808,9 @@ class ContextGraphs(EffectMethods):
         return result_html(self, summary(self), self.cautions if self.final else ())
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{value!r}: {len(graph.edges)} edges" for value, graph in self.graphs.items())
+        counts = ", ".join(
+            f"{value!r}: {len(graph.edges)} edges" for value, graph in self.graphs.items()
+        )
         return f"ContextGraphs({self.settings.method}, {len(self.names)} variables, {{{counts}}})"
 
 

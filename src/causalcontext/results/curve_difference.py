@@ -1,20 +1,23 @@
-"""Does a curved mechanism differ between two contexts? How much of the curve of one context shows in the other.
+"""Does a curved mechanism differ between two contexts? How much of the curve of one context shows
+in the other.
 
-A straight slope says little about a curve, and less where the contexts hold other values of the cause. So the curve
-that a cause has in the context with the link is computed row by row, and the effect is regressed on it, given what else
-each of the two equations holds, inside either context: the slope is 1 if all of the curve is there, and 0 if nothing
-is. Only rows count whose value of the cause is seen in both contexts, since beyond them a curve is a guess.
+A straight slope says little about a curve, and less where the contexts hold other values of the
+cause. So the curve that a cause has in the context with the link is computed row by row, and the
+effect is regressed on it, given what else each of the two equations holds, inside either context:
+the slope is 1 if all of the curve is there, and 0 if nothing is. Only rows count whose value of the
+cause is seen in both contexts, since beyond them a curve is a guess.
 
-Of what a cause does to a category, it is the log odds of the levels that are held against it: the logit of the category
-gets one coefficient for all of them, beside other causes, whose slopes are free. Slopes of logits have no scale of
-their own: where anything else moves the category more, all of them are smaller. So what one cause lost counts only
-beside what another one kept.
+Of what a cause does to a category, it is the log odds of the levels that are held against it: the
+logit of the category gets one coefficient for all of them, beside other causes, whose slopes are
+free. Slopes of logits have no scale of their own: where anything else moves the category more, all
+of them are smaller. So what one cause lost counts only beside what another one kept.
 
-And does one variable stand in for another one? Two effects of one cause by similar curves look alike. Where a curve
-takes many columns to describe, a straight line in the other effect is the cheaper description, and a score may choose
-it: then a link appears that is not there, or one is missing that is. So a link counts only if no curve of another
-variable makes it unnecessary, and its absence only if the variable's own curves do not show there, and make nothing
-unnecessary that was found in their place.
+And does one variable stand in for another one? Two effects of one cause by similar curves look
+alike. Where a curve takes many columns to describe, a straight line in the other effect is the
+cheaper description, and a score may choose it: then a link appears that is not there, or one is
+missing that is. So a link counts only if no curve of another variable makes it unnecessary, and its
+absence only if the variable's own curves do not show there, and make nothing unnecessary that was
+found in their place.
 """
 
 from __future__ import annotations
@@ -45,15 +48,19 @@ if TYPE_CHECKING:
 SEEN = (0.02, 0.98)
 """Values of a cause are seen in a context between these quantiles of its rows."""
 NO_SHARE = 1e-6
-"""A curve of which conditions leave less than this share of its variance has no slope of its own."""
+"""A curve of which conditions leave less than this share of its variance has no slope of its own.
+"""
 KEPT_MORE = 0.01
 """The p-value below which another cause of a category has kept more of its effect."""
 ROUNDING = 1e-20
 """The share of a sum of squares that is rounding."""
 FEWEST_OF_A_LEVEL = 5
 """Rows of rarer levels are left out: odds between the others do not depend on them."""
-TOLERANCE, SMALL_STEP = 1e-12, 1e-3
-"""Where a fit ends; a coefficient that would still move by more than this share of it is not finite."""
+TOLERANCE = 1e-12
+SMALL_STEP = 1e-3
+"""Where a fit ends; a coefficient that would still move by more than this share of it is not
+finite.
+"""
 MOST_ENTRIES = 50_000_000
 """Rows times coefficients times levels: beyond, rows are thinned."""
 UNKNOWN = Slope(np.nan, np.nan, np.nan, 0)
@@ -73,8 +80,12 @@ class Compared(NamedTuple):
     levels: bool  # whether the cause is a category
 
 
-def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> Compared | None:
-    """What a curve is compared by; None without rows or equations, and where the effect is ordered or a count."""
+def compared_rows(
+    result: ContextGraphs, x: int, y: int, present: int, absent: int
+) -> Compared | None:
+    """What a curve is compared by; None without rows or equations, and where the effect is ordered
+    or a count.
+    """
     found = result.evidence
     if found is None or found.mechanisms is None or result.table is None:
         return None
@@ -83,15 +94,19 @@ def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: i
         return None
     here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
     values, _ = rows_in_units(found.mechanisms, result.table)
-    kept, cause = complete_rows(result.table), x if effect == y else y
+    kept = complete_rows(result.table)
+    cause = x if effect == y else y
     inside = (rows_inside(result, effect, present)[kept], rows_inside(result, effect, absent)[kept])
     levels = found.mechanisms.scales[cause].kind == CATEGORY
     return Compared(cause, effect, here, there, (present, absent), values, inside, levels)
 
 
 def rows_inside(result: ContextGraphs, effect: int, place: int) -> Bools:
-    """The rows of a context; with lags, those in which the contexts that a variable reads have its values."""
-    table, series = result.table, result.series
+    """The rows of a context; with lags, those in which the contexts that a variable reads have its
+    values.
+    """
+    table = result.table
+    series = result.series
     assert table is not None
     if series is None:
         return np.asarray(table.codes == place)
@@ -99,31 +114,47 @@ def rows_inside(result: ContextGraphs, effect: int, place: int) -> Bools:
     names = [series.variables[position - series.lags * step] for position in result.cells.positions]
     read = dict(copies_in(series.reads.get(series.variables[effect - series.lags * step])))
     inside = np.ones(table.n_rows, dtype=bool)
-    for name, position, level in zip(names, result.cells.positions, result.cells.cells[place], strict=True):
+    for name, position, level in zip(
+        names, result.cells.positions, result.cells.cells[place], strict=True
+    ):
         if name in read:
             inside &= np.asarray(table.columns[position - read[name][0] * step]) == level
     return inside
 
 
 def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floats], Values]:
-    """The complete rows of every system variable in the units of the equations, and the context of each."""
+    """The complete rows of every system variable in the units of the equations, and the context of
+    each.
+    """
     rows = complete_rows(data)
     found = {}
     for column in data.system:
-        scale, values = mechanisms.scales[column], np.asarray(data.columns[column], dtype=np.float64)[rows]
-        own = scale.is_number or data.kinds[column].is_number  # numbers of few values are searched as levels
-        found[column] = scale.standard(values) if own else scale.standard(scale.levels)[values.astype(np.int64)]
+        scale = mechanisms.scales[column]
+        values = np.asarray(data.columns[column], dtype=np.float64)[rows]
+        own = (
+            scale.is_number or data.kinds[column].is_number
+        )  # numbers of few values are searched as levels
+        found[column] = (
+            scale.standard(values) if own else scale.standard(scale.levels)[values.astype(np.int64)]
+        )
     return found, data.codes[rows]
 
 
 def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
     """How much of the curve of a link shows in the context that has it, and in the other one."""
-    values, cause = rows.values, rows.cause
-    mine = [term for term in rows.here.terms if cause in term.causes and rows.places[0] in term.contexts]
+    values = rows.values
+    cause = rows.cause
+    mine = [
+        term for term in rows.here.terms if cause in term.causes and rows.places[0] in term.contexts
+    ]
     if not mine:
         return UNKNOWN, UNKNOWN
-    curve, others, own = _sum_of(mine, values), other_terms(rows), values[cause]
-    if any(not some.any() for some in rows.inside):  # the rows whose value of the cause is seen in both contexts
+    curve = _sum_of(mine, values)
+    others = other_terms(rows)
+    own = values[cause]
+    if any(
+        not some.any() for some in rows.inside
+    ):  # the rows whose value of the cause is seen in both contexts
         seen = np.zeros(own.shape, dtype=bool)
     elif rows.levels:
         seen = np.isin(own, own[rows.inside[0]]) & np.isin(own, own[rows.inside[1]])
@@ -132,20 +163,30 @@ def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
         seen = (own >= low.max()) & (own <= high.min())
     share = class_share if rows.here.kind == CATEGORY else robust_slope
     curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
-    first, second = (share(curve[some & seen], values[rows.effect][some & seen],
-                           [term.values(values)[some & seen] for term in others]) for some in rows.inside)  # fmt: skip
+    first, second = (
+        share(
+            curve[some & seen],
+            values[rows.effect][some & seen],
+            [term.values(values)[some & seen] for term in others],
+        )
+        for some in rows.inside
+    )
     return first, second
 
 
 def scale_doubt(rows: Compared) -> str:
-    """Why less of what a cause does to a category may be no change of the cause, in words; empty for numbers.
+    """Why less of what a cause does to a category may be no change of the cause, in words; empty
+    for numbers.
 
-    Slopes of logits shrink together where noise grows. So another cause of both contexts must have kept more.
+    Slopes of logits shrink together where noise grows. So another cause of both contexts must have
+    kept more.
     """
     if rows.here.kind != CATEGORY:
         return ""
-    here, there = ([term for term in equation.terms if place in term.contexts]
-                   for equation, place in zip((rows.here, rows.there), rows.places, strict=True))  # fmt: skip
+    here, there = (
+        [term for term in equation.terms if place in term.contexts]
+        for equation, place in zip((rows.here, rows.there), rows.places, strict=True)
+    )
     both = ({cause for term in terms for cause in term.causes} for terms in (here, there))
     shared = set.intersection(*both) - {rows.cause}
     kept = [term for term in here if shared.issuperset(term.causes)]
@@ -159,19 +200,31 @@ def scale_doubt(rows: Compared) -> str:
 
 
 def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
-    """What terms add up to, shape (rows, 1), or (rows, levels - 1) for the log odds of a category."""
-    return np.asarray(np.sum([np.outer(term.values(values), term.slopes) for term in terms], axis=0))
+    """What terms add up to, shape (rows, 1), or (rows, levels - 1) for the log odds of a
+    category.
+    """
+    return np.asarray(
+        np.sum([np.outer(term.values(values), term.slopes) for term in terms], axis=0)
+    )
 
 
 def other_terms(rows: Compared) -> list[Term]:
     """The terms of the two equations that do not hold the cause, each function once."""
     both = zip((rows.here, rows.there), rows.places, strict=True)
-    return list({term.function: term for equation, place in both for term in equation.terms
-                 if rows.cause not in term.causes and place in term.contexts}.values())  # fmt: skip
+    return list(
+        {
+            term.function: term
+            for equation, place in both
+            for term in equation.terms
+            if rows.cause not in term.causes and place in term.contexts
+        }.values()
+    )
 
 
 def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
-    """The coefficient of the curve given other columns; its error is the larger of White's (HC3) and the usual one."""
+    """The coefficient of the curve given other columns; its error is the larger of White's (HC3)
+    and the usual one.
+    """
     n = len(curve)
     if n <= SPARE_ROWS:
         return UNKNOWN
@@ -182,7 +235,8 @@ def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slo
     df = n - basis.shape[1] - 1
     if df < SPARE_ROWS:
         return UNKNOWN
-    own, left = curve - basis @ (basis.T @ curve), effect - basis @ (basis.T @ effect)
+    own = curve - basis @ (basis.T @ curve)
+    left = effect - basis @ (basis.T @ effect)
     size = float(own @ own)
     spread = float(np.sum((curve - curve.mean()) ** 2))
     if size <= max(NO_SHARE * spread, ROUNDING * float(curve @ curve)):
@@ -198,7 +252,9 @@ def robust_slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slo
 
 
 class Shares(NamedTuple):
-    """The coefficients of given log odds, their covariances from the information and from the sandwich, and df."""
+    """The coefficients of given log odds, their covariances from the information and from the
+    sandwich, and df.
+    """
 
     values: Floats
     usual: Floats
@@ -208,19 +264,24 @@ class Shares(NamedTuple):
     def along(self, weights: Sequence[float]) -> Slope:
         """A combination of them; its error is the larger of the two."""
         w = np.asarray(weights, dtype=np.float64)
-        value, error = float(w @ self.values), float(np.sqrt(max(w @ self.usual @ w, w @ self.robust @ w)))
+        value = float(w @ self.values)
+        error = float(np.sqrt(max(w @ self.usual @ w, w @ self.robust @ w)))
         t = value / error
         return Slope(value, error, float(t / np.sqrt(t * t + self.df)), self.df)
 
 
 def class_share(odds: Floats, codes: Floats, others: Sequence[Floats]) -> Slope:
-    """The coefficient of given log odds in the logit of a category; NaN where `class_shares` has nothing."""
+    """The coefficient of given log odds in the logit of a category; NaN where `class_shares` has
+    nothing.
+    """
     found = class_shares([odds], codes, others)
     return UNKNOWN if found is None else found.along([1.0])
 
 
 def kept_more(odds: Floats, kept: Floats, codes: Floats, others: Sequence[Floats]) -> float:
-    """The p-value of "no more is left of some log odds than of others", one-sided; NaN where it cannot be told."""
+    """The p-value of "no more is left of some log odds than of others", one-sided; NaN where it
+    cannot be told.
+    """
     found = class_shares([odds, kept], codes, others)
     if found is None:
         return np.nan
@@ -229,18 +290,22 @@ def kept_more(odds: Floats, kept: Floats, codes: Floats, others: Sequence[Floats
 
 
 def class_shares(given: Sequence[Floats], codes: Floats, others: Sequence[Floats]) -> Shares | None:
-    """The coefficients of given log odds in the logit of a category beside other columns, whose slopes are free.
+    """The coefficients of given log odds in the logit of a category beside other columns, whose
+    slopes are free.
 
-    `given`, each of shape (rows, levels - 1), is what causes add to the log odds of every level against the last one,
-    `codes` the number of the level of every row, `others` have the shape (rows,). None with fewer than two levels, with
-    too few rows, and where no finite coefficients are best.
+    `given`, each of shape (rows, levels - 1), is what causes add to the log odds of every level
+    against the last one, `codes` the number of the level of every row, `others` have the shape
+    (rows,). None with fewer than two levels, with too few rows, and where no finite coefficients
+    are best.
     """
     levels, counts = np.unique(codes.astype(np.int64), return_counts=True)
     levels = levels[counts >= FEWEST_OF_A_LEVEL]
     if len(levels) < 2:
         return None
     kept = np.isin(codes, levels)
-    design = _standardised(np.column_stack([np.ones(int(kept.sum())), *(other[kept] for other in others)]))
+    design = _standardised(
+        np.column_stack([np.ones(int(kept.sum())), *(other[kept] for other in others)])
+    )
     free = len(levels) - 1
     df = len(design) - free * design.shape[1] - len(given)
     if df < SPARE_ROWS:
@@ -256,8 +321,9 @@ def class_shares(given: Sequence[Floats], codes: Floats, others: Sequence[Floats
 def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Shares | None:
     """The coefficients of given odds in the logit with the largest likelihood.
 
-    The first `wide` lines of the design, shape (lines, rows), have free slopes, with a light ridge on all but one; then
-    comes one line for every level of every given odds, which share a coefficient.
+    The first `wide` lines of the design, shape (lines, rows), have free slopes, with a light ridge
+    on all but one; then comes one line for every level of every given odds, which share a
+    coefficient.
     """
     places = np.full((free, len(design)), NOBODY)
     places[:, :wide] = np.arange(free * wide).reshape(free, wide)
@@ -267,10 +333,24 @@ def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Sh
     ties = places.ravel()
     ridge = np.where(np.arange(number) < free * wide, RIDGE, 0.0)
     ridge[0 : free * wide : wide] = 0.0
-    beta, one_pass = np.zeros(number), PASSES[LOGIT]()
-    maximise(one_pass, design, response, free, ties, ridge, beta, np.empty((number, number)), -np.inf, TOLERANCE)
-    slopes, tied = np.where(ties == NOBODY, 0.0, beta[ties]), (ties[:, None] == np.arange(number)).astype(np.float64)
-    gradient, half = np.zeros(ties.size), np.zeros((ties.size, ties.size))
+    beta = np.zeros(number)
+    one_pass = PASSES[LOGIT]()
+    maximise(
+        one_pass,
+        design,
+        response,
+        free,
+        ties,
+        ridge,
+        beta,
+        np.empty((number, number)),
+        -np.inf,
+        TOLERANCE,
+    )
+    slopes = np.where(ties == NOBODY, 0.0, beta[ties])
+    tied = (ties[:, None] == np.arange(number)).astype(np.float64)
+    gradient = np.zeros(ties.size)
+    half = np.zeros((ties.size, ties.size))
     call_pass(one_pass, design, response, free, slopes, gradient, half)
     information = tied.T @ (np.tril(half) + np.tril(half, -1).T) @ tied + np.diag(ridge)
     if not np.linalg.cond(information) <= 1e12:
@@ -279,7 +359,9 @@ def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Sh
     change = inverse @ (gradient @ tied - ridge * beta)
     if np.abs(change).max() > SMALL_STEP * (1.0 + np.abs(beta).max()):
         return None
-    surplus = (response[:, None] == np.arange(free)) - probabilities(LOGIT, design, free + 1, slopes)[:, :-1]
+    surplus = (response[:, None] == np.arange(free)) - probabilities(
+        LOGIT, design, free + 1, slopes
+    )[:, :-1]
     parts = (surplus[:, :, None] * design.T[:, None, :]).reshape(len(surplus), -1) @ tied
     robust = inverse @ (parts.T @ parts) @ inverse
     given = slice(free * wide, None)
@@ -287,7 +369,9 @@ def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Sh
 
 
 def _standardised(design: Floats) -> Floats:
-    """Columns with mean 0 and variance 1, but the first, which is 1; copies and constant ones are left out."""
+    """Columns with mean 0 and variance 1, but the first, which is 1; copies and constant ones are
+    left out.
+    """
     kept = [design[:, 0]]
     for column in design.T[1:]:
         rest = column - column.mean()
@@ -300,12 +384,18 @@ def _standardised(design: Floats) -> Floats:
 
 
 NEEDED = 0.001
-"""Terms with a larger p-value beside the curves of another variable are not needed; curves with a smaller one show."""
+"""Terms with a larger p-value beside the curves of another variable are not needed; curves with a
+smaller one show.
+"""
 ROWS_A_COLUMN = 10
 """Not more curves of a variable are taken out than so many rows each allow."""
 
-COPIES, NO_SQUARES, CONSTANT = 1e-10, 1e-14, 1e-9
-"""What counts as nothing: shares of variance of a column beside others and of an effect, of the size of a column."""
+COPIES = 1e-10
+NO_SQUARES = 1e-14
+CONSTANT = 1e-9
+"""What counts as nothing: shares of variance of a column beside others and of an effect, of the
+size of a column.
+"""
 MOST_ROWS = 5_000
 """Of a context with more rows only some are asked, evenly spread."""
 
@@ -332,19 +422,32 @@ class ContextRows:
 
     def shows(self, cause: int) -> bool:
         """Whether some curve of a variable explains the effect beside all other terms."""
-        return extra_columns(self.values[self.effect], self.curves(cause), self.of_terms(cause, own=False)) < NEEDED
+        return (
+            extra_columns(
+                self.values[self.effect], self.curves(cause), self.of_terms(cause, own=False)
+            )
+            < NEEDED
+        )
 
     def is_unneeded(self, cause: int, beside: int) -> bool:
-        """Whether the terms of a cause explain nothing beside the curves of another variable and all other terms."""
+        """Whether the terms of a cause explain nothing beside the curves of another variable and
+        all other terms.
+        """
         given = [*self.of_terms(cause, own=False), *self.curves(beside)]
-        return extra_columns(self.values[self.effect], self.of_terms(cause, own=True), given) > NEEDED
+        return (
+            extra_columns(self.values[self.effect], self.of_terms(cause, own=True), given) > NEEDED
+        )
 
 
 def proxy(result: ContextGraphs, rows: Compared) -> str:
-    """Which variable may be behind a curve, or hide it where it is missing, in words; empty if none may."""
+    """Which variable may be behind a curve, or hide it where it is missing, in words; empty if none
+    may.
+    """
     if rows.here.kind != NUMBER:
         return ""
-    here, there = map(_inside_of, (rows.values,) * 2, rows.inside, (rows.here, rows.there), rows.places)
+    here, there = map(
+        _inside_of, (rows.values,) * 2, rows.inside, (rows.here, rows.there), rows.places
+    )
     if there.shows(rows.cause):
         return "another curve of the cause is found there"
     for other in _not_below(result, rows.places[0], rows.effect, rows.values):
@@ -357,7 +460,9 @@ def proxy(result: ContextGraphs, rows: Compared) -> str:
 
 
 class Replaceable(NamedTuple):
-    """A link that explains nothing beside the curves of another variable, and a context where that is so."""
+    """A link that explains nothing beside the curves of another variable, and a context where that
+    is so.
+    """
 
     cause: int
     effect: int
@@ -366,7 +471,9 @@ class Replaceable(NamedTuple):
 
 
 def replaceable_links(result: ContextGraphs) -> list[Replaceable]:
-    """The links of curved mechanisms that curves of a neighbour of the cause make unnecessary, each once."""
+    """The links of curved mechanisms that curves of a neighbour of the cause make unnecessary, each
+    once.
+    """
     found = result.evidence
     if found is None or found.mechanisms is None or result.rows is None or not found.curved:
         return []
@@ -380,17 +487,22 @@ def replaceable_links(result: ContextGraphs) -> list[Replaceable]:
             others = _not_below(result, place, effect, values)
             for cause in sorted({cause for term in inside.terms for cause in term.causes}):
                 close = (z for z in others if z != cause and near[z, cause])
-                other = next((z for z in close if inside.is_unneeded(cause, z) and inside.shows(z)), None)
+                other = next(
+                    (z for z in close if inside.is_unneeded(cause, z) and inside.shows(z)), None
+                )
                 if other is not None:
                     links.setdefault((cause, effect), Replaceable(cause, effect, other, place))
     return list(links.values())
 
 
 def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Floats]) -> float:
-    """The p-value of the F test that columns do not matter beside others; NaN with too few rows, 1 without columns."""
+    """The p-value of the F test that columns do not matter beside others; NaN with too few rows, 1
+    without columns.
+    """
     y = effect - effect.mean()
     (small, fewer), (large, rank) = _explained(y, given), _explained(y, [*given, *asked])
-    more, df = rank - fewer, len(y) - 1 - rank
+    more = rank - fewer
+    df = len(y) - 1 - rank
     if df < SPARE_ROWS:
         return np.nan
     left = max(float(y @ y) - large, NO_SQUARES * float(y @ y))
@@ -400,7 +512,9 @@ def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Float
 
 
 def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:
-    """How much of a centred sum of squares columns explain, and their rank; constant ones and copies do not count."""
+    """How much of a centred sum of squares columns explain, and their rank; constant ones and
+    copies do not count.
+    """
     if len(columns) == 0:
         return 0.0, 0
     centred = np.column_stack(columns)
@@ -414,11 +528,16 @@ def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:
     return float(np.sum(along**2 / sizes[kept])), int(kept.sum())
 
 
-def _inside_of(values: dict[int, Floats], there: Bools, equation: Equation, place: int) -> ContextRows:
+def _inside_of(
+    values: dict[int, Floats], there: Bools, equation: Equation, place: int
+) -> ContextRows:
     some = np.flatnonzero(there)
     some = some[:: max(1, -(-len(some) // MOST_ROWS))]
-    return ContextRows(equation.effect, {column: every[some] for column, every in values.items()},
-                  [term for term in equation.terms if place in term.contexts])  # fmt: skip
+    return ContextRows(
+        equation.effect,
+        {column: every[some] for column, every in values.items()},
+        [term for term in equation.terms if place in term.contexts],
+    )
 
 
 def _not_below(result: ContextGraphs, place: int, effect: int, values: Iterable[int]) -> list[int]:

@@ -1,4 +1,6 @@
-"""Where a column cuts mechanisms in two, and whether it does: what `cc.threshold("X", "best")` found."""
+"""Where a column cuts mechanisms in two, and whether it does: what `cc.threshold("X", "best")`
+found.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ class Cut:
     changed : tuple of str
         The variables whose mechanism changes.
     places, scores : tuples of float
-        The cuts that were tried, and by how many nats the log score with each exceeds that without any change.
+        The cuts that were tried, and by how many nats the log score with each exceeds that without
+        any change.
     """
 
     column: str
@@ -51,12 +54,17 @@ class Cut:
 
     @property
     def needed(self) -> float:
-        """What the profile has to exceed for a cut: the smooth change, the price of the place, and what is required."""
+        """What the profile has to exceed for a cut: the smooth change, the price of the place, and
+        what is required.
+        """
         return max(self.scores) - self.evidence + self.required
 
     def to_dict(self) -> dict[str, Any]:
         """As lists, numbers and text."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Cut:
@@ -68,15 +76,21 @@ class Cut:
         if self.verdict == CUT:
             assert self.low is not None
             assert self.high is not None
-            return (f"{self.column} cuts {whose} at {number_text(self.value)} (95 % interval {self.low:.4g} to "
-                    f"{self.high:.4g}): the log score is {self.evidence:.1f} nats above that of the best smooth "
-                    f"change, {self.required:.1f} are required")  # fmt: skip
+            return (
+                f"{self.column} cuts {whose} at {number_text(self.value)} (95 % interval"
+                f" {self.low:.4g} to {self.high:.4g}): the log score is {self.evidence:.1f} nats"
+                f" above that of the best smooth change, {self.required:.1f} are required"
+            )
         if self.verdict == SMOOTH:
-            return (f"{whose} change{'' if len(self.changed) > 1 else 's'} smoothly with {self.column}: the log score "
-                    f"of the best cut, less the price of its place, is not above that of a smooth change, so there is "
-                    f"no cut")  # fmt: skip
+            return (
+                f"{whose} change{'' if len(self.changed) > 1 else 's'} smoothly with {self.column}:"
+                " the log score of the best cut, less the price of its place, is not above that of"
+                " a smooth change, so there is no cut"
+            )
         if self.smooth > self.required or self.evidence > 0.0:
-            return (f"these rows do not tell whether {self.column} cuts {whose} in two or changes it smoothly: the log "
-                    f"score of the best cut is {self.evidence:.1f} nats above that of a smooth change, "
-                    f"{self.required:.1f} are required")  # fmt: skip
+            return (
+                f"these rows do not tell whether {self.column} cuts {whose} in two or changes it"
+                f" smoothly: the log score of the best cut is {self.evidence:.1f} nats above that"
+                f" of a smooth change, {self.required:.1f} are required"
+            )
         return f"no mechanism was found to change with {self.column}"

@@ -1,8 +1,10 @@
-"""The fitted mechanisms of a score-based result, in plain numbers: what every cause does to every effect.
+"""The fitted mechanisms of a score-based result, in plain numbers: what every cause does to every
+effect.
 
-An effect has one equation for every block of contexts that share it: an intercept, and terms that are functions of one
-cause, or products of two. Numbers are in standard units, `(value - centre) / spread`, or normal scores where the search
-replaced columns by those; partial curves, one for every cause and context, are in the units of the table.
+An effect has one equation for every block of contexts that share it: an intercept, and terms that
+are functions of one cause, or products of two. Numbers are in standard units, `(value - centre) /
+spread`, or normal scores where the search replaced columns by those; partial curves, one for every
+cause and context, are in the units of the table.
 """
 
 from __future__ import annotations
@@ -21,13 +23,16 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 KINDS = ("linear", "square", "hinge", "step", "level", "own step", "product", "kink")
-"""Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times the partner, and
-max(x - place, 0)."""
+"""Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times
+the partner, and max(x - place, 0)."""
 SCALES = NUMBER, COUNT, CATEGORY, ORDERED = "number", "count", "category", "ordered"
 SPREADS = ("line", "size", "sign", "above", "below", "level", "context")
 """Shapes of what a cause does to the spread of the noise."""
-FARTHEST, OUTER = 3.0, 0.67
-"""Beyond so many robust standard deviations a spread does not grow, and beyond so many its hinges rise."""
+FARTHEST = 3.0
+OUTER = 0.67
+"""Beyond so many robust standard deviations a spread does not grow, and beyond so many its hinges
+rise.
+"""
 ROOT_SHIFT = 0.375
 STEP_SHARE = 0.9
 """A curve is called a step if one step explains so much of it."""
@@ -38,13 +43,19 @@ POINTS = 81
 class Scale:
     """How a column is measured."""
 
-    kind: str  # one of `SCALES`; a count is a number, but where it is the effect, its equation is one of its root
+    # one of `SCALES`; a count is a number, but where it is the effect, its equation is one of its
+    # root
+    kind: str
     centre: float = 0.0  # with `spread`, the units of a number
     spread: float = 1.0
     places: tuple[float, ...] = ()  # evenly spaced quantiles of a number, in its own units
-    scores: tuple[float, ...] = ()  # normal scores at `places`, where columns were replaced by them, or of the levels
+    scores: tuple[
+        float, ...
+    ] = ()  # normal scores at `places`, where columns were replaced by them, or of the levels
     levels: tuple[Any, ...] = ()  # of a category or an ordered column
-    spike: float = 0.0  # of a number of no declared kind: the share of one value that stands out, such as 0
+    spike: float = (
+        0.0  # of a number of no declared kind: the share of one value that stands out, such as 0
+    )
 
     @property
     def is_number(self) -> bool:
@@ -52,7 +63,9 @@ class Scale:
         return self.kind in (NUMBER, COUNT)
 
     def standard(self, values: Sequence[Any] | NDArray[Any]) -> Floats:
-        """Values of the table in the units of the equations; codes of a category, scores of an ordered column."""
+        """Values of the table in the units of the equations; codes of a category, scores of an
+        ordered column.
+        """
         if self.is_number:
             own = np.asarray(values, dtype=np.float64)
             if self.scores:
@@ -77,12 +90,18 @@ class Term:
 
     kind: str  # one of `KINDS`
     causes: tuple[int, ...]  # places of the variables in the table
-    place: float  # a knot in standard units, or the number of a level; -1 for a product of two numbers
-    slopes: tuple[float, ...]  # one, or one for every level of an effect that is a category, the last one being 0
+    place: (
+        float  # a knot in standard units, or the number of a level; -1 for a product of two numbers
+    )
+    slopes: tuple[
+        float, ...
+    ]  # one, or one for every level of an effect that is a category, the last one being 0
     average: float  # the mean of the function over the rows of the equation
     contexts: tuple[int, ...]  # in which the term lives
     second: float = -1.0  # of a product with a level of a category, the number of that level
-    shares: tuple[float, ...] = ()  # of a product of two levels, the share of the rows that has each
+    shares: tuple[
+        float, ...
+    ] = ()  # of a product of two levels, the share of the rows that has each
 
     @property
     def function(self) -> tuple[str, tuple[int, ...], float, float]:
@@ -106,15 +125,18 @@ class Term:
         if self.kind == "level":
             return level
         other = standard[self.causes[1]]
-        return np.asarray((x if self.place < 0 else level) * (other if self.second < 0 else other == self.second))
+        return np.asarray(
+            (x if self.place < 0 else level) * (other if self.second < 0 else other == self.second)
+        )
 
 
 @dataclass(frozen=True)
 class SpreadTerm:
     """What a cause, or a context, does to the logarithm of the standard deviation of the noise.
 
-    By its shape it is, of z = (cause - centre) / unit, cut off at 3 and -3, z itself, its size, whether it is positive,
-    what it is above and below the middle half; whether the cause is a level; whether the context is one of `contexts`.
+    By its shape it is, of z = (cause - centre) / unit, cut off at 3 and -3, z itself, its size,
+    whether it is positive, what it is above and below the middle half; whether the cause is a
+    level; whether the context is one of `contexts`.
     """
 
     shape: str  # one of `SPREADS`
@@ -144,14 +166,20 @@ class Equation:
 
     effect: int  # its place in the table
     contexts: tuple[int, ...]  # those that share the equation
-    kind: str  # "number", "category" (log odds of levels against the last one), "ordered" (cuts of a latent number)
-    intercepts: tuple[tuple[float, ...], ...]  # for every context one number, or one for every level but the last
+    # "number", "category" (log odds of levels against the last one), "ordered" (cuts of a latent
+    # number)
+    kind: str
+    intercepts: tuple[
+        tuple[float, ...], ...
+    ]  # for every context one number, or one for every level but the last
     terms: tuple[Term, ...]
     noise: float  # the standard deviation of the noise of a number, in standard units; 0 for others
     density: tuple[float, ...]
-    """The noise density: number of features (0: Gaussian), lowest and highest place of its support in units of `noise`,
-    coefficients of the features."""
-    spread: tuple[SpreadTerm, ...] = ()  # what `noise` is multiplied with, where the spread of the noise is uneven
+    """The noise density: number of features (0: Gaussian), lowest and highest place of its support
+    in units of `noise`, coefficients of the features."""
+    spread: tuple[
+        SpreadTerm, ...
+    ] = ()  # what `noise` is multiplied with, where the spread of the noise is uneven
 
     @property
     def causes(self) -> tuple[int, ...]:
@@ -160,7 +188,9 @@ class Equation:
 
     def slope(self, cause: int, context: int) -> float:
         """The slope of a cause in a context, 0 where it has none."""
-        terms = (term for term in self.terms if term.causes == (cause,) and context in term.contexts)
+        terms = (
+            term for term in self.terms if term.causes == (cause,) and context in term.contexts
+        )
         return sum(term.slopes[0] for term in terms if term.kind == "linear")
 
 
@@ -172,27 +202,46 @@ class Mechanisms:
     equations: tuple[Equation, ...]
 
     def renumbered(self, number: Sequence[int]) -> Mechanisms:
-        """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""
+        """The same for contexts with other numbers, or some of them: context r was number
+        `number[r]` so far.
+        """
         found = []
         for one in self.equations:
             contexts = tuple(r for r, old in enumerate(number) if old in one.contexts)
-            terms, spread = ([tuple(r for r in contexts if number[r] in term.contexts) for term in some]
-                             for some in (one.terms, one.spread))  # fmt: skip
-            found.append(replace(
-                one,
-                contexts=contexts,
-                intercepts=tuple(one.intercepts[one.contexts.index(number[r])] for r in contexts),
-                terms=tuple(replace(term, contexts=c) for term, c in zip(one.terms, terms, strict=True) if c),
-                spread=tuple(replace(term, contexts=c) for term, c in zip(one.spread, spread, strict=True)),
-            ))  # fmt: skip
+            terms, spread = (
+                [tuple(r for r in contexts if number[r] in term.contexts) for term in some]
+                for some in (one.terms, one.spread)
+            )
+            found.append(
+                replace(
+                    one,
+                    contexts=contexts,
+                    intercepts=tuple(
+                        one.intercepts[one.contexts.index(number[r])] for r in contexts
+                    ),
+                    terms=tuple(
+                        replace(term, contexts=c)
+                        for term, c in zip(one.terms, terms, strict=True)
+                        if c
+                    ),
+                    spread=tuple(
+                        replace(term, contexts=c)
+                        for term, c in zip(one.spread, spread, strict=True)
+                    ),
+                )
+            )
         return Mechanisms(self.scales, tuple(one for one in found if one.contexts))
 
     def equation(self, effect: int, context: int) -> Equation:
         """The equation of an effect in a context."""
-        return next(one for one in self.equations if one.effect == effect and context in one.contexts)
+        return next(
+            one for one in self.equations if one.effect == effect and context in one.contexts
+        )
 
     def differs(self, effect: int, a: int, b: int) -> bool:
-        """Whether the equation of an effect differs between two contexts, in its intercept, a term or its spread."""
+        """Whether the equation of an effect differs between two contexts, in its intercept, a term
+        or its spread.
+        """
         own = self.equation(effect, a)
         if b not in own.contexts:
             return True
@@ -200,15 +249,20 @@ class Mechanisms:
         first, second = (own.intercepts[own.contexts.index(r)] for r in (a, b))
         return first != second or any((a in contexts) != (b in contexts) for contexts in lives)
 
-    def partial_curve(self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int) -> Floats:
-        """What an effect does as one cause takes some values, in the units of the table, all else being at its average.
+    def partial_curve(
+        self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int
+    ) -> Floats:
+        """What an effect does as one cause takes some values, in the units of the table, all else
+        being at its average.
 
-        They are expected values (for normal scores, the value at the expected score), shape (values,); if the effect
-        has levels, their probabilities, shape (levels, values).
+        They are expected values (for normal scores, the value at the expected score), shape
+        (values,); if the effect has levels, their probabilities, shape (levels, values).
         """
         equation = self.equation(effect, context)
         standard = self.scales[cause].standard(at)
-        total = np.array(equation.intercepts[equation.contexts.index(context)])[:, None] + np.zeros((1, len(standard)))
+        total = np.array(equation.intercepts[equation.contexts.index(context)])[:, None] + np.zeros(
+            (1, len(standard))
+        )
         sign = -1.0 if equation.kind == ORDERED else 1.0
         for term in equation.terms:
             if context not in term.contexts:
@@ -227,28 +281,38 @@ class Mechanisms:
         if equation.kind == NUMBER:
             return self.scales[effect].own(total[0])
         if equation.kind == CATEGORY:
-            odds = np.exp(np.vstack([total, np.zeros(total.shape[1])]) - np.maximum(total.max(axis=0), 0.0))
+            odds = np.exp(
+                np.vstack([total, np.zeros(total.shape[1])]) - np.maximum(total.max(axis=0), 0.0)
+            )
             return np.asarray(odds / odds.sum(axis=0))
         below = 1.0 / (1.0 + np.exp(-total))
         edges = np.vstack([np.zeros(total.shape[1]), below, np.ones(total.shape[1])])
         return np.asarray(np.diff(edges, axis=0))
 
     def expected(self, effect: int, values: dict[int, Any], context: int) -> Floats:
-        """The expected value of a number, row by row, given the values of all its causes in the units of the table."""
+        """The expected value of a number, row by row, given the values of all its causes in the
+        units of the table.
+        """
         equation = self.equation(effect, context)
         standard = {cause: self.scales[cause].standard(values[cause]) for cause in equation.causes}
-        total = np.full(len(values[effect]), equation.intercepts[equation.contexts.index(context)][0])
+        total = np.full(
+            len(values[effect]), equation.intercepts[equation.contexts.index(context)][0]
+        )
         for term in equation.terms:
             if context in term.contexts:
                 total = total + term.slopes[0] * term.values(standard)
         return self.scales[effect].own(total)
 
-    def spread_curve(self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int) -> Floats:
-        """The standard deviation of the noise of a number as one cause takes some values, the others on average.
+    def spread_curve(
+        self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int
+    ) -> Floats:
+        """The standard deviation of the noise of a number as one cause takes some values, the
+        others on average.
 
         In units of the table, but of normal scores where columns were replaced by them.
         """
-        equation, scale = self.equation(effect, context), self.scales[effect]
+        equation = self.equation(effect, context)
+        scale = self.scales[effect]
         standard = self.scales[cause].standard(at)
         total = np.zeros(len(standard))
         for term in equation.spread:
@@ -262,12 +326,15 @@ class Mechanisms:
 
     @np.errstate(over="ignore", invalid="ignore")  # a file may hold any numbers
     def shape(self, effect: int, cause: int, context: int) -> str:
-        """What a link looks like: "linear", "curved", "step", "by category", "product"; "" where there is none.
+        """What a link looks like: "linear", "curved", "step", "by category", "product"; "" where
+        there is none.
 
         "spread": the cause changes nothing but the spread of the noise.
         """
         equation = self.equation(effect, context)
-        terms = [term for term in equation.terms if cause in term.causes and context in term.contexts]
+        terms = [
+            term for term in equation.terms if cause in term.causes and context in term.contexts
+        ]
         if not terms:
             return "spread" if self.is_spread(effect, cause, context) else ""
         if all(term.kind == "product" for term in terms):
@@ -276,17 +343,24 @@ class Mechanisms:
             return "by category"
         if all(term.kind == "linear" for term in terms):
             return "linear"
-        scale, alone = self.scales[cause], [term for term in terms if term.kind != "product"]
+        scale = self.scales[cause]
+        alone = [term for term in terms if term.kind != "product"]
         places = scale.standard(scale.levels if scale.kind == ORDERED else scale.places)
         curve = np.sum([term.slopes[0] * term.values({cause: places}) for term in alone], axis=0)
         total = float(np.sum((curve - np.mean(curve)) ** 2))
         parts = [(curve[:cut], curve[cut:]) for cut in range(1, len(curve))]
-        left = min((sum(float(np.sum((part - part.mean()) ** 2)) for part in two) for two in parts), default=total)
+        left = min(
+            (sum(float(np.sum((part - part.mean()) ** 2)) for part in two) for two in parts),
+            default=total,
+        )
         return "step" if total > 0.0 and left < (1.0 - STEP_SHARE) * total else "curved"
 
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text."""
-        return {"scales": [asdict(one) for one in self.scales], "equations": [asdict(one) for one in self.equations]}
+        return {
+            "scales": [asdict(one) for one in self.scales],
+            "equations": [asdict(one) for one in self.equations],
+        }
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Mechanisms:
@@ -311,37 +385,55 @@ def _with_tuples(content: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class PartialCurve:
-    """The expected effect in some contexts as one cause takes its values, everything else being at its average."""
+    """The expected effect in some contexts as one cause takes its values, everything else being at
+    its average.
+    """
 
     cause: str
     effect: str
     contexts: tuple[int, ...]  # the places of those that share the curve
-    at: tuple[Any, ...]  # values of the cause: places between its 1st and 99th percentile, or its levels
+    at: tuple[
+        Any, ...
+    ]  # values of the cause: places between its 1st and 99th percentile, or its levels
     numeric: bool  # whether these are numbers
     level: Any  # whose probability it is, where the effect has levels; None otherwise
     values: Floats  # one number for every value of the cause
-    spread: Floats | None = None  # the standard deviation of the noise there, where it depends on the cause
+    spread: Floats | None = (
+        None  # the standard deviation of the noise there, where it depends on the cause
+    )
 
 
 def mechanisms_of(result: ContextGraphs) -> Mechanisms:
     """The equations of a result; an error if it has none."""
     found = None if result.evidence is None else result.evidence.mechanisms
     if found is None:
-        raise OptionError(f"a result of {result.settings.method} has no mechanisms; use method='score-ac'")
+        raise OptionError(
+            f"a result of {result.settings.method} has no mechanisms; use method='score-ac'"
+        )
     return found
 
 
 def causes_of(result: ContextGraphs, effect: str) -> tuple[str, ...]:
-    """The causes in the equations of an effect, in any context, in the order of the table; the context is none."""
-    mechanisms, place = mechanisms_of(result), result.position(effect)
-    found = {cause for one in mechanisms.equations if one.effect == place
-             for cause in (*one.causes, *(term.cause for term in one.spread))}  # fmt: skip
+    """The causes in the equations of an effect, in any context, in the order of the table; the
+    context is none.
+    """
+    mechanisms = mechanisms_of(result)
+    place = result.position(effect)
+    found = {
+        cause
+        for one in mechanisms.equations
+        if one.effect == place
+        for cause in (*one.causes, *(term.cause for term in one.spread))
+    }
     return tuple(name for position, name in enumerate(result.names) if position in found)
 
 
 def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]:
-    """The curves of all causes of an effect, each in all contexts that share it; of two levels the second one's."""
-    mechanisms, place = mechanisms_of(result), result.position(effect)
+    """The curves of all causes of an effect, each in all contexts that share it; of two levels the
+    second one's.
+    """
+    mechanisms = mechanisms_of(result)
+    place = result.position(effect)
     levels = mechanisms.scales[place].levels
     for cause in causes_of(result, effect):
         position = result.position(cause)
@@ -352,20 +444,37 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
             at = tuple(np.linspace(edges[0], edges[1], POINTS).tolist())
         living = [r for r in range(len(result.contexts)) if mechanisms.shape(place, position, r)]
         found = {r: np.atleast_2d(mechanisms.partial_curve(place, position, at, r)) for r in living}
-        spread = {r: mechanisms.spread_curve(place, position, at, r) for r in living
-                  if mechanisms.is_spread(place, position, r)}  # fmt: skip
-        for contexts in _sharing({r: np.vstack([rows, spread.get(r, rows[:0])]) for r, rows in found.items()}):
+        spread = {
+            r: mechanisms.spread_curve(place, position, at, r)
+            for r in living
+            if mechanisms.is_spread(place, position, r)
+        }
+        for contexts in _sharing(
+            {r: np.vstack([rows, spread.get(r, rows[:0])]) for r, rows in found.items()}
+        ):
             named = list(zip(levels or (None,), found[contexts[0]], strict=True))
             for level, values in named[1 if len(levels) == 2 else 0 :]:
-                yield PartialCurve(cause, effect, contexts, at, scale.is_number, level, values,
-                                   spread.get(contexts[0]))  # fmt: skip
+                yield PartialCurve(
+                    cause,
+                    effect,
+                    contexts,
+                    at,
+                    scale.is_number,
+                    level,
+                    values,
+                    spread.get(contexts[0]),
+                )
 
 
 def _sharing(found: dict[int, Floats]) -> list[tuple[int, ...]]:
     groups: list[list[int]] = []
     for r, values in found.items():
-        same = [group for group in groups if found[group[0]].shape == values.shape
-                and np.allclose(found[group[0]], values, rtol=1e-9, atol=1e-12)]  # fmt: skip
+        same = [
+            group
+            for group in groups
+            if found[group[0]].shape == values.shape
+            and np.allclose(found[group[0]], values, rtol=1e-9, atol=1e-12)
+        ]
         if same:
             same[0].append(r)
         else:

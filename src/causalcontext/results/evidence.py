@@ -1,4 +1,6 @@
-"""What speaks for and against every edge of a score-based result, where there are no tests to log."""
+"""What speaks for and against every edge of a score-based result, where there are no tests to
+log.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,18 @@ MOST_IN_A_WORD = 62
 """Contexts whose bit masks are 64-bit numbers."""
 FOLLOWED = 30.0
 """Margins of directions are not followed further than this."""
-COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
+COLUMNS = [
+    "context",
+    "x",
+    "y",
+    "effect",
+    "model",
+    "shared by",
+    "score",
+    "strength",
+    "n",
+    "decision",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +49,21 @@ class ScoreEvidence:
     Pairs `i < j` are numbered as in the log; N variables, K contexts.
     """
 
-    # shape (K, pairs): the log score with the link minus that without it, everything else equal: positive for links
-    # that are there. NaN where the link is ruled out or required by knowledge, or would close a cycle
+    # shape (K, pairs): the log score with the link minus that without it, everything else equal:
+    # positive for links that are there. NaN where the link is ruled out or required by knowledge,
+    # or would close a cycle
     difference: Floats
-    # shape (K, pairs): partial correlation of the two in the model of the effect; for links at the context its
-    # counterpart sqrt(1 - exp(-2 difference / n)). Never negative at the context
+    # shape (K, pairs): partial correlation of the two in the model of the effect; for links at the
+    # context its counterpart sqrt(1 - exp(-2 difference / n)). Never negative at the context
     strength: Floats
     effect: Ints  # shape (K, pairs): the variable whose model was judged, -1 for none
     decision: NDArray[np.int8]  # shape (K, pairs)
-    # for every variable "pooled" (one regression for all contexts), "shifted" (one regression, an intercept for each
-    # context), "mixed" (the same, and slopes that differ between contexts), "partitioned" (a regression for each block
-    # of contexts), "context" for the context itself
+    # for every variable "pooled" (one regression for all contexts), "shifted" (one regression, an
+    # intercept for each context), "mixed" (the same, and slopes that differ between contexts),
+    # "partitioned" (a regression for each block of contexts), "context" for the context itself
     model: tuple[str, ...]
-    block: Ints  # shape (K, N): the contexts that share a variable's mechanism in a context, as a bit mask
+    # shape (K, N): the contexts that share a variable's mechanism in a context, as a bit mask
+    block: Ints
     rows: Ints  # shape (K, N): the rows of these contexts
     score: float
     penalty: float
@@ -57,8 +72,8 @@ class ScoreEvidence:
     # `starts`, `agreeing`: random starts, and how many of them ended at the best score
     starts: int
     agreeing: int
-    # shape (K, pairs): how much worse the best model without the direction of a link is, as far as that was followed
-    # up; NaN where there is no link or knowledge settles its direction
+    # shape (K, pairs): how much worse the best model without the direction of a link is, as far as
+    # that was followed up; NaN where there is no link or knowledge settles its direction
     margin: Floats = field(default_factory=lambda: np.empty((0, 0)))
     curved: bool = False  # whether mechanisms are more than straight lines
     # the score with curves minus that without; NaN if straight lines left nothing to explain
@@ -66,10 +81,12 @@ class ScoreEvidence:
     # the score with noise of uneven spread minus that without; NaN if the spread is even
     scales_gain: float = float("nan")
     mechanisms: Mechanisms | None = None  # the equations of all variables
-    # the checks of residuals that speak against the model: kinds of `model_checks.violations`, each with the columns
-    # whose residuals say so; none in files that knew the kinds alone, which may mean any column
+    # the checks of residuals that speak against the model: kinds of `model_checks.violations`, each
+    # with the columns whose residuals say so; none in files that knew the kinds alone, which may
+    # mean any column
     contradictions: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    # unshielded triples x - w - y, x < y, that may be colliders: models that score nearly the same differ there
+    # unshielded triples x - w - y, x < y, that may be colliders: models that score nearly the same
+    # differ there
     undecided: tuple[UndecidedTriple, ...] = ()
     wrong_cells: str = "keep"  # "keep", or, where wrong cells were looked for, "none" or "replaced"
 
@@ -79,14 +96,29 @@ class ScoreEvidence:
         return tuple(sorted({kind for kind, _ in self.contradictions}))
 
     def renumbered(self, number: Ints) -> ScoreEvidence:
-        """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""
-        moved = {name: getattr(self, name)[number]
-                 for name in ("difference", "strength", "effect", "decision", "rows", "margin")}  # fmt: skip
-        block = [[sum(1 << r for r, old in enumerate(number.tolist()) if int(mask) >> old & 1) for mask in row]
-                 for row in self.block[number]]  # fmt: skip
-        mechanisms = None if self.mechanisms is None else self.mechanisms.renumbered(number.tolist())
-        undecided = tuple((r, x, w, y) for r, old in enumerate(number.tolist()) for g, x, w, y in self.undecided
-                          if g == old)  # fmt: skip
+        """The same for contexts with other numbers, or some of them: context r was number
+        `number[r]` so far.
+        """
+        moved = {
+            name: getattr(self, name)[number]
+            for name in ("difference", "strength", "effect", "decision", "rows", "margin")
+        }
+        block = [
+            [
+                sum(1 << r for r, old in enumerate(number.tolist()) if int(mask) >> old & 1)
+                for mask in row
+            ]
+            for row in self.block[number]
+        ]
+        mechanisms = (
+            None if self.mechanisms is None else self.mechanisms.renumbered(number.tolist())
+        )
+        undecided = tuple(
+            (r, x, w, y)
+            for r, old in enumerate(number.tolist())
+            for g, x, w, y in self.undecided
+            if g == old
+        )
         masks = np.array(block, dtype=masks_of(len(number)))
         return replace(self, **moved, block=masks, mechanisms=mechanisms, undecided=undecided)
 
@@ -103,11 +135,20 @@ class ScoreEvidence:
             for slot, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
                 effect = int(self.effect[r, slot])
                 known = effect >= 0
-                rows.append((value, names[i], names[j], names[effect] if known else "",
-                             self.model[effect] if known else "",
-                             self.merged(effect, r, contexts) if known else (), self.difference[r, slot],
-                             self.strength[r, slot], int(self.rows[r, effect]) if known else 0,
-                             Decision(int(self.decision[r, slot])).name.lower()))  # fmt: skip
+                rows.append(
+                    (
+                        value,
+                        names[i],
+                        names[j],
+                        names[effect] if known else "",
+                        self.model[effect] if known else "",
+                        self.merged(effect, r, contexts) if known else (),
+                        self.difference[r, slot],
+                        self.strength[r, slot],
+                        int(self.rows[r, effect]) if known else 0,
+                        Decision(int(self.decision[r, slot])).name.lower(),
+                    )
+                )
         return frame_of(rows, columns=COLUMNS)
 
     def slot(self, x: int, y: int) -> int:
@@ -118,12 +159,20 @@ class ScoreEvidence:
         """What the link of a pair looks like in a context; "" where that is not known."""
         effect, cause = self._ends(x, y, context)
         known = self.mechanisms is not None and effect >= 0 and self.model[cause] != "context"
-        return self.mechanisms.shape(effect, cause, context) if known and self.mechanisms is not None else ""
+        return (
+            self.mechanisms.shape(effect, cause, context)
+            if known and self.mechanisms is not None
+            else ""
+        )
 
     def is_spread(self, x: int, y: int, context: int) -> bool:
         """Whether the spread of the noise of the one depends on the other in a context."""
         effect, cause = self._ends(x, y, context)
-        return self.mechanisms is not None and effect >= 0 and self.mechanisms.is_spread(effect, cause, context)
+        return (
+            self.mechanisms is not None
+            and effect >= 0
+            and self.mechanisms.is_spread(effect, cause, context)
+        )
 
     def _ends(self, x: int, y: int, context: int) -> tuple[int, int]:
         """The effect of a pair in a context, -1 if it was not judged, and the other one."""
@@ -146,15 +195,28 @@ class ScoreEvidence:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> ScoreEvidence:
         """The evidence of `to_dict`."""
-        kinds = {"difference": np.float64, "strength": np.float64, "effect": np.int64, "decision": np.int8,
-                 "block": masks_of(len(content["block"])), "rows": np.int64, "margin": np.float64}  # fmt: skip
-        values: dict[str, Any] = {name: np.array(content[name], dtype=kind) for name, kind in kinds.items()}
+        kinds = {
+            "difference": np.float64,
+            "strength": np.float64,
+            "effect": np.int64,
+            "decision": np.int8,
+            "block": masks_of(len(content["block"])),
+            "rows": np.int64,
+            "margin": np.float64,
+        }
+        values: dict[str, Any] = {
+            name: np.array(content[name], dtype=kind) for name, kind in kinds.items()
+        }
         shape = values["difference"].shape
         if any(values[name].shape != shape for name in ("strength", "effect", "decision")):
             raise ValueError("the columns of the evidence differ in length")
         if "contradictions" not in content:
             content = content | {"contradictions": [[kind, []] for kind in content["contradicted"]]}
-        rest = {entry.name: tuples(content[entry.name]) for entry in fields(cls) if entry.name not in kinds}
+        rest = {
+            entry.name: tuples(content[entry.name])
+            for entry in fields(cls)
+            if entry.name not in kinds
+        }
         for name in ("curves_gain", "scales_gain"):
             rest[name] = float("nan") if rest[name] is None else float(rest[name])
         if rest["mechanisms"] is not None:
@@ -165,27 +227,40 @@ class ScoreEvidence:
         if not isinstance(other, ScoreEvidence):
             return False
         pairs = [(getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(self)]
-        return all(np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f") if isinstance(mine, np.ndarray)
-                   else mine == theirs or (mine != mine and theirs != theirs) for mine, theirs in pairs)  # fmt: skip
+        return all(
+            (
+                np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
+                if isinstance(mine, np.ndarray)
+                else mine == theirs or (mine != mine and theirs != theirs)
+            )
+            for mine, theirs in pairs
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
 
 def masks_of(contexts: int) -> Any:
-    """The type of an array of bit masks of so many contexts: with many of them whole numbers of Python."""
+    """The type of an array of bit masks of so many contexts: with many of them whole numbers of
+    Python.
+    """
     return np.int64 if contexts <= MOST_IN_A_WORD else object
 
 
 ROUNDING = 1e-6
-"""Nats: models of equal score, as those of one equivalence class are, differ by less in the last digits alone."""
+"""Nats: models of equal score, as those of one equivalence class are, differ by less in the last
+digits alone.
+"""
 
 
-def score_edges(evidence: ScoreEvidence, graphs: Mapping[Any, Graph], names: Sequence[str]) -> pd.DataFrame:
+def score_edges(
+    evidence: ScoreEvidence, graphs: Mapping[Any, Graph], names: Sequence[str]
+) -> pd.DataFrame:
     """The edges of the labeled union with the evidence of the context where it is weakest.
 
     The margin of an edge that only some contexts direct is that of these contexts.
     """
-    index, contexts = {name: place for place, name in enumerate(names)}, list(graphs)
+    index = {name: place for place, name in enumerate(names)}
+    contexts = list(graphs)
     rows = []
     for edge in LabeledUnion(graphs):
         slot = evidence.slot(index[edge.source], index[edge.target])
@@ -195,14 +270,36 @@ def score_edges(evidence: ScoreEvidence, graphs: Mapping[Any, Graph], names: Seq
         effect = int(evidence.effect[weakest, slot])
         both = {evidence.model[index[edge.source]], evidence.model[index[edge.target]]}
         n = evidence.rows.max() if "context" in both else evidence.rows[weakest, effect]
-        alike = [graphs[value].mark(edge.source, edge.target) == edge.mark for value in edge.contexts]
+        alike = [
+            graphs[value].mark(edge.source, edge.target) == edge.mark for value in edge.contexts
+        ]
         directing = list(compress(places, alike)) or places
         margins = [float(evidence.margin[r, slot]) for r in directing if evidence.margin.size]
         margin = min((one for one in margins if one == one), default=float("nan"))
         margin = 0.0 if margin < ROUNDING else margin
-        rows.append((*edge, float(evidence.strength[weakest, slot]), float("nan"), int(n),
-                     float(evidence.difference[weakest, slot]), evidence.model[effect], margin))  # fmt: skip
-    columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model", "margin"]
+        rows.append(
+            (
+                *edge,
+                float(evidence.strength[weakest, slot]),
+                float("nan"),
+                int(n),
+                float(evidence.difference[weakest, slot]),
+                evidence.model[effect],
+                margin,
+            )
+        )
+    columns = [
+        "source",
+        "target",
+        "mark",
+        "contexts",
+        "strength",
+        "p-value",
+        "n",
+        "score",
+        "model",
+        "margin",
+    ]
     return frame_of(rows, columns=columns)
 
 
@@ -211,19 +308,34 @@ def score_decisions(
 ) -> pd.DataFrame:
     """The comparison that decided each pair in each context, in the columns of a log of tests."""
     first, second = np.triu_indices(len(names), 1)
-    contexts, rows = list(graphs), []
+    contexts = list(graphs)
+    rows = []
     for r, graph in enumerate(graphs.values()):
         causes = [np.flatnonzero(column).tolist() for column in may_cause(graph.endpoints).T]
         for slot, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             effect = int(evidence.effect[r, slot])
-            given = tuple(names[z] for z in causes[effect] if z not in (i, j)) if effect >= 0 else ()
+            given = (
+                tuple(names[z] for z in causes[effect] if z not in (i, j)) if effect >= 0 else ()
+            )
             shared = evidence.merged(effect, r, contexts) if effect >= 0 else ()
             where = f"{context}={' or '.join(map(str, shared))}" if shared else ""
             where = "pooled" if len(shared) == len(contexts) else where
-            rows.append((contexts[r], names[i], names[j], given, where,
-                         "score" if effect >= 0 else "", evidence.difference[r, slot], float("nan"), float("nan"),
-                         int(evidence.rows[r, effect]) if effect >= 0 else 0,
-                         Decision(int(evidence.decision[r, slot])).name.lower(), 0))  # fmt: skip
+            rows.append(
+                (
+                    contexts[r],
+                    names[i],
+                    names[j],
+                    given,
+                    where,
+                    "score" if effect >= 0 else "",
+                    evidence.difference[r, slot],
+                    float("nan"),
+                    float("nan"),
+                    int(evidence.rows[r, effect]) if effect >= 0 else 0,
+                    Decision(int(evidence.decision[r, slot])).name.lower(),
+                    0,
+                )
+            )
     return frame_of(rows, columns=list(CITestLog.COLUMNS))
 
 
@@ -231,7 +343,9 @@ def _plain(value: Any) -> Any:
     return None if value != value else value
 
 
-SUSPECTED, NOT_SEEN, NOT_ASKED = "suspected", "not seen", "not asked"
+SUSPECTED = "suspected"
+NOT_SEEN = "not seen"
+NOT_ASKED = "not asked"
 """The words for a link in `edges()`."""
 
 
@@ -239,12 +353,17 @@ SUSPECTED, NOT_SEEN, NOT_ASKED = "suspected", "not seen", "not asked"
 class HiddenSuspicion:
     """Pairs of variables by name, each sorted."""
 
-    # links that another model with a hidden common cause does not need, or needs the other way round
+    # links that another model with a hidden common cause does not need, or needs the other way
+    # round
     suspected: tuple[tuple[str, str], ...] = ()
-    asked: tuple[tuple[str, str], ...] = ()  # links about which the table could be asked, these among them
+    asked: tuple[
+        tuple[str, str], ...
+    ] = ()  # links about which the table could be asked, these among them
     why_not: str = ""  # why nothing could be asked, or not of all links; "" if all were asked
 
     def word(self, x: str, y: str) -> str:
         """What is known of a link."""
         pair = (min(x, y), max(x, y))
-        return SUSPECTED if pair in self.suspected else NOT_SEEN if pair in self.asked else NOT_ASKED
+        return (
+            SUSPECTED if pair in self.suspected else NOT_SEEN if pair in self.asked else NOT_ASKED
+        )

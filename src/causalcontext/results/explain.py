@@ -1,4 +1,6 @@
-"""Why two variables are adjacent or not by tests or scores, and why an edge has its ends: in words, by context."""
+"""Why two variables are adjacent or not by tests or scores, and why an edge has its ends: in words,
+by context.
+"""
 
 from __future__ import annotations
 
@@ -36,27 +38,39 @@ CLEAR = 3.0
 MEANINGS = {
     "-->": "{x} causes {y}, perhaps through others; a hidden cause of both is not excluded.",
     "o->": "{y} does not cause {x}; {x} causes {y}, or a hidden cause acts on both.",
-    "<->": "Neither causes the other: a hidden cause acts on both, or a test erred (with few rows, most are wrong).",
+    "<->": (
+        "Neither causes the other: a hidden cause acts on both, or a test erred (with few rows,"
+        " most are wrong)."
+    ),
     "o-o": "Either may cause the other, or a hidden cause may act on both.",
     "x-x": "A hidden common cause, or two separations that contradict each other.",
     "x->": "{y} does not cause {x}; whether {x} causes {y} is contested.",
     "": "In this context neither a direct mechanism nor a hidden common cause links them.",
 }
 """What the marks of a PAG say about one context."""
-_SAID = {Decision.PRESENT: True, Decision.REQUIRED: True, Decision.UNTESTABLE: True, Decision.ABSENT: False,
-         Decision.FORBIDDEN: False}  # fmt: skip
+_SAID = {
+    Decision.PRESENT: True,
+    Decision.REQUIRED: True,
+    Decision.UNTESTABLE: True,
+    Decision.ABSENT: False,
+    Decision.FORBIDDEN: False,
+}
 """Whether a deciding test says that there is an edge."""
 
 
 def explained(result: ContextGraphs, x: str, y: str, apart: bool = False) -> list[str]:
-    """The story of a pair: a line for all contexts of which the same is said, or with `apart` for every context.
+    """The story of a pair: a line for all contexts of which the same is said, or with `apart` for
+    every context.
 
     What else is to be said follows. Of two variables of a window the earlier one comes first.
     """
     told = "" if result.thin is None else untested_words(result.thin, x, y)
     if told and {x, y} <= set(result.names):
         return [told]
-    return [*_searched(result.searched, x, y, apart), *(() if result.thin is None else result.thin.stories)]
+    return [
+        *_searched(result.searched, x, y, apart),
+        *(() if result.thin is None else result.thin.stories),
+    ]
 
 
 def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
@@ -66,14 +80,21 @@ def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
     if result.series is not None:
         (early, lag), (late, other) = sorted((split(x), split(y)), key=lambda pair: -pair[1])
         if other:
-            return [f"{x} and {y} are both in the past; links repeat, so this is the pair {at(early, lag - other)} and "
-                    f"{late}: explain that"]  # fmt: skip
+            return [
+                f"{x} and {y} are both in the past; links repeat, so this is the pair"
+                f" {at(early, lag - other)} and {late}: explain that"
+            ]
         x, y = (x, y) if split(x)[1] >= split(y)[1] else (y, x)
         (name, lag), searched = split(x), result.series.copies
-        known = name in map(result.names.__getitem__, result.cells.positions) and result.settings.method != "pc-m"
+        known = (
+            name in map(result.names.__getitem__, result.cells.positions)
+            and result.settings.method != "pc-m"
+        )
         if result.evidence is None and known and lag not in searched:  # never tested
-            return [f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
-                    f"{', '.join(map(str, searched))} (context_lags)"]  # fmt: skip
+            return [
+                f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
+                f"{', '.join(map(str, searched))} (context_lags)"
+            ]
     # The contexts by what is said of them, before their names and after.
     stories: dict[tuple[str, str, int | None], list[str]] = {}
     elsewhere = {} if result.evidence is not None else _on_other_rows(result, x, y)
@@ -89,11 +110,16 @@ def _searched(result: ContextGraphs, x: str, y: str, apart: bool) -> list[str]:
             if _SAID.get(Decision(int(entry.decision)), bool(mark)) != bool(
                 mark
             ):  # as it may of graphs that were given
-                told = f" in this graph; the search by {result.settings.method} found otherwise{told}"
+                told = (
+                    f" in this graph; the search by {result.settings.method} found otherwise{told}"
+                )
             story = " ".join(filter(None, (f"{edge}{told}.", *ends)))
         stories.setdefault((verdict, story, place if apart else None), []).append(str(value))
     moved = () if result.evidence is None else _of_mechanism(result, x, y)
-    lines = [f"{verdict}{_in_contexts(result, values)}{story}" for (verdict, story, _), values in stories.items()]
+    lines = [
+        f"{verdict}{_in_contexts(result, values)}{story}"
+        for (verdict, story, _), values in stories.items()
+    ]
     return [*lines, *moved]
 
 
@@ -103,10 +129,16 @@ def _in_contexts(result: ContextGraphs, values: Sequence[str]) -> str:
 
 
 def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
-    """What may be claimed that a context does to the level or the spread of a variable, if one of two is a context."""
+    """What may be claimed that a context does to the level or the spread of a variable, if one of
+    two is a context.
+    """
     ends = {result.position(x), result.position(y)}
     told = result.moments is not None or result.series is not None
-    if not told or len(ends & context_nodes(result)) != 1 or not 2 <= len(result.contexts) <= MOST_CONTEXTS:
+    if (
+        not told
+        or len(ends & context_nodes(result)) != 1
+        or not 2 <= len(result.contexts) <= MOST_CONTEXTS
+    ):
         return
     for pair in combinations(result.contexts, 2):
         for change in found_changes(result, *pair):
@@ -115,8 +147,11 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
 
 
 def _by_test(result: ContextGraphs, x: str, y: str, place: int, elsewhere: float | None) -> str:
-    """Why the edge is there or not, by the test that decided; its p-value on the other rows, if it can be asked."""
-    a, b = result.position(x), result.position(y)
+    """Why the edge is there or not, by the test that decided; its p-value on the other rows, if it
+    can be asked.
+    """
+    a = result.position(x)
+    b = result.position(y)
     entry = result.log.at(place, result.log.slot(a, b))
     decision = Decision(int(entry.decision))
     if decision is Decision.REQUIRED:
@@ -125,38 +160,67 @@ def _by_test(result: ContextGraphs, x: str, y: str, place: int, elsewhere: float
         return ": your knowledge rules the link out; it was not tested"
     function = next((name for name in (x, y) if name in result.made_of), None)
     if decision is Decision.NOT_SEARCHED and function is not None:
-        return f": {function} is a function of {result.made_of[function]}; its links follow from missing edges"
-    if decision is Decision.NOT_SEARCHED and not (result.log.decision != Decision.NOT_SEARCHED).any():
+        return (
+            f": {function} is a function of {result.made_of[function]}; its links follow from"
+            " missing edges"
+        )
+    if (
+        decision is Decision.NOT_SEARCHED
+        and not (result.log.decision != Decision.NOT_SEARCHED).any()
+    ):
         return f": the graphs were given, and {result.settings.method} ran no tests"
     if decision is Decision.NOT_SEARCHED:
-        why = f"looks at one context at a time, where {result.context} is constant, so it cannot test links at it"
+        why = (
+            f"looks at one context at a time, where {result.context} is constant, so it cannot test"
+            " links at it"
+        )
         return f": {result.settings.method} {why}"
     if decision is Decision.UNTESTABLE:
         if entry.untested == 0:
             return ": the search was interrupted before this pair was tested"
         why = REASON_TEXT[Reason(int(entry.reason))]
         return f", but untestable: no test of {x} and {y} could be run ({why}), so the edge stays"
-    fixed, n = result.fixed(int(entry.view)), int(entry.n)
+    fixed = result.fixed(int(entry.view))
+    n = int(entry.n)
     every = " all" if result.context is None or n == sum(result.data.rows) else ""
-    rows = f"among the {n} rows with {fixed_words(fixed, result.made_of)}" if fixed else f"on{every} {n} rows"
-    given = f" given {', '.join(result.columns[z] for z in entry.conditions)}" if entry.conditions else ""
-    where, p = f"{given} {rows}", p_words(float(entry.p))
+    rows = (
+        f"among the {n} rows with {fixed_words(fixed, result.made_of)}"
+        if fixed
+        else f"on{every} {n} rows"
+    )
+    given = (
+        f" given {', '.join(result.columns[z] for z in entry.conditions)}"
+        if entry.conditions
+        else ""
+    )
+    where = f"{given} {rows}"
+    p = p_words(float(entry.p))
     origins = (result.origins.get((place, *pair)) for pair in ((a, b), (b, a)))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, {p}"
-    elif any(origin is not None and origin.rule == "reads" for origin in origins):  # put back after a separation
+    elif any(
+        origin is not None and origin.rule == "reads" for origin in origins
+    ):  # put back after a separation
         story = f"{x} and {y} are dependent{where}, {p}: a smaller conditioning set had hidden it"
     else:
         story = f"{x} and {y} are dependent in every test, most weakly{where}, {p}"
-    count, cut = int(entry.untested), int(entry.cut)
-    failed = f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)" if count else ""
+    count = int(entry.untested)
+    cut = int(entry.cut)
+    failed = (
+        f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)"
+        if count
+        else ""
+    )
     failed += f" (not all sets of {cut} and more neighbours were tested)" if cut else ""
     return f": {story}{_other_view(result, entry, place, elsewhere)}{failed}"
 
 
 def _on_other_rows(result: ContextGraphs, x: str, y: str) -> dict[int, float]:
-    """The p-values of the deciding tests on the other rows, where these can be asked: all, or those of the context."""
-    contexts, queries = result.cells.positions, {}
+    """The p-values of the deciding tests on the other rows, where these can be asked: all, or those
+    of the context.
+    """
+    contexts = result.cells.positions
+    queries = {}
     for place in range(len(result.contexts)) if result.prepared is not None and contexts else ():
         asked = result.log.query(place, result.position(x), result.position(y))
         decision = Decision(int(result.log.at(place, result.log.slot(asked.x, asked.y)).decision))
@@ -172,7 +236,8 @@ def _on_other_rows(result: ContextGraphs, x: str, y: str) -> dict[int, float]:
 def _other_view(result: ContextGraphs, entry: Entries, place: int, p: float | None) -> str:
     """What the same question finds on the other rows.
 
-    Where these say something else than the graph does, it is said why the graph does not follow them.
+    Where these say something else than the graph does, it is said why the graph does not follow
+    them.
     """
     if p is None:
         return ""
@@ -192,9 +257,13 @@ def _other_view(result: ContextGraphs, entry: Entries, place: int, p: float | No
 
 
 def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
-    """What knowledge or the score says about a pair, the slope, the model of the effect, the shape, the direction."""
-    slot, mark = evidence.slot(result.position(x), result.position(y)), result.graphs[result.contexts[r]].mark(x, y)
-    decision, difference = Decision(int(evidence.decision[r, slot])), float(evidence.difference[r, slot])
+    """What knowledge or the score says about a pair, the slope, the model of the effect, the shape,
+    the direction.
+    """
+    slot = evidence.slot(result.position(x), result.position(y))
+    mark = result.graphs[result.contexts[r]].mark(x, y)
+    decision = Decision(int(evidence.decision[r, slot]))
+    difference = float(evidence.difference[r, slot])
     if decision is Decision.REQUIRED:
         return "the link is required by your knowledge"
     if decision is Decision.FORBIDDEN:
@@ -205,19 +274,30 @@ def _by_score(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
             return "no link between them could be scored in the order of the present that was found"
         if function is not None:
             return f"{function} is a function of {result.made_of[function]}"
-        may, (a, b) = result.settings.knowledge.links(result.names).may, (result.position(x), result.position(y))
+        may, (a, b) = (
+            result.settings.knowledge.links(result.names).may,
+            (result.position(x), result.position(y)),
+        )
         if may[a, b] and may[b, a]:
             return "no link between them could be scored beside the other causes of either"
         return "a link in the direction that the other links allow is ruled out by your knowledge"
     told = [] if mark else [missing_link_words(result, x, y, r)]
     told.append(_gain(bool(mark), difference))
-    effect, static = int(evidence.effect[r, slot]), result.series is None
-    told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, effect, x, y, r)
+    effect = int(evidence.effect[r, slot])
+    static = result.series is None
+    told += (
+        [_model(result, evidence, effect, r)]
+        if static
+        else _over_time(result, evidence, effect, x, y, r)
+    )
     pair = result.position(x), result.position(y), r
     if mark and (shape := evidence.shape(*pair)):
         spread = " and changes the spread of the noise" if evidence.is_spread(*pair) else ""
-        told.append("the cause changes the spread of the noise and not the mean" if shape == "spread"
-                    else f"the link is {_SHAPES[shape]}{spread}")  # fmt: skip
+        told.append(
+            "the cause changes the spread of the noise and not the mean"
+            if shape == "spread"
+            else f"the link is {_SHAPES[shape]}{spread}"
+        )
     told.append(_direction(result, evidence, x, y, r, mark))
     if words := _origin_words(result, r, x, y):
         told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
@@ -230,40 +310,67 @@ def _gain(present: bool, difference: float) -> str:
     if present == (difference > 0.0):
         return f"the link {'raises' if present else 'would lower'} the score of the model by {size}"
     if present:
-        return f"the best model found has the link, although without it alone its score would be {size} higher"
-    return (f"the best model found has no such link, although it alone would raise the score by {size}: do not take "
-            "its absence as settled")  # fmt: skip
+        return (
+            "the best model found has the link, although without it alone its score would be"
+            f" {size} higher"
+        )
+    return (
+        f"the best model found has no such link, although it alone would raise the score by {size}:"
+        " do not take its absence as settled"
+    )
 
 
-def _over_time(result: ContextGraphs, evidence: ScoreEvidence, effect: int, x: str, y: str, r: int) -> list[str]:
+def _over_time(
+    result: ContextGraphs, evidence: ScoreEvidence, effect: int, x: str, y: str, r: int
+) -> list[str]:
     """The slope of a link, and on the context at which lag the mechanism of its effect depends."""
-    name, model, value = result.names[effect], evidence.model[effect], result.contexts[r]
-    slopes = [f"slope {row.slope:.3g} (standard error {row.error:.2g})" for row in series_of(result).slopes
-              if row.present and (row.source, row.target) == ((x, y) if name == y else (y, x)) and row.context == value
-              and type(row.context) is type(value)]  # fmt: skip
+    name = result.names[effect]
+    model = evidence.model[effect]
+    value = result.contexts[r]
+    slopes = [
+        f"slope {row.slope:.3g} (standard error {row.error:.2g})"
+        for row in series_of(result).slopes
+        if row.present
+        and (row.source, row.target) == ((x, y) if name == y else (y, x))
+        and row.context == value
+        and type(row.context) is type(value)
+    ]
     if model == "context":
         return [*slopes, f"{name} is the context, {_odds(evidence, effect)}"]
     if result.context is None:
         return slopes
     read = copies_in(result.reads.get(name))
-    shown = [context + " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags) for context, lags in read]
+    shown = [
+        context + " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags)
+        for context, lags in read
+    ]
     undecided = ", the data do not decide which" if any(len(lags) > 1 for _, lags in read) else ""
-    depends = f"depends on {' and '.join(shown)}{undecided}" if read else f"does not depend on {result.context}"
+    depends = (
+        f"depends on {' and '.join(shown)}{undecided}"
+        if read
+        else f"does not depend on {result.context}"
+    )
     return [*slopes, f"{name}'s mechanism {depends}{_OVER_TIME.get(model, '')}"]
 
 
-_OVER_TIME = {"pooled": " and is the same in all contexts", "shifted": " and changes its intercept with it",
-              "partitioned": " and changes as a whole with it",
-              "mixed": " and changes some slopes with it"}  # fmt: skip
+_OVER_TIME = {
+    "pooled": " and is the same in all contexts",
+    "shifted": " and changes its intercept with it",
+    "partitioned": " and changes as a whole with it",
+    "mixed": " and changes some slopes with it",
+}
 
 
 def _odds(evidence: ScoreEvidence, context: int) -> str:
-    ordered = evidence.mechanisms is not None and evidence.mechanisms.scales[context].kind == ORDERED
+    ordered = (
+        evidence.mechanisms is not None and evidence.mechanisms.scales[context].kind == ORDERED
+    )
     return "its values in order with proportional odds" if ordered else "a multinomial logit"
 
 
 def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) -> str:
-    name, n = result.names[effect], int(evidence.rows[r, effect])
+    name = result.names[effect]
+    n = int(evidence.rows[r, effect])
     if evidence.model[effect] == "context":
         return f"{name} is the context, {_odds(evidence, effect)} on {n} rows"
     if result.context is None:
@@ -275,14 +382,23 @@ def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) 
     return f"{name} has a mechanism {shared} here ({n} rows)"
 
 
-_SHARED = {"pooled": "mechanism is the same in all contexts",
-           "shifted": "intercept differs between contexts, its slopes do not",
-           "mixed": "intercept and some slopes differ between contexts"}  # fmt: skip
-_SHAPES = {"linear": "a straight line", "curved": "a curve", "step": "a step",
-           "by category": "a level for every category", "product": "a product with another cause"}  # fmt: skip
+_SHARED = {
+    "pooled": "mechanism is the same in all contexts",
+    "shifted": "intercept differs between contexts, its slopes do not",
+    "mixed": "intercept and some slopes differ between contexts",
+}
+_SHAPES = {
+    "linear": "a straight line",
+    "curved": "a curve",
+    "step": "a step",
+    "by category": "a level for every category",
+    "product": "a product with another cause",
+}
 
 
-def _direction(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int, mark: str) -> str:
+def _direction(
+    result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int, mark: str
+) -> str:
     slot = evidence.slot(result.position(x), result.position(y))
     margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
     if mark == "o-o" and not margin >= TIE:
@@ -309,38 +425,59 @@ def _meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
         mark = graph.mark(function, other)
         if mark == "-->":
             return f"{function} acts on {other}, or on something that leads to it."
-        return f"{function} may act on {other}: an edge of it is missing in some contexts." if mark[:1] == "o" else ""
+        return (
+            f"{function} may act on {other}: an edge of it is missing in some contexts."
+            if mark[:1] == "o"
+            else ""
+        )
     for first, second in ((x, y), (y, x)):
-        words = MEANINGS.get(mark_of(graph.endpoints, graph.position(first), graph.position(second)))
+        words = MEANINGS.get(
+            mark_of(graph.endpoints, graph.position(first), graph.position(second))
+        )
         if words is not None:
             return words.format(x=first, y=second)
     return ""
 
 
 def _origin_words(result: ContextGraphs, place: int, x: str, y: str) -> str:
-    """The sentences about the ends of x - y in one context; empty without an end whose origin is known."""
-    found, graph = [], result.graphs[result.contexts[place]]
+    """The sentences about the ends of x - y in one context; empty without an end whose origin is
+    known.
+    """
+    found = []
+    graph = result.graphs[result.contexts[place]]
     for cause, effect in ((x, y), (y, x)):
         origin = result.origins.get((place, result.position(cause), result.position(effect)))
         if origin is not None:
             end = Endpoint(graph.endpoints[graph.position(cause), graph.position(effect)])
-            cpdag = graph.kind is GraphKind.CPDAG  # where an end is a whole direction: one arrow and one tail
+            cpdag = (
+                graph.kind is GraphKind.CPDAG
+            )  # where an end is a whole direction: one arrow and one tail
             what = f"{cause} --> {effect}" if cpdag else f"{_ENDPOINT_WORDS[end]} at {effect}"
-            found.append(f"{what} by {origin.rule}: {_because(result, origin, place, cause, effect)}.")
-        elif (graph.kind is GraphKind.PAG and graph.mark(cause, effect) == "-->"
-              and (place, result.position(effect), result.position(cause)) in result.origins):  # fmt: skip
+            found.append(
+                f"{what} by {origin.rule}: {_because(result, origin, place, cause, effect)}."
+            )
+        elif (
+            graph.kind is GraphKind.PAG
+            and graph.mark(cause, effect) == "-->"
+            and (place, result.position(effect), result.position(cause)) in result.origins
+        ):
             found.append(f"An arrow at {effect}, since {cause} causes it and there are no cycles.")
     return " ".join(found)
 
 
-_ENDPOINT_WORDS = {Endpoint.ARROW: "An arrow", Endpoint.TAIL: "A tail", Endpoint.CONFLICT: "Contested"}
+_ENDPOINT_WORDS = {
+    Endpoint.ARROW: "An arrow",
+    Endpoint.TAIL: "A tail",
+    Endpoint.CONFLICT: "Contested",
+}
 
 
 def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:
     rule = rule_named(origin.rule, result.graphs[result.contexts[place]].kind)
     via = " and ".join(result.names[v] for v in origin.via)
     # The context variable that the rule is about; of several, the one that differs, or all of them.
-    named, context = [result.names[position] for position in result.cells.positions], str(result.context)
+    named = [result.names[position] for position in result.cells.positions]
+    context = str(result.context)
     if len(named) > 1 and (cause in named or split(cause)[0] in named):
         context = cause
     elif len(named) > 1:
@@ -348,9 +485,16 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
         context = " and ".join(differing if len(differing) == 1 else named)
     system, kin = (effect, "descendant") if cause == via else (cause, "ancestor")
     words = rule.words.format(
-        cause=cause, effect=effect, via=via, context=context, source=result.contexts[origin.graph], system=system,
-        kin=kin, lost=f"the edge {via or cause} - {effect}",
-        set=_separating_set(result, origin, cause) if "{set}" in rule.words else "")  # fmt: skip
+        cause=cause,
+        effect=effect,
+        via=via,
+        context=context,
+        source=result.contexts[origin.graph],
+        system=system,
+        kin=kin,
+        lost=f"the edge {via or cause} - {effect}",
+        set=_separating_set(result, origin, cause) if "{set}" in rule.words else "",
+    )
     if origin.graph == place or rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words:
         return words
     apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1

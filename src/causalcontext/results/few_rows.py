@@ -27,7 +27,8 @@ class ThinLevels:
     rows : tuple of (value, int)
         What was left out, each with its rows.
     untested : tuple of (name, position)
-        Context variables with a single value left, and where they stood in the table: nothing tests their links.
+        Context variables with a single value left, and where they stood in the table: nothing tests
+        their links.
     """
 
     context: str
@@ -50,29 +51,44 @@ class ThinLevels:
         """One sentence with all levels and their rows.
 
         >>> print(ThinLevels("R", ("dry", "other", "wet"), (("other", 3),)).warning)
-        R = 'other' has 3 rows, too few to say anything: left out of the search; its graph is the pooled one
+        R = 'other' has 3 rows, too few to say anything: left out of the search; its graph is the
+        pooled one
         """
-        told = listed([f"{self.context} = {value!r} has {row_words(count)}" for value, count in self.rows], MOST_NAMED)
-        its = "its graph is the pooled one" if len(self.rows) == 1 else "their graphs are the pooled one"
+        told = listed(
+            [f"{self.context} = {value!r} has {row_words(count)}" for value, count in self.rows],
+            MOST_NAMED,
+        )
+        its = (
+            "its graph is the pooled one"
+            if len(self.rows) == 1
+            else "their graphs are the pooled one"
+        )
         sentence = f"{told}, too few to say anything: left out of the search; {its}"
         if not self.untested:
             return sentence
         alone = " and ".join(name for name, _ in self.untested)
-        return f"{sentence}; without them {alone} has a single value, so its links are untested and none is drawn"
+        return (
+            f"{sentence}; without them {alone} has a single value, so its links are untested and"
+            " none is drawn"
+        )
 
     @property
     def stories(self) -> tuple[str, ...]:
         """What `explain` says of the values that were left out."""
         return tuple(
-            f"in {value}: not searched, {row_words(count)} are too few to say anything; its graph is the pooled one."
+            f"in {value}: not searched, {row_words(count)} are too few to say anything; its graph"
+            " is the pooled one."
             for value, count in self.rows
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The values by their place, as files have them."""
-        return {"context": self.context, "levels": [_kept(value) for value in self.contexts],
-                "rows": [[self.contexts.index(value), count] for value, count in self.rows],
-                "untested": [list(one) for one in self.untested]}  # fmt: skip
+        return {
+            "context": self.context,
+            "levels": [_kept(value) for value in self.contexts],
+            "rows": [[self.contexts.index(value), count] for value, count in self.rows],
+            "untested": [list(one) for one in self.untested],
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> ThinLevels:
@@ -81,7 +97,12 @@ class ThinLevels:
         if len(set(contexts)) < len(contexts) or not 0 < len(content["rows"]) < len(contexts):
             raise ValueError("thin names a level twice, or leaves none to search")
         rows = tuple((contexts[place], count) for place, count in content["rows"])
-        return cls(content["context"], contexts, rows, tuple((name, place) for name, place in content["untested"]))
+        return cls(
+            content["context"],
+            contexts,
+            rows,
+            tuple((name, place) for name, place in content["untested"]),
+        )
 
 
 def _kept(value: Any) -> list[Any]:
@@ -111,10 +132,14 @@ def row_words(count: int) -> str:
 
 
 def untested_words(thin: ThinLevels, x: str, y: str) -> str:
-    """Why nothing is known of a pair with a context variable of which a single value is left; "" for other pairs."""
+    """Why nothing is known of a pair with a context variable of which a single value is left; ""
+    for other pairs.
+    """
     for name, _ in thin.untested:
         if name in (x, y):
             counts = ", ".join(f"{value!r} has {row_words(count)}" for value, count in thin.rows)
-            return (f"{x} and {y}: untested, and no link is drawn. {counts}, too few to say anything; a single value "
-                    f"of {name} is left without them, so nothing can be compared.")  # fmt: skip
+            return (
+                f"{x} and {y}: untested, and no link is drawn. {counts}, too few to say anything; a"
+                f" single value of {name} is left without them, so nothing can be compared."
+            )
     return ""

@@ -12,8 +12,16 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.thin import with_thin_levels
 
-_DAMAGE = (ArithmeticError, AttributeError, CausalContextError, LookupError, MemoryError, RecursionError, TypeError,
-           ValueError)  # fmt: skip
+_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    CausalContextError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """What else goes wrong when a result is made out of something that is none."""
 
 
@@ -26,27 +34,42 @@ def load(path: str | Path) -> ContextGraphs:
     >>> cc.load("missing.json")
     Traceback (most recent call last):
         ...
-    causalcontext.errors.FileError: result file 'missing.json' cannot be read: No such file or directory
+    causalcontext.errors.FileError: result file 'missing.json' cannot be read: No such file or
+    directory
     """
     file = as_path(path)
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"result file {str(path)!r} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, numbers without end, lists in lists in lists
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # no JSON, no UTF-8, numbers without end, lists in lists in lists
         raise FileError(f"result file {str(path)!r} is not valid JSON: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} is not a result of causalcontext")
     if content.get("format_version") != FORMAT_VERSION:
         found = content.get("format_version")
-        raise FileError(f"result file {str(path)!r} has format version {found}, this library reads {FORMAT_VERSION}")
+        raise FileError(
+            f"result file {str(path)!r} has format version {found}, this library reads"
+            f" {FORMAT_VERSION}"
+        )
     signature = checksum(content)
     if not signature:
-        raise FileError(f"result file {str(path)!r} is damaged: it holds infinite numbers, or lists nested too deeply")
+        raise FileError(
+            f"result file {str(path)!r} is damaged: it holds infinite numbers, or lists nested too"
+            " deeply"
+        )
     if content.get("checksum") != signature:
-        raise FileError(f"result file {str(path)!r} is damaged: its checksum is another one than its content has")
+        raise FileError(
+            f"result file {str(path)!r} is damaged: its checksum is another one than its"
+            " content has"
+        )
     try:
         thin = ThinLevels.from_dict(content["thin"]) if "thin" in content else None
         return with_thin_levels(ContextGraphs(**fields_from_dict(content)), thin)
     except _DAMAGE as error:
-        raise FileError(f"result file {str(path)!r} is damaged: {error or type(error).__name__}") from error
+        raise FileError(
+            f"result file {str(path)!r} is damaged: {error or type(error).__name__}"
+        ) from error

@@ -1,15 +1,17 @@
-"""Does a context change the level of a mechanism, or the spread of its noise, where slopes stay the same?
+"""Does a context change the level of a mechanism, or the spread of its noise, where slopes stay the
+same?
 
-The level differs if the indicator of the second context has a coefficient in a regression of the effect on its causes
-with slopes that both contexts share. The spread differs if, after a regression in either context, the distances of
-residuals from their median do (Brown and Forsythe 1974), beside causes and their distances too: a spread that grows
-with a cause differs wherever contexts hold other values of it. Errors are the larger of White's (HC3) and the usual
-ones.
+The level differs if the indicator of the second context has a coefficient in a regression of the
+effect on its causes with slopes that both contexts share. The spread differs if, after a regression
+in either context, the distances of residuals from their median do (Brown and Forsythe 1974), beside
+causes and their distances too: a spread that grows with a cause differs wherever contexts hold
+other values of it. Errors are the larger of White's (HC3) and the usual ones.
 
-And does a bend that all contexts share explain what looks like a slope, or a level, that changes between them? Where
-two contexts hold other values of a cause, a line in each of them describes a kink or a curve of it. So a claim needs
-more: slopes by context must be better than any bend for both contexts by so much that kinks are hardly ever claimed.
-Where a context is made out of the very cause, a slope that changes with it is a kink, and nothing is asked.
+And does a bend that all contexts share explain what looks like a slope, or a level, that changes
+between them? Where two contexts hold other values of a cause, a line in each of them describes a
+kink or a curve of it. So a claim needs more: slopes by context must be better than any bend for
+both contexts by so much that kinks are hardly ever claimed. Where a context is made out of the very
+cause, a slope that changes with it is a kink, and nothing is asked.
 """
 
 from __future__ import annotations
@@ -28,7 +30,13 @@ from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.bends import LINE, bends, left_by, orthonormal, with_column
-from causalcontext.results.curve_difference import compared_rows, other_terms, robust_slope, rows_in_units, rows_inside
+from causalcontext.results.curve_difference import (
+    compared_rows,
+    other_terms,
+    robust_slope,
+    rows_in_units,
+    rows_inside,
+)
 from causalcontext.results.equations import NUMBER, Term
 from causalcontext.results.series import context_nodes
 from causalcontext.results.slope_fits import UNCHANGED, possible_causes
@@ -43,7 +51,9 @@ PRICE_OF_A_CLAIM = 3.0
 
 Kinks hardly ever reach it, however little noise is in the context (docs/decisions/kinks.md)."""
 ROUNDING = 1e-6
-"""Models whose losses differ by less, in nats, are the same one: the order of the rows decides the last digits."""
+"""Models whose losses differ by less, in nats, are the same one: the order of the rows decides the
+last digits.
+"""
 CURVES = 10
 """A smooth bend is chosen among so many curves."""
 STEPS = np.linspace(0.05, 0.95, 37)
@@ -53,23 +63,32 @@ OTHER = "{} explains it as well"
 
 
 def shared_bend(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
-    """Why a change of x - y may be a bend that both contexts share, in words; empty if not, or without rows."""
+    """Why a change of x - y may be a bend that both contexts share, in words; empty if not, or
+    without rows.
+    """
     table = result.table
     if table is None or not all(table.kinds[end].is_number for end in (x, y)):
         return ""
     table = with_normal_scores(table) if by_ranks(result) else table
     forward = directed(result.graphs[result.contexts[present]].endpoints)
     past = 0 if result.series is None else result.series.lags * len(result.series.variables)
-    known, places = forward[x, y] or forward[y, x], (present, absent)
+    known = forward[x, y] or forward[y, x]
+    places = (present, absent)
     for cause, effect in ((x, y), (y, x)):
-        possible = effect >= past and (not known or forward[cause, effect])  # what was before is no effect
+        possible = effect >= past and (
+            not known or forward[cause, effect]
+        )  # what was before is no effect
         if possible and _as_good(result, table, cause, effect, places):
             return SHARED.format(result.names[cause])
     return ""
 
 
-def _as_good(result: ContextGraphs, table: Dataset, cause: int, effect: int, places: tuple[int, int]) -> bool:
-    """Whether a bend of the cause is better than a line, and no worse than slopes by context, or hardly."""
+def _as_good(
+    result: ContextGraphs, table: Dataset, cause: int, effect: int, places: tuple[int, int]
+) -> bool:
+    """Whether a bend of the cause is better than a line, and no worse than slopes by context, or
+    hardly.
+    """
     if cause in map(table.contexts.source_of, table.contexts.positions):
         return False
     first, second = (rows_inside(result, effect, place) for place in places)
@@ -77,40 +96,61 @@ def _as_good(result: ContextGraphs, table: Dataset, cause: int, effect: int, pla
     first = first[rows]
     if first.all() or not first.any():
         return False
-    curved = compared_rows(result, cause, effect, *places) if bends_in(result, effect, places) else None
+    curved = (
+        compared_rows(result, cause, effect, *places) if bends_in(result, effect, places) else None
+    )
     if curved is None:
         x, y = (_column(table, end, rows) for end in (cause, effect))
-        given = [z for z in possible_causes(result, effect, cause, places) if z not in context_nodes(result)]
-        others, terms = [column for z in given for column in columns_of(table, z, rows)], []
+        given = [
+            z
+            for z in possible_causes(result, effect, cause, places)
+            if z not in context_nodes(result)
+        ]
+        others = [column for z in given for column in columns_of(table, z, rows)]
+        terms = []
     else:
         seen = curved.inside[0] ^ curved.inside[1]
         values = {column: every[seen] for column, every in curved.values.items()}
-        x, y, others = values[cause], values[effect], [term.values(values) for term in other_terms(curved)]
+        x = values[cause]
+        y = values[effect]
+        others = [term.values(values) for term in other_terms(curved)]
         own = curved.inside[0][seen]
-        terms = [term.values(values) * here for equation, place, here in
-                 zip((curved.here, curved.there), places, (own, ~own), strict=True)
-                 for term in equation.terms if curved.cause in term.causes and place in term.contexts]  # fmt: skip
+        terms = [
+            term.values(values) * here
+            for equation, place, here in zip(
+                (curved.here, curved.there), places, (own, ~own), strict=True
+            )
+            for term in equation.terms
+            if curved.cause in term.causes and place in term.contexts
+        ]
     line, bend, split = losses(x, y, others, first, terms)
     return bend < line - ROUNDING and bend < split + PRICE_OF_A_CLAIM
 
 
-def losses(x: Floats, y: Floats, others: Sequence[Floats], first: Bools, terms: Sequence[Floats] = ()
-           ) -> tuple[float, float, float]:  # fmt: skip
-    """Minus the penalised log-likelihoods of a line, of the best bend and of slopes by context, beside other columns.
+def losses(
+    x: Floats, y: Floats, others: Sequence[Floats], first: Bools, terms: Sequence[Floats] = ()
+) -> tuple[float, float, float]:
+    """Minus the penalised log-likelihoods of a line, of the best bend and of slopes by context,
+    beside other columns.
 
-    Other columns have the same slopes in both contexts, or all of them their own. `terms` are curves by context, which
-    may take the place of slopes.
+    Other columns have the same slopes in both contexts, or all of them their own. `terms` are
+    curves by context, which may take the place of slopes.
     """
-    n, here = len(y), first.astype(np.float64)
+    n = len(y)
+    here = first.astype(np.float64)
     price = log(n)
     inside = [log(max(float(part.sum()), 2.0)) for part in (here, 1.0 - here)]
     apart = [here, *others, *(here * column for column in others)]
-    line, bend, split = np.inf, np.inf, np.inf
+    line = np.inf
+    bend = np.inf
+    split = np.inf
     for columns in (others, apart):
         for found in bends(x, y, orthonormal(columns, n)):
             cost = sum(price + column.cost(x, n, price, CURVES) for column in found.columns)
             loss = 0.5 * n * log(max(found.left, 1e-300)) + cost + price * len(columns)
-            line, bend = (min(line, loss), bend) if found.columns == (LINE,) else (line, min(bend, loss))
+            line, bend = (
+                (min(line, loss), bend) if found.columns == (LINE,) else (line, min(bend, loss))
+            )
     slopes = [([here * x], inside[0]), ([x - here * x], inside[1]), ([x, here * x], sum(inside))]
     slopes += [(list(terms), len(terms) * (price + log(CURVES)))] if terms else []
     for columns in ([here, *others], apart):
@@ -120,14 +160,22 @@ def losses(x: Floats, y: Floats, others: Sequence[Floats], first: Bools, terms: 
     return line, bend, split
 
 
-def shared_level(result: ContextGraphs, y: Floats, others: Sequence[Floats], numbers: Mapping[int, Floats],
-                 there: Bools) -> str:  # fmt: skip
-    """Why a level that changes with a context may be a bend of a cause, or another cause, in words; empty if not.
+def shared_level(
+    result: ContextGraphs,
+    y: Floats,
+    others: Sequence[Floats],
+    numbers: Mapping[int, Floats],
+    there: Bools,
+) -> str:
+    """Why a level that changes with a context may be a bend of a cause, or another cause, in words;
+    empty if not.
 
-    `others` are columns that both contexts share, `numbers` causes and what may be one, `there` the rows of one
-    context. A line counts where it is not among the columns.
+    `others` are columns that both contexts share, `numbers` causes and what may be one, `there` the
+    rows of one context. A line counts where it is not among the columns.
     """
-    n, price, basis = len(y), log(len(y)), orthonormal(others, len(y))
+    n = len(y)
+    price = log(len(y))
+    basis = orthonormal(others, len(y))
 
     def loss(left: float, cost: float) -> float:
         return 0.5 * n * log(max(left, 1e-300)) + cost
@@ -136,10 +184,15 @@ def shared_level(result: ContextGraphs, y: Floats, others: Sequence[Floats], num
     enough = min(enough, loss(left_by(y, basis, []), 0.0))
     for cause, x in numbers.items():
         line = price * (with_column(basis, x).shape[1] - basis.shape[1])
-        steps = [np.asarray(x > at, dtype=np.float64) for at in np.unique(np.quantile(x, STEPS)).tolist()]
+        steps = [
+            np.asarray(x > at, dtype=np.float64) for at in np.unique(np.quantile(x, STEPS)).tolist()
+        ]
         found = [loss(left_by(y, basis, [step]), 2.0 * price) for step in steps]
         for bend in bends(x, y, basis):
-            costs = (line if column == LINE else price + column.cost(x, n, price, CURVES) for column in bend.columns)
+            costs = (
+                line if column == LINE else price + column.cost(x, n, price, CURVES)
+                for column in bend.columns
+            )
             found.append(loss(bend.left, sum(costs)))
         if min(found) < enough - ROUNDING:
             return (OTHER if line else SHARED).format(result.names[cause])
@@ -156,48 +209,72 @@ def columns_of(table: Dataset, place: int, rows: Bools) -> Iterator[Floats]:
 
 
 LEVEL, SPREAD = KINDS = ("level", "spread")
-CURVED = "beside curves a change of level cannot be distinguished from a curve that is not fitted well"
+CURVED = (
+    "beside curves a change of level cannot be distinguished from a curve that is not fitted well"
+)
 
 
 class Moved(NamedTuple):
-    """What a context changes in a mechanism, in the first and in the second context, and the p-value of "nothing"."""
+    """What a context changes in a mechanism, in the first and in the second context, and the
+    p-value of "nothing".
+    """
 
     here: float
     there: float
     p: float
 
 
-def readers(result: ContextGraphs, a: int, b: int, but: Collection[int]) -> Iterator[tuple[int, int]]:
-    """Contexts, or lags of them, and the continuous variables that each causes in two contexts, but for some."""
+def readers(
+    result: ContextGraphs, a: int, b: int, but: Collection[int]
+) -> Iterator[tuple[int, int]]:
+    """Contexts, or lags of them, and the continuous variables that each causes in two contexts, but
+    for some.
+    """
     found = [directed(result.graphs[result.contexts[place]].endpoints) for place in (a, b)]
     apart = {split(result.names[position])[0] for position in result.cells.differing(a, b)}
     seen = set(but) | context_nodes(result)
-    for source in sorted(node for node in context_nodes(result) if split(result.names[node])[0] in apart):
+    for source in sorted(
+        node for node in context_nodes(result) if split(result.names[node])[0] in apart
+    ):
         for target in np.flatnonzero(found[0][source] & found[1][source]).tolist():
             if target not in seen and Kind(result.data.kinds[target]) is Kind.CONTINUOUS:
                 seen.add(target)
                 yield source, target
 
 
-def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str, Moved], str] | None:
-    """How the level and the spread of a mechanism differ between two contexts, and a doubt about its level.
+def moved(
+    result: ContextGraphs, target: int, a: int, b: int
+) -> tuple[dict[str, Moved], str] | None:
+    """How the level and the spread of a mechanism differ between two contexts, and a doubt about
+    its level.
 
-    None without rows, where the variable is not searched as a number, and where the contexts it reads are the same.
+    None without rows, where the variable is not searched as a number, and where the contexts it
+    reads are the same.
     """
-    whole, mechanisms = result.table, None if result.evidence is None else result.evidence.mechanisms
+    whole = result.table
+    mechanisms = None if result.evidence is None else result.evidence.mechanisms
     if whole is None or (mechanisms is not None and mechanisms.scales[target].kind != NUMBER):
         return None
     table = with_normal_scores(whole) if by_ranks(result) else whole
-    kept, (first, second) = complete_rows(table), (rows_inside(result, target, place) for place in (a, b))
+    kept, (first, second) = (
+        complete_rows(table),
+        (rows_inside(result, target, place) for place in (a, b)),
+    )
     rows = kept & (first ^ second)
     there = second[rows]
     if there.all() or not there.any():
         return None
-    y, middle = _column(table, target, rows), float(np.asarray(table.columns[target], dtype=np.float64)[rows].mean())
-    causes = [z for z in possible_causes(result, target, target, (a, b)) if z not in context_nodes(result)]
+    y = _column(table, target, rows)
+    middle = float(np.asarray(table.columns[target], dtype=np.float64)[rows].mean())
+    causes = [
+        z for z in possible_causes(result, target, target, (a, b)) if z not in context_nodes(result)
+    ]
     numbers = [_column(table, z, rows) for z in causes if table.kinds[z].is_number]
-    others, log_scale = [column for z in causes for column in columns_of(table, z, rows)], np.zeros(len(there))
-    if mechanisms is not None:  # the terms of its equations, and what causes add to the logarithm of its spread
+    others = [column for z in causes for column in columns_of(table, z, rows)]
+    log_scale = np.zeros(len(there))
+    if (
+        mechanisms is not None
+    ):  # the terms of its equations, and what causes add to the logarithm of its spread
         every, _ = rows_in_units(mechanisms, whole)
         values = {column: each[rows[complete_rows(whole)]] for column, each in every.items()}
         terms: dict[tuple[object, ...], Term] = {}
@@ -214,22 +291,38 @@ def moved(result: ContextGraphs, target: int, a: int, b: int) -> tuple[dict[str,
         return found, CURVED
     if found[LEVEL].p > UNCHANGED:
         return found, ""
-    may = np.any([may_cause(result.graphs[result.contexts[place]].endpoints) for place in (a, b)], axis=0)
-    causeless = ~(descendants(may, target) | (np.arange(len(may)) == target))  # causes it in no context, by no way
-    possible = {z: _column(table, z, rows) for z in np.flatnonzero(causeless).tolist()
-                if z not in context_nodes(result) and table.kinds[z].is_number}  # fmt: skip
+    may = np.any(
+        [may_cause(result.graphs[result.contexts[place]].endpoints) for place in (a, b)], axis=0
+    )
+    causeless = ~(
+        descendants(may, target) | (np.arange(len(may)) == target)
+    )  # causes it in no context, by no way
+    possible = {
+        z: _column(table, z, rows)
+        for z in np.flatnonzero(causeless).tolist()
+        if z not in context_nodes(result) and table.kinds[z].is_number
+    }
     doubt = shared_level(result, y, others, possible, there)
     return found, doubt or _errors_explain(result, table, target, causes, rows, there)
 
 
-def _errors_explain(result: ContextGraphs, table: Dataset, target: int, causes: Sequence[int], rows: Bools,
-                    there: Bools) -> str:  # fmt: skip
+def _errors_explain(
+    result: ContextGraphs,
+    table: Dataset,
+    target: int,
+    causes: Sequence[int],
+    rows: Bools,
+    there: Bools,
+) -> str:
     """Why errors of measurement may explain that levels differ, in words; empty if they do not.
 
-    What a cause that is measured with an error leaves of its effect goes to a context that goes along with it.
+    What a cause that is measured with an error leaves of its effect goes to a context that goes
+    along with it.
     """
     contexts = context_nodes(result)
-    system = [z for z, kind in enumerate(table.kinds) if kind is Kind.CONTINUOUS and z not in contexts]
+    system = [
+        z for z, kind in enumerate(table.kinds) if kind is Kind.CONTINUOUS and z not in contexts
+    ]
     noisy = [z for z in causes if z in system]
     if not noisy or result.series is not None:
         return ""
@@ -237,8 +330,11 @@ def _errors_explain(result: ContextGraphs, table: Dataset, target: int, causes: 
     if not (numbers.var(axis=1) > 0.0).all():
         return ""
     exact = [column for z in causes if z not in system for column in columns_of(table, z, rows)]
-    columns = np.stack([there, *exact, *(numbers[system.index(z)] for z in noisy), numbers[system.index(target)]])
-    covariance, df = np.cov(columns, ddof=0), len(there) - len(columns)
+    columns = np.stack(
+        [there, *exact, *(numbers[system.index(z)] for z in noisy), numbers[system.index(target)]]
+    )
+    covariance = np.cov(columns, ddof=0)
+    df = len(there) - len(columns)
     variance = np.where(np.arange(len(columns) - 1) > len(exact), np.diagonal(covariance)[:-1], 0.0)
     apart = corrected(covariance, 0.0 * variance, df).value
     inside = [np.cov(numbers[:, some], ddof=0) for some in (there, ~there)]
@@ -250,26 +346,37 @@ def _errors_explain(result: ContextGraphs, table: Dataset, target: int, causes: 
 
 
 def _column(table: Dataset, place: int, rows: Bools) -> Floats:
-    """A number in some rows, from its mean there: far from 0 its squares and products would lose their digits."""
+    """A number in some rows, from its mean there: far from 0 its squares and products would lose
+    their digits.
+    """
     own = np.asarray(table.columns[place], dtype=np.float64)[rows]
     return np.asarray(own - own.mean())
 
 
 def level(y: Floats, others: Sequence[Floats], there: Bools) -> Moved:
-    """The mean of y where other columns have their average, in the first and in the second of two contexts."""
+    """The mean of y where other columns have their average, in the first and in the second of two
+    contexts.
+    """
     found = robust_slope(there.astype(np.float64), y, others)
     here = float(y.mean() - found.value * there.mean())
     return Moved(here, here + found.value, found.p)
 
 
-def spread(y: Floats, others: Sequence[Floats], there: Bools, log_scale: Floats, causes: Sequence[Floats]) -> Moved:
-    """The standard deviation of what other columns leave of y, in the first and in the second of two contexts.
+def spread(
+    y: Floats, others: Sequence[Floats], there: Bools, log_scale: Floats, causes: Sequence[Floats]
+) -> Moved:
+    """The standard deviation of what other columns leave of y, in the first and in the second of
+    two contexts.
 
-    `log_scale` is what causes are known to add to the logarithm of the spread; `causes` are numbers it may depend on.
+    `log_scale` is what causes are known to add to the logarithm of the spread; `causes` are numbers
+    it may depend on.
     """
-    design, left, sizes = np.column_stack([np.ones(len(y)), *others]), np.empty(len(y)), np.empty(len(y))
+    design = np.column_stack([np.ones(len(y)), *others])
+    left = np.empty(len(y))
+    sizes = np.empty(len(y))
     for some in (~there, there):
-        n, own = int(some.sum()), design[some]
+        n = int(some.sum())
+        own = design[some]
         slopes, _, rank, _ = np.linalg.lstsq(own, y[some], rcond=None)
         if n < rank + SPARE_ROWS:
             return Moved(np.nan, np.nan, np.nan)
@@ -277,5 +384,7 @@ def spread(y: Floats, others: Sequence[Floats], there: Bools, log_scale: Floats,
         sizes[some] = np.abs(left[some] - np.median(left[some]))
     away = [z - np.median(z) for z in causes]
     beside = [*away, *(np.abs(z) for z in away)]
-    p = np.max([robust_slope(there.astype(np.float64), sizes, columns).p for columns in ([], beside)])
+    p = np.max(
+        [robust_slope(there.astype(np.float64), sizes, columns).p for columns in ([], beside)]
+    )
     return Moved(float(left[~there].std()), float(left[there].std()), float(p))

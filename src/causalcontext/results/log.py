@@ -39,10 +39,11 @@ class Decision(IntEnum, metaclass=ArrayEnumType):
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The deciding queries of some pairs in every context, as arrays of shape (contexts, pairs), or of one pair in one.
+    """The deciding queries of some pairs in every context, as arrays of shape (contexts, pairs), or
+    of one pair in one.
 
-    `p`, `statistic` and `df` are of the separating query, or of the one with the largest p-value where the edge was
-    kept; NaN without a test.
+    `p`, `statistic` and `df` are of the separating query, or of the one with the largest p-value
+    where the edge was kept; NaN without a test.
     """
 
     decision: NDArray[np.int8]  # a `Decision`
@@ -52,10 +53,13 @@ class Entries:
     n: Ints  # rows used
     view: Ints  # the number of the view that answered: 0 for all rows; -1 without a test
     given: Shorts
-    """The conditioning set, shape (contexts, pairs, width), padded with -1; without contexts that the view fixes."""
+    """The conditioning set, shape (contexts, pairs, width), padded with -1; without contexts that
+    the view fixes.
+    """
     reason: NDArray[np.int8]  # why a pair could not be tested, a `Reason`
     untested: Ints  # how many queries of the pair could not be run
-    cut: Ints  # the size from which on not all sets were tried, since there are too many; 0 where all were
+    # the size from which on not all sets were tried, since there are too many; 0 where all were
+    cut: Ints
     label: NDArray[np.int8]  # which of the labels of the log, the tests, was used
 
     @property
@@ -73,20 +77,28 @@ def picked(entries: Entries, places: Ints) -> Entries:
 
 
 def woven(listed: Entries, others: Entries, where: Bools) -> Entries:
-    """Entries of the pairs for which `where` is true, and of all others, in the order of the pairs."""
+    """Entries of the pairs for which `where` is true, and of all others, in the order of the
+    pairs.
+    """
     values: dict[str, Any] = {}
     listed, others = alike(listed, others)
     for field in fields(Entries):
-        mine, theirs = getattr(listed, field.name), getattr(others, field.name)
-        values[field.name] = made = np.empty((len(mine), where.size, *mine.shape[2:]), dtype=mine.dtype)
-        made[:, where], made[:, ~where] = mine, theirs
+        mine = getattr(listed, field.name)
+        theirs = getattr(others, field.name)
+        values[field.name] = made = np.empty(
+            (len(mine), where.size, *mine.shape[2:]), dtype=mine.dtype
+        )
+        made[:, where] = mine
+        made[:, ~where] = theirs
     return Entries(**values)
 
 
 def alike(one: Entries, other: Entries) -> tuple[Entries, Entries]:
     """The same entries, with sets of the same width."""
     width = max(one.given.shape[2], other.given.shape[2])
-    return replace(one, given=padded(one.given, width)), replace(other, given=padded(other.given, width))
+    return replace(one, given=padded(one.given, width)), replace(
+        other, given=padded(other.given, width)
+    )
 
 
 def padded(given: Shorts, width: int) -> Shorts:
@@ -97,13 +109,26 @@ def padded(given: Shorts, width: int) -> Shorts:
 class CITestLog:
     """The deciding query of every pair `i < j` in every context.
 
-    The log of a wide table keeps the pairs that live past the empty set; the entries of all others are made when they
-    are asked for. `some` has those of chosen pairs, `blocks` all of them a part at a time, and `everything` all of them
-    at once; its columns are properties of the log as well.
+    The log of a wide table keeps the pairs that live past the empty set; the entries of all others
+    are made when they are asked for. `some` has those of chosen pairs, `blocks` all of them a part
+    at a time, and `everything` all of them at once; its columns are properties of the log as well.
     `slots` are the pairs that are kept, by their place among all pairs; all of them by default.
     """
 
-    COLUMNS = ("context", "x", "y", "given", "rows", "test", "statistic", "df", "p", "n", "decision", "untested")
+    COLUMNS = (
+        "context",
+        "x",
+        "y",
+        "given",
+        "rows",
+        "test",
+        "statistic",
+        "df",
+        "p",
+        "n",
+        "decision",
+        "untested",
+    )
     decision: NDArray[np.int8]
     p: Floats
     statistic: Floats
@@ -117,12 +142,21 @@ class CITestLog:
     label: NDArray[np.int8]
 
     def __init__(
-        self, entries: Entries | FromSepsets, variables: int, labels: tuple[Label, ...], slots: Ints | None = None
+        self,
+        entries: Entries | FromSepsets,
+        variables: int,
+        labels: tuple[Label, ...],
+        slots: Ints | None = None,
     ) -> None:
-        self._entries, self.variables, self.labels, self.slots = entries, variables, labels, slots
+        self._entries = entries
+        self.variables = variables
+        self.labels = labels
+        self.slots = slots
 
     @classmethod
-    def from_sepsets(cls, plan: Plan, sepsets: SepsetRecords, contexts: int, labels: tuple[Label, ...]) -> CITestLog:
+    def from_sepsets(
+        cls, plan: Plan, sepsets: SepsetRecords, contexts: int, labels: tuple[Label, ...]
+    ) -> CITestLog:
         """The log of a search; a single pooled graph stands for every context."""
         source = FromSepsets(replace(plan, across=None), sepsets, contexts)
         return cls(source, sepsets.variables, labels, sepsets.slots)
@@ -131,11 +165,23 @@ class CITestLog:
     def empty(cls, contexts: int, variables: int) -> CITestLog:
         """The log of a method without tests."""
         shape = (contexts, variables * (variables - 1) // 2)
-        none, zero = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+        none = np.full(shape, np.nan)
+        zero = np.zeros(shape, dtype=np.int64)
         decision = np.full(shape, Decision.NOT_SEARCHED, dtype=np.int8)
         given = np.full((*shape, 0), -1, dtype=np.int16)
-        entries = Entries(decision, none, none, none, zero, np.full(shape, -1), given, zero.astype(np.int8), zero,
-                          zero, zero.astype(np.int8))  # fmt: skip
+        entries = Entries(
+            decision,
+            none,
+            none,
+            none,
+            zero,
+            np.full(shape, -1),
+            given,
+            zero.astype(np.int8),
+            zero,
+            zero,
+            zero.astype(np.int8),
+        )
         return cls(entries, variables, ())
 
     @cached_property
@@ -170,11 +216,13 @@ class CITestLog:
 
     def at(self, context: int, slot: int) -> Entries:
         """The entry of one pair in one context."""
-        found, place = self.kept, slot  # of thousands in a report most are kept
+        found = self.kept  # of thousands in a report most are kept
+        place = slot
         if self.slots is not None and not isinstance(self._entries, Entries):
             place = int(np.searchsorted(self.slots, slot))
             if place == self.slots.size or self.slots[place] != slot:
-                found, place = self.some(np.array([slot])), 0
+                found = self.some(np.array([slot]))
+                place = 0
         return Entries(*(getattr(found, name)[context, place] for name in _NAMES))
 
     def blocks(self, size: int = 2**18) -> Iterator[tuple[Ints, Entries]]:
@@ -194,15 +242,23 @@ class CITestLog:
         return CIQuery(x, y, entry.conditions, max(int(entry.view), 0))
 
     def strength(self, context: int, slot: int) -> float:
-        """The strength of the dependence in the deciding query, on the scale of a correlation; NaN without a test."""
+        """The strength of the dependence in the deciding query, on the scale of a correlation; NaN
+        without a test.
+        """
         if not self.labels:
             return float("nan")
         entry = self.at(context, slot)
         return self.labels[int(entry.label)].strength_of(float(entry.statistic), int(entry.n))
 
-    def frame(self, names: Sequence[str], contexts: Sequence[Any], views: Sequence[str],
-              columns: Sequence[str] | None = None) -> pd.DataFrame:  # fmt: skip
-        """The log as a tidy table, with views in words; pairs that the method does not search are left out.
+    def frame(
+        self,
+        names: Sequence[str],
+        contexts: Sequence[Any],
+        views: Sequence[str],
+        columns: Sequence[str] | None = None,
+    ) -> pd.DataFrame:
+        """The log as a tidy table, with views in words; pairs that the method does not search are
+        left out.
 
         `columns` are what conditions may be, the variables by default.
         """
@@ -210,8 +266,10 @@ class CITestLog:
         row, pair = np.nonzero(self.decision != Decision.NOT_SEARCHED)
         name = np.array(names, dtype=object)
         tests = np.array(["", *(label.name for label in self.labels)], dtype=object)
-        values, sets = np.empty(len(contexts), dtype=object), np.empty(len(row), dtype=object)
-        values[:], sets[:] = contexts, [()] * len(row)
+        values = np.empty(len(contexts), dtype=object)
+        sets = np.empty(len(row), dtype=object)
+        values[:] = contexts
+        sets[:] = [()] * len(row)
         given = self.given[row, pair]
         for i in np.flatnonzero((given >= 0).any(axis=1)):
             sets[i] = tuple((columns or names)[z] for z in given[i] if z >= 0)
@@ -227,7 +285,9 @@ class CITestLog:
                 "df": self.df[row, pair],
                 "p": self.p[row, pair],
                 "n": self.n[row, pair].astype(np.int64),
-                "decision": np.array([d.name.lower() for d in Decision], dtype=object)[self.decision[row, pair]],
+                "decision": np.array([d.name.lower() for d in Decision], dtype=object)[
+                    self.decision[row, pair]
+                ],
                 "untested": self.untested[row, pair].astype(np.int64),
             }
         )
@@ -240,11 +300,18 @@ class CITestLog:
         return CITestLog(replace(self.everything, decision=decision), self.variables, self.labels)
 
     def combined(self, other: CITestLog, take_other: Bools) -> CITestLog:
-        """This log, with the entries of another one where `take_other` is true; shape (contexts, pairs)."""
+        """This log, with the entries of another one where `take_other` is true; shape (contexts,
+        pairs).
+        """
         mine, theirs = alike(self.everything, other.everything)
-        taken = {column.name: np.where(take_other[:, :, None] if column.name == "given" else take_other,
-                                       getattr(theirs, column.name), getattr(mine, column.name))
-                 for column in fields(Entries)}  # fmt: skip
+        taken = {
+            column.name: np.where(
+                take_other[:, :, None] if column.name == "given" else take_other,
+                getattr(theirs, column.name),
+                getattr(mine, column.name),
+            )
+            for column in fields(Entries)
+        }
         return CITestLog(Entries(**taken), self.variables, self.labels)
 
     def __eq__(self, other: object) -> bool:
@@ -252,7 +319,8 @@ class CITestLog:
             return False
         names = [field.name for field in fields(Entries) if field.name != "given"]
         return all(
-            np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True) for name in names
+            np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True)
+            for name in names
         ) and np.array_equal(_trimmed(self.given), _trimmed(other.given))
 
     __hash__ = None  # type: ignore[assignment]
@@ -269,7 +337,9 @@ def _trimmed(given: Shorts) -> Shorts:
 
 @dataclass(frozen=True, eq=False)
 class FromSepsets:
-    """Entries made out of the records of a search; a single pooled graph stands for every context."""
+    """Entries made out of the records of a search; a single pooled graph stands for every
+    context.
+    """
 
     plan: Plan
     sepsets: SepsetRecords
@@ -282,11 +352,16 @@ class FromSepsets:
         views = self.plan.views[np.arange(len(mask))[:, None], np.maximum(mask, 0)]
         decision = np.where(records.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
         decision = np.where(records.facts[:, :, SEPARATED] == 1, Decision.ABSENT, decision)
-        constant = [position for position in self.plan.contexts.positions if position not in self.plan.searched]
+        constant = [
+            position
+            for position in self.plan.contexts.positions
+            if position not in self.plan.searched
+        ]
         decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
         decision[:, self.plan.links.rule_out(first, second)] = Decision.FORBIDDEN
         decision[:, self.plan.links.required[first, second]] = Decision.REQUIRED
-        kept, given = max(len(one.kept) for one in self.plan.masks), records.given
+        kept = max(len(one.kept) for one in self.plan.masks)
+        given = records.given
         given = (
             padded(given, given.shape[2] + kept) if kept else given
         )  # what masks keep of their triggers is at the end
@@ -308,6 +383,8 @@ class FromSepsets:
             "label": facts[:, :, skeleton.LABEL].astype(np.int8),
         }
         if len(mask) != self.contexts:
-            columns = {name: np.broadcast_to(values, (self.contexts, *values.shape[1:]))
-                       for name, values in columns.items()}  # fmt: skip
+            columns = {
+                name: np.broadcast_to(values, (self.contexts, *values.shape[1:]))
+                for name, values in columns.items()
+            }
         return Entries(**columns)

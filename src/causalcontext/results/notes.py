@@ -1,4 +1,6 @@
-"""Sentences that come with a result and know what they are about: their words may change, what they do may not."""
+"""Sentences that come with a result and know what they are about: their words may change, what they
+do may not.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class About(StrEnum):
 
 
 TOLD_FIRST = frozenset(set(About) - {About.SEARCH})
-"""What a reader must know before believing the answer: these sentences are warnings, all others notes."""
+"""What a reader must know before believing the answer: these sentences are warnings, all others
+notes.
+"""
 
 
 class Note(str):
@@ -46,7 +50,9 @@ class Note(str):
 
     def __new__(cls, found: str, about: About = About.SEARCH, advice: str = "") -> Note:
         note = super().__new__(cls, f"{found}; {advice}" if advice else found)
-        note.about, note.found, note.advice = about, found, advice
+        note.about = about
+        note.found = found
+        note.advice = advice
         return note
 
 
@@ -66,7 +72,8 @@ def divided(sentences: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
     >>> divided([Note("curves were tried"), Note("residuals of X are skewed", About.RESIDUALS)])
     (('residuals of X are skewed',), ('curves were tried',))
     """
-    warnings, notes = [], []
+    warnings = []
+    notes = []
     for sentence in sentences:
         if about(sentence) in TOLD_FIRST:
             warnings.append(sentence)
@@ -82,13 +89,23 @@ def residual_notes(violations: Sequence[Violation], context: bool) -> list[Note]
 
 
 def marked(notes: Sequence[str]) -> list[tuple[int, str, str]]:
-    """Place, subject and advice of the sentences that are about something else than the search, for a file."""
+    """Place, subject and advice of the sentences that are about something else than the search, for
+    a file.
+    """
     kept = ((place, note) for place, note in enumerate(notes) if isinstance(note, Note))
-    return [(place, note.about.value, note.advice) for place, note in kept if note.about is not About.SEARCH]
+    return [
+        (place, note.about.value, note.advice)
+        for place, note in kept
+        if note.about is not About.SEARCH
+    ]
 
 
-def with_marks(texts: Sequence[str], marks: Sequence[tuple[int, str, str]], key: str) -> tuple[str, ...]:
-    """The sentences of a file with what they are about again; `key` is where the file has the marks."""
+def with_marks(
+    texts: Sequence[str], marks: Sequence[tuple[int, str, str]], key: str
+) -> tuple[str, ...]:
+    """The sentences of a file with what they are about again; `key` is where the file has the
+    marks.
+    """
     notes = list(texts)
     for place, subject, advice in marks:
         ending = f"; {advice}" if advice else ""

@@ -1,4 +1,6 @@
-"""What every method hands back: the endpoints of all contexts, and how they came about; settings and table."""
+"""What every method hands back: the endpoints of all contexts, and how they came about; settings
+and table.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ class DataSummary:
     emptied: tuple[tuple[Any, int], ...]  # contexts without a graph, and how many rows each lost
     kinds: tuple[str, ...]  # the kind of every column
     fingerprint: str  # tells tables apart; two results with the same one come from the same values
-    # what the codes of categorical and ordered columns stand for, in order; empty for numbers and contexts
+    # what the codes of categorical and ordered columns stand for, in order; empty for numbers and
+    # contexts
     levels: tuple[tuple[Any, ...], ...] = ()
 
 
@@ -61,8 +64,8 @@ class DataSummary:
 class Outcome:
     """The endpoints of every context, shape (contexts, N, N), and how they came about.
 
-    `series` has what only a search with lags knows; its nodes are those of a window. `cleaned` is what was searched in
-    place of a table with wrong cells.
+    `series` has what only a search with lags knows; its nodes are those of a window. `cleaned` is
+    what was searched in place of a table with wrong cells.
     """
 
     endpoints: Endpoints
@@ -80,7 +83,9 @@ class Outcome:
     cleaned: CleanedTable | None = None
 
     def whole(self) -> Outcome:
-        """The outcome, for callers that cannot use half of one: after Ctrl-C the interrupt is raised again."""
+        """The outcome, for callers that cannot use half of one: after Ctrl-C the interrupt is
+        raised again.
+        """
         if not self.complete:
             raise KeyboardInterrupt
         return self
@@ -89,5 +94,9 @@ class Outcome:
         """The same where one pooled graph stands for all contexts."""
         if len(self.endpoints) == contexts:
             return self
-        origins = {(cell, a, b): origin for (_, a, b), origin in self.origins.items() for cell in range(contexts)}
+        origins = {
+            (cell, a, b): origin
+            for (_, a, b), origin in self.origins.items()
+            for cell in range(contexts)
+        }
         return replace(self, endpoints=np.repeat(self.endpoints, contexts, axis=0), origins=origins)

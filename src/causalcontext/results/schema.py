@@ -1,10 +1,12 @@
-"""Is the content of a result file what it claims to be? Types, lengths and ranges, before anything is made of it.
+"""Is the content of a result file what it claims to be? Types, lengths and ranges, before anything
+is made of it.
 
-A rule looks like what it allows: `str`, `bool`, `int`, `float` (any finite number) and `object` (anything) are types,
-`range(3)` is a whole number in that range, a frozen set one of its words, `[str]` a list of texts, `[str, ...]` one of
-at least one text, `(str, int)` a list with an entry of its own kind at every place, `{"a": str, "b?": int}` a mapping
-that must have `a` and may have `b`, `{...: int}` a mapping with any keys. A function of a value and of the words for
-its place is a rule of its own. What is not allowed raises `ValueError` with one sentence.
+A rule looks like what it allows: `str`, `bool`, `int`, `float` (any finite number) and `object`
+(anything) are types, `range(3)` is a whole number in that range, a frozen set one of its words,
+`[str]` a list of texts, `[str, ...]` one of at least one text, `(str, int)` a list with an entry of
+its own kind at every place, `{"a": str, "b?": int}` a mapping that must have `a` and may have `b`,
+`{...: int}` a mapping with any keys. A function of a value and of the words for its place is a rule
+of its own. What is not allowed raises `ValueError` with one sentence.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def check_range(array: Values, low: float, high: float, where: str) -> None:
 
 
 def check(rule: Any, value: Any, where: str = "") -> None:
-    """Return if a value is what a rule allows; else the sentence names the place and says what was expected."""
+    """Return if a value is what a rule allows; else the sentence names the place and says what was
+    expected.
+    """
     if isinstance(rule, dict):
         demand(isinstance(value, dict), value, where or "the file", "a mapping")
         free = ... in rule
@@ -53,7 +57,8 @@ def check(rule: Any, value: Any, where: str = "") -> None:
             elif key == written:
                 raise ValueError(f"{path} is missing")
     elif isinstance(rule, list | tuple):
-        exact, least = len(rule) if isinstance(rule, tuple) else None, int(isinstance(rule, list) and ... in rule)
+        exact = len(rule) if isinstance(rule, tuple) else None
+        least = int(isinstance(rule, list) and ... in rule)
         right = isinstance(value, list) and len(value) >= least and exact in (None, len(value))
         demand(right, value, where, f"a list of {f'{least} or more' if exact is None else exact}")
         for place, entry in enumerate(value):
@@ -65,7 +70,9 @@ def check(rule: Any, value: Any, where: str = "") -> None:
     elif isinstance(rule, frozenset):
         demand(isinstance(value, str) and value in rule, value, where, "one of the known words")
     elif rule in TYPE_WORDS:
-        right = isinstance(value, (int, float) if rule is float else rule) and (rule is not float or isfinite(value))
+        right = isinstance(value, (int, float) if rule is float else rule) and (
+            rule is not float or isfinite(value)
+        )
         demand(right and isinstance(value, bool) == (rule is bool), value, where, TYPE_WORDS[rule])
     elif rule is not object:
         rule(value, where)
@@ -75,7 +82,9 @@ def demand(right: bool, value: Any, where: str, expected: str) -> None:
     """Return if a value is right; else the sentence says what was expected."""
     if not right:
         shown = repr(value)
-        raise ValueError(f"{where} is {shown if len(shown) <= 40 else shown[:37] + '...'}, expected {expected}")
+        raise ValueError(
+            f"{where} is {shown if len(shown) <= 40 else shown[:37] + '...'}, expected {expected}"
+        )
 
 
 def none_or(inner: Any) -> Callable[[Any, str], None]:
@@ -94,50 +103,101 @@ def between(low: float, high: float) -> Callable[[Any, str], None]:
 
 
 def check_content(content: Mapping[str, Any]) -> None:
-    """Return if everything that a result is made of is there and of the right kind and length; else a `ValueError`."""
+    """Return if everything that a result is made of is there and of the right kind and length; else
+    a `ValueError`.
+    """
     check({"names": [str, ...], "context": object, "data": object}, content)
     names = content["names"]
     if len(set(names)) < len(names):
         raise ValueError("names holds a name twice")
     _check_context(content["context"], names)
-    count, contexts = len(names), len(content["context"]["cells"])
-    place, graph, name = range(count), range(contexts), frozenset(names)
+    count = len(names)
+    contexts = len(content["context"]["cells"])
+    place = range(count)
+    graph = range(contexts)
+    name = frozenset(names)
     rules = frozenset(rule.name for rule in RULES)
     array = {"type": frozenset(("<f8", "<i8")), "shape": [FROM_0], "base64": str}
-    check({
-        "complete": bool,
-        "kind": frozenset(kind.value for kind in GraphKind),
-        "graphs": {...: [{"source": name, "target": name, "mark": str}]},
-        "settings": {"method": str, "test": str, "alpha": between(0.0, 1.0), "collider_rule": str,
-                     "max_given": none_or(FROM_0), "missing": str, "seed": int, "knowledge": {...: object},
-                     "version": str, "masked_scope": str, "orientation": str, "indicator": none_or(name),
-                     "score": {...: object}, "possible_dsep": none_or(range(1, FROM_0.stop)), "contested": str,
-                     "context_confounded": bool, "series": {...: object}, "transform": frozenset(("none", "ranks"))},
-        "data": {"rows": (FROM_0,) * contexts, "lost": (FROM_0,) * contexts, "without_context": FROM_0,
-                 "emptied": [(object, FROM_0)], "fingerprint": str, "kinds": (frozenset(Kind),) * count,
-                 "levels": ([object],) * count},
-        "tests_run": {...: FROM_0},
-        "log": {"labels": [(str, str)]},
-        "origins": [(graph, place, place, rules, graph, [place])],
-        "doubts": [(rules | {entry.name for entry in CHECKS}, graph, place, place)],
-        "warnings": [str],
-        "notes": [str],
-        "claims": str if isinstance(content.get("claims"), str) else [(name, name, str, str)],
-        "violations": [(frozenset(VIOLATIONS), [name, ...], float)],
-        "suspicion": {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str},
-        "evidence": none_or(_evidence(count, contexts)),
-        "moments": none_or({...: array}),
-        "rows?": {"columns": (array,) * count, "codes": array, "kinds": (frozenset(Kind),) * count,
-                  "dtypes": (str,) * count, "declared": [name], "share": between(0.0, 1.000001)},
-        "order_draws?": _order_draws(content.get("order_draws"), count),
-        "wrong_cells?": {"cells": [(FROM_0, str, float, float), ...], "left_out": [FROM_0],
-                         "kept": [(graph, place, place, str)]},
-        "cuts?": [_cut],
-        "thin?": {"context": str, "levels": [(bool, [(frozenset(LEVEL_TYPES), object), ...]), ...],
-                  "rows": [(FROM_0, FROM_0), ...], "untested": [(str, FROM_0)]},
-        "doubtful_scales?": [{"columns": [str], "kinds": [str], "reason": str, "by_ranks": bool}],
-        "left_out?": [{"column": str, "why": frozenset(why.value for why in Why), "reason": str, "of": [str]}],
-    }, content)  # fmt: skip
+    check(
+        {
+            "complete": bool,
+            "kind": frozenset(kind.value for kind in GraphKind),
+            "graphs": {...: [{"source": name, "target": name, "mark": str}]},
+            "settings": {
+                "method": str,
+                "test": str,
+                "alpha": between(0.0, 1.0),
+                "collider_rule": str,
+                "max_given": none_or(FROM_0),
+                "missing": str,
+                "seed": int,
+                "knowledge": {...: object},
+                "version": str,
+                "masked_scope": str,
+                "orientation": str,
+                "indicator": none_or(name),
+                "score": {...: object},
+                "possible_dsep": none_or(range(1, FROM_0.stop)),
+                "contested": str,
+                "context_confounded": bool,
+                "series": {...: object},
+                "transform": frozenset(("none", "ranks")),
+            },
+            "data": {
+                "rows": (FROM_0,) * contexts,
+                "lost": (FROM_0,) * contexts,
+                "without_context": FROM_0,
+                "emptied": [(object, FROM_0)],
+                "fingerprint": str,
+                "kinds": (frozenset(Kind),) * count,
+                "levels": ([object],) * count,
+            },
+            "tests_run": {...: FROM_0},
+            "log": {"labels": [(str, str)]},
+            "origins": [(graph, place, place, rules, graph, [place])],
+            "doubts": [(rules | {entry.name for entry in CHECKS}, graph, place, place)],
+            "warnings": [str],
+            "notes": [str],
+            "claims": str if isinstance(content.get("claims"), str) else [(name, name, str, str)],
+            "violations": [(frozenset(VIOLATIONS), [name, ...], float)],
+            "suspicion": {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str},
+            "evidence": none_or(_evidence(count, contexts)),
+            "moments": none_or({...: array}),
+            "rows?": {
+                "columns": (array,) * count,
+                "codes": array,
+                "kinds": (frozenset(Kind),) * count,
+                "dtypes": (str,) * count,
+                "declared": [name],
+                "share": between(0.0, 1.000001),
+            },
+            "order_draws?": _order_draws(content.get("order_draws"), count),
+            "wrong_cells?": {
+                "cells": [(FROM_0, str, float, float), ...],
+                "left_out": [FROM_0],
+                "kept": [(graph, place, place, str)],
+            },
+            "cuts?": [_cut],
+            "thin?": {
+                "context": str,
+                "levels": [(bool, [(frozenset(LEVEL_TYPES), object), ...]), ...],
+                "rows": [(FROM_0, FROM_0), ...],
+                "untested": [(str, FROM_0)],
+            },
+            "doubtful_scales?": [
+                {"columns": [str], "kinds": [str], "reason": str, "by_ranks": bool}
+            ],
+            "left_out?": [
+                {
+                    "column": str,
+                    "why": frozenset(why.value for why in Why),
+                    "reason": str,
+                    "of": [str],
+                }
+            ],
+        },
+        content,
+    )
     for kind in ("notes", "warnings"):
         check({f"{kind}_about?": [(range(len(content[kind])), frozenset(About), str)]}, content)
     if "series" in content:
@@ -149,73 +209,173 @@ def _order_draws(stored: Any, count: int) -> Any:
         return str
     distinct = stored.get("distinct") if isinstance(stored, dict) else None
     number = range(max(count, 2))
-    return {"distinct": [[number], ...], "place": [range(len(distinct) if isinstance(distinct, list) else 0), ...]}
+    return {
+        "distinct": [[number], ...],
+        "place": [range(len(distinct) if isinstance(distinct, list) else 0), ...],
+    }
 
 
 def _check_context(context: Any, names: list[str]) -> None:
     place = none_or(range(len(names)))
     several = isinstance(context, dict) and isinstance(context.get("source"), list)
-    check({"variables": [{"name": frozenset(names), "levels": [object, ...], "types": [str]}],
-           "cells": [[FROM_0], ...], "source": [place] if several else place}, context, "context")  # fmt: skip
+    check(
+        {
+            "variables": [{"name": frozenset(names), "levels": [object, ...], "types": [str]}],
+            "cells": [[FROM_0], ...],
+            "source": [place] if several else place,
+        },
+        context,
+        "context",
+    )
     sizes = [len(variable["levels"]) for variable in context["variables"]]
-    demand(min(sizes, default=2) > 1, sizes, "the number of levels of a context variable", "2 or more")
+    demand(
+        min(sizes, default=2) > 1, sizes, "the number of levels of a context variable", "2 or more"
+    )
     for cell in context["cells"]:
-        if len(cell) != len(sizes) or any(level >= size for level, size in zip(cell, sizes, strict=True)):
+        if len(cell) != len(sizes) or any(
+            level >= size for level, size in zip(cell, sizes, strict=True)
+        ):
             raise ValueError(f"context.cells holds {cell!r}, which is no combination of levels")
 
 
 def _evidence(count: int, contexts: int) -> dict[str, Any]:
     """What a search by scores leaves behind."""
-    place, cells = range(count), [range(contexts), ...]
-    term = {"kind": frozenset(TERMS), "causes": [place, ...], "place": float, "average": float, "slopes": [float, ...],
-            "contexts": cells, "second": float, "shares": [float]}  # fmt: skip
-    spread = {"shape": frozenset(SPREADS), "cause": range(-1, count), "centre": float, "unit": float, "slope": float,
-              "average": float, "contexts": [range(contexts)]}  # fmt: skip
-    equation = {"effect": place, "contexts": cells, "kind": frozenset(SCALES), "terms": [term],
-                "intercepts": [[float, ...], ...], "noise": float, "density": [float], "spread": [spread]}  # fmt: skip
+    place = range(count)
+    cells = [range(contexts), ...]
+    term = {
+        "kind": frozenset(TERMS),
+        "causes": [place, ...],
+        "place": float,
+        "average": float,
+        "slopes": [float, ...],
+        "contexts": cells,
+        "second": float,
+        "shares": [float],
+    }
+    spread = {
+        "shape": frozenset(SPREADS),
+        "cause": range(-1, count),
+        "centre": float,
+        "unit": float,
+        "slope": float,
+        "average": float,
+        "contexts": [range(contexts)],
+    }
+    equation = {
+        "effect": place,
+        "contexts": cells,
+        "kind": frozenset(SCALES),
+        "terms": [term],
+        "intercepts": [[float, ...], ...],
+        "noise": float,
+        "density": [float],
+        "spread": [spread],
+    }
 
     def whole_equation(value: Any, where: str) -> None:
         check(equation, value, where)
-        demand(len(value["intercepts"]) == len(value["contexts"]), value, where, "an intercept for every context")
+        demand(
+            len(value["intercepts"]) == len(value["contexts"]),
+            value,
+            where,
+            "an intercept for every context",
+        )
         for one in value["terms"]:
             right = len(one["causes"]) == 1 + (one["kind"] == "product")
             demand(right, one, where, "two causes of a product, else one")
-            demand(len(one["shares"]) == 2 * (one["second"] >= 0), one, where, "the shares of two levels")
+            demand(
+                len(one["shares"]) == 2 * (one["second"] >= 0),
+                one,
+                where,
+                "the shares of two levels",
+            )
 
-    return {"score": float, "penalty": float, "search": str, "transform": str, "starts": FROM_0,
-            "agreeing": FROM_0, "curved": bool, "curves_gain": none_or(float), "scales_gain": none_or(float),
-            "model": [str], "contradicted": [str], "contradictions?": [(str, [str])],
-            "wrong_cells": str,
-            "undecided": [(range(contexts), place, place, place)],
-            "mechanisms": none_or({"scales": [_scale], "equations": [whole_equation]})}  # fmt: skip
+    return {
+        "score": float,
+        "penalty": float,
+        "search": str,
+        "transform": str,
+        "starts": FROM_0,
+        "agreeing": FROM_0,
+        "curved": bool,
+        "curves_gain": none_or(float),
+        "scales_gain": none_or(float),
+        "model": [str],
+        "contradicted": [str],
+        "contradictions?": [(str, [str])],
+        "wrong_cells": str,
+        "undecided": [(range(contexts), place, place, place)],
+        "mechanisms": none_or({"scales": [_scale], "equations": [whole_equation]}),
+    }
 
 
 def _cut(value: Any, where: str) -> None:
     """A cut that was looked for: an interval if and only if there is one."""
     number = {"value", "evidence", "required", "smooth"}
-    check({"column": str, "verdict": frozenset(VERDICTS), "low": none_or(float), "high": none_or(float),
-           "changed": [str], "places": [float, ...], "scores": [float, ...]} | dict.fromkeys(number, float),
-          value, where)  # fmt: skip
+    check(
+        {
+            "column": str,
+            "verdict": frozenset(VERDICTS),
+            "low": none_or(float),
+            "high": none_or(float),
+            "changed": [str],
+            "places": [float, ...],
+            "scores": [float, ...],
+        }
+        | dict.fromkeys(number, float),
+        value,
+        where,
+    )
     found = (value["verdict"] == CUT,) * 2 == (value["low"] is not None, value["high"] is not None)
     demand(found, value["verdict"], where, "an interval of a cut, and of nothing else")
-    demand(len(value["places"]) == len(value["scores"]), len(value["places"]), where, "as many scores as places")
+    demand(
+        len(value["places"]) == len(value["scores"]),
+        len(value["places"]),
+        where,
+        "as many scores as places",
+    )
     demand(len(value) == 11, sorted(value), where, "a cut")
 
 
 def _scale(value: Any, where: str) -> None:
-    check({"kind": frozenset(SCALES), "centre": float, "spread": between(0.0, inf), "places": [float],
-           "scores": [float], "levels": [object], "spike": between(-1.0, 1.0)}, value, where)  # fmt: skip
+    check(
+        {
+            "kind": frozenset(SCALES),
+            "centre": float,
+            "spread": between(0.0, inf),
+            "places": [float],
+            "scores": [float],
+            "levels": [object],
+            "spike": between(-1.0, 1.0),
+        },
+        value,
+        where,
+    )
     scores, levels, places = (len(value[name]) for name in ("scores", "levels", "places"))
-    right = {"ordered": scores == levels, "category": True}.get(value["kind"], places > 0 and scores in (0, places))
+    right = {"ordered": scores == levels, "category": True}.get(
+        value["kind"], places > 0 and scores in (0, places)
+    )
     demand(right, value, where, "as many scores as there are places or levels")
 
 
 def _check_series(series: Any, names: list[str], contexts: int) -> None:
     """What a search with lags leaves behind, and that its variables at all times are the nodes."""
-    name, size = frozenset(names), none_or(float)
-    check({"variables": [name, ...], "lags": FROM_0, "covariates": [name], "windows": {...: FROM_0},
-           "beyond_lags?": size}, series, "series")  # fmt: skip
-    variables, lags, covariates = series["variables"], series["lags"], series["covariates"]
+    name = frozenset(names)
+    size = none_or(float)
+    check(
+        {
+            "variables": [name, ...],
+            "lags": FROM_0,
+            "covariates": [name],
+            "windows": {...: FROM_0},
+            "beyond_lags?": size,
+        },
+        series,
+        "series",
+    )
+    variables = series["variables"]
+    lags = series["lags"]
+    covariates = series["covariates"]
     right = (lags + 1) * len(variables) + len(covariates) == len(names)
     right = right and [*window_names(variables, lags), *covariates] == names
     demand(right, variables, "series.variables", "what the nodes are made of")
@@ -227,7 +387,20 @@ def _check_series(series: Any, names: list[str], contexts: int) -> None:
         several = isinstance(value, list) and list in map(type, value[:1])
         check([(name, lags_read)] if several else (name, lags_read), value, where)
 
-    check({"reads": {...: none_or(copies)}, "slopes": [(name, name, object, bool, size, size, size, size, size)],
-           "copies?": [range(lags + 1)], "depth?": range(MOST_DEPTH * (lags + 1) + 1)}, series, "series")  # fmt: skip
+    check(
+        {
+            "reads": {...: none_or(copies)},
+            "slopes": [(name, name, object, bool, size, size, size, size, size)],
+            "copies?": [range(lags + 1)],
+            "depth?": range(MOST_DEPTH * (lags + 1) + 1),
+        },
+        series,
+        "series",
+    )
     slopes = Counter((source, target) for source, target, *_ in series["slopes"])
-    demand({*slopes.values()} <= {contexts}, len(series["slopes"]), "series.slopes", "a row of every link and context")
+    demand(
+        {*slopes.values()} <= {contexts},
+        len(series["slopes"]),
+        "series.slopes",
+        "a row of every link and context",
+    )

@@ -1,4 +1,6 @@
-"""What only time has: what a search with lags knows besides its graphs, and their summary over all lags."""
+"""What only time has: what a search with lags knows besides its graphs, and their summary over all
+lags.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +55,9 @@ def read_of(copies: Sequence[tuple[str, Sequence[int]]]) -> Copy:
 class SlopeRow(NamedTuple):
     """A slope of a target on a source in one context, in the units of the table.
 
-    `slope` and `error` are those of the model, which may share a slope between contexts; 0 and NaN where the link is
-    absent. `own`, `own_error` and `df` are of a regression inside the context alone, on the parents of all contexts.
+    `slope` and `error` are those of the model, which may share a slope between contexts; 0 and NaN
+    where the link is absent. `own`, `own_error` and `df` are of a regression inside the context
+    alone, on the parents of all contexts.
     """
 
     source: str
@@ -78,8 +81,12 @@ class SeriesFacts:
     reads: Mapping[str, Copy]
     windows: WindowCounts
     slopes: tuple[SlopeRow, ...] = ()
-    beyond_lags: float | None = None  # p-value of the past beyond the lags, all columns together; None: not tested
-    copies: tuple[int, ...] = ()  # of a search by tests, the lags of the copies of the context that choose rows
+    beyond_lags: float | None = (
+        None  # p-value of the past beyond the lags, all columns together; None: not tested
+    )
+    copies: tuple[
+        int, ...
+    ] = ()  # of a search by tests, the lags of the copies of the context that choose rows
     depth: int = 0  # of a search by tests, the longest lag that was conditioned on
 
     def columns(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -95,21 +102,38 @@ class SeriesFacts:
         order = sorted(range(len(cells.positions)), key=cells.positions.__getitem__)
         positions = tuple(cells.positions[j] - lag * step for lag in self.copies for j in order)
         at_once = [tuple(cell[j] for j in order) for cell in cells.cells]
-        return Contexts(positions, tuple(tuple(chain(*found)) for found in product(at_once, repeat=len(self.copies))))
+        return Contexts(
+            positions,
+            tuple(tuple(chain(*found)) for found in product(at_once, repeat=len(self.copies))),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text; null stands for not a number."""
-        return asdict(self) | {"slopes": [[None if value != value else value for value in row] for row in self.slopes]}
+        return asdict(self) | {
+            "slopes": [[None if value != value else value for value in row] for row in self.slopes]
+        }
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
         """The facts of `to_dict`."""
         reads = {name: tuples(saved) for name, saved in content["reads"].items()}
-        slopes = (SlopeRow(*map(tuples, row[:4]), *(np.nan if value is None else value for value in row[4:]))
-                  for row in content["slopes"])  # fmt: skip
-        return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
-                   WindowCounts(**content["windows"]), tuple(slopes), content.get("beyond_lags"),
-                   tuple(content.get("copies", ())), content.get("depth", 0))  # fmt: skip
+        slopes = (
+            SlopeRow(
+                *map(tuples, row[:4]), *(np.nan if value is None else value for value in row[4:])
+            )
+            for row in content["slopes"]
+        )
+        return cls(
+            tuple(content["variables"]),
+            content["lags"],
+            tuple(content["covariates"]),
+            reads,
+            WindowCounts(**content["windows"]),
+            tuple(slopes),
+            content.get("beyond_lags"),
+            tuple(content.get("copies", ())),
+            content.get("depth", 0),
+        )
 
 
 class SummaryEdge(NamedTuple):
@@ -137,13 +161,23 @@ class SummaryGraph:
                 lags, values = found.setdefault((source, edge.target, edge.mark), (set(), {}))
                 lags.add(lag)
                 values[value] = None
-        self.edges = tuple(SummaryEdge(*ends, tuple(sorted(lags)), tuple(values))
-                           for ends, (lags, values) in found.items())  # fmt: skip
+        self.edges = tuple(
+            SummaryEdge(*ends, tuple(sorted(lags)), tuple(values))
+            for ends, (lags, values) in found.items()
+        )
 
     def lags(self, source: str, target: str) -> tuple[int, ...]:
         """The lags at which the source acts on the target, in any context."""
-        return tuple(sorted({lag for edge in self.edges if (edge.source, edge.target) == (source, target)
-                             for lag in edge.lags}))  # fmt: skip
+        return tuple(
+            sorted(
+                {
+                    lag
+                    for edge in self.edges
+                    if (edge.source, edge.target) == (source, target)
+                    for lag in edge.lags
+                }
+            )
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """The edges as a table."""
@@ -164,8 +198,15 @@ class SummaryGraph:
     def __str__(self) -> str:
         lines = []
         for edge in self.edges:
-            label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
-            lines.append(f"{edge.source} {edge.mark} {edge.target} (lag {', '.join(map(str, edge.lags))}){label}")
+            label = (
+                ""
+                if edge.contexts == self.all_contexts
+                else f"  [{', '.join(map(str, edge.contexts))}]"
+            )
+            lines.append(
+                f"{edge.source} {edge.mark} {edge.target} (lag"
+                f" {', '.join(map(str, edge.lags))}){label}"
+            )
         return "\n".join(lines) or "(no edges)"
 
     def __repr__(self) -> str:
@@ -175,14 +216,20 @@ class SummaryGraph:
 def series_of(result: ContextGraphs) -> SeriesFacts:
     """What a result with lags knows besides its graphs; an error without lags."""
     if result.series is None:
-        raise OptionError("this result has no lags; pass lags=... to discover for rows that follow each other in time")
+        raise OptionError(
+            "this result has no lags; pass lags=... to discover for rows that follow each other in"
+            " time"
+        )
     return result.series
 
 
 def context_nodes(result: ContextGraphs) -> frozenset[int]:
     """The context variables by position, with lags at all times."""
-    positions, series = result.cells.positions, result.series
+    positions = result.cells.positions
+    series = result.series
     if series is None:
         return frozenset(positions)
     step = len(series.variables)
-    return frozenset(position - lag * step for position in positions for lag in range(series.lags + 1))
+    return frozenset(
+        position - lag * step for position in positions for lag in range(series.lags + 1)
+    )

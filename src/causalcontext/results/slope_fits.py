@@ -1,10 +1,12 @@
-"""Does a mechanism differ between two contexts? Slopes side by side, and what speaks against a change.
+"""Does a mechanism differ between two contexts? Slopes side by side, and what speaks against a
+change.
 
-A slope is that of a mechanism only given the right causes and in the right direction. So a difference is asked about
-given every set that could be right, both ways where the direction is in doubt, and it does not count where the edge
-that is missing shows there all the same, or where the other direction needs no change at all. Of a curved mechanism,
-and of one with categories among its causes, which have no slopes, it is asked how much of it is left
-(`results.curve_difference`). A link from the past has its direction from time.
+A slope is that of a mechanism only given the right causes and in the right direction. So a
+difference is asked about given every set that could be right, both ways where the direction is in
+doubt, and it does not count where the edge that is missing shows there all the same, or where the
+other direction needs no change at all. Of a curved mechanism, and of one with categories among its
+causes, which have no slopes, it is asked how much of it is left (`results.curve_difference`). A
+link from the past has its direction from time.
 """
 
 from __future__ import annotations
@@ -26,7 +28,13 @@ from causalcontext.graphs.endpoints import Endpoints, GraphKind, directed, may_c
 from causalcontext.graphs.lag_names import window_names
 from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.levels.gaussian import STUDENT
-from causalcontext.results.curve_difference import UNKNOWN, compared_rows, curve_shares, proxy, scale_doubt
+from causalcontext.results.curve_difference import (
+    UNKNOWN,
+    compared_rows,
+    curve_shares,
+    proxy,
+    scale_doubt,
+)
 from causalcontext.results.effects.fits import stacked
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.series import SlopeRow, context_nodes, series_of
@@ -48,12 +56,14 @@ if TYPE_CHECKING:
 STILL_THERE = 0.001
 """A slope with a smaller p-value is there, whatever the graph says."""
 UNCHANGED = 0.05
-"""The other direction needs no change if "one regression for both contexts" has a larger p-value."""
+"""The other direction needs no change if "one regression for both contexts" has a larger p-value.
+"""
 SHOWN = "the slope differs from 0 there too"
 
 
 class SlopeComparison(NamedTuple):
-    """The slopes where the edge is found and where it is not, the p-value of "they are the same", and a doubt.
+    """The slopes where the edge is found and where it is not, the p-value of "they are the same",
+    and a doubt.
 
     `shares` says that the slopes are shares of the mechanism: 1 is all of it.
     """
@@ -68,15 +78,19 @@ class SlopeComparison(NamedTuple):
 def fits_of(result: ContextGraphs) -> RowFits | WindowFits:
     """The slopes of a result, which must have contexts."""
     if result.context is None:
-        raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
+        raise OptionError(
+            "there is only one graph; pass context=... to discover to compare contexts"
+        )
     return RowFits(result) if result.series is None else WindowFits(result)
 
 
-def compare(fits: RowFits | WindowFits, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+def compare(
+    fits: RowFits | WindowFits, x: int, y: int, present: int, absent: int
+) -> SlopeComparison:
     """Whether the slope of y on x differs between a context that has x - y and one that has not.
 
-    Curves have a direction by themselves: there the slopes are shares of the curve, and so they are where categories
-    leave no slope to compare.
+    Curves have a direction by themselves: there the slopes are shares of the curve, and so they are
+    where categories leave no slope to compare.
     """
     if is_curved(fits.result):
         return _compare_curves(fits.result, x, y, present, absent)
@@ -85,8 +99,12 @@ def compare(fits: RowFits | WindowFits, x: int, y: int, present: int, absent: in
     return _compare_curves(fits.result, x, y, present, absent) if by_levels else found
 
 
-def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> SlopeComparison:
-    """Whether less of a curve, or of what a category does, shows in the context without the edge."""
+def _compare_curves(
+    result: ContextGraphs, x: int, y: int, present: int, absent: int
+) -> SlopeComparison:
+    """Whether less of a curve, or of what a category does, shows in the context without the
+    edge.
+    """
     rows = compared_rows(result, x, y, present, absent)
     here, there = (UNKNOWN, UNKNOWN) if rows is None else curve_shares(rows)
     doubt = "" if directed(_endpoints(result, present))[x, y] else "its direction is open"
@@ -100,22 +118,28 @@ def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent:
 class RowFits:
     """Slopes by the moments of every context: of normal scores, where the search used these.
 
-    With several context variables the rows of two contexts are those that agree with either on the variables that
-    differ between the two and on those that are conditioned on; the others stay pooled.
+    With several context variables the rows of two contexts are those that agree with either on the
+    variables that differ between the two and on those that are conditioned on; the others stay
+    pooled.
     """
 
     def __init__(self, result: ContextGraphs, moments: Moments | None = None) -> None:
         found = result.moments if moments is None else moments
         if found is None:
-            raise NotYetError("not yet: changes and labels need moments of every context, which this result does not "
-                              "have")  # fmt: skip
-        self.result, self.moments = result, found
+            raise NotYetError(
+                "not yet: changes and labels need moments of every context, which this result does"
+                " not have"
+            )
+        self.result = result
+        self.moments = found
         if moments is None and by_ranks(result) and result.rows is not None:
             scores = with_normal_scores(result.rows)
             self.moments = gather_statistics(scores, "listwise").of_columns(scores)
 
     def moved(self, a: int, b: int) -> Iterator[tuple[int, int]]:
-        """Links that both contexts have and whose slopes differ in the model of a score; curves have none."""
+        """Links that both contexts have and whose slopes differ in the model of a score; curves
+        have none.
+        """
         model = None if self.result.evidence is None else self.result.evidence.mechanisms
         if model is None:
             return
@@ -127,53 +151,77 @@ class RowFits:
             if len({model.equation(y, r).slope(x, r) for r in (a, b)}) > 1:
                 yield x, y
 
-    def compare_slopes(self, x: int, y: int, present: int, absent: int, both: bool = False) -> SlopeComparison:
-        """By the largest p-value over all sets and directions that could be right; `both` contexts may have the link.
+    def compare_slopes(
+        self, x: int, y: int, present: int, absent: int, both: bool = False
+    ) -> SlopeComparison:
+        """By the largest p-value over all sets and directions that could be right; `both` contexts
+        may have the link.
 
-        A set that leaves causes of y out, or holds effects of it, bends slopes by context though nothing has changed.
-        So the slopes are compared given the set that separated the pair and given all possible causes of y. Both
-        directions are compared where the graph gives none, where the context cannot cause the effect, and where it is
-        adjacent to the cause: choosing rows by the context may bend either. In a PAG a direction does not exclude a
-        hidden common cause, so both are compared. A link of y to a variable whose mechanism changes too may point one
-        way in one context and the other way in the other, so slopes are also compared with it turned. The slopes of
-        the outcome are those given the possible causes.
+        A set that leaves causes of y out, or holds effects of it, bends slopes by context though
+        nothing has changed. So the slopes are compared given the set that separated the pair and
+        given all possible causes of y. Both directions are compared where the graph gives none,
+        where the context cannot cause the effect, and where it is adjacent to the cause: choosing
+        rows by the context may bend either. In a PAG a direction does not exclude a hidden common
+        cause, so both are compared. A link of y to a variable whose mechanism changes too may point
+        one way in one context and the other way in the other, so slopes are also compared with it
+        turned. The slopes of the outcome are those given the possible causes.
         """
-        result, two = self.result, (present, absent)
-        endpoints, apart = _endpoints(result, present), list(result.cells.differing(present, absent))
+        result = self.result
+        two = (present, absent)
+        endpoints = _endpoints(result, present)
+        apart = list(result.cells.differing(present, absent))
         found = bool(directed(endpoints)[x, y]) and result.union.kind is GraphKind.CPDAG
         settled = found and may_cause(endpoints)[apart, y].any() and not endpoints[apart, x].any()
-        asked = [(cause, effect, given) for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))
-                 for given in self._sets(cause, effect, two)]  # fmt: skip
+        asked = [
+            (cause, effect, given)
+            for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))
+            for given in self._sets(cause, effect, two)
+        ]
         p_values = [heterogeneity(self.slopes(*one, two))[1] for one in asked]
-        p_values += [heterogeneity(slopes)[1] for one in asked for slopes in self._turned(*one, two)]
+        p_values += [
+            heterogeneity(slopes)[1] for one in asked for slopes in self._turned(*one, two)
+        ]
         here, there = self.slopes(x, y, possible_causes(result, y, x, two), two)
         doubt = SHOWN if there.p < STILL_THERE and not both else ""
         tested = found and result.evidence is None  # a score has weighed the other direction itself
-        if tested and not doubt and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED:
+        if (
+            tested
+            and not doubt
+            and self.unchanged(x, (y, *possible_causes(result, x, y, two)), two) > UNCHANGED
+        ):
             doubt = "no change if the edge has the other direction"
         return SlopeComparison(here, there, float(np.max(p_values)), doubt)  # NaN if one is
 
     def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
-        """The slope in one context given the set that decided about the pair; the rows, and the size of the set."""
+        """The slope in one context given the set that decided about the pair; the rows, and the
+        size of the set.
+        """
         result, contexts = self.result, self.result.cells.positions
         given = conditions(result, x, y, place)
-        near = {*given, *possible_causes(result, y, x, (place,)), *possible_causes(result, x, y, (place,))}
+        near = {
+            *given,
+            *possible_causes(result, y, x, (place,)),
+            *possible_causes(result, x, y, (place,)),
+        }
         fixed = contexts if len(contexts) == 1 else [z for z in contexts if z in near]
         chosen = self._moments_at([place], fixed)
         system = [z for z in given if z not in contexts]
         return slope(chosen, 0, x, y, system), int(chosen.rows[0]), len(system)
 
-    def slopes(self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]) -> tuple[Slope, Slope]:
+    def slopes(
+        self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]
+    ) -> tuple[Slope, Slope]:
         """The slope of the effect on the cause given a set, in either of two contexts.
 
-        A cause in one context may be an effect in the other, where it bends the slope: there it is left out, if a score
-        says so.
+        A cause in one context may be an effect in the other, where it bends the slope: there it is
+        left out, if a score says so.
         """
         moments, kept = self._kept(effect, given, two)
         return slope(moments, 0, cause, effect, kept[0]), slope(moments, 1, cause, effect, kept[1])
 
-    def _kept(self, effect: int, given: Sequence[int], two: tuple[int, int]
-              ) -> tuple[Moments, tuple[tuple[int, ...], tuple[int, ...]]]:  # fmt: skip
+    def _kept(
+        self, effect: int, given: Sequence[int], two: tuple[int, int]
+    ) -> tuple[Moments, tuple[tuple[int, ...], tuple[int, ...]]]:
         """The moments of both contexts, and what slopes are given in either."""
         moments, system = self._given(given, two)
         if self.result.evidence is None:
@@ -182,11 +230,14 @@ class RowFits:
         first, second = (tuple(z for z in system if not found[z]) for found in below)
         return moments, (first, second)
 
-    def _turned(self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]
-                ) -> Iterator[tuple[Slope, Slope]]:  # fmt: skip
-        """The slopes with one link of the effect turned in one context, where the context changes both of its ends.
+    def _turned(
+        self, cause: int, effect: int, given: Sequence[int], two: tuple[int, int]
+    ) -> Iterator[tuple[Slope, Slope]]:
+        """The slopes with one link of the effect turned in one context, where the context changes
+        both of its ends.
 
-        Also without an effect of both that may be drawn as their cause: given it, they are linked where they are not.
+        Also without an effect of both that may be drawn as their cause: given it, they are linked
+        where they are not.
         """
         result, apart = self.result, list(self.result.cells.differing(*two))
         model = None if result.evidence is None else result.evidence.mechanisms
@@ -195,7 +246,11 @@ class RowFits:
         moments, kept = self._kept(effect, given, two)
         for place, r in enumerate(two):
             endpoints = _endpoints(result, r)
-            turns = {int(z) for z in np.nonzero(directed(endpoints)[apart])[1] if model.differs(int(z), *two)}
+            turns = {
+                int(z)
+                for z in np.nonzero(directed(endpoints)[apart])[1]
+                if model.differs(int(z), *two)
+            }
             if effect not in turns:
                 continue
             if place == 0 and cause in turns:
@@ -205,16 +260,24 @@ class RowFits:
                     continue
                 own = list(kept)
                 own[place] = tuple(sorted({*own[place]} ^ {z}))
-                yield slope(moments, 0, cause, effect, own[0]), slope(moments, 1, cause, effect, own[1])
+                yield (
+                    slope(moments, 0, cause, effect, own[0]),
+                    slope(moments, 1, cause, effect, own[1]),
+                )
 
     def errors_explain(self, x: int, y: int, present: int, absent: int) -> str:
         """Why errors of measurement may explain that slopes differ, in words; empty if they do not.
 
-        A cause that is measured with an error leaves a part of its effect to what goes along with it, so that another
-        slope moves where its effect goes.
+        A cause that is measured with an error leaves a part of its effect to what goes along with
+        it, so that another slope moves where its effect goes.
         """
-        contexts, two = self.result.cells.positions, (present, absent)
-        system = [v for v, kind in enumerate(self.result.data.kinds) if kind == Kind.CONTINUOUS and v not in contexts]
+        contexts = self.result.cells.positions
+        two = (present, absent)
+        system = [
+            v
+            for v, kind in enumerate(self.result.data.kinds)
+            if kind == Kind.CONTINUOUS and v not in contexts
+        ]
         moments, given = self._given(possible_causes(self.result, y, x, two), two)
         whole = self.moments.merged()
         variance = np.diagonal(whole.scatter[0]) / whole.rows[0]
@@ -227,23 +290,31 @@ class RowFits:
         errors = np.where(np.isin(np.arange(len(variance)), system), variance, 0.0)
         for share in shares_of_errors(inside, variance[system]):
             pair = [corrected_slope(moments, r, x, y, given, share * errors) for r in (0, 1)]
-            if apart * (pair[0].value - pair[1].value) <= 0.0 or not heterogeneity(pair)[1] <= DESPITE_ERRORS:
+            if (
+                apart * (pair[0].value - pair[1].value) <= 0.0
+                or not heterogeneity(pair)[1] <= DESPITE_ERRORS
+            ):
                 return BY_ERRORS.format(share)
         return ""
 
     def unchanged(self, effect: int, given: Sequence[int], two: tuple[int, int]) -> float:
-        """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
+        """The p-value of "one regression of the effect on a set, its variance included, for both
+        contexts".
+        """
         moments, system = self._given(given, two)
         return _same_regression(moments, self.result.cells.differing(*two)[0], effect, system)
 
     def _given(self, given: Sequence[int], two: tuple[int, int]) -> tuple[Moments, tuple[int, ...]]:
         """The moments of both contexts, and the system variables of a set."""
-        contexts, apart = self.result.cells.positions, self.result.cells.differing(*two)
+        contexts = self.result.cells.positions
+        apart = self.result.cells.differing(*two)
         system = tuple(z for z in given if z not in contexts)
         return self._moments_at(two, [z for z in contexts if z in given or z in apart]), system
 
     def _moments_at(self, places: Sequence[int], fixed: Sequence[int]) -> Moments:
-        """The moments of the rows that agree with some contexts, in this order, on the context variables `fixed`."""
+        """The moments of the rows that agree with some contexts, in this order, on the context
+        variables `fixed`.
+        """
         cells = self.result.cells
         views = [cells.number(adaptive(cells.cell(place), fixed)) for place in places]
         return stacked([self.moments.merged(cells.members(view)) for view in views])
@@ -253,18 +324,26 @@ class RowFits:
         causes = possible_causes(self.result, effect, cause, two)
         if self.result.evidence is not None:
             return [causes]
-        return list(dict.fromkeys((tuple(sorted(conditions(self.result, cause, effect, two[1]))), causes)))
+        return list(
+            dict.fromkeys((tuple(sorted(conditions(self.result, cause, effect, two[1]))), causes))
+        )
 
 
 class WindowFits:
     """Slopes on the windows with one value of the context lag that the effect reads."""
 
     def __init__(self, result: ContextGraphs) -> None:
-        self.result, series = result, series_of(result)
-        nodes = [*window_names(series.variables, series.lags), *series.covariates]  # names may be shown otherwise
+        self.result = result
+        series = series_of(result)
+        nodes = [
+            *window_names(series.variables, series.lags),
+            *series.covariates,
+        ]  # names may be shown otherwise
         self._rows: dict[tuple[int, int], list[SlopeRow]] = {}
         for row in series.slopes:  # those of a link are in the order of the contexts
-            self._rows.setdefault((nodes.index(row.source), nodes.index(row.target)), []).append(row)
+            self._rows.setdefault((nodes.index(row.source), nodes.index(row.target)), []).append(
+                row
+            )
 
     @cached_property
     def mechanics(self) -> Mechanics:
@@ -282,12 +361,18 @@ class WindowFits:
         rows = self._rows.get((x, y))
         if rows is None:
             return UNKNOWN, UNKNOWN, np.nan
-        here, there = (Slope(row.own, row.own_error, np.nan, int(row.df)) for row in (rows[a], rows[b]))
+        here, there = (
+            Slope(row.own, row.own_error, np.nan, int(row.df)) for row in (rows[a], rows[b])
+        )
         known = all(one.error > 0.0 and one.df > 0 for one in (here, there))
         return here, there, heterogeneity((here, there))[1] if known else np.nan
 
-    def compare_slopes(self, x: int, y: int, present: int, absent: int, both: bool = False) -> SlopeComparison:
-        """By regressions inside the contexts; inside a time step both ways, where direction or rows are in doubt."""
+    def compare_slopes(
+        self, x: int, y: int, present: int, absent: int, both: bool = False
+    ) -> SlopeComparison:
+        """By regressions inside the contexts; inside a time step both ways, where direction or rows
+        are in doubt.
+        """
         here, there, p = self.slopes(x, y, present, absent)
         if there.error > 0.0 and there.p < STILL_THERE and not both:
             return SlopeComparison(here, there, p, SHOWN)
@@ -295,15 +380,21 @@ class WindowFits:
         if not known or not {x, y}.issubset(self.mechanics.window.now):
             return SlopeComparison(here, there, p, "")
         endpoints = _endpoints(self.result, present)
-        copies, found = list(context_nodes(self.result)), bool(directed(endpoints)[x, y])
+        copies = list(context_nodes(self.result))
+        found = bool(directed(endpoints)[x, y])
         if not found or not may_cause(endpoints)[copies, y].any() or endpoints[copies, x].any():
             back = [self._fit(y, x, self._moments(y, place))[0] for place in (present, absent)]
             p = float(np.max([p, heterogeneity(back)[1]]))
         doubt = ""
-        if found and self._fixed(y, present):  # one regression of x on y and its causes, its variance included
+        if found and self._fixed(
+            y, present
+        ):  # one regression of x on y and its causes, its variance included
             two = stacked([self._moments(y, place) for place in (present, absent)])
             context = self.result.cells.positions[0]  # a column without moments of its own
-            if _same_regression(two, context, x, tuple(sorted({y, *self._causes(x)} - {x}))) > UNCHANGED:
+            if (
+                _same_regression(two, context, x, tuple(sorted({y, *self._causes(x)} - {x})))
+                > UNCHANGED
+            ):
                 doubt = "no change if it points the other way"
         return SlopeComparison(here, there, p, doubt)
 
@@ -317,7 +408,8 @@ class WindowFits:
 
     def _causes(self, y: int) -> set[int]:
         """What causes a variable in some context, with what is open settled in one way."""
-        mechanics, family = self.mechanics, self._family(y)
+        mechanics = self.mechanics
+        family = self._family(y)
         return {cause for g in mechanics.cells for cause in mechanics.parents(family, g, y)}
 
     def _family(self, y: int) -> Family:
@@ -344,7 +436,9 @@ def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, 
     return (*query.given, *result.cells.fixed(query.view))
 
 
-def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequence[int]) -> tuple[int, ...]:
+def possible_causes(
+    result: ContextGraphs, effect: int, cause: int, places: Sequence[int]
+) -> tuple[int, ...]:
     """What may cause `effect` in some of the contexts, besides `cause`."""
     possible = np.zeros(len(result.names), dtype=bool)
     for place in places:
@@ -354,7 +448,9 @@ def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequ
 
 
 def _same_regression(two: Moments, context: int, effect: int, given: tuple[int, ...]) -> float:
-    """The p-value of "one regression of the effect on a set, its variance included" in both of two cells."""
+    """The p-value of "one regression of the effect on a set, its variance included" in both of two
+    cells.
+    """
     test = PreparedGaussian(two, Contexts((context,), ((0,), (1,))), STUDENT)
     return float(test.answer([CIQuery(context, effect, given)]).p[0])
 

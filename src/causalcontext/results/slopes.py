@@ -12,7 +12,8 @@ from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 
-LEAST_ERROR, MOST_ERROR = 0.08, 0.25
+LEAST_ERROR = 0.08
+MOST_ERROR = 0.25
 """Errors of measurement that are considered, as shares of the variance of a column."""
 DESPITE_ERRORS = 0.01
 """With such errors slopes and levels must still differ at this level."""
@@ -22,9 +23,11 @@ BY_ERRORS = "numbers measured with errors of {:.0%} of their variance would expl
 
 
 class Slope(NamedTuple):
-    """The coefficient of x in the regression of y on x and a set, its standard error, and the partial correlation.
+    """The coefficient of x in the regression of y on x and a set, its standard error, and the
+    partial correlation.
 
-    NaN where the regression is not defined or has too few rows; `df` are its residual degrees of freedom.
+    NaN where the regression is not defined or has too few rows; `df` are its residual degrees of
+    freedom.
     """
 
     value: float
@@ -34,7 +37,9 @@ class Slope(NamedTuple):
 
     @property
     def p(self) -> float:
-        """The p-value of "the slope is 0"; NaN without rows to spare, and where nothing is left to compare it with."""
+        """The p-value of "the slope is 0"; NaN without rows to spare, and where nothing is left to
+        compare it with.
+        """
         if self.df <= 0 or self.error == 0.0:
             return np.nan
         return float(2.0 * scipy.special.stdtr(self.df, -abs(self.value / self.error)))
@@ -46,45 +51,63 @@ def slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int]) -> 
     fit = moments.regression(y, [x, *given], cell) if df >= SPARE_ROWS else None
     if fit is None:
         return Slope(np.nan, np.nan, np.nan, df)
-    value, error = float(fit.slopes[0]), float(fit.errors[0])
+    value = float(fit.slopes[0])
+    error = float(fit.errors[0])
     t = value / error
     return Slope(value, error, float(t / np.sqrt(t * t + df)), df)
 
 
-def corrected_slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int], errors: Floats) -> Slope:
-    """The slope of y on x given a set, had every column been measured with an error; NaN where that cannot be.
+def corrected_slope(
+    moments: Moments, cell: int, x: int, y: int, given: Sequence[int], errors: Floats
+) -> Slope:
+    """The slope of y on x given a set, had every column been measured with an error; NaN where that
+    cannot be.
 
-    `errors`, shape (variables,), are the variances of these errors, which are independent of everything.
+    `errors`, shape (variables,), are the variances of these errors, which are independent of
+    everything.
     """
-    columns, n = [x, *given], float(moments.rows[cell])
+    columns = [x, *given]
+    n = float(moments.rows[cell])
     every = [*columns, y]
-    return corrected(moments.scatter[cell][np.ix_(every, every)] / n, errors[columns], int(n) - len(columns) - 1)
+    return corrected(
+        moments.scatter[cell][np.ix_(every, every)] / n, errors[columns], int(n) - len(columns) - 1
+    )
 
 
 def corrected(covariance: Floats, errors: Floats, df: int) -> Slope:
-    """The slope of the last column on the first one beside those between, the variances of errors subtracted.
+    """The slope of the last column on the first one beside those between, the variances of errors
+    subtracted.
 
     See Fuller (1987), section 2.2.
     """
-    inside, towards = covariance[:-1, :-1], covariance[:-1, -1]
+    inside = covariance[:-1, :-1]
+    towards = covariance[:-1, -1]
     exact = inside - np.diag(errors)
     unit = np.sqrt(np.diagonal(inside))
-    if df < SPARE_ROWS or not np.isfinite(exact).all() or not (unit > 0.0).all() or np.linalg.eigvalsh(
-        exact / np.outer(unit, unit))[0] <= SINGULAR:  # fmt: skip
+    if (
+        df < SPARE_ROWS
+        or not np.isfinite(exact).all()
+        or not (unit > 0.0).all()
+        or np.linalg.eigvalsh(exact / np.outer(unit, unit))[0] <= SINGULAR
+    ):
         return Slope(np.nan, np.nan, np.nan, df)
     inverse = np.linalg.inv(exact)
     slopes = inverse @ towards
-    left = max(float(covariance[-1, -1] - 2.0 * slopes @ towards + slopes @ inside @ slopes), 0.0)  # but for rounding
+    left = max(
+        float(covariance[-1, -1] - 2.0 * slopes @ towards + slopes @ inside @ slopes), 0.0
+    )  # but for rounding
     moved = errors * slopes
     spread = inverse @ (inside * left + np.outer(moved, moved)) @ inverse / df
     return Slope(float(slopes[0]), float(np.sqrt(max(spread[0, 0], 0.0))), np.nan, df)
 
 
 def shares_of_errors(inside: Sequence[Floats], variance: Floats) -> list[float]:
-    """Errors of measurement to consider, as shares of the variance of every number; none where hardly any may be.
+    """Errors of measurement to consider, as shares of the variance of every number; none where
+    hardly any may be.
 
-    Every number may have errors of an equal share of its variance: at most so large that the covariances of all
-    numbers, `inside` every context, allow it, which is the smallest eigenvalue of their correlations.
+    Every number may have errors of an equal share of its variance: at most so large that the
+    covariances of all numbers, `inside` every context, allow it, which is the smallest eigenvalue
+    of their correlations.
     """
     unit = np.sqrt(np.outer(variance, variance))
     share = min(MOST_ERROR, *(float(np.linalg.eigvalsh(one / unit)[0]) for one in inside))
@@ -92,20 +115,23 @@ def shares_of_errors(inside: Sequence[Floats], variance: Floats) -> list[float]:
 
 
 def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:
-    """Q = Σ (b_r - b̄)² / se_r² with the weighted mean b̄, and its p-value; NaN with fewer than two slopes with errors.
+    """Q = Σ (b_r - b̄)² / se_r² with the weighted mean b̄, and its p-value; NaN with fewer than two
+    slopes with errors.
 
-    The p-value is that of chi-squared with k - 1 degrees of freedom, for two slopes of Student's t with Welch's degrees
-    of freedom: standard errors of small contexts are estimates too.
+    The p-value is that of chi-squared with k - 1 degrees of freedom, for two slopes of Student's t
+    with Welch's degrees of freedom: standard errors of small contexts are estimates too.
     """
     known = [s for s in slopes if np.isfinite(s.value) and s.error > 0.0]
     if len(known) < 2:
         return np.nan, np.nan
-    value, errors = np.array([s.value for s in known]), np.array([s.error for s in known])
+    value = np.array([s.value for s in known])
+    errors = np.array([s.error for s in known])
     weight = errors**-2
     centre = float(weight @ value / weight.sum())
     q = float(weight @ (value - centre) ** 2)
     if len(known) == 2:
-        variances, degrees = errors**2, np.array([s.df for s in known])
+        variances = errors**2
+        degrees = np.array([s.df for s in known])
         welch = float(variances.sum() ** 2 / (variances**2 / degrees).sum())
         return q, float(2.0 * scipy.special.stdtr(welch, -np.sqrt(q)))
     return q, float(scipy.special.chdtrc(len(known) - 1, q))

@@ -1,4 +1,6 @@
-"""Why a link is missing, by the structure of the graph: what blocks every path, and what conditioning opens one."""
+"""Why a link is missing, by the structure of the graph: what blocks every path, and what
+conditioning opens one.
+"""
 
 from __future__ import annotations
 
@@ -21,33 +23,50 @@ if TYPE_CHECKING:
 MOST_NAMED = 5
 """Variables of a separating set that a sentence names."""
 KEPT_GRAPHS = 64
-"""Graphs whose directed forms are kept in memory: those of the contexts of a result, and of a few results."""
+"""Graphs whose directed forms are kept in memory: those of the contexts of a result, and of a few
+results.
+"""
 
 
 def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str:
-    """How the graph of one context separates two variables without a link; "" where it does not say.
+    """How the graph of one context separates two variables without a link; "" where it does not
+    say.
 
-    The graphs are those of the table as it is: of windows of a series the causes of the first row are not known, and
-    a variable that is a function of another one has no structure of its own.
+    The graphs are those of the table as it is: of windows of a series the causes of the first row
+    are not known, and a variable that is a function of another one has no structure of its own.
     """
     graph = result.graphs[result.contexts[place]]
     links = directed_form(graph)
     if links is None or result.series is not None or {x, y} & result.made_of.keys():
         return ""
-    a, b = result.position(x), result.position(y)
+    a = result.position(x)
+    b = result.position(y)
     contexts = sorted({*result.cells.positions} - {a, b})
     given = separating_set(links, a, b, contexts)
     if given is None:
         return ""
-    opened = [z for z in contexts if z not in given and not is_d_separated(links, a, b, (*given, z))]
+    opened = [
+        z for z in contexts if z not in given and not is_d_separated(links, a, b, (*given, z))
+    ]
     names = listed([graph.names[z] for z in opened], most=MOST_NAMED)
     if given:
-        blocked = f"every path between them is blocked by {listed([graph.names[z] for z in given], most=MOST_NAMED)}"
-        return f"{blocked}, and one is opened by conditioning on {names} as well" if opened else blocked
+        blocked = (
+            "every path between them is blocked by"
+            f" {listed([graph.names[z] for z in given], most=MOST_NAMED)}"
+        )
+        return (
+            f"{blocked}, and one is opened by conditioning on {names} as well"
+            if opened
+            else blocked
+        )
     if not opened:
-        return "no path between them is open: neither acts on the other, and they have no common cause"
+        return (
+            "no path between them is open: neither acts on the other, and they have no common cause"
+        )
     whole = directed_form(result.union)
-    overall = "independent overall, but " if whole is not None and is_d_separated(whole, a, b, ()) else ""
+    overall = (
+        "independent overall, but " if whole is not None and is_d_separated(whole, a, b, ()) else ""
+    )
     verb = _both_verb(graph, a, b, opened)
     within = f"{x} and {y} are {overall}dependent within contexts, since"
     if not verb:
@@ -58,16 +77,22 @@ def missing_link_words(result: ContextGraphs, x: str, y: str, place: int) -> str
 
 @lru_cache(maxsize=KEPT_GRAPHS)
 def directed_form(graph: Graph) -> Bools | None:
-    """The links of a directed acyclic graph with the same separations; None where no such graph is meant."""
+    """The links of a directed acyclic graph with the same separations; None where no such graph is
+    meant.
+    """
     known = directed(graph.endpoints)
     plain = known | known.T | marked(graph.endpoints, "o-o")
     return extension(graph.endpoints) if np.array_equal(plain, graph.adjacency) else None
 
 
-def separating_set(links: Bools, x: int, y: int, contexts: Collection[int] = ()) -> tuple[int, ...] | None:
-    """A set without a member too many that blocks every path of an acyclic graph; None of two variables with a link.
+def separating_set(
+    links: Bools, x: int, y: int, contexts: Collection[int] = ()
+) -> tuple[int, ...] | None:
+    """A set without a member too many that blocks every path of an acyclic graph; None of two
+    variables with a link.
 
-    Of members that could replace each other contexts are kept, since they are what rows are told apart by.
+    Of members that could replace each other contexts are kept, since they are what rows are told
+    apart by.
 
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
     >>> separating_set(chain, 0, 2), separating_set(chain, 0, 1)
@@ -75,7 +100,10 @@ def separating_set(links: Bools, x: int, y: int, contexts: Collection[int] = ())
     """
     if links[x, y] or links[y, x]:
         return None
-    candidates: Iterable[list[int]] = ([], *(np.flatnonzero(links[:, end]).tolist() for end in (x, y)))
+    candidates: Iterable[list[int]] = (
+        [],
+        *(np.flatnonzero(links[:, end]).tolist() for end in (x, y)),
+    )
     for candidate in candidates:
         if is_d_separated(links, x, y, candidate):
             kept = candidate
@@ -92,4 +120,8 @@ def _both_verb(graph: Graph, x: int, y: int, effects: Collection[int]) -> str:
     causes = directed(graph.endpoints)
     if all(causes[x, z] and causes[y, z] for z in effects):
         return "cause"
-    return "lead to" if all(above[x] and above[y] for above in (ancestors(causes, z) for z in effects)) else ""
+    return (
+        "lead to"
+        if all(above[x] and above[y] for above in (ancestors(causes, z) for z in effects))
+        else ""
+    )

@@ -1,8 +1,10 @@
-"""Results of tables with context values of too few rows: the result of the search, and what stands for these values.
+"""Results of tables with context values of too few rows: the result of the search, and what stands
+for these values.
 
-The search, and every question to its result, knows nothing of such values: `of_search` is the result as if the table
-had been without their rows. What a user holds has all values of the context; the graph of one that was not searched is
-the union over those that were. A context variable with a single value left is a variable without links.
+The search, and every question to its result, knows nothing of such values: `of_search` is the
+result as if the table had been without their rows. What a user holds has all values of the context;
+the graph of one that was not searched is the union over those that were. A context variable with a
+single value left is a variable without links.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ T = TypeVar("T")
 
 
 def asked_of_search(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """A method of a result that is about what was searched, and knows nothing of values with too few rows."""
+    """A method of a result that is about what was searched, and knows nothing of values with too
+    few rows.
+    """
 
     @wraps(method)
     def asked(self: Any, /, *args: P.args, **more: P.kwargs) -> T:
@@ -36,7 +40,9 @@ def asked_of_search(method: Callable[Concatenate[Any, P], T]) -> Callable[Concat
 
 
 def with_thin_levels(result: ContextGraphs, thin: ThinLevels | None) -> ContextGraphs:
-    """The result of a search with all values of the context: the pooled graph where there were too few rows."""
+    """The result of a search with all values of the context: the pooled graph where there were too
+    few rows.
+    """
     if thin is None:
         return result
     names = list(result.names)
@@ -50,15 +56,21 @@ def with_thin_levels(result: ContextGraphs, thin: ThinLevels | None) -> ContextG
 
 
 def of_search(result: ContextGraphs) -> ContextGraphs:
-    """The result without the values that were not searched, each of the others under its own name."""
+    """The result without the values that were not searched, each of the others under its own
+    name.
+    """
     thin = result.thin
     if thin is None:
         return result
     gone = [name for name, _ in thin.untested]
     kept = [place for place, name in enumerate(result.names) if name not in gone]
     names = tuple(result.names[place] for place in kept)
-    graphs = {value: Graph(names, result.graphs[value].endpoints[np.ix_(kept, kept)], result.graphs[value].kind)
-              for value in thin.searched}  # fmt: skip
+    graphs = {
+        value: Graph(
+            names, result.graphs[value].endpoints[np.ix_(kept, kept)], result.graphs[value].kind
+        )
+        for value in thin.searched
+    }
     return replace(result, names=names, contexts=thin.searched, graphs=graphs, thin=None)
 
 
@@ -66,7 +78,9 @@ def as_searched(result: ContextGraphs) -> ContextGraphs:
     """The same with the values called as the search called them, as a file keeps it."""
     searched = of_search(result)
     called = cell_values(searched.cells, searched.levels)
-    return replace(searched, contexts=called, graphs=dict(zip(called, searched.graphs.values(), strict=True)))
+    return replace(
+        searched, contexts=called, graphs=dict(zip(called, searched.graphs.values(), strict=True))
+    )
 
 
 def _placed(graph: Graph, names: tuple[str, ...]) -> Graph:
@@ -83,8 +97,11 @@ def why_no_changes(result: ContextGraphs, first: Any, second: Any) -> str:
     """Why nothing is compared between two values of the context; "" if both were searched."""
     if result.thin is None:
         return ""
-    told = [f"context {value!r} has {row_words(count)}, too few to compare it with another"
-            for value, count in result.thin.rows if _is_value(first, value) or _is_value(second, value)]  # fmt: skip
+    told = [
+        f"context {value!r} has {row_words(count)}, too few to compare it with another"
+        for value, count in result.thin.rows
+        if _is_value(first, value) or _is_value(second, value)
+    ]
     return "; ".join(told)
 
 

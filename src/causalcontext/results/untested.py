@@ -1,4 +1,6 @@
-"""Edges that are in a graph only because no test of the pair could be run: which they are, and one sentence on them."""
+"""Edges that are in a graph only because no test of the pair could be run: which they are, and one
+sentence on them.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +33,21 @@ def untested_edges(result: ContextGraphs) -> list[UntestedEdge]:
     """The edges of the graphs that nothing tested, by pair and context."""
     if result.evidence is not None:
         return []
-    log, found = result.log, list[UntestedEdge]()
+    log = result.log
+    found = list[UntestedEdge]()
     contexts, places = np.nonzero(log.kept.decision == Decision.UNTESTABLE)
     if not places.size:
         return []
-    slots = places if log.slots is None or log.kept.decision.shape[1] == log.pairs else log.slots[places]
+    slots = (
+        places
+        if log.slots is None or log.kept.decision.shape[1] == log.pairs
+        else log.slots[places]
+    )
     first, second = pairs_at(slots, log.variables)
     graphs = [result.graphs[value].endpoints for value in result.contexts]
-    for c, place, x, y in zip(contexts.tolist(), places.tolist(), first.tolist(), second.tolist(), strict=True):
+    for c, place, x, y in zip(
+        contexts.tolist(), places.tolist(), first.tolist(), second.tolist(), strict=True
+    ):
         if graphs[c][x, y]:
             found.append(UntestedEdge(x, y, c, Reason(int(log.kept.reason[c, place]))))
     return sorted(found)
@@ -56,10 +65,16 @@ def words_about_untested(result: ContextGraphs) -> str:
     told = []
     for (x, y), some in pairs.items():
         everywhere = len(some) == len(searched.contexts)
-        where = "" if everywhere else f" in {listed([searched.contexts[edge.context] for edge in some], 2)}"
+        where = (
+            ""
+            if everywhere
+            else f" in {listed([searched.contexts[edge.context] for edge in some], 2)}"
+        )
         why = REASON_TEXT.get(some[0].reason, "no time was left")
         told.append(f"{searched.names[x]} - {searched.names[y]}{where} ({why})")
     count = "1 edge was" if len(told) == 1 else f"{len(told):,} edges were"
     they = "it says" if len(told) == 1 else "they say"
-    return (f"{count} not tested at all, so {they} nothing (o-o): {listed(told, MOST_NAMED, 'pair')}; "
-            "explain() says why")  # fmt: skip
+    return (
+        f"{count} not tested at all, so {they} nothing (o-o): {listed(told, MOST_NAMED, 'pair')}; "
+        "explain() says why"
+    )

@@ -1,4 +1,6 @@
-"""How does a table contradict the model behind its own result? The model checks, for a method and its test."""
+"""How does a table contradict the model behind its own result? The model checks, for a method and
+its test.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
 from causalcontext.model_checks.residuals import check_table
-from causalcontext.model_checks.violations import CURVES, KINDS, OUTLIERS, ROWS, TAILS, UNEXPLAINED, Violation
+from causalcontext.model_checks.violations import (
+    CURVES,
+    KINDS,
+    OUTLIERS,
+    ROWS,
+    TAILS,
+    UNEXPLAINED,
+    Violation,
+)
 from causalcontext.results.equations import CATEGORY, Scale
 from causalcontext.results.series import context_nodes, series_of
 
@@ -22,7 +32,9 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 MODEL_FREE = ("cmi-knn", "rcot")
-"""Tests that assume nothing but independent rows, for two numbers too, which others leave to partial correlations."""
+"""Tests that assume nothing but independent rows, for two numbers too, which others leave to
+partial correlations.
+"""
 CURVED = ("basis",)
 """Tests of numbers that see curves of one column; products of two they do not."""
 STRAIGHT = ("linear", "level")
@@ -32,16 +44,17 @@ TOO_FEW_LAGS = 0.01
 HARMLESS = (TAILS,)
 """What does not make claims of change false."""
 ENGINE = (OUTLIERS, ROWS)
-"""What matters to a score-based method, which says itself what its own residuals contradict; outliers only where it did
-not look for wrong cells: those that it leaves are part of the noise, whose density it knows."""
+"""What matters to a score-based method, which says itself what its own residuals contradict;
+outliers only where it did not look for wrong cells: those that it leaves are part of the noise,
+whose density it knows."""
 
 
 def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
     """What the model checks find that matters to the method and the test; nothing without rows.
 
-    Of a table that was read in batches they look at the sample, whose rows do not follow each other. With lags they
-    look at the windows, and at variables of time t alone: nothing in a window causes what was before. Whether windows
-    depend on earlier ones is the question of the lag alarm.
+    Of a table that was read in batches they look at the sample, whose rows do not follow each
+    other. With lags they look at the windows, and at variables of time t alone: nothing in a window
+    causes what was before. Whether windows depend on earlier ones is the question of the lag alarm.
     """
     if not result.final:
         return ()
@@ -59,7 +72,11 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
         beyond = len(data.names) - len(result.names)
         wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
         earlier = {*data.names} - {*series_of(result).variables}
-        found = (one.without(earlier) for one in check_table(data, wide) if one.kind in kinds and one.kind != ROWS)
+        found = (
+            one.without(earlier)
+            for one in check_table(data, wide)
+            if one.kind in kinds and one.kind != ROWS
+        )
         return tuple(violation for violation in found if violation is not None)
     if data is None and result.scanned is not None:
         data = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
@@ -72,25 +89,36 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
 
 def _as_searched(result: ContextGraphs, data: Dataset) -> Dataset:
     """The table with the kinds that a score-based search took numbers of few values for."""
-    scales = () if result.evidence is None or result.evidence.mechanisms is None else result.evidence.mechanisms.scales
+    scales = (
+        ()
+        if result.evidence is None or result.evidence.mechanisms is None
+        else result.evidence.mechanisms.scales
+    )
     kinds = list(data.kinds)
     for place, scale in enumerate(scales):
         if kinds[place] is Kind.CONTINUOUS and place in data.system:
             coarse = bool(scale.scores) and not by_ranks(result)
-            kinds[place] = {CATEGORY: Kind.CATEGORICAL}.get(scale.kind, Kind.ORDERED if coarse else kinds[place])
+            kinds[place] = {CATEGORY: Kind.CATEGORICAL}.get(
+                scale.kind, Kind.ORDERED if coarse else kinds[place]
+            )
     return replace(data, kinds=tuple(kinds))
 
 
 def slopes_mislead(result: ContextGraphs, near: Collection[str], effects: Collection[str]) -> str:
-    """Why mechanisms must not be compared between contexts: the model is wrong there; empty if nothing says so.
+    """Why mechanisms must not be compared between contexts: the model is wrong there; empty if
+    nothing says so.
 
-    `effects` are the variables whose mechanisms a claim compares, `near` these, the other end of the link, and all that
-    may cause them. What the model says of other columns is no part of the comparison. That rows depend on each other
-    makes errors of slopes too small where the residuals of the effect do: those of its causes may be of any kind.
+    `effects` are the variables whose mechanisms a claim compares, `near` these, the other end of
+    the link, and all that may cause them. What the model says of other columns is no part of the
+    comparison. That rows depend on each other makes errors of slopes too small where the residuals
+    of the effect do: those of its causes may be of any kind.
     """
     past = None if result.series is None else result.series.beyond_lags
     if past is not None and past <= TOO_FEW_LAGS:
-        return "the lags are too few: the past beyond them still tells something (a trend does that, too)"
+        return (
+            "the lags are too few: the past beyond them still tells something (a trend does that,"
+            " too)"
+        )
     said = () if result.evidence is None else result.evidence.contradictions
     for kind, words in UNEXPLAINED.items():
         for columns in (columns for other, columns in said if other == kind):
@@ -111,7 +139,8 @@ def is_curved(result: ContextGraphs) -> bool:
 
 
 def bends_in(result: ContextGraphs, effect: int, places: Sequence[int]) -> bool:
-    """Whether the mechanism of a variable is more than straight lines and levels in one of some contexts.
+    """Whether the mechanism of a variable is more than straight lines and levels in one of some
+    contexts.
 
     Curves are chosen for all mechanisms together, but many of them may take none.
     """
@@ -120,22 +149,35 @@ def bends_in(result: ContextGraphs, effect: int, places: Sequence[int]) -> bool:
     mechanisms = None if result.evidence is None else result.evidence.mechanisms
     if mechanisms is None or all(equation.effect != effect for equation in mechanisms.equations):
         return True
-    terms = (term for place in places for term in mechanisms.equation(effect, place).terms if place in term.contexts)
+    terms = (
+        term
+        for place in places
+        for term in mechanisms.equation(effect, place).terms
+        if place in term.contexts
+    )
     return any(term.kind not in STRAIGHT for term in terms)
 
 
 def has_levels(result: ContextGraphs) -> bool:
     """Whether equations hold categories or ordered columns, which have no slopes."""
-    found, system = result.evidence, set(range(len(result.names))) - context_nodes(result)
+    found = result.evidence
+    system = set(range(len(result.names))) - context_nodes(result)
     if found is None or found.mechanisms is None:
-        return found is not None and any(not Kind(result.data.kinds[place]).is_number for place in system)
+        return found is not None and any(
+            not Kind(result.data.kinds[place]).is_number for place in system
+        )
     return any(not found.mechanisms.scales[place].is_number for place in system)
 
 
 def graded(result: ContextGraphs) -> frozenset[str]:
-    """The numbers of two to five values that the search took for levels, or for steps, without a declaration."""
-    return frozenset(name for name, scale in _undeclared(result)
-                     if not scale.is_number or 0 < len(scale.scores) <= MOST_ORDERED)  # fmt: skip
+    """The numbers of two to five values that the search took for levels, or for steps, without a
+    declaration.
+    """
+    return frozenset(
+        name
+        for name, scale in _undeclared(result)
+        if not scale.is_number or 0 < len(scale.scores) <= MOST_ORDERED
+    )
 
 
 def spiked(result: ContextGraphs) -> frozenset[str]:
@@ -145,8 +187,11 @@ def spiked(result: ContextGraphs) -> frozenset[str]:
 
 def scored(result: ContextGraphs) -> frozenset[str]:
     """The coarse numbers that the search took by normal scores."""
-    return frozenset(name for name, scale in _undeclared(result) if scale.is_number and scale.scores
-                     and not by_ranks(result))  # fmt: skip
+    return frozenset(
+        name
+        for name, scale in _undeclared(result)
+        if scale.is_number and scale.scores and not by_ranks(result)
+    )
 
 
 def _undeclared(result: ContextGraphs) -> Iterator[tuple[str, Scale]]:
@@ -157,6 +202,8 @@ def _undeclared(result: ContextGraphs) -> Iterator[tuple[str, Scale]]:
 
 
 def by_ranks(result: ContextGraphs) -> bool:
-    """Whether the search replaced columns by normal scores that the rows of the result do not have."""
+    """Whether the search replaced columns by normal scores that the rows of the result do not
+    have.
+    """
     searched = result.evidence is not None and result.evidence.transform == "ranks"
     return searched or result.settings.test == "gaussian-ranks"

@@ -1,4 +1,6 @@
-"""How contexts and p-values are written, once for all texts: `R = dry`, `VPD <= 0.8`, `p < 1e-16`."""
+"""How contexts and p-values are written, once for all texts: `R = dry`, `VPD <= 0.8`, `p <
+1e-16`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 SMALLEST_P = 1e-16
-"""Smaller p-values are not written: no test is calibrated so far out, and nothing has a probability of 0."""
+"""Smaller p-values are not written: no test is calibrated so far out, and nothing has a probability
+of 0.
+"""
 
 
 def p_words(p: float) -> str:
@@ -29,7 +33,8 @@ def p_words(p: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value, or one adjusted for several tests, for a cell of a table; empty where there is none.
+    """A p-value, or one adjusted for several tests, for a cell of a table; empty where there is
+    none.
 
     Examples
     --------
@@ -55,7 +60,8 @@ def share_text(share: float) -> str:
 
 
 def context_words(name: str | None, value: Any, indicator: str | None = None) -> str:
-    """A value of a context variable; one that is made out of a column says what it says about the column.
+    """A value of a context variable; one that is made out of a column says what it says about the
+    column.
 
     Examples
     --------
@@ -74,7 +80,8 @@ def context_words(name: str | None, value: Any, indicator: str | None = None) ->
 
 
 def fixed_words(fixed: Mapping[str, Any], made_of: Mapping[str, str]) -> str:
-    """Several context variables at once; `made_of` names the columns of which some of them are made.
+    """Several context variables at once; `made_of` names the columns of which some of them are
+    made.
 
     Examples
     --------
@@ -88,15 +95,22 @@ def context_place(contexts: Sequence[Any], value: Any) -> int:
     """The place of a context value, or an error that suggests one."""
     truth = bool | np.bool_
     for place, known in enumerate(contexts):
-        if isinstance(value, Hashable) and known == value and isinstance(known, truth) == isinstance(value, truth):
+        if (
+            isinstance(value, Hashable)
+            and known == value
+            and isinstance(known, truth) == isinstance(value, truth)
+        ):
             return place
     expected = ", ".join(repr(known) for known in contexts[:8])
     raise OptionError(
-        f"there is no context {shortly(value)}{did_you_mean(value, contexts)} (expected one of {expected})"
+        f"there is no context {shortly(value)}{did_you_mean(value, contexts)} (expected one of"
+        f" {expected})"
     )
 
 
 def view_words(result: ContextGraphs) -> list[str]:
     """The rows of every view of the log: `pooled`, `R=wet`, ..."""
     fixed = (result.fixed(view) for view in range(len(result.asked.views)))
-    return [", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed]
+    return [
+        ", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed
+    ]

@@ -1,4 +1,6 @@
-"""Which cells of the table were taken for wrong, and what would have been found with all of them kept."""
+"""Which cells of the table were taken for wrong, and what would have been found with all of them
+kept.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 
 
 class FlaggedCell(NamedTuple):
-    """A cell: the row of the table, counted from 0, the column, its value, and what the rest leads to expect there."""
+    """A cell: the row of the table, counted from 0, the column, its value, and what the rest leads
+    to expect there.
+    """
 
     row: int
     column: str
@@ -35,8 +39,12 @@ class WrongCells:
     """The flagged cells of a table."""
 
     cells: tuple[FlaggedCell, ...]
-    left_out: tuple[int, ...] = ()  # the rows that were left out; in the others flagged cells were replaced
-    kept: tuple[tuple[int, int, int, str], ...] = ()  # context, source, target, mark if every cell is kept
+    left_out: tuple[
+        int, ...
+    ] = ()  # the rows that were left out; in the others flagged cells were replaced
+    kept: tuple[
+        tuple[int, int, int, str], ...
+    ] = ()  # context, source, target, mark if every cell is kept
 
     def frame(self) -> pd.DataFrame:
         """One row for every cell."""
@@ -51,25 +59,43 @@ class WrongCells:
         told = []
         if replaced:
             rows = _counted(len({cell.row for cell in replaced}), "row")
-            told.append(f"{_counted(len(replaced), 'cell')} of {columns} in {rows} contradict the other columns and "
-                        "were replaced by what these lead to expect")  # fmt: skip
+            told.append(
+                f"{_counted(len(replaced), 'cell')} of {columns} in {rows} contradict the other"
+                " columns and were replaced by what these lead to expect"
+            )
         if out:
             told.append(f"{_counted(len(out), 'row')} with wrong cells were left out")
-        found = f"{', and '.join(told)}: flagged_cells() lists them, diagnose() says what they change"
+        found = (
+            f"{', and '.join(told)}: flagged_cells() lists them, diagnose() says what they change"
+        )
         return Note(found, About.CELLS, "wrong_cells='keep' keeps them")
 
     def differences(self, graphs: Mapping[Any, Graph]) -> tuple[list[str], list[str], list[str]]:
-        """Edges, with their contexts, that only the result has, that only the table as it is has, and marks of both.
+        """Edges, with their contexts, that only the result has, that only the table as it is has,
+        and marks of both.
 
         The marks are those of the result, and, after "instead of", of the table as it is.
         """
-        names, values = next(iter(graphs.values())).names, list(graphs)
-        mine = {(r, frozenset(edge[:2])): edge for r, graph in enumerate(graphs.values()) for edge in graph.edges}
-        theirs = {(r, frozenset((names[x], names[y]))): Edge(names[x], names[y], mark) for r, x, y, mark in self.kept}
-        new, gone = ([(key[0], str(some[key])) for key in some if key not in others]
-                     for some, others in ((mine, theirs), (theirs, mine)))  # fmt: skip
-        turned = [(key[0], f"{edge} instead of {theirs[key]}") for key, edge in mine.items()
-                  if key in theirs and theirs[key] != edge]  # fmt: skip
+        names = next(iter(graphs.values())).names
+        values = list(graphs)
+        mine = {
+            (r, frozenset(edge[:2])): edge
+            for r, graph in enumerate(graphs.values())
+            for edge in graph.edges
+        }
+        theirs = {
+            (r, frozenset((names[x], names[y]))): Edge(names[x], names[y], mark)
+            for r, x, y, mark in self.kept
+        }
+        new, gone = (
+            [(key[0], str(some[key])) for key in some if key not in others]
+            for some, others in ((mine, theirs), (theirs, mine))
+        )
+        turned = [
+            (key[0], f"{edge} instead of {theirs[key]}")
+            for key, edge in mine.items()
+            if key in theirs and theirs[key] != edge
+        ]
         return _in_words(new, values), _in_words(gone, values), _in_words(turned, values)
 
     def at_rows(self, rows: Ints | None) -> WrongCells:
@@ -87,12 +113,18 @@ class WrongCells:
     def from_dict(cls, content: Mapping[str, Any]) -> WrongCells:
         """The flagged cells of `to_dict`."""
         cells = tuple(FlaggedCell(*cell) for cell in content["cells"])
-        return cls(cells, tuple(content["left_out"]), tuple((r, x, y, mark) for r, x, y, mark in content["kept"]))
+        return cls(
+            cells,
+            tuple(content["left_out"]),
+            tuple((r, x, y, mark) for r, x, y, mark in content["kept"]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class CleanedTable:
-    """What a search saw in place of the table: rows or windows without wrong cells, and the cells."""
+    """What a search saw in place of the table: rows or windows without wrong cells, and the
+    cells.
+    """
 
     cells: WrongCells
     rows: Dataset
@@ -119,5 +151,7 @@ def _in_words(edges: Sequence[tuple[int, str]], values: Sequence[Any]) -> list[s
     where: dict[str, list[int]] = {}
     for r, edge in edges:
         where.setdefault(edge, []).append(r)
-    return [edge if len(own) == len(values) else f"{edge} [{', '.join(str(values[r]) for r in own)}]"
-            for edge, own in sorted(where.items())]  # fmt: skip
+    return [
+        edge if len(own) == len(values) else f"{edge} [{', '.join(str(values[r]) for r in own)}]"
+        for edge, own in sorted(where.items())
+    ]

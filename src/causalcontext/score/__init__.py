@@ -1,1 +1,3 @@
-"""The score-based engine: a penalised likelihood whose every factor conditions on its own node's parents only."""
+"""The score-based engine: a penalised likelihood whose every factor conditions on its own node's
+parents only.
+"""

@@ -1,10 +1,11 @@
 """Numbers that are the same in every row of a context: the mechanism there is a constant.
 
-A device that is off, a dose that nobody gets in one ward. The likelihood of a constant has no maximum, and beside it
-nothing else would count. So such a value counts as known up to `TRACE` of the spread that the column has in the other
-contexts: the column is searched with a trace of noise there, the same for the same rows in any order, which depends
-on nothing. Then the context is seen to change the mechanism, other columns explain nothing there, and the graph among
-the others is what it is without the column.
+A device that is off, a dose that nobody gets in one ward. The likelihood of a constant has no
+maximum, and beside it nothing else would count. So such a value counts as known up to `TRACE` of
+the spread that the column has in the other contexts: the column is searched with a trace of noise
+there, the same for the same rows in any order, which depends on nothing. Then the context is seen
+to change the mechanism, other columns explain nothing there, and the graph among the others is what
+it is without the column.
 """
 
 from __future__ import annotations
@@ -22,36 +23,53 @@ from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats
 
 CONSTANT_BELOW = 1e-6
-"""A spread in one context, in units of that over all rows, that is rounding or a device that is off. At 1e-9 links
-among other columns were lost; from 1e-5 on a spread is that of a mechanism, and changes nothing elsewhere."""
+"""A spread in one context, in units of that over all rows, that is rounding or a device that is
+off. At 1e-9 links among other columns were lost; from 1e-5 on a spread is that of a mechanism, and
+changes nothing elsewhere."""
 TRACE = 0.1
-"""The spread of a constant in units of that in the other contexts. With .001 and .1 every link and claim among the
-other columns was that of the table without the column, in lines, curves and mixed tables; with none, arrows were
-turned."""
+"""The spread of a constant in units of that in the other contexts. With .001 and .1 every link and
+claim among the other columns was that of the table without the column, in lines, curves and mixed
+tables; with none, arrows were turned."""
 SPREADS_KEYS = 1e4
-"""Sums of squares of a row in standard units times this: their fractions put rows in an order that says nothing."""
+"""Sums of squares of a row in standard units times this: their fractions put rows in an order that
+says nothing.
+"""
 
 
 def constant_columns(table: Dataset) -> dict[int, tuple[int, ...]]:
-    """The positions of the numbers that are constant in some contexts but not in all, with these contexts.
+    """The positions of the numbers that are constant in some contexts but not in all, with these
+    contexts.
 
-    A context needs two rows to be asked, and columns of few values elsewhere, which have their own treatments, and
-    declared counts are not asked.
+    A context needs two rows to be asked, and columns of few values elsewhere, which have their own
+    treatments, and declared counts are not asked.
     """
     if len(table.contexts.cells) < 2:
         return {}
     complete = complete_rows(table)
-    cells = [np.flatnonzero(complete & (table.codes == cell)) for cell in range(len(table.contexts.cells))]
+    cells = [
+        np.flatnonzero(complete & (table.codes == cell))
+        for cell in range(len(table.contexts.cells))
+    ]
     found: dict[int, tuple[int, ...]] = {}
     for place in table.system:
-        if table.kinds[place] is not Kind.CONTINUOUS or place in [source for _, source in table.contexts.made]:
+        if table.kinds[place] is not Kind.CONTINUOUS or place in [
+            source for _, source in table.contexts.made
+        ]:
             continue
         column = np.asarray(table.columns[place], dtype=np.float64)
         least = CONSTANT_BELOW * float(np.std(column[complete]))
-        constant = tuple(cell for cell, rows in enumerate(cells) if len(rows) > 1 and np.ptp(column[rows]) <= least)
+        constant = tuple(
+            cell
+            for cell, rows in enumerate(cells)
+            if len(rows) > 1 and np.ptp(column[rows]) <= least
+        )
         if constant and least > 0.0 and len(constant) < sum(len(rows) > 1 for rows in cells):
             found[place] = constant
-    return {place: constant for place, constant in found.items() if not _is_coarse_elsewhere(table, place, constant)}
+    return {
+        place: constant
+        for place, constant in found.items()
+        if not _is_coarse_elsewhere(table, place, constant)
+    }
 
 
 def with_traces(table: Dataset, found: Mapping[int, tuple[int, ...]]) -> Dataset:
@@ -87,8 +105,9 @@ def _is_coarse_elsewhere(table: Dataset, place: int, constant: Sequence[int]) ->
 def _keys(table: Dataset, column: Floats, place: int, away: Bools) -> Floats:
     """A number between 0 and 1 for every row that has nothing to do with any column.
 
-    It is made of squares of the other numbers in standard units, so that it belongs to the row whatever the order of
-    the rows, the order of the columns and their units; two columns that are constant have different ones.
+    It is made of squares of the other numbers in standard units, so that it belongs to the row
+    whatever the order of the rows, the order of the columns and their units; two columns that are
+    constant have different ones.
     """
     total = np.zeros(table.n_rows)
     for other in table.system:
@@ -116,9 +135,18 @@ def _normal_scores(keys: Floats) -> Floats:
 def _where(table: Dataset, cells: Sequence[int]) -> str:
     """Contexts in words: "ward is icu"; of several contexts "ward is icu and season dry"."""
     names = [table.names[position] for position in table.contexts.positions]
-    values = [[levels[code] for code, levels in zip(table.contexts.cells[cell], table.levels, strict=True)]
-              for cell in cells]  # fmt: skip
+    values = [
+        [
+            levels[code]
+            for code, levels in zip(table.contexts.cells[cell], table.levels, strict=True)
+        ]
+        for cell in cells
+    ]
     if len(names) == 1:
         return f"{names[0]} is {listed([value for (value,) in values])}"
-    return listed([" and ".join(f"{name} is {value}" for name, value in zip(names, cell, strict=True))
-                   for cell in values])  # fmt: skip
+    return listed(
+        [
+            " and ".join(f"{name} is {value}" for name, value in zip(names, cell, strict=True))
+            for cell in values
+        ]
+    )

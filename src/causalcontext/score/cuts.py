@@ -1,18 +1,20 @@
 """Where does a column cut mechanisms in two, and is that a cut at all, or a smooth change?
 
-Every mechanism that may change with x is a regression of its response on candidate causes. Three models of it are
-compared, columns chosen one at a time at their price:
+Every mechanism that may change with x is a regression of its response on candidate causes. Three
+models of it are compared, columns chosen one at a time at their price:
 
 - without a change: lines and curves of the other causes, a line of x;
 - smooth: also smooth functions s(x), and products z s(x) of causes with them;
-- cut at c: what is there without a change and smooth functions s(x), and columns that hold on one side alone: 1(x > c),
-  x 1(x > c) and z 1(x > c).
+- cut at c: what is there without a change and smooth functions s(x), and columns that hold on one
+  side alone: 1(x > c), x 1(x > c) and z 1(x > c).
 
-Any curve looks like a cut to straight lines, so a cut must be better than the smooth model (rule D): the gain of a cut
-over it, summed over mechanisms, less log n for its place, has to exceed 0.75 log n.
+Any curve looks like a cut to straight lines, so a cut must be better than the smooth model (rule
+D): the gain of a cut over it, summed over mechanisms, less log n for its place, has to exceed 0.75
+log n.
 
-Rows are sorted by x once. Sums over the rows above a cut are then differences of running totals, so a cut costs nothing
-in n, and all cuts of a grid are searched at once by the same sweeps (`_chosen_columns`).
+Rows are sorted by x once. Sums over the rows above a cut are then differences of running totals, so
+a cut costs nothing in n, and all cuts of a grid are searched at once by the same sweeps
+(`_chosen_columns`).
 """
 
 from __future__ import annotations
@@ -31,14 +33,21 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.score.columns import HINGES, STEPS
 
 DEMAND = 0.75
-"""A cut must be better than a smooth change by so many times the logarithm of the rows, the price of its place paid."""
-NARROWEST, AT = 0.6, 600.0
+"""A cut must be better than a smooth change by so many times the logarithm of the rows, the price
+of its place paid.
+"""
+NARROWEST = 0.6
+AT = 600.0
 CENTRES = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9)
 WAVES = 6
 FARTHEST = 2.4
-"""Smooth changes of x: widths in standard deviations, places as shares of the rows, and waves between these ranks."""
+"""Smooth changes of x: widths in standard deviations, places as shares of the rows, and waves
+between these ranks.
+"""
 INTERVAL = 7.35
-"""Twice the fall of the log likelihood inside which the place of a cut lies in 95 % of samples (Hansen 1997)."""
+"""Twice the fall of the log likelihood inside which the place of a cut lies in 95 % of samples
+(Hansen 1997).
+"""
 OUTERMOST = 0.1
 """The share of the rows on either side of every cut that is tried."""
 GRID = 64
@@ -48,7 +57,9 @@ FEWEST_ABOVE = 12
 """Rows on either side of a cut."""
 COARSER = 4
 LEAST_GAIN = 1.0
-"""Mechanisms to which no cut of a grid that is so many times coarser gives so many nats are not looked at further."""
+"""Mechanisms to which no cut of a grid that is so many times coarser gives so many nats are not
+looked at further.
+"""
 MOST_STEPS = 60
 LEAST_LEFT = 1e-6
 """A column of which those before it leave less than this share is not chosen."""
@@ -61,10 +72,15 @@ class CutResponse(NamedTuple):
     # `y`, `x`: shape (n,): in standard units
     y: Floats
     x: Floats
-    lines: Floats  # shape (q, n): other causes, in standard units; indicators of the levels of a category
+    # shape (q, n): other causes, in standard units; indicators of the levels of a category
+    lines: Floats
     curved: Bools  # shape (q,): which of them may act along a curve: numbers
-    given: Floats  # shape (m, n): columns that are offered in every model: what other contexts change
-    groups: Floats  # shape (g, n): in place of x, which is 0: indicators of the levels of a category
+    given: (
+        Floats  # shape (m, n): columns that are offered in every model: what other contexts change
+    )
+    groups: (
+        Floats  # shape (g, n): in place of x, which is 0: indicators of the levels of a category
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +116,20 @@ class CutProfile:
 def cut_profile(responses: Sequence[Sequence[CutResponse]], values: Floats) -> CutProfile:
     """The scores of all cuts, the best one with its interval, and the gain over a smooth change.
 
-    `responses` has the copies of every response: with several of x (lags), a mechanism changes with the one that fits
-    best. `values` are those of x, in the units of `CutResponse.x`.
+    `responses` has the copies of every response: with several of x (lags), a mechanism changes with
+    the one that fits best. `values` are those of x, in the units of `CutResponse.x`.
     """
-    rows, places = len(responses[0][0].y), grid_of(values)
-    plain, smooth = np.zeros(len(responses)), np.zeros(len(responses))
+    rows = len(responses[0][0].y)
+    places = grid_of(values)
+    plain = np.zeros(len(responses))
+    smooth = np.zeros(len(responses))
     cut = np.full((len(responses), len(places)), -np.inf)
     copy = np.zeros(len(responses), dtype=np.int64)
     chosen: list[list[tuple[CutColumns, Bools]]] = []
     for number, copies in enumerate(responses):
-        plains, smooths, scored, *own = zip(*(_compared(one, places) for one in copies), strict=True)
+        plains, smooths, scored, *own = zip(
+            *(_compared(one, places) for one in copies), strict=True
+        )
         plain[number] = max(plains)
         smooth[number] = max(plain[number], *smooths)
         cut[number] = np.max(scored, axis=0)
@@ -120,30 +140,62 @@ def cut_profile(responses: Sequence[Sequence[CutResponse]], values: Floats) -> C
     best = int(np.argmax(total))
     gains = better[:, best] - smooth
     price = log(rows)
-    ways = (gains > price, gains >= max(gains.max(), 1e-9), smooth - plain > price, cut[:, best] > plain)
+    ways = (
+        gains > price,
+        gains >= max(gains.max(), 1e-9),
+        smooth - plain > price,
+        cut[:, best] > plain,
+    )
     changed: list[int] = next((np.flatnonzero(way).tolist() for way in ways if way.any()), [])
-    fits = [_Fixed(responses[i][copy[i]], chosen[i][copy[i]][0], chosen[i][copy[i]][1][best]) for i in changed]
+    fits = [
+        _Fixed(responses[i][copy[i]], chosen[i][copy[i]][0], chosen[i][copy[i]][1][best])
+        for i in changed
+    ]
     value, low, high, rise = _refined([fit for fit in fits if fit.own.any()], values, places, best)
     scores = cut.sum(axis=0) - plain.sum()
     if value != places[best]:  # the best place is one of the profile
         at = int(np.searchsorted(places, value))
-        places, scores = np.insert(places, at, value), np.insert(scores, at, scores[best] + rise)
-    return CutProfile(places, scores, float(plain.sum()), float((smooth - plain).sum()), value, low, high,
-                      float(gains.sum() + rise - price), rows,
-                      tuple(responses[i][0].name for i in changed), tuple(gains[changed].tolist()))  # fmt: skip
+        places = np.insert(places, at, value)
+        scores = np.insert(scores, at, scores[best] + rise)
+    return CutProfile(
+        places,
+        scores,
+        float(plain.sum()),
+        float((smooth - plain).sum()),
+        value,
+        low,
+        high,
+        float(gains.sum() + rise - price),
+        rows,
+        tuple(responses[i][0].name for i in changed),
+        tuple(gains[changed].tolist()),
+    )
 
 
 def group_gains(responses: Sequence[Sequence[CutResponse]]) -> Floats:
-    """What other slopes in the groups of a category gain for every response, beside products of any two causes."""
-    found = [max(_best(columns_of(one, "groups"))[0] - _best(columns_of(one, "pairs"))[0] for one in copies)
-             for copies in responses]  # fmt: skip
+    """What other slopes in the groups of a category gain for every response, beside products of any
+    two causes.
+    """
+    found = [
+        max(
+            _best(columns_of(one, "groups"))[0] - _best(columns_of(one, "pairs"))[0]
+            for one in copies
+        )
+        for copies in responses
+    ]
     return np.asarray(np.maximum(np.array(found), 0.0))
 
 
 def beside(one: CutResponse, groups: Sequence[Floats]) -> CutResponse:
-    """The same response, to which levels and slopes of its own in some rows are offered in every model."""
-    own = [group * column for group in groups for column in (np.ones_like(one.y), one.x, *one.lines)]
-    return one._replace(given=np.concatenate([one.given, np.array(own).reshape(len(own), len(one.y))]))
+    """The same response, to which levels and slopes of its own in some rows are offered in every
+    model.
+    """
+    own = [
+        group * column for group in groups for column in (np.ones_like(one.y), one.x, *one.lines)
+    ]
+    return one._replace(
+        given=np.concatenate([one.given, np.array(own).reshape(len(own), len(one.y))])
+    )
 
 
 def grid_of(values: Floats) -> Floats:
@@ -154,7 +206,9 @@ def grid_of(values: Floats) -> Floats:
     usable = np.flatnonzero((below >= least) & (below <= len(values) - least))
     if not usable.size:
         return np.empty(0)
-    spread = np.unique(np.round(np.linspace(0, usable.size - 1, min(GRID, usable.size))).astype(int))
+    spread = np.unique(
+        np.round(np.linspace(0, usable.size - 1, min(GRID, usable.size))).astype(int)
+    )
     if usable.size > GRID:  # equal shares of rows, not of distinct values
         wanted = np.linspace(below[usable[0]], below[usable[-1]], GRID)
         spread = np.unique(np.minimum(np.searchsorted(below[usable], wanted), usable.size - 1))
@@ -163,7 +217,9 @@ def grid_of(values: Floats) -> Floats:
 
 
 class CutColumns(NamedTuple):
-    """The columns that are offered to a response: the same at all cuts, and those that hold above a cut."""
+    """The columns that are offered to a response: the same at all cuts, and those that hold above a
+    cut.
+    """
 
     fixed: Floats  # shape (p, n), centred, of unit variance
     above: Floats  # shape (k, n), to be set to zero below the cut
@@ -173,7 +229,8 @@ class CutColumns(NamedTuple):
 def columns_of(one: CutResponse, model: str, curves: Floats | None = None) -> CutColumns:
     """The columns of a response in a model, with all curves of its other causes, or with some.
 
-    "plain", "curves", "smooth" (curves, waves and changes) and "cut"; for a category "pairs" and "groups".
+    "plain", "curves", "smooth" (curves, waves and changes) and "cut"; for a category "pairs" and
+    "groups".
     """
     powers = np.concatenate([one.lines, one.lines[one.curved] ** 2])
     bent = curves_of(one) if curves is None else curves
@@ -205,15 +262,21 @@ def _curves(x: Floats, steps: bool) -> list[Floats]:
     """A square and squared hinges of a number, and steps."""
     knots = np.quantile(x, HINGES)
     found = [x * x, *(np.maximum(x - knot, 0.0) ** 2 for knot in knots)]
-    return found + ([np.asarray(x > place, dtype=np.float64) for place in np.quantile(x, STEPS)] if steps else [])
+    return found + (
+        [np.asarray(x > place, dtype=np.float64) for place in np.quantile(x, STEPS)]
+        if steps
+        else []
+    )
 
 
 def smooth_functions(x: Floats) -> list[Floats]:
     """Curves, waves and smooth changes from one level to another, all of x.
 
-    With n rows a change narrower than `NARROWEST` times a root of `AT / n` can hardly be told from a cut.
+    With n rows a change narrower than `NARROWEST` times a root of `AT / n` can hardly be told from
+    a cut.
     """
-    ranks, narrow = gaussian_ranks(x), NARROWEST * float(np.sqrt(AT / len(x)))
+    ranks = gaussian_ranks(x)
+    narrow = NARROWEST * float(np.sqrt(AT / len(x)))
     angle = np.pi * (np.clip(ranks, -FARTHEST, FARTHEST) / (2.0 * FARTHEST) + 0.5)
     waves = [wave(k * angle) for k in range(1, WAVES + 1) for wave in (np.sin, np.cos)]
     changes = [
@@ -232,10 +295,11 @@ def _best(columns: CutColumns) -> tuple[float, Bools]:
 
 
 def _compared(one: CutResponse, places: Floats) -> tuple[float, float, Floats, CutColumns, Bools]:
-    """The scores of a response without a change, with a smooth one and with every cut; its columns at every cut.
+    """The scores of a response without a change, with a smooth one and with every cut; its columns
+    at every cut.
 
-    With no gain on a coarse grid of cuts there is nothing to look at more closely. Curves of other causes are those
-    that the model without a change has chosen.
+    With no gain on a coarse grid of cuts there is nothing to look at more closely. Curves of other
+    causes are those that the model without a change has chosen.
     """
     curves = curves_of(one)
     plain, picked = _best(columns_of(one, "plain", curves))
@@ -253,11 +317,17 @@ def _compared(one: CutResponse, places: Floats) -> tuple[float, float, Floats, C
 
 
 def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
-    """Centred cross products of columns and response, for cuts before sorted rows, shape (C, p + k + 1, p + k + 1)."""
-    fixed, above, n = columns.fixed[:, order], columns.above[:, order], len(order)
-    p, k = len(fixed), len(above)
+    """Centred cross products of columns and response, for cuts before sorted rows, shape (C, p + k
+    + 1, p + k + 1).
+    """
+    fixed = columns.fixed[:, order]
+    above = columns.above[:, order]
+    n = len(order)
+    p = len(fixed)
+    k = len(above)
     still = np.concatenate([fixed, columns.y[None, order]])
-    # sums of products over the sorted rows from `first` on, shape (C, k, 1 + p + 1 + k): running totals of parts
+    # sums of products over the sorted rows from `first` on, shape (C, k, 1 + p + 1 + k): running
+    # totals of parts
     every = np.concatenate([np.ones((1, n)), still, above])
     parts = np.array([above[:, a:b] @ every[:, a:b].T for a, b in pairwise([*first.tolist(), n])])
     sums = np.cumsum(parts[::-1], axis=0)[::-1]
@@ -265,7 +335,9 @@ def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
     gram = still @ still.T
     places = np.concatenate([np.arange(p), [p + k]])
     out[:, places[:, None], places] = gram
-    out[:, p : p + k, places] = sums[:, :, 1 : p + 2]  # the others are centred: nothing to take away
+    out[:, p : p + k, places] = sums[
+        :, :, 1 : p + 2
+    ]  # the others are centred: nothing to take away
     out[:, places, p : p + k] = np.swapaxes(sums[:, :, 1 : p + 2], 1, 2)
     totals = sums[:, :, 0]
     out[:, p : p + k, p : p + k] = sums[:, :, p + 2 :] - totals[:, :, None] * totals[:, None, :] / n
@@ -273,13 +345,18 @@ def products_at(columns: CutColumns, order: Ints, first: Ints) -> Floats:
 
 
 def _chosen_columns(products: Floats, rows: int) -> tuple[Floats, Bools]:
-    """Columns of many regressions at once, added and dropped one at a time while that pays; the scores.
+    """Columns of many regressions at once, added and dropped one at a time while that pays; the
+    scores.
 
-    `products` are cross products with the response last, shape (C, p + 1, p + 1); a sweep on a column takes it into the
-    regression, or out of it. A score is the Gaussian log likelihood less log n for every column.
+    `products` are cross products with the response last, shape (C, p + 1, p + 1); a sweep on a
+    column takes it into the regression, or out of it. A score is the Gaussian log likelihood less
+    log n for every column.
     """
-    a, price, half = products.copy(), log(rows), 0.5 * rows
-    count, last = len(a), a.shape[1] - 1
+    a = products.copy()
+    price = log(rows)
+    half = 0.5 * rows
+    count = len(a)
+    last = a.shape[1] - 1
     picked = np.zeros((count, last), dtype=bool)
     size = np.einsum("cii->ci", a)[:, :last].copy()
     score = -half * np.log(np.maximum(a[:, last, last], 1e-300))
@@ -287,16 +364,24 @@ def _chosen_columns(products: Floats, rows: int) -> tuple[Floats, Bools]:
     for _ in range(MOST_STEPS):
         diagonal = np.einsum("cii->ci", a)[active, :last]
         moved = a[active, :last, last] ** 2
-        inside, left = picked[active], a[active, last, last][:, None]
+        inside = picked[active]
+        left = a[active, last, last][:, None]
         usable = inside | (diagonal > LEAST_LEFT * size[active])
-        share = np.where(usable, moved / np.where(usable, np.abs(diagonal), 1.0), 0.0) / np.maximum(left, 1e-300)
-        gain = np.where(inside, price - half * np.log1p(share),
-                        -half * np.log1p(-np.minimum(share, 1.0 - 1e-12)) - price)  # fmt: skip
+        share = np.where(usable, moved / np.where(usable, np.abs(diagonal), 1.0), 0.0) / np.maximum(
+            left, 1e-300
+        )
+        gain = np.where(
+            inside,
+            price - half * np.log1p(share),
+            -half * np.log1p(-np.minimum(share, 1.0 - 1e-12)) - price,
+        )
         gain[~usable] = -np.inf
         column = np.argmax(gain, axis=1) if last else np.zeros(len(active), dtype=np.int64)
         best = gain[np.arange(len(active)), column] if last else np.full(len(active), -np.inf)
         on = best > 1e-9
-        active, column, best = active[on], column[on], best[on]
+        active = active[on]
+        column = column[on]
+        best = best[on]
         if not active.size:
             break
         _sweep(a, active, column, np.where(picked[active, column], -1.0, 1.0))
@@ -307,12 +392,14 @@ def _chosen_columns(products: Floats, rows: int) -> tuple[Floats, Bools]:
 
 def _sweep(a: Floats, cases: Ints, column: Ints, sign: Floats) -> None:
     """Take a column into the regression of some cases (sign 1), or out of it (sign -1)."""
-    part, here = a[cases], np.arange(len(cases))
+    part = a[cases]
+    here = np.arange(len(cases))
     pivot = part[here, column, column]
     row = part[here, column]
     part -= row[:, :, None] * (row / pivot[:, None])[:, None, :]
     scaled = sign[:, None] * row / pivot[:, None]
-    part[here, column], part[here, :, column] = scaled, scaled
+    part[here, column] = scaled
+    part[here, :, column] = scaled
     part[here, column, column] = -1.0 / pivot
     a[cases] = part
 
@@ -331,19 +418,27 @@ class _Fixed:
         """The Gaussian log likelihood with a cut at every place."""
         first = np.searchsorted(self.sorted, places, side="right")
         products = products_at(self.columns, self.order, first)
-        size, n = products.shape[1] - 1, len(self.sorted)
+        size = products.shape[1] - 1
+        n = len(self.sorted)
         gram = products[:, :size, :size] + 1e-9 * n * np.eye(size)
         slopes = np.linalg.solve(gram, products[:, :size, size:])[:, :, 0]
         left = products[:, size, size] - np.einsum("ci,ci->c", slopes, products[:, :size, size])
         return np.asarray(-0.5 * n * np.log(np.maximum(left, 1e-300)))
 
 
-def _refined(fits: Sequence[_Fixed], values: Floats, places: Floats, best: int) -> tuple[float, float, float, float]:
-    """The best place between its neighbours on the grid, its interval, and what it gains over that on the grid."""
+def _refined(
+    fits: Sequence[_Fixed], values: Floats, places: Floats, best: int
+) -> tuple[float, float, float, float]:
+    """The best place between its neighbours on the grid, its interval, and what it gains over that
+    on the grid.
+    """
     if not fits:
         return float(places[best]), float(places[0]), float(places[-1]), 0.0
-    # halfway between neighbouring values: all of them around the best cut, many elsewhere; the grid itself
-    ordered, before, after = np.unique(values), places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
+    # halfway between neighbouring values: all of them around the best cut, many elsewhere; the grid
+    # itself
+    ordered = np.unique(values)
+    before = places[max(best - 1, 0)]
+    after = places[min(best + 1, len(places) - 1)]
     halfway = 0.5 * (ordered[1:] + ordered[:-1])
     halfway = halfway[(halfway >= places[0]) & (halfway <= places[-1])]
     near = halfway[(halfway >= before) & (halfway <= after)]
@@ -354,5 +449,11 @@ def _refined(fits: Sequence[_Fixed], values: Floats, places: Floats, best: int) 
     between = np.flatnonzero((fine >= before) & (fine <= after))
     top = int(between[np.argmax(found[between])])
     inside = np.flatnonzero(2.0 * (found[top] - found) <= INTERVAL)
-    low, high = max(int(inside[0]) - 1, 0), min(int(inside[-1]) + 1, len(fine) - 1)
-    return float(fine[top]), float(fine[low]), float(fine[high]), max(float(found[top]) - start, 0.0)
+    low = max(int(inside[0]) - 1, 0)
+    high = min(int(inside[-1]) + 1, len(fine) - 1)
+    return (
+        float(fine[top]),
+        float(fine[low]),
+        float(fine[high]),
+        max(float(found[top]) - start, 0.0),
+    )

@@ -1,16 +1,18 @@
 """From the models that were found to marks, and to the evidence for and against every link.
 
-Marks come from a set of models: the best one, and every other one that was met and scores less than `CLEAR` nats below
-it. For every link the best model without it is asked for, so a direction that is not clearly better than its reverse
-has a model in the set that says so. A mark is a direction that all models of the set have, and what follows from these
-by the rules of CPDAGs, in a graph and across contexts (`search.rules`). Whether an unshielded triple is a collider is
-left undecided, as conservative PC leaves it, where its marks are open and one of the models has a collider there, or
-would have one if an open link were turned. The best model has every mark, and no collider that is excluded: it is an
-extension of the marks.
+Marks come from a set of models: the best one, and every other one that was met and scores less than
+`CLEAR` nats below it. For every link the best model without it is asked for, so a direction that is
+not clearly better than its reverse has a model in the set that says so. A mark is a direction that
+all models of the set have, and what follows from these by the rules of CPDAGs, in a graph and
+across contexts (`search.rules`). Whether an unshielded triple is a collider is left undecided, as
+conservative PC leaves it, where its marks are open and one of the models has a collider there, or
+would have one if an open link were turned. The best model has every mark, and no collider that is
+excluded: it is an extension of the marks.
 
-Undecided triples are no part of a graph. Where a graph alone, without them, has no extension, as many colliders of the
-best model as are needed keep their arrows, the surest first. Where knowledge allows one direction only, nothing is
-asked. A direction that there was no time to ask about is left open, and then nothing is inferred.
+Undecided triples are no part of a graph. Where a graph alone, without them, has no extension, as
+many colliders of the best model as are needed keep their arrows, the surest first. Where knowledge
+allows one direction only, nothing is asked. A direction that there was no time to ask about is left
+open, and then nothing is inferred.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ MOST_CORRECTIONS = 5
 
 
 class Marks(NamedTuple):
-    """The endpoints of every context, the rules behind those that not all models say, and triples without a verdict."""
+    """The endpoints of every context, the rules behind those that not all models say, and triples
+    without a verdict.
+    """
 
     endpoints: Endpoints
     origins: dict[Place, Origin]
@@ -63,8 +67,8 @@ class Directed:
 
     model: FittedModel  # the best one: a rival may have turned out to be better
     near: tuple[FittedModel, ...]  # all that were met within `CLEAR` nats of it, itself among them
-    # shape (variables, variables): `margin[cause, effect]`: what forbidding the direction costs, at most `FOLLOWED`;
-    # NaN where it was not asked
+    # shape (variables, variables): `margin[cause, effect]`: what forbidding the direction costs, at
+    # most `FOLLOWED`; NaN where it was not asked
     margin: Floats
     asked: Bools  # shape (variables, variables): where there was time to ask, or nothing to ask
 
@@ -74,18 +78,27 @@ class Directed:
         turned = np.any([other.links.swapaxes(1, 2) for other in self.near], axis=0)
         return np.asarray(self.model.links & self.asked & ~turned & ~(self.margin < CLEAR))
 
-    def marks(self, contexts: Contexts, place: Callable[[NDArray[Any]], NDArray[Any]], doubted: bool = False) -> Marks:
+    def marks(
+        self,
+        contexts: Contexts,
+        place: Callable[[NDArray[Any]], NDArray[Any]],
+        doubted: bool = False,
+    ) -> Marks:
         """The marks that all models say, and what follows.
 
-        Links that all models have one way in some contexts and the other way in others need feedback, or a model that
-        does not fit: where it is `doubted`, they are left open. `place` moves links to the numbers of the table.
+        Links that all models have one way in some contexts and the other way in others need
+        feedback, or a model that does not fit: where it is `doubted`, they are left open. `place`
+        moves links to the numbers of the table.
         """
         turns = self.agreed.any(axis=0) & self.agreed.any(axis=0).T & doubted
         agreed = place(self.agreed & ~turns)
         alternatives = [other.links for other in (self.model, *self.near)]
-        for cause, effect in np.argwhere(self.margin < CLEAR).tolist():  # the best one, each such link turned
+        for cause, effect in np.argwhere(
+            self.margin < CLEAR
+        ).tolist():  # the best one, each such link turned
             turned = self.model.links.copy()
-            turned[:, effect, cause], turned[:, cause, effect] = turned[:, cause, effect], False
+            turned[:, effect, cause] = turned[:, cause, effect]
+            turned[:, cause, effect] = False
             alternatives.append(turned)
         models = np.stack([place(links) for links in alternatives])
         edges = models[0] | models[0].swapaxes(1, 2)
@@ -102,23 +115,35 @@ class Directed:
 
 
 def _extendable(edges: Bools, evidence: Evidence, best: Bools, margin: Floats) -> Marks:
-    """The marks, with as many undecided colliders of the best model as extensions of all graphs need, surest first."""
+    """The marks, with as many undecided colliders of the best model as extensions of all graphs
+    need, surest first.
+    """
     doubt = {
         (g, x, w, y): -min(margin[g, x, w], margin[g, y, w])
-        for g, x, w, y in _undecided(evidence.triples) if best[g, x, w] and best[g, y, w]
-    }  # fmt: skip
+        for g, x, w, y in _undecided(evidence.triples)
+        if best[g, x, w] and best[g, y, w]
+    }
     colliders = sorted(doubt, key=lambda triple: (doubt[triple], triple))
 
     @cache
     def marks(number: int) -> Marks:
         """With the first of them as colliders."""
-        decided = [frozenset((x, w, y) for h, x, w, y in colliders[:number] if h == g) for g in range(len(edges))]
-        triples = [Triples(kept, each.ambiguous - kept) for kept, each in zip(decided, evidence.triples, strict=True)]
-        family, undecided = orient_all(edges, evidence._replace(triples=triples)), _undecided(triples)
+        decided = [
+            frozenset((x, w, y) for h, x, w, y in colliders[:number] if h == g)
+            for g in range(len(edges))
+        ]
+        triples = [
+            Triples(kept, each.ambiguous - kept)
+            for kept, each in zip(decided, evidence.triples, strict=True)
+        ]
+        family = orient_all(edges, evidence._replace(triples=triples))
+        undecided = _undecided(triples)
         endpoints = family.endpoints
         if undecided:
             endpoints = OpenGraphs(endpoints, evidence.contexts, triples=undecided).closed()
-        inferred = {place: origin for place, origin in family.origins.items() if origin.rule != AGREED}
+        inferred = {
+            place: origin for place, origin in family.origins.items() if origin.rule != AGREED
+        }
         return Marks(endpoints, inferred, undecided)
 
     def are_extendable(number: int) -> bool:
@@ -135,7 +160,9 @@ def _undecided(triples: Sequence[Triples]) -> frozenset[UndecidedTriple]:
 
 
 def _colliders(edges: Bools, models: Bools, loose: Bools) -> Iterator[Triple]:
-    """Triples (x, w, y), x < y, unshielded in a graph, with a loose edge, that are colliders in one of some models."""
+    """Triples (x, w, y), x < y, unshielded in a graph, with a loose edge, that are colliders in one
+    of some models.
+    """
     for w, near in enumerate(edges):
         for x, y in combinations(np.flatnonzero(near).tolist(), 2):
             asked = not edges[x, y] and (loose[x, w] or loose[y, w])
@@ -145,7 +172,8 @@ def _colliders(edges: Bools, models: Bools, loose: Bools) -> Iterator[Triple]:
 
 def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
     """The best model, and those near it. No clock: there is time enough."""
-    model, known = found.best, list(found.models)
+    model = found.best
+    known = list(found.models)
     for _ in range(MOST_CORRECTIONS):
         ask = partial(_ask, model, tuple(known), found, clock)
         met, margin, asked = ask() if clock is None else clock.result(clock.start(ask))
@@ -160,13 +188,17 @@ def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
     return Directed(model, near, margin, asked)
 
 
-def _ask(model: FittedModel, known: Sequence[FittedModel], found: FoundModels, clock: Clock | None
-         ) -> tuple[list[FittedModel], Floats, Bools]:  # fmt: skip
-    """The best model without each link, margins, and which links there was time for; one that is better ends it."""
+def _ask(
+    model: FittedModel, known: Sequence[FittedModel], found: FoundModels, clock: Clock | None
+) -> tuple[list[FittedModel], Floats, Bools]:
+    """The best model without each link, margins, and which links there was time for; one that is
+    better ends it.
+    """
     links, design, p = model.links, model.design, model.design.data.responses
     rivals = None if clock is not None and clock.late else found.rivals(model)
     met: list[FittedModel] = []
-    margin, asked = np.full(links.shape[1:], np.nan), np.ones(links.shape[1:], dtype=bool)
+    margin = np.full(links.shape[1:], np.nan)
+    asked = np.ones(links.shape[1:], dtype=bool)
     nodes = design.data.nodes
     for cause, effect in np.argwhere(links[:, :nodes, :nodes].any(axis=0)).tolist():
         may_turn = design.allowed[cause, effect]
@@ -192,18 +224,27 @@ def _ask(model: FittedModel, known: Sequence[FittedModel], found: FoundModels, c
     return met, margin, asked
 
 
-def _met_from(near: list[FittedModel], model: FittedModel, margin: Floats, rivals_of: Callable[[FittedModel], Rival],
-              clock: Clock) -> Iterator[FittedModel]:  # fmt: skip
+def _met_from(
+    near: list[FittedModel],
+    model: FittedModel,
+    margin: Floats,
+    rivals_of: Callable[[FittedModel], Rival],
+    clock: Clock,
+) -> Iterator[FittedModel]:
     """Models as good that are met from others near the best one; one that is better ends it.
 
-    To turn a link may cost nothing once another one is turned (Chickering 1995: models of one equivalence class are
-    connected by such steps), and from the best model alone both would have to be turned at once. So directions that are
-    clear, but not by far, are asked again where the causes of one of their ends are others.
+    To turn a link may cost nothing once another one is turned (Chickering 1995: models of one
+    equivalence class are connected by such steps), and from the best model alone both would have to
+    be turned at once. So directions that are clear, but not by far, are asked again where the
+    causes of one of their ends are others.
     """
     asked = set()
     for other in near:
-        moved, rivals = (other.linked != model.linked).any(axis=0), None
-        for cause, effect in np.argwhere(_doubtful(margin) & other.linked & (moved | moved[:, None])).tolist():
+        moved = (other.linked != model.linked).any(axis=0)
+        rivals = None
+        for cause, effect in np.argwhere(
+            _doubtful(margin) & other.linked & (moved | moved[:, None])
+        ).tolist():
             key = cause, effect, other.linked[:, [cause, effect]].tobytes()
             if key in asked or clock.late:
                 continue
@@ -223,29 +264,44 @@ def _doubtful(margin: Floats) -> Bools:
     return np.asarray((margin >= CLEAR) & (margin <= REACH))
 
 
-def judge(directed: Directed, curves: bool, facts: dict[str, object], clock: Clock) -> ScoreEvidence:
-    """The evidence, with variables in the order of the table; `facts` are the fields that describe the search.
+def judge(
+    directed: Directed, curves: bool, facts: dict[str, object], clock: Clock
+) -> ScoreEvidence:
+    """The evidence, with variables in the order of the table; `facts` are the fields that describe
+    the search.
 
-    Scores are differences with and without a link, `[context, effect, cause]`, NaN where nothing was judged.
+    Scores are differences with and without a link, `[context, effect, cause]`, NaN where nothing
+    was judged.
     """
     model = directed.model
-    data, workspace = model.design.data, FitWorkspace(model.design, curves)
-    k, contexts = data.contexts, list(data.context_variables)
+    data = model.design.data
+    workspace = FitWorkspace(model.design, curves)
+    k = data.contexts
+    contexts = list(data.context_variables)
     difference, strength = (np.full((k, data.variables, data.variables), np.nan) for _ in range(2))
     _judge_causes(model, workspace, difference, strength)
     if k > 1:
         _judge_context_effects(model, curves, difference, clock)
         at_context = np.sqrt(-np.expm1(-2.0 * np.maximum(difference, 0.0) / data.total))
-        strength[:, contexts, :], strength[:, :, contexts] = at_context[:, contexts, :], at_context[:, :, contexts]
+        strength[:, contexts, :] = at_context[:, contexts, :]
+        strength[:, :, contexts] = at_context[:, :, contexts]
     # in the numbers of the table, one entry per pair
-    graphs, difference, strength, margin = (in_table(data, each) for each in (model.links, difference, strength,
-                                                                              directed.margin))  # fmt: skip
+    graphs, difference, strength, margin = (
+        in_table(data, each) for each in (model.links, difference, strength, directed.margin)
+    )
     own = np.argsort(data.position)
     first, second = np.triu_indices(len(own), 1)
     present = graphs[:, first, second] | graphs[:, second, first]
-    forward = graphs[:, first, second] | (~graphs[:, second, first] & ~np.isnan(difference[:, second, first]))
-    gain, size = (np.where(forward, each[:, second, first], each[:, first, second]) for each in (difference, strength))
-    made = (own >= data.candidates)[first] | (own >= data.candidates)[second]  # what is known is not about thresholds
+    forward = graphs[:, first, second] | (
+        ~graphs[:, second, first] & ~np.isnan(difference[:, second, first])
+    )
+    gain, size = (
+        np.where(forward, each[:, second, first], each[:, first, second])
+        for each in (difference, strength)
+    )
+    made = (own >= data.candidates)[first] | (own >= data.candidates)[
+        second
+    ]  # what is known is not about thresholds
     judged = ~np.isnan(gain) | (present & ~made)
     decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
     decision[:, data.links.rule_out(first, second) & ~made] = Decision.FORBIDDEN
@@ -255,23 +311,44 @@ def judge(directed: Directed, curves: bool, facts: dict[str, object], clock: Clo
     rows = np.array([[data.rows_of(int(mask)) for mask in row] for row in block]).astype(np.int64)
     margins = np.where(forward, margin[first, second], margin[second, first])
     return ScoreEvidence(
-        difference=gain, strength=size, effect=np.where(judged, np.where(forward, second, first), -1).astype(np.int64),
-        decision=decision.astype(np.int8), model=tuple(model.kind[i] for i in own), block=block, rows=rows,
-        score=model.score, margin=np.where(present, margins, np.nan), **facts,  # type: ignore[arg-type]
-    )  # fmt: skip
+        difference=gain,
+        strength=size,
+        effect=np.where(judged, np.where(forward, second, first), -1).astype(np.int64),
+        decision=decision.astype(np.int8),
+        model=tuple(model.kind[i] for i in own),
+        block=block,
+        rows=rows,
+        score=model.score,
+        margin=np.where(present, margins, np.nan),
+        **facts,  # type: ignore[arg-type]
+    )
 
 
-def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Floats, strength: Floats) -> None:
-    """Links into every node: with their columns and without, or with the best column that could be added."""
-    data, design, tasks = model.design.data, model.design, list(model.regressions())
+def _judge_causes(
+    model: FittedModel, workspace: FitWorkspace, difference: Floats, strength: Floats
+) -> None:
+    """Links into every node: with their columns and without, or with the best column that could be
+    added.
+    """
+    data = model.design.data
+    design = model.design
+    tasks = list(model.regressions())
     extras = workspace.extras([(part.block, node, part.columns) for node, part in tasks])
     _correct_for_scales(model, workspace, tasks, extras)
     _correct_for_products(model, workspace, tasks, extras)
     wanted = []
     for node, part in tasks:
-        about, spreads = design.about(part.block), part.scale // SHAPES
-        for cause in (-1, *sorted({*owners(about, part.columns), *design.owners_of_scale(part.scale).tolist()})):
-            rest = [c for c in part.columns if cause < 0 or cause not in (about[OWNER, c], about[PARTNER, c])]
+        about = design.about(part.block)
+        spreads = part.scale // SHAPES
+        for cause in (
+            -1,
+            *sorted({*owners(about, part.columns), *design.owners_of_scale(part.scale).tolist()}),
+        ):
+            rest = [
+                c
+                for c in part.columns
+                if cause < 0 or cause not in (about[OWNER, c], about[PARTNER, c])
+            ]
             wanted.append((node, part, cause, [*rest, *(-1 - part.scale[spreads != cause])]))
     whole = np.zeros(0)
     scores = workspace.score([(part.block, node, rest) for node, part, _, rest in wanted])
@@ -283,93 +360,137 @@ def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Float
         if design.rows.node[node, KIND] == NUMBER:
             size = np.sqrt(max(0.0, float(1.0 - whole[1] / row[1])))
             about = design.about(part.block)
-            mine = [place for place, c in enumerate(part.columns) if cause in (about[OWNER, c], about[PARTNER, c])]
-            if len(mine) == 1 and not about[CURVED, part.columns[mine[0]]]:  # a straight line, whose slope has a sign
+            mine = [
+                place
+                for place, c in enumerate(part.columns)
+                if cause in (about[OWNER, c], about[PARTNER, c])
+            ]
+            if (
+                len(mine) == 1 and not about[CURVED, part.columns[mine[0]]]
+            ):  # a straight line, whose slope has a sign
                 size *= float(np.sign(whole[2 + mine[0]]) or 1.0)
         else:
-            size = np.sqrt(max(0.0, float(-np.expm1(-2.0 * max(gain, 0.0) / data.rows_of(part.mask)))))
+            size = np.sqrt(
+                max(0.0, float(-np.expm1(-2.0 * max(gain, 0.0) / data.rows_of(part.mask))))
+            )
         for r in members(part.mask, data.contexts):
             if model.parents[r, node, cause]:
-                difference[r, node, cause], strength[r, node, cause] = gain, size
+                difference[r, node, cause] = gain
+                strength[r, node, cause] = size
     for (node, part), gains in zip(tasks, extras, strict=True):
         for r in members(part.mask, data.contexts):
             absent = design.allowed[node] & ~model.parents[r, node] & model.before(node, 1 << r)
             absent = np.flatnonzero(absent & np.isfinite(gains[:, 0]))
             difference[r, node, absent] = gains[absent, 0]
-            strength[r, node, absent] = np.copysign(np.sqrt(np.abs(gains[absent, 1])), gains[absent, 1])
+            strength[r, node, absent] = np.copysign(
+                np.sqrt(np.abs(gains[absent, 1])), gains[absent, 1]
+            )
 
 
-def _correct_for_scales(model: FittedModel, workspace: FitWorkspace, tasks: Sequence[tuple[int, Part]],
-                        extras: Floats) -> None:  # fmt: skip
-    """What a further straight line gains where the noise has an uneven spread, which moments do not know."""
-    design, places, wanted = model.design, [], []
+def _correct_for_scales(
+    model: FittedModel, workspace: FitWorkspace, tasks: Sequence[tuple[int, Part]], extras: Floats
+) -> None:
+    """What a further straight line gains where the noise has an uneven spread, which moments do not
+    know.
+    """
+    design = model.design
+    places = []
+    wanted = []
     for place, (node, part) in enumerate(tasks):
         first = (design.first[: design.data.candidates] + 1 << design.bits(part.block)) - 1
         for cause in np.flatnonzero(design.allowed[node]).tolist() if len(part.scale) else ():
             if first[cause] not in part.columns:
                 places.append((place, cause))
-                wanted += [(part.block, node, columns) for columns in
-                           (part.everything, np.append(part.everything, first[cause]))]  # fmt: skip
+                wanted += [
+                    (part.block, node, columns)
+                    for columns in (part.everything, np.append(part.everything, first[cause]))
+                ]
     if wanted:
         scores, left = workspace.score(wanted)[:, :2].reshape(-1, 2, 2).transpose(2, 1, 0)
-        extras[tuple(np.array(places).T)] = np.stack([scores[1] - scores[0], 1.0 - left[1] / left[0]], axis=1)
+        extras[tuple(np.array(places).T)] = np.stack(
+            [scores[1] - scores[0], 1.0 - left[1] / left[0]], axis=1
+        )
 
 
-def _correct_for_products(model: FittedModel, workspace: FitWorkspace, tasks: Sequence[tuple[int, Part]],
-                          extras: Floats) -> None:  # fmt: skip
-    """What a link that seems to be lacking gains without products of its cause and what is no cause of the effect.
+def _correct_for_products(
+    model: FittedModel, workspace: FitWorkspace, tasks: Sequence[tuple[int, Part]], extras: Floats
+) -> None:
+    """What a link that seems to be lacking gains without products of its cause and what is no cause
+    of the effect.
 
-    The product of y and z = x y says much about x: z is their effect. Such a column is no part of a model in which z
-    comes later, so it says nothing about a link of x and y.
+    The product of y and z = x y says much about x: z is their effect. Such a column is no part of a
+    model in which z comes later, so it says nothing about a link of x and y.
     """
-    design, places, wanted = model.design, [], []
+    design = model.design
+    places = []
+    wanted = []
     for place, (node, part) in enumerate(tasks):
         about = design.about(part.block)
-        may = np.append(model.before(node, part.mask) & design.allowed[node], True)  # the last one: no partner
+        may = np.append(
+            model.before(node, part.mask) & design.allowed[node], True
+        )  # the last one: no partner
         inside = np.arange(about.shape[1]) < int(design.first[-1]) << design.bits(part.block)
         taken = np.isin(np.arange(about.shape[1]), part.columns)
         usable = inside & ~taken & may[about[OWNER]] & may[about[PARTNER]]
         usable &= workspace.curves | (about[CURVED] == 0)
         for cause in np.flatnonzero(may[:-1] & (extras[place, :, 0] > 0.0)).tolist():
             own = (about[OWNER] == cause) | (about[PARTNER] == cause)
-            if (own & inside & ~taken & ~may[about[PARTNER]]).any() or (own & inside & ~may[about[OWNER]]).any():
+            if (own & inside & ~taken & ~may[about[PARTNER]]).any() or (
+                own & inside & ~may[about[OWNER]]
+            ).any():
                 columns = np.flatnonzero(own & usable)
                 places.append((place, cause, len(columns)))
                 wanted += [(part.block, node, part.everything)]
-                wanted += [(part.block, node, np.append(part.everything, column)) for column in columns]
+                wanted += [
+                    (part.block, node, np.append(part.everything, column)) for column in columns
+                ]
     scores = workspace.score(wanted)[:, :2] if wanted else np.zeros((0, 2))
     first = 0
     for place, cause, count in places:
-        alone, more = scores[first], scores[first + 1 : first + 1 + count]
+        alone = scores[first]
+        more = scores[first + 1 : first + 1 + count]
         first += 1 + count
         extras[place, cause] = -np.inf, 0.0
         if count:
             best = int(np.argmax(more[:, 0]))
-            share = 1.0 - more[best, 1] / alone[1] if alone[1] > 0.0 else 0.0  # categories have no variance
+            share = (
+                1.0 - more[best, 1] / alone[1] if alone[1] > 0.0 else 0.0
+            )  # categories have no variance
             extras[place, cause] = more[best, 0] - alone[0], max(float(share), 0.0)
 
 
-def _judge_context_effects(model: FittedModel, curves: bool, difference: Floats, clock: Clock) -> None:
-    """Links from context variables: the best model of a node that changes with one against the best that does not.
+def _judge_context_effects(
+    model: FittedModel, curves: bool, difference: Floats, clock: Clock
+) -> None:
+    """Links from context variables: the best model of a node that changes with one against the best
+    that does not.
 
-    With many contexts a changing model has the partition that was found, or all contexts apart. When the time is up,
-    it has the partition that was found, and a little later nothing is judged any more.
+    With many contexts a changing model has the partition that was found, or all contexts apart.
+    When the time is up, it has the partition that was found, and a little later nothing is judged
+    any more.
     """
-    design, place = model.design, np.argsort(model.orders, axis=1)[0]
-    slots, workspace = lattice(design), FitWorkspace(design, curves)
+    design = model.design
+    place = np.argsort(model.orders, axis=1)[0]
+    slots = lattice(design)
+    workspace = FitWorkspace(design, curves)
     for node in range(design.data.responses):
         usable = readers_in_reach(slots.needs, place, node) & slots.may[node, 1:]
         if clock.is_overdue or not usable.any():
             continue
-        tasks: list[Task] = [(block, node) for block, q in zip(slots.block[node].tolist(), slots.owner.tolist(),
-                                                               strict=True)
-                             if q < 0 or (usable[q] and not clock.late)]  # fmt: skip
+        tasks: list[Task] = [
+            (block, node)
+            for block, q in zip(slots.block[node].tolist(), slots.owner.tolist(), strict=True)
+            if q < 0 or (usable[q] and not clock.late)
+        ]
         tasks += [(part.block, node) for part in model.parts[node]]
-        candidates = [model.before(node, design.key(block)[1]) & design.allowed[node] for block, _ in tasks]
+        candidates = [
+            model.before(node, design.key(block)[1]) & design.allowed[node] for block, _ in tasks
+        ]
         scores, _, _ = workspace.fit(tasks, candidates)
         found = dict(zip((block for block, _ in tasks), scores.tolist(), strict=True))
         own = np.array([found.get(block, -np.inf) for block in slots.block[node].tolist()])
-        reads, whole = model.reads(node), sum(found[part.block] for part in model.parts[node])
+        reads = model.reads(node)
+        whole = sum(found[part.block] for part in model.parts[node])
         for context in design.data.context_variables:
             reading = np.array([context in reader.variables for reader in design.data.readers])
             with_it = best_score(_only(slots, reading, False), node, own, usable)

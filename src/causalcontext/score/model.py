@@ -1,4 +1,5 @@
-"""A fitted model: the columns of every node in every context, which contexts share one mechanism, and its equations.
+"""A fitted model: the columns of every node in every context, which contexts share one mechanism,
+and its equations.
 
 Equations are in the numbers of the table.
 """
@@ -15,7 +16,15 @@ import numpy as np
 from causalcontext.data.coarse import LOOK, MOST_ORDERED, spike_of
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.orders.fit_arrays import CLASS, CONTEXTS, NUMBER, ORDERED, OWNER, PARTNER, SOURCE
+from causalcontext.kernels.orders.fit_arrays import (
+    CLASS,
+    CONTEXTS,
+    NUMBER,
+    ORDERED,
+    OWNER,
+    PARTNER,
+    SOURCE,
+)
 from causalcontext.kernels.rows.class_choice import TOLERANCE
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL
@@ -24,20 +33,31 @@ from causalcontext.kernels.rows.scales import LARGEST_LOG, SHAPES
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, SpreadTerm, Term
 from causalcontext.results.evidence import masks_of
-from causalcontext.score.columns import CLIP, LOWER_HINGE, PRESENT, PRODUCT, BasisFunction, robust_units, small_counts
+from causalcontext.score.columns import (
+    CLIP,
+    LOWER_HINGE,
+    PRESENT,
+    PRODUCT,
+    BasisFunction,
+    robust_units,
+    small_counts,
+)
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import MIXED, POOLED, SHIFTED, ScoreDesign
 from causalcontext.score.workspace import FitWorkspace
 
-PARTITIONED, CONTEXT = "partitioned", "context"
+PARTITIONED = "partitioned"
+CONTEXT = "context"
 """Kinds of mechanisms beside those of single blocks."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One regression of a node: the block it is fitted on, the contexts of that, and the columns it takes.
+    """One regression of a node: the block it is fitted on, the contexts of that, and the columns it
+    takes.
 
-    `scale` are the columns of its noise's scale, `SHAPES` a candidate, then an indicator of every group but the first.
+    `scale` are the columns of its noise's scale, `SHAPES` a candidate, then an indicator of every
+    group but the first.
     """
 
     block: int
@@ -60,17 +80,26 @@ def part_of(block: int, mask: int, everything: Ints) -> Part:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """K contexts, p system variables in the order of the data; the context, if there is one, is number p."""
+    """K contexts, p system variables in the order of the data; the context, if there is one, is
+    number p.
+    """
 
     score: float  # the penalised log-likelihood of the table in pooled standard units
-    orders: Ints  # shape (K, nodes): every node comes after its parents; all orders agree up to the context
-    parts: tuple[tuple[Part, ...], ...]  # the regressions of every node: one, or one for every block of a partition
+    # shape (K, nodes): every node comes after its parents; all orders agree up to the context
+    orders: Ints
+    parts: tuple[
+        tuple[Part, ...], ...
+    ]  # the regressions of every node: one, or one for every block of a partition
     design: ScoreDesign  # what the columns and blocks are
 
     @cached_property
     def kind(self) -> tuple[str, ...]:
-        """What every node's model is: pooled, partitioned, shifted or mixed; "context" for that one."""
-        data, design, kinds = self.design.data, self.design, []
+        """What every node's model is: pooled, partitioned, shifted or mixed; "context" for that
+        one.
+        """
+        data = self.design.data
+        design = self.design
+        kinds = []
         for part, *others in self.parts:
             kind = PARTITIONED if others else design.key(part.block)[0]
             if kind == MIXED:  # slopes that stay and intercepts of merged values are a shift
@@ -78,13 +107,18 @@ class FittedModel:
                 kind = MIXED if (lives != (1 << design.bits(part.block)) - 1).any() else SHIFTED
             kinds.append(kind)
         kinds += [POOLED] * (data.variables - data.nodes)
-        return tuple(CONTEXT if v in data.context_variables else kind for v, kind in enumerate(kinds))
+        return tuple(
+            CONTEXT if v in data.context_variables else kind for v, kind in enumerate(kinds)
+        )
 
     def node_scores(self, curves: bool) -> Floats:
         """The scores of all nodes, whose sum is that of the model."""
         tasks = [(part.block, node, part.everything) for node, part in self.regressions()]
         scores = FitWorkspace(self.design, curves).score(tasks)[:, 0]
-        return np.asarray(np.bincount([node for _, node, _ in tasks], scores, self.design.data.nodes), dtype=np.float64)
+        return np.asarray(
+            np.bincount([node for _, node, _ in tasks], scores, self.design.data.nodes),
+            dtype=np.float64,
+        )
 
     def regressions(self) -> Iterator[tuple[int, Part]]:
         """All nodes with their regressions."""
@@ -92,7 +126,9 @@ class FittedModel:
 
     @cached_property
     def block(self) -> Ints:
-        """The contexts that share the mechanism of a node in a context, as a bit mask; shape (K, variables)."""
+        """The contexts that share the mechanism of a node in a context, as a bit mask; shape (K,
+        variables).
+        """
         shape = (self.design.data.contexts, self.design.data.variables)
         masks = np.full(shape, self.design.everything, dtype=masks_of(shape[0]))
         for node, part in self.regressions():
@@ -123,11 +159,15 @@ class FittedModel:
         return np.argsort(self.orders, axis=1)
 
     def residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
-        """The residuals of a number in one of its regressions, divided by its scale, and the rows of it; read only."""
-        key, design = (node, part.mask), self.design
+        """The residuals of a number in one of its regressions, divided by its scale, and the rows
+        of it; read only.
+        """
+        key = (node, part.mask)
+        design = self.design
         if key not in self._residuals:
             matrix, rows, _ = design.matrix_and_rows(part.block, part.columns)
-            response, scale = design.values[design.response[node], rows], self.scale(node, part, rows)
+            response = design.values[design.response[node], rows]
+            scale = self.scale(node, part, rows)
             slopes = np.linalg.lstsq((matrix / scale).T, response / scale, rcond=None)[0]
             self._residuals[key] = (response - slopes @ matrix) / scale, rows
         return self._residuals[key]
@@ -138,7 +178,9 @@ class FittedModel:
         return {}
 
     def scale(self, node: int, part: Part, rows: Bools) -> Floats:
-        """The scale of the noise of a number on the rows of one of its regressions; 1 where it is even."""
+        """The scale of the noise of a number on the rows of one of its regressions; 1 where it is
+        even.
+        """
         if not len(part.scale):
             return np.ones(np.count_nonzero(rows))
         slopes = self.slopes_of_scales[node, part.mask]
@@ -152,13 +194,19 @@ class FittedModel:
         uneven = [(node, part) for node, part in self.regressions() if len(part.scale)]
         if not uneven:
             return {}
-        fitted = FitWorkspace(self.design, curves=True).score([(p.block, node, p.everything) for node, p in uneven])
-        return {(node, part.mask): row[2 + len(part.columns) : 2 + len(part.everything)]
-                for (node, part), row in zip(uneven, fitted, strict=True)}  # fmt: skip
+        fitted = FitWorkspace(self.design, curves=True).score(
+            [(p.block, node, p.everything) for node, p in uneven]
+        )
+        return {
+            (node, part.mask): row[2 + len(part.columns) : 2 + len(part.everything)]
+            for (node, part), row in zip(uneven, fitted, strict=True)
+        }
 
     @cached_property
     def links(self) -> Bools:
-        """Directed links of every context, shape (K, variables, variables), row -> column; read only."""
+        """Directed links of every context, shape (K, variables, variables), row -> column; read
+        only.
+        """
         data = self.design.data
         links = np.zeros((data.contexts, data.variables, data.variables), dtype=bool)
         links[:, : data.candidates, : data.nodes] = self.parents.transpose(0, 2, 1)
@@ -170,13 +218,18 @@ class FittedModel:
 
     @cached_property
     def linked(self) -> Bools:
-        """Directed links of any context, shape (variables, variables), row -> column: quicker than all of `links`."""
+        """Directed links of any context, shape (variables, variables), row -> column: quicker than
+        all of `links`.
+        """
         data = self.design.data
         found = np.zeros((data.variables, data.variables), dtype=bool)
         found[: data.candidates, : data.nodes] = self.design.required.T
         for node, part in self.regressions():
             about = self.design.about(part.block)
-            for who in (*about[OWNER, part.columns].tolist(), *about[PARTNER, part.columns].tolist()):
+            for who in (
+                *about[OWNER, part.columns].tolist(),
+                *about[PARTNER, part.columns].tolist(),
+            ):
                 if who >= 0:
                     found[who, node] = True
         for node in range(data.responses):
@@ -186,20 +239,28 @@ class FittedModel:
         return found
 
     def reads(self, node: int) -> tuple[int, ...]:
-        """The context variables that the mechanism of a node changes with, or must change with by knowledge."""
-        parts, data = self.parts[node], self.design.data
+        """The context variables that the mechanism of a node changes with, or must change with by
+        knowledge.
+        """
+        parts = self.parts[node]
+        data = self.design.data
         kind, _, reader = self.design.key(parts[0].block)
         if len(parts) == 1:
             found = () if kind == POOLED else data.codings[reader].variables
         else:
             same = self.block[:, node].tolist()
-            found = next(variables for variables, _, groups, _ in data.readers
-                         if len({*zip(groups.tolist(), same, strict=True)}) == len({*groups.tolist()}))  # fmt: skip
+            found = next(
+                variables
+                for variables, _, groups, _ in data.readers
+                if len({*zip(groups.tolist(), same, strict=True)}) == len({*groups.tolist()})
+            )
         return tuple(sorted({*found, *data.must_read[node]}))
 
 
 def before(place: Ints, node: int, mask: int, candidates: int) -> Bools:
-    """The candidates before a node in all of some contexts; `place` has the place of every node in their orders."""
+    """The candidates before a node in all of some contexts; `place` has the place of every node in
+    their orders.
+    """
     here = place[members(mask, len(place))] if len(place) > 1 else place
     found = np.ones(candidates, dtype=bool)
     found[: place.shape[1]] = (here < here[:, node : node + 1]).all(axis=0)
@@ -216,8 +277,12 @@ def translated(model: FittedModel, new: ScoreDesign) -> FittedModel:
     def same(part: Part) -> Part:
         about = old.about(part.block)[:, part.columns]
         moved = about[SOURCE] + start[about[OWNER]]
-        return Part(new.block(*old.key(part.block)), part.mask, (moved << old.bits(part.block)) + about[CONTEXTS],
-                    part.scale)  # fmt: skip
+        return Part(
+            new.block(*old.key(part.block)),
+            part.mask,
+            (moved << old.bits(part.block)) + about[CONTEXTS],
+            part.scale,
+        )
 
     parts = tuple(tuple(map(same, own)) for own in model.parts)
     return FittedModel(model.score, model.orders, parts, new)
@@ -230,7 +295,8 @@ def owners(about: Ints, columns: Iterable[int]) -> tuple[int, ...]:
     return tuple(np.unique(found[found >= 0]).tolist())
 
 
-PLACES, FEW_PLACES = 101, 21
+PLACES = 101
+FEW_PLACES = 21
 MANY_VARIABLES = 50
 """Beyond so many variables fewer quantiles of every column are kept."""
 NEGLIGIBLE = 1e-12
@@ -239,19 +305,38 @@ NEGLIGIBLE = 1e-12
 def mechanisms_of(model: FittedModel, raw: ScoreData) -> Mechanisms:
     """All equations of a model; `raw` has the columns as they are, before any transform."""
     data = model.design.data
-    whole = Part(model.design.block(POOLED, model.design.everything), model.design.everything, np.zeros(0, np.int64))
+    whole = Part(
+        model.design.block(POOLED, model.design.everything),
+        model.design.everything,
+        np.zeros(0, np.int64),
+    )
     alone = ((given, whole) for given in range(data.nodes, data.candidates))
-    found = [_number_equation(model, node, part) if data.kind[node] == NUMBER else
-             _class_equation(model.design, node, part) for node, part in chain(model.regressions(), alone)]  # fmt: skip
+    found = [
+        (
+            _number_equation(model, node, part)
+            if data.kind[node] == NUMBER
+            else _class_equation(model.design, node, part)
+        )
+        for node, part in chain(model.regressions(), alone)
+    ]
     nodes = np.argsort(data.position).tolist()
-    scales = (replace(_scale(data, raw, node), spike=_spike(raw, int(data.position[node]))) for node in nodes)
+    scales = (
+        replace(_scale(data, raw, node), spike=_spike(raw, int(data.position[node])))
+        for node in nodes
+    )
     return Mechanisms(tuple(scales), tuple(found))
 
 
 def _spike(raw: ScoreData, position: int) -> float:
-    """The share of the value that stands out in a column of numbers that nobody declared; 0 if none does."""
+    """The share of the value that stands out in a column of numbers that nobody declared; 0 if none
+    does.
+    """
     own = raw.position.tolist().index(position)
-    if own >= raw.candidates or raw.kind[own] != NUMBER or split(raw.table.names[position])[0] in raw.table.declared:
+    if (
+        own >= raw.candidates
+        or raw.kind[own] != NUMBER
+        or split(raw.table.names[position])[0] in raw.table.declared
+    ):
         return 0.0
     some = raw.values[own, :: max(1, raw.values.shape[1] // LOOK)]
     values, counts = np.unique(some, return_counts=True)
@@ -260,10 +345,14 @@ def _spike(raw: ScoreData, position: int) -> float:
 
 def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     """How a variable is measured."""
-    position, kind = int(data.position[node]), data.kind[node] if node < data.candidates else CLASS
+    position = int(data.position[node])
+    kind = data.kind[node] if node < data.candidates else CLASS
     if kind != NUMBER:
-        levels = (data.table.levels[data.context_variables.index(node)] if node in data.context_variables
-                  else tuple(data.table.categories[position]))  # fmt: skip
+        levels = (
+            data.table.levels[data.context_variables.index(node)]
+            if node in data.context_variables
+            else tuple(data.table.categories[position])
+        )
         if kind == CLASS:
             return Scale(plain.CATEGORY, levels=levels)
         scores = np.zeros(len(levels))
@@ -273,21 +362,33 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     count = PLACES if data.causes <= MANY_VARIABLES else FEW_PLACES
     values = raw.values[own] * raw.scale[own] + raw.centre[own]
     places = even_quantiles(values, count)
-    if position in data.treated and len(seen := np.unique(values)) <= MOST_ORDERED:  # steps of a finer number
+    if (
+        position in data.treated and len(seen := np.unique(values)) <= MOST_ORDERED
+    ):  # steps of a finer number
         steps = tuple(float(data.values[node][values == value][0]) for value in seen)
         return Scale(plain.NUMBER, 0.0, 1.0, tuple(seen.tolist()), steps)
     if position in data.treated and np.isfinite(limit := data.treated[position].limit):
         if not data.treated[position].anywhere:
             return _censored(data, node, values, limit, count)
-        places = even_quantiles(values[~np.isclose(values, limit, 0.0, 1e-9 * raw.scale[own])], count)
-        return Scale(plain.NUMBER, float(data.centre[node]), float(data.scale[node]), tuple(places.tolist()))
+        places = even_quantiles(
+            values[~np.isclose(values, limit, 0.0, 1e-9 * raw.scale[own])], count
+        )
+        return Scale(
+            plain.NUMBER, float(data.centre[node]), float(data.scale[node]), tuple(places.tolist())
+        )
     if raw.gap[own] > 0.0 and own in small_counts(raw):
-        return Scale(plain.COUNT, float(raw.centre[own]), float(raw.scale[own]), tuple(places.tolist()))
+        return Scale(
+            plain.COUNT, float(raw.centre[own]), float(raw.scale[own]), tuple(places.tolist())
+        )
     if raw.table.columns[position] is data.table.columns[position]:
-        return Scale(plain.NUMBER, float(data.centre[node]), float(data.scale[node]), tuple(places.tolist()))
+        return Scale(
+            plain.NUMBER, float(data.centre[node]), float(data.scale[node]), tuple(places.tolist())
+        )
     scores = even_quantiles(data.values[node], count)
     distinct = np.append(True, np.diff(places) > 0)
-    return Scale(plain.NUMBER, 0.0, 1.0, tuple(places[distinct].tolist()), tuple(scores[distinct].tolist()))
+    return Scale(
+        plain.NUMBER, 0.0, 1.0, tuple(places[distinct].tolist()), tuple(scores[distinct].tolist())
+    )
 
 
 def _censored(data: ScoreData, node: int, values: Floats, limit: float, count: int) -> Scale:
@@ -296,17 +397,28 @@ def _censored(data: ScoreData, node: int, values: Floats, limit: float, count: i
     at_limit = values == (values.min() if first else values.max())
     places = even_quantiles(values[~at_limit], count)
     places = np.unique(np.append(places, np.nextafter(limit, np.inf if first else -np.inf)))
-    scores, beyond = (places - data.centre[node]) / data.scale[node], data.values[node][at_limit].mean()
+    scores = (places - data.centre[node]) / data.scale[node]
+    beyond = data.values[node][at_limit].mean()
     end = 0 if first else len(places)
-    return Scale(plain.NUMBER, 0.0, 1.0, tuple(np.insert(places, end, limit).tolist()),
-                 tuple(np.insert(scores, end, beyond).tolist()))  # fmt: skip
+    return Scale(
+        plain.NUMBER,
+        0.0,
+        1.0,
+        tuple(np.insert(places, end, limit).tolist()),
+        tuple(np.insert(scores, end, beyond).tolist()),
+    )
 
 
 def even_quantiles(values: Floats, count: int) -> Floats:
-    """The same as `np.quantile` at evenly spaced places; where these are many, sorting once is several times faster."""
-    ordered, place = np.sort(values), (len(values) - 1) * np.linspace(0.0, 1.0, count)
+    """The same as `np.quantile` at evenly spaced places; where these are many, sorting once is
+    several times faster.
+    """
+    ordered = np.sort(values)
+    place = (len(values) - 1) * np.linspace(0.0, 1.0, count)
     below = place.astype(np.int64)
-    low, high, share = ordered[below], ordered[np.minimum(below + 1, len(values) - 1)], place - below
+    low = ordered[below]
+    high = ordered[np.minimum(below + 1, len(values) - 1)]
+    share = place - below
     return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1.0 - share))
 
 
@@ -315,68 +427,107 @@ def _number_equation(model: FittedModel, node: int, part: Part) -> Equation:
     design = model.design
     matrix, rows, shifts = design.matrix_and_rows(part.block, part.columns)
     scale = model.scale(node, part, rows)
-    place, contexts = int(design.response[node]), members(part.mask, design.data.contexts)
+    place = int(design.response[node])
+    contexts = members(part.mask, design.data.contexts)
     response = design.values[place, rows] / design.mix[place, place] + design.mean[place]
     slopes = np.linalg.lstsq((matrix / scale).T, response / scale, rcond=None)[0]
     residual = (response - slopes @ matrix) / scale
     density = np.zeros(MANY + 5)
-    gain = best_density(residual, design.data.weight * len(residual), density) if design.data.has_density(node) else 0.0
+    gain = (
+        best_density(residual, design.data.weight * len(residual), density)
+        if design.data.has_density(node)
+        else 0.0
+    )
     terms, constants = _terms(design, part, rows, slopes[None, shifts:])
     groups = design.groups(part.block)[contexts]
-    intercepts = tuple((float(slopes[group] + constants[0, r]),) for r, group in enumerate(groups.tolist()))
+    intercepts = tuple(
+        (float(slopes[group] + constants[0, r]),) for r, group in enumerate(groups.tolist())
+    )
     density_kept = tuple(density[[0, *range(3, len(density))]].tolist()) if gain > 0.0 else (0.0,)
-    return Equation(int(design.data.position[node]), tuple(contexts), plain.NUMBER, intercepts, terms,
-                    float(residual.std()), density_kept, _spread(model, node, part, rows))  # fmt: skip
+    return Equation(
+        int(design.data.position[node]),
+        tuple(contexts),
+        plain.NUMBER,
+        intercepts,
+        terms,
+        float(residual.std()),
+        density_kept,
+        _spread(model, node, part, rows),
+    )
 
 
 def _spread(model: FittedModel, node: int, part: Part, rows: Bools) -> tuple[SpreadTerm, ...]:
     """What the spread of the noise depends on."""
-    design, found = model.design, []
+    design = model.design
+    found = []
     means = design.scale_matrix(part.block, part.scale, rows).mean(axis=1)
-    for column, slope, mean in zip(part.scale.tolist(), model.slopes_of_scales.get((node, part.mask), ()), means,
-                                   strict=True):  # fmt: skip
+    for column, slope, mean in zip(
+        part.scale.tolist(), model.slopes_of_scales.get((node, part.mask), ()), means, strict=True
+    ):
         j, shape = divmod(column, SHAPES)
         if j >= design.data.candidates:
             group = column - SHAPES * design.data.candidates + 1
             here = tuple(np.flatnonzero(design.groups(part.block) == group).tolist())
             found.append(SpreadTerm("context", -1, 0.0, 1.0, float(slope), float(mean), here))
             continue
-        kind, centre, unit = "level", float(shape), 1.0
+        kind = "level"
+        centre = float(shape)
+        unit = 1.0
         if design.data.kind[j] != CLASS:
             kind, (centre, unit) = plain.SPREADS[shape], robust_units(design.data.values[j])
-        found.append(SpreadTerm(kind, int(design.data.position[j]), centre, unit, float(slope), float(mean)))
+        found.append(
+            SpreadTerm(kind, int(design.data.position[j]), centre, unit, float(slope), float(mean))
+        )
     return tuple(found)
 
 
 def _class_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
     """The logit of a category, or the proportional odds of an ordered variable."""
     data, (matrix, rows, shifts) = design.data, design.matrix_and_rows(part.block, part.columns)
-    classes, contexts = int(data.classes[node]), members(part.mask, data.contexts)
+    classes = int(data.classes[node])
+    contexts = members(part.mask, data.contexts)
     matrix[0] = 1.0  # intercepts of the other contexts are differences from the first
-    codes, ordered = data.codes[node, rows], bool(data.kind[node] == ORDERED)
+    codes = data.codes[node, rows]
+    ordered = bool(data.kind[node] == ORDERED)
     family = ORDINAL if ordered else LOGIT
     slopes = first_slopes(family, codes, classes, len(matrix))
     fit_glm(family, matrix, codes, classes, slopes, RIDGE, TOLERANCE)
     if ordered:
-        own, base, sign = np.concatenate([[0.0], slopes[classes - 1 :]])[None], slopes[: classes - 1, None], -1.0
+        own = np.concatenate([[0.0], slopes[classes - 1 :]])[None]
+        base = slopes[: classes - 1, None]
+        sign = -1.0
     else:
-        own, sign = slopes.reshape(classes - 1, len(matrix)), 1.0
+        own = slopes.reshape(classes - 1, len(matrix))
+        sign = 1.0
         base = own[:, :1]
     terms, constants = _terms(design, part, rows, own[:, shifts:])
     base = np.repeat(base, len(contexts), axis=1)
     for r, group in enumerate(design.groups(part.block)[contexts].tolist()):
         base[:, r] += sign * own[:, group] if group else 0.0
     base = base + sign * constants
-    return Equation(int(data.position[node]), tuple(contexts), plain.ORDERED if ordered else plain.CATEGORY,
-                    tuple(tuple(row) for row in base.T.tolist()), terms, 0.0, (0.0,))  # fmt: skip
+    return Equation(
+        int(data.position[node]),
+        tuple(contexts),
+        plain.ORDERED if ordered else plain.CATEGORY,
+        tuple(tuple(row) for row in base.T.tolist()),
+        terms,
+        0.0,
+        (0.0,),
+    )
 
 
-def _terms(design: ScoreDesign, part: Part, rows: Bools, slopes: Floats) -> tuple[tuple[Term, ...], Floats]:
-    """Terms by function, and what they add to the intercept of every context; `slopes` has a row for every response."""
-    about, contexts = design.about(part.block), members(part.mask, design.data.contexts)
+def _terms(
+    design: ScoreDesign, part: Part, rows: Bools, slopes: Floats
+) -> tuple[tuple[Term, ...], Floats]:
+    """Terms by function, and what they add to the intercept of every context; `slopes` has a row
+    for every response.
+    """
+    about = design.about(part.block)
+    contexts = members(part.mask, design.data.contexts)
     weights: dict[tuple[int, int], Floats] = {}
     for place, column in enumerate(part.columns):
-        source, lives = int(about[SOURCE, column]), design.lives(part.block, column)
+        source = int(about[SOURCE, column])
+        lives = design.lives(part.block, column)
         for function in np.flatnonzero(design.mix[source]).tolist():
             key = (function, lives)
             weights[key] = weights.get(key, 0.0) + slopes[:, place] * design.mix[source, function]
@@ -387,7 +538,9 @@ def _terms(design: ScoreDesign, part: Part, rows: Bools, slopes: Floats) -> tupl
             continue
         here = [r for r in contexts if lives >> r & 1]
         for r in here:
-            constants[:, contexts.index(r)] -= weight * (design.mean[function] - _lowest(design.functions[function]))
+            constants[:, contexts.index(r)] -= weight * (
+                design.mean[function] - _lowest(design.functions[function])
+            )
         terms += _terms_of(design, function, weight, tuple(here), rows)
     return tuple(terms), constants
 
@@ -395,7 +548,8 @@ def _terms(design: ScoreDesign, part: Part, rows: Bools, slopes: Floats) -> tupl
 def _lowest(function: BasisFunction) -> float:
     """What a function is more than its terms.
 
-    A clip the place below which it is constant, a hinge its square, a hurdle's number 1 if there may be lower ones.
+    A clip the place below which it is constant, a hinge its square, a hurdle's number 1 if there
+    may be lower ones.
     """
     if function.kind == LOWER_HINGE:
         return function.place**2
@@ -404,29 +558,46 @@ def _lowest(function: BasisFunction) -> float:
     return {CLIP: function.place, PRESENT: 1.0}.get(function.kind, 0.0)
 
 
-def _terms_of(design: ScoreDesign, place: int, weight: Floats, contexts: tuple[int, ...], rows: Bools) -> list[Term]:
+def _terms_of(
+    design: ScoreDesign, place: int, weight: Floats, contexts: tuple[int, ...], rows: Bools
+) -> list[Term]:
     """A function in the numbers of the table, as terms.
 
-    A clip is made of kinks, and of x if it has no lowest place; a hinge below a place of a square and one above it; and
-    whether a hurdle has a number of steps.
+    A clip is made of kinks, and of x if it has no lowest place; a hinge below a place of a square
+    and one above it; and whether a hurdle has a number of steps.
     """
-    data, function = design.data, design.functions[place]
+    data = design.data
+    function = design.functions[place]
     own = [j for j in (function.owner, function.partner) if j >= 0]
     causes = tuple(int(data.position[j]) for j in own)
-    standard = {int(data.position[j]): (data.codes[j] if data.kind[j] == CLASS else data.values[j])[rows] for j in own}
+    standard = {
+        int(data.position[j]): (data.codes[j] if data.kind[j] == CLASS else data.values[j])[rows]
+        for j in own
+    }
     if function.kind == LOWER_HINGE:
-        parts = [("square", 0.0, 1.0), ("linear", 0.0, -2.0 * function.place), ("hinge", function.place, -1.0)]
+        parts = [
+            ("square", 0.0, 1.0),
+            ("linear", 0.0, -2.0 * function.place),
+            ("hinge", function.place, -1.0),
+        ]
     elif function.kind == PRESENT:
         ends = ((function.place, -1.0), (function.end, 1.0))
         parts = [("own step", at, sign) for at, sign in ends if np.isfinite(at)]
     elif function.kind != CLIP:
         parts = [(plain.KINDS[function.kind], function.place, 1.0)]
     else:
-        parts = [("kink", function.place, 1.0) if np.isfinite(function.place) else ("linear", 0.0, 1.0)]
+        parts = [
+            ("kink", function.place, 1.0) if np.isfinite(function.place) else ("linear", 0.0, 1.0)
+        ]
         parts += [("kink", function.end, -1.0)] if np.isfinite(function.end) else []
-    bare = [Term(kind, causes, float(at), tuple((sign * weight).tolist()), 0.0, contexts) for kind, at, sign in parts]
+    bare = [
+        Term(kind, causes, float(at), tuple((sign * weight).tolist()), 0.0, contexts)
+        for kind, at, sign in parts
+    ]
     if function.kind == PRODUCT and function.end >= 0:
-        shares = tuple(float((standard[cause] == level).mean())
-                       for cause, level in zip(causes, (function.place, function.end), strict=True))  # fmt: skip
+        shares = tuple(
+            float((standard[cause] == level).mean())
+            for cause, level in zip(causes, (function.place, function.end), strict=True)
+        )
         bare = [replace(term, second=float(function.end), shares=shares) for term in bare]
     return [replace(term, average=float(np.mean(term.values(standard)))) for term in bare]

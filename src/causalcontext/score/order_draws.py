@@ -1,8 +1,10 @@
-"""Orders of the variables, drawn in proportion to the exponential of their score: how sure are the directions?
+"""Orders of the variables, drawn in proportion to the exponential of their score: how sure are the
+directions?
 
-The score is that of the exact search, with noise densities, and a plain BIC (penalty 1): a larger penalty is too sure
-of orders. One order serves all contexts. Columns are numbers and mechanisms lines with noise of an even spread; the
-exact sum over all orders takes tables of up to `MOST_NODES` variables.
+The score is that of the exact search, with noise densities, and a plain BIC (penalty 1): a larger
+penalty is too sure of orders. One order serves all contexts. Columns are numbers and mechanisms
+lines with noise of an even spread; the exact sum over all orders takes tables of up to `MOST_NODES`
+variables.
 """
 
 from __future__ import annotations
@@ -45,18 +47,24 @@ def drawn_orders(result: ContextGraphs) -> OrderDraws | str:
     table, _ = by_name(result.rows)
     links = result.settings.knowledge.links(result.names)
     data = score_data(table, gather_statistics(table, "listwise"), links)
-    if result.evidence is not None and result.evidence.mechanisms is not None:  # contexts in order as in the model
+    if (
+        result.evidence is not None and result.evidence.mechanisms is not None
+    ):  # contexts in order as in the model
         scales = zip(result.names, result.evidence.mechanisms.scales, strict=True)
         data = data.with_ordered_contexts([name for name, scale in scales if scale.kind == ORDERED])
     if data.nodes > MOST_NODES:
         return f"more than {MOST_NODES} variables"
-    options = replace(ScoreOptions(), penalty=1.0, densities=bool(result.settings.score.get("densities", True)))
+    options = replace(
+        ScoreOptions(), penalty=1.0, densities=bool(result.settings.score.get("densities", True))
+    )
     design = ScoreDesign(data, options, False)
     slots = lattice(design)
     scores = all_scores(FitWorkspace(design, False), slots)
     assert scores is not None
     best, found, pool = scores
-    uniform = np.random.default_rng([result.settings.seed % 2**32, 3]).uniform(size=(DRAWS, data.nodes))
+    uniform = np.random.default_rng([result.settings.seed % 2**32, 3]).uniform(
+        size=(DRAWS, data.nodes)
+    )
     orders = draw_orders(best, slots, uniform)
     into = np.zeros((DRAWS, len(result.cells.positions), len(result.names)), dtype=bool)
     for j, position in enumerate(result.cells.positions):
@@ -66,17 +74,27 @@ def drawn_orders(result: ContextGraphs) -> OrderDraws | str:
             into[:, j, source] = True
         elif node < data.nodes:
             into[:, j] = _causes(design, found[0, node], pool, orders, node, len(result.names))
-    # orders of all variables by position: givens first, and every made context right after its column
+    # orders of all variables by position: givens first, and every made context right after its
+    # column
     given = data.position[data.nodes : data.candidates].tolist()
-    made = [(int(data.position[source]), int(data.position[v])) for v, source in data.made_of.items()]
-    whole = [[v for one in (*given, *data.position[order].tolist())
-              for v in (one, *(context for source, context in made if source == one))] for order in orders]  # fmt: skip
+    made = [
+        (int(data.position[source]), int(data.position[v])) for v, source in data.made_of.items()
+    ]
+    whole = [
+        [
+            v
+            for one in (*given, *data.position[order].tolist())
+            for v in (one, *(context for source, context in made if source == one))
+        ]
+        for order in orders
+    ]
     return OrderDraws(np.array(whole, dtype=np.int64).reshape(DRAWS, data.variables), into)
 
 
 def why_none(result: ContextGraphs) -> str:
     """Why no orders are drawn of a result; empty if they are."""
-    evidence, kinds = result.evidence, result.data.kinds
+    evidence = result.evidence
+    kinds = result.data.kinds
     contexts = result.cells.positions
     if evidence is None:
         return "the graphs were not found by score-ac"
@@ -86,15 +104,19 @@ def why_none(result: ContextGraphs) -> str:
         return "this result has no rows"
     if result.settings.missing != "listwise" and not complete_rows(result.rows).all():
         return "not yet with missing values"
-    # what curves gain is unknown where a bend stands in the place of lines by context, which are nearly as good
+    # what curves gain is unknown where a bend stands in the place of lines by context, which are
+    # nearly as good
     if (evidence.curved and not np.isnan(evidence.curves_gain)) or evidence.transform != "none":
         return "not yet with curves or normal scores"
     if evidence.scales_gain == evidence.scales_gain or SPREAD in evidence.contradicted:
         return "not yet where the spread of the noise is uneven"
     if any(kind != Kind.CONTINUOUS for v, kind in enumerate(kinds) if v not in contexts):
         return "not yet with categories and counts"
-    if evidence.mechanisms is not None and any(one.levels or one.scores or one.spike > 0.0 for v, one in enumerate(
-            evidence.mechanisms.scales) if v not in contexts and v < len(kinds)):  # fmt: skip
+    if evidence.mechanisms is not None and any(
+        one.levels or one.scores or one.spike > 0.0
+        for v, one in enumerate(evidence.mechanisms.scales)
+        if v not in contexts and v < len(kinds)
+    ):
         return "not yet with columns of few values, or of which one value stands out"
     if len(result.names) - len(contexts) > MOST_SYSTEM:
         return f"more than {MOST_SYSTEM} variables"
@@ -103,11 +125,17 @@ def why_none(result: ContextGraphs) -> str:
     return "" if result.complete else "the search was cut short"
 
 
-def _causes(design: ScoreDesign, found: Ints, pool: Ints, orders: Ints, node: int, variables: int) -> Ints:
-    """The causes of a context in the best model given the nodes before it, shape (draws, variables)."""
+def _causes(
+    design: ScoreDesign, found: Ints, pool: Ints, orders: Ints, node: int, variables: int
+) -> Ints:
+    """The causes of a context in the best model given the nodes before it, shape (draws,
+    variables).
+    """
     data = design.data
     at = np.argmax(orders == node, axis=1)
-    before = np.array([int((1 << row[:place]).sum()) for row, place in zip(orders, at.tolist(), strict=True)])
+    before = np.array(
+        [int((1 << row[:place]).sum()) for row, place in zip(orders, at.tolist(), strict=True)]
+    )
     causes = np.zeros((len(orders), variables), dtype=bool)
     for members in np.unique(before).tolist():
         columns = pool[found[members]]

@@ -1,8 +1,10 @@
-"""The search: the exact optimum of a small problem, or climbs from several orders; and rivals of what it finds.
+"""The search: the exact optimum of a small problem, or climbs from several orders; and rivals of
+what it finds.
 
 A climb moves nodes in one order for all contexts first, then in one order for each.
 
-Exact are the orders; what a node takes from its candidates is the greedy choice, or the best one of any subset of them.
+Exact are the orders; what a node takes from its candidates is the greedy choice, or the best one of
+any subset of them.
 """
 
 from __future__ import annotations
@@ -19,10 +21,20 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.graphs.paths import causal_order
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.orders.exact_orders import best_path, best_prefixes, best_suffixes, fill_scores
+from causalcontext.kernels.orders.exact_orders import (
+    best_path,
+    best_prefixes,
+    best_suffixes,
+    fill_scores,
+)
 from causalcontext.kernels.orders.fits import fit_pointer
 from causalcontext.kernels.orders.order_moves import NOW, OrderProblem, State, climb, order_calls
-from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NodeSlots, chosen_slots, readers_in_reach
+from causalcontext.kernels.orders.slots import (
+    MOST_CELLS_EXACT,
+    NodeSlots,
+    chosen_slots,
+    readers_in_reach,
+)
 from causalcontext.progress import Advance
 from causalcontext.score.data import members
 from causalcontext.score.design import POOLED, ScoreDesign
@@ -38,20 +50,26 @@ QUICK = 14
 
 
 def is_quick(orders: int, variables: int, contexts: int) -> bool:
-    """Whether the exact search, with so many orders, system variables and context variables, is the quicker one."""
+    """Whether the exact search, with so many orders, system variables and context variables, is the
+    quicker one.
+    """
     return _size(orders, variables, contexts) <= QUICK
 
 
 def _size(orders: int, variables: int, contexts: int) -> float:
-    """The search keeps 2 to this power states; somewhat less than that where many cells share one order."""
+    """The search keeps 2 to this power states; somewhat less than that where many cells share one
+    order.
+    """
     if orders == 1:
         return variables + 2 * contexts
     return orders * variables if orders <= MOST_CELLS_EXACT else inf
 
 
-def all_scores(workspace: FitWorkspace, slots: NodeSlots, stop: Callable[[], bool] = lambda: False
-               ) -> tuple[Floats, Ints, Ints] | None:  # fmt: skip
-    """The best scores of all nodes in all slots with candidates inside every set, and the columns that they take.
+def all_scores(
+    workspace: FitWorkspace, slots: NodeSlots, stop: Callable[[], bool] = lambda: False
+) -> tuple[Floats, Ints, Ints] | None:
+    """The best scores of all nodes in all slots with candidates inside every set, and the columns
+    that they take.
 
     None if it was told to stop, which it asks slot by slot and node by node.
 
@@ -66,42 +84,63 @@ def all_scores(workspace: FitWorkspace, slots: NodeSlots, stop: Callable[[], boo
     best = np.full((count, nodes, 1 << nodes), -np.inf)
     found = np.zeros(best.shape, dtype=np.int64)
     pool = np.zeros((1 + (8 << nodes), 1 + workspace.width), dtype=np.int64)
-    tasks, done = np.ascontiguousarray(np.argwhere(slots.may[:, 1 + slots.owner].T)), 0  # of one layout for the kernel
+    tasks = np.ascontiguousarray(
+        np.argwhere(slots.may[:, 1 + slots.owner].T)
+    )  # of one layout for the kernel
+    done = 0
     while done < len(tasks):
         if stop():
             return None
         if len(pool) - pool[0, 0] <= best.shape[2]:
             pool = np.concatenate([pool, np.zeros_like(pool)])
-        done += fill_scores(fit_pointer(), workspace.calls, workspace.note, slots.block, tasks[done : done + 1],
-                            workspace.design.allowed, pool, best, found)  # fmt: skip
+        done += fill_scores(
+            fit_pointer(),
+            workspace.calls,
+            workspace.note,
+            slots.block,
+            tasks[done : done + 1],
+            workspace.design.allowed,
+            pool,
+            best,
+            found,
+        )
     return best, found, pool
 
 
 class ExactScores:
     """The scores of all nodes with all sets of candidates, in all slots.
 
-    Only one kind of model is left out: union cycles through two or more pooled nodes, which have the same mechanism in
-    all contexts but would stand in opposite orders. `is_cut`: it was told to stop before all scores were there, and
-    cannot be asked.
+    Only one kind of model is left out: union cycles through two or more pooled nodes, which have
+    the same mechanism in all contexts but would stand in opposite orders. `is_cut`: it was told to
+    stop before all scores were there, and cannot be asked.
     """
 
-    def __init__(self, design: ScoreDesign, curves: bool, stop: Callable[[], bool] = lambda: False) -> None:
-        self._design, self._slots = design, lattice(design)
-        self._orders, self._system = design.data.orders, design.data.responses
+    def __init__(
+        self, design: ScoreDesign, curves: bool, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._design = design
+        self._slots = lattice(design)
+        self._orders = design.data.orders
+        self._system = design.data.responses
         scores = all_scores(FitWorkspace(design, curves), self._slots, stop)
         self.is_cut = scores is None
         if scores is None:
             return
         self._best, self._found, self._pool = scores
         self._pool[0, 0] = 0
-        common = {*design.needs[design.needs >= 0].tolist(), *range(self._system, design.data.nodes)}
+        common = {
+            *design.needs[design.needs >= 0].tolist(),
+            *range(self._system, design.data.nodes),
+        }
         self._needed = sum(1 << int(node) for node in common)
         self._masks = [design.key(block)[1] for block in self._slots.block[0].tolist()]
         self._ahead = np.empty(0)
         self._parts: dict[tuple[int, int, int], Part] = {}
         if self._orders > 1:
             self._cells = np.array(self._masks, dtype=np.int64)
-            self._ahead = best_suffixes(self._best, self._slots, self._cells, self._orders, self._system)
+            self._ahead = best_suffixes(
+                self._best, self._slots, self._cells, self._orders, self._system
+            )
 
     def best_model(self) -> FittedModel:
         """The model with the highest score."""
@@ -110,30 +149,41 @@ class ExactScores:
         return model
 
     def without(self, cause: int, effect: int, floor: float) -> FittedModel | None:
-        """The best model in which one does not cause the other, in any context; None if it scores at most `floor`."""
-        slots = self._slots if self._design.allowed[effect, cause] else without_reader(self._slots, cause, effect)
+        """The best model in which one does not cause the other, in any context; None if it scores
+        at most `floor`.
+        """
+        slots = (
+            self._slots
+            if self._design.allowed[effect, cause]
+            else without_reader(self._slots, cause, effect)
+        )
         return self._model(cause, effect, floor, slots)
 
     def _model(self, cause: int, effect: int, floor: float, slots: NodeSlots) -> FittedModel | None:
         """The best model without one link."""
-        k, p, nodes = self._orders, self._system, self._design.data.nodes
+        k = self._orders
+        p = self._system
+        nodes = self._design.data.nodes
         prefix, last = best_prefixes(self._best, slots, self._needed, k > 1, cause, effect)
         orders: list[list[int]] = [[] for _ in range(k)]
         parts: list[list[Part]] = [[] for _ in range(nodes)]
-        score, chosen = float(prefix[-1]), (1 << nodes) - 1
+        score = float(prefix[-1])
+        chosen = (1 << nodes) - 1
         if k > 1:
             contexts = (1 << nodes) - (1 << p)
             entry = prefix[np.arange(1 << p) | contexts]
             entry[self._needed & ~(np.arange(1 << p) | contexts) != 0] = -np.inf
-            score, earlier, step = best_path(self._best, slots, self._cells, k, p, entry, self._ahead, floor, cause,
-                                             effect)  # fmt: skip
+            score, earlier, step = best_path(
+                self._best, slots, self._cells, k, p, entry, self._ahead, floor, cause, effect
+            )
         if not score > floor:
             return None
         if k > 1:
             state = (1 << (k * p)) - 1
             while earlier[state] >= 0:
                 node, slot = divmod(int(step[state]), len(self._masks))
-                state, inside = int(earlier[state]), (1 << p) - 1
+                state = int(earlier[state])
+                inside = (1 << p) - 1
                 for r in members(self._masks[slot], k):
                     inside &= state >> (r * p)
                     orders[r].insert(0, node)
@@ -146,12 +196,21 @@ class ExactScores:
             chosen ^= 1 << node
             start.insert(0, node)
             inside = chosen & ~(1 << cause if node == effect else 0)
-            usable = np.array([all(need < 0 or chosen >> need & 1 for need in needs) for needs in slots.needs.tolist()],
-                              dtype=bool)  # fmt: skip
+            usable = np.array(
+                [
+                    all(need < 0 or chosen >> need & 1 for need in needs)
+                    for needs in slots.needs.tolist()
+                ],
+                dtype=bool,
+            )
             for slot in chosen_slots(slots, node, self._best[:, node, inside], usable):
                 parts[node].append(self._part(slot, node, inside))
-        return FittedModel(float(score), np.array([[*start, *order] for order in orders], dtype=np.int64),
-                           tuple(map(tuple, parts)), self._design)  # fmt: skip
+        return FittedModel(
+            float(score),
+            np.array([[*start, *order] for order in orders], dtype=np.int64),
+            tuple(map(tuple, parts)),
+            self._design,
+        )
 
     def _part(self, slot: int, node: int, inside: int) -> Part:
         """A regression, made once: most models share most of theirs."""
@@ -164,11 +223,15 @@ class ExactScores:
 
 
 Rival = Callable[[int, int, float], FittedModel | None]
-"""`rival(cause, effect, floor)`: the best model without that link, None if it scores at most `floor`."""
+"""`rival(cause, effect, floor)`: the best model without that link, None if it scores at most
+`floor`.
+"""
 SAME_SCORE = 1e-3
 """Models whose scores differ by less count as equally good."""
 FAR_BELOW = 10.0
-"""A climb from a good order hardly ever ends so far below the exact optimum where that is about to be enough."""
+"""A climb from a good order hardly ever ends so far below the exact optimum where that is about to
+be enough.
+"""
 EQUAL = 1e-6
 """Models whose scores differ by less are the same but for rounding."""
 MOST_ROUNDS = 4
@@ -181,7 +244,9 @@ NOBODY = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class FoundModels:
-    """The models of all starts, best first; `rivals` makes the function that finds rivals of a model."""
+    """The models of all starts, best first; `rivals` makes the function that finds rivals of a
+    model.
+    """
 
     models: tuple[FittedModel, ...]
     search: str
@@ -203,25 +268,37 @@ class Effort:
     clock: Clock
 
 
-def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[Ints] = (), needed: float = -np.inf,
-           sure: bool = True) -> FoundModels:  # fmt: skip
-    """The best model that can be found, with curves or without; `orders` are further places to start from.
+def search(
+    design: ScoreDesign,
+    curves: bool,
+    effort: Effort,
+    orders: Sequence[Ints] = (),
+    needed: float = -np.inf,
+    sure: bool = True,
+) -> FoundModels:
+    """The best model that can be found, with curves or without; `orders` are further places to
+    start from.
 
-    If the climb from the first of them ends below `needed`, there are no others. If it ends far below, and it is not
-    `sure` that the search pays, an exact search is run only where the options ask for one. Where the spread of noise
-    may be uneven, a climb takes seconds: without options there is only the one from the first order. With a time limit
-    there is a climb before an exact search, too, which may not end in time.
+    If the climb from the first of them ends below `needed`, there are no others. If it ends far
+    below, and it is not `sure` that the search pays, an exact search is run only where the options
+    ask for one. Where the spread of noise may be uneven, a climb takes seconds: without options
+    there is only the one from the first order. With a time limit there is a climb before an exact
+    search, too, which may not end in time.
     """
-    options, data, clock = design.options, design.data, effort.clock
+    options = design.options
+    data = design.data
+    clock = effort.clock
     size = data.orders, data.responses, data.nodes - data.responses
     free = options.search == "auto" and options.starts is None
     if free and design.scales and not sure:
         return OrderSearch(design, curves, effort, orders, 0).search(-np.inf)
     if options.search == "exact":
         if _size(*size) > LARGEST:
-            raise OptionError(f"search='exact' with {size[1]} system variables and {size[0]} contexts is too large, "
-                              f"expected at most {LARGEST} variables times contexts and {MOST_CELLS_EXACT} contexts; "
-                              "use search='order'")  # fmt: skip
+            raise OptionError(
+                f"search='exact' with {size[1]} system variables and {size[0]} contexts is too"
+                f" large, expected at most {LARGEST} variables times contexts and"
+                f" {MOST_CELLS_EXACT} contexts; use search='order'"
+            )
     elif not (free and is_quick(*size)):
         starts = options.number_of_starts(data.responses, data.contexts, curves)
         return OrderSearch(design, curves, effort, orders, starts).search(needed)
@@ -242,14 +319,22 @@ def best_first(models: Sequence[FittedModel]) -> list[FittedModel]:
     """Models by score; of those that are best but for rounding the first one leads."""
     best = max(model.score for model in models)
     leader = next(model for model in models if model.score > best - EQUAL)
-    return [leader, *sorted((model for model in models if model is not leader), key=lambda model: -model.score)]
+    return [
+        leader,
+        *sorted((model for model in models if model is not leader), key=lambda model: -model.score),
+    ]
 
 
 class OrderSearch:
     """Climbs from given orders and from random ones, some of them at the same time."""
 
-    def __init__(self, design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[Ints], random: int) -> None:
-        self._design, self._curves, self._effort, self._given = design, curves, effort, orders
+    def __init__(
+        self, design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[Ints], random: int
+    ) -> None:
+        self._design = design
+        self._curves = curves
+        self._effort = effort
+        self._given = orders
         is_tree = len(design.data.readers) == 1 and design.data.contexts > MOST_CELLS_EXACT
         self._slots = None if is_tree else lattice(design)
         self._total = random + len(orders)
@@ -257,7 +342,9 @@ class OrderSearch:
         self._workspaces: list[FitWorkspace] = []
 
     def search(self, needed: float) -> FoundModels:
-        """Models from all starts, unless the first ends below `needed`. The same for any number of threads."""
+        """Models from all starts, unless the first ends below `needed`. The same for any number of
+        threads.
+        """
         found: list[FittedModel] = []
         clock = self._effort.clock
         # where a climb takes seconds it is enough to find the best model twice
@@ -279,7 +366,8 @@ class OrderSearch:
 
     def _models(self) -> Iterator[FittedModel]:
         """The outcome of every start, in order, some of them at the same time."""
-        clock, waiting = self._effort.clock, deque[Future[FittedModel]]()
+        clock = self._effort.clock
+        waiting = deque[Future[FittedModel]]()
         for start in range(self._total + self._jobs):
             if start < self._total:
                 waiting.append(clock.start(partial(self._model, start)))
@@ -289,7 +377,11 @@ class OrderSearch:
     def _model(self, start: int) -> FittedModel:
         """Where the climb from one start ends, as far as the time allows."""
         generator = np.random.default_rng([self._effort.seed % 2**32, start])
-        order = self._given[start] if start < len(self._given) else random_order(self._design, generator)
+        order = (
+            self._given[start]
+            if start < len(self._given)
+            else random_order(self._design, generator)
+        )
         workspace = self._workspaces.pop() if self._workspaces else self._new_workspace()
         try:
             if self._slots is not None:
@@ -299,16 +391,26 @@ class OrderSearch:
             self._workspaces.append(workspace)
 
     def _new_workspace(self) -> FitWorkspace:
-        """One with the memory of the design, or with its own where several climbs go on at the same time."""
+        """One with the memory of the design, or with its own where several climbs go on at the same
+        time.
+        """
         design = self._design
         design.block(POOLED, design.everything)
-        return FitWorkspace(design, self._curves, memory=None if self._jobs == 1 else design.new_memory(), keeps=True)
+        return FitWorkspace(
+            design,
+            self._curves,
+            memory=None if self._jobs == 1 else design.new_memory(),
+            keeps=True,
+        )
 
-    def _climb_trees(self, order: Ints, workspace: FitWorkspace, generator: np.random.Generator) -> FittedModel:
+    def _climb_trees(
+        self, order: Ints, workspace: FitWorkspace, generator: np.random.Generator
+    ) -> FittedModel:
         """A climb with merge trees, which are grown anew when it has ended."""
         clock = self._effort.clock
         merger = Merger(self._design, self._curves, workspace.memory, clock)
-        trees, best = merger.trees(), None
+        trees = merger.trees()
+        best = None
         for _ in range(MOST_ROUNDS):
             model = climb_from(order, workspace, merger.slots(trees), generator, clock)
             if best is None or model.score > best.score + EQUAL:
@@ -316,12 +418,14 @@ class OrderSearch:
             new = trees if clock.late else merger.better(trees, model.orders)
             if new == trees:
                 break
-            trees, order = new, model.orders[0]
+            trees = new
+            order = model.orders[0]
         assert best is not None
         return best
 
     def _rivals(self, model: FittedModel) -> Rival:
-        clock, workspace = self._effort.clock, self._workspaces[0] if self._workspaces else self._new_workspace()
+        clock = self._effort.clock
+        workspace = self._workspaces[0] if self._workspaces else self._new_workspace()
         slots = self._slots
         if slots is None:
             merger = Merger(self._design, self._curves, workspace.memory, clock)
@@ -329,8 +433,13 @@ class OrderSearch:
         return Rivals(model, workspace, slots, clock.flag).without
 
 
-def climb_from(order: Ints, workspace: FitWorkspace, slots: NodeSlots, generator: np.random.Generator,
-               clock: Clock) -> FittedModel:  # fmt: skip
+def climb_from(
+    order: Ints,
+    workspace: FitWorkspace,
+    slots: NodeSlots,
+    generator: np.random.Generator,
+    clock: Clock,
+) -> FittedModel:
     """The model at the end of a climb from one order, or where the clock ended it."""
     data = workspace.design.data
     for shared in (True, False) if data.orders > 1 else (True,):
@@ -347,53 +456,86 @@ def climb_from(order: Ints, workspace: FitWorkspace, slots: NodeSlots, generator
 class Climber:
     """Where a climb stands: orders, and a workspace with the fits that belong to them.
 
-    `orders`, shape (K, nodes), has one order per context; while they are `shared` all blocks look at the first.
+    `orders`, shape (K, nodes), has one order per context; while they are `shared` all blocks look
+    at the first.
     """
 
-    def __init__(self, workspace: FitWorkspace, slots: NodeSlots, orders: Ints, shared: bool,
-                 stop: Ints) -> None:  # fmt: skip
-        self.design, self.slots, self.shared = workspace.design, slots.block.shape[1], shared
+    def __init__(
+        self, workspace: FitWorkspace, slots: NodeSlots, orders: Ints, shared: bool, stop: Ints
+    ) -> None:
+        self.design = workspace.design
+        self.slots = slots.block.shape[1]
+        self.shared = shared
         self.workspace = workspace.with_slots(2 * self.slots)
-        arrays, data = self.workspace.arrays, self.design.data
+        arrays = self.workspace.arrays
+        data = self.design.data
         uses = arrays.tables.groups >= 0
         if shared or data.orders == 1:
             uses = np.tile(np.arange(data.orders) == 0, (len(uses), 1))
-        self.problem = OrderProblem(order_calls(), self.workspace.calls, slots, self.design.allowed,
-                                    self.design.earlier)  # fmt: skip
-        self.state = State(self.workspace.note, arrays.fits.scores, arrays.fits.matters, arrays.work.candidates,
-                           np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses,
-                           np.zeros((2, data.nodes)), np.zeros(slots.block.shape, dtype=bool),
-                           np.zeros(data.nodes, dtype=bool), stop)  # fmt: skip
+        self.problem = OrderProblem(
+            order_calls(), self.workspace.calls, slots, self.design.allowed, self.design.earlier
+        )
+        self.state = State(
+            self.workspace.note,
+            arrays.fits.scores,
+            arrays.fits.matters,
+            arrays.work.candidates,
+            np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64),
+            uses,
+            np.zeros((2, data.nodes)),
+            np.zeros(slots.block.shape, dtype=bool),
+            np.zeros(data.nodes, dtype=bool),
+            stop,
+        )
 
     @property
     def orders(self) -> Ints:
         """The orders, shape (K, nodes)."""
         return np.asarray(self.state.orders[0])
 
-    def climb(self, visits: Ints, stale: Ints = NOBODY, window: tuple[int, int] | None = None,
-              problem: OrderProblem | None = None) -> tuple[float, float]:  # fmt: skip
-        """Fit stale nodes, then climb until nothing moves or it is to stop: the last sweep's gain, the score."""
+    def climb(
+        self,
+        visits: Ints,
+        stale: Ints = NOBODY,
+        window: tuple[int, int] | None = None,
+        problem: OrderProblem | None = None,
+    ) -> tuple[float, float]:
+        """Fit stale nodes, then climb until nothing moves or it is to stop: the last sweep's gain,
+        the score.
+        """
         ends = np.array(window or (0, self.orders.shape[1]), dtype=np.int64)
         gain, score = climb(problem or self.problem, self.state, stale, visits, ends, self.shared)
         return float(gain), float(score)
 
     def fit(self, stop: Ints | None = None) -> float:
-        """The score of the orders as they are; it has a flag of its own to stop at, if one is given."""
+        """The score of the orders as they are; it has a flag of its own to stop at, if one is
+        given.
+        """
         state = self.state if stop is None else self.state._replace(stop=stop)
         nodes = np.arange(self.design.data.nodes)
-        return float(climb(self.problem, state, nodes, NOBODY[None], np.array([0, len(nodes)]), self.shared)[1])
+        return float(
+            climb(self.problem, state, nodes, NOBODY[None], np.array([0, len(nodes)]), self.shared)[
+                1
+            ]
+        )
 
     def return_to(self, other: Climber) -> None:
-        """Stand where another one stands, whose fits are elsewhere only at the nodes that were touched."""
+        """Stand where another one stands, whose fits are elsewhere only at the nodes that were
+        touched.
+        """
         touched = np.flatnonzero(self.state.touched)
-        for mine, theirs in zip(self.workspace.arrays.fits, other.workspace.arrays.fits, strict=True):
+        for mine, theirs in zip(
+            self.workspace.arrays.fits, other.workspace.arrays.fits, strict=True
+        ):
             mine[touched, : self.slots] = theirs[touched, : self.slots]
         for place in range(4, len(self.state) - 1):
             self.state[place][...] = other.state[place]
 
     def model(self, score: float) -> FittedModel:
         """The model where the climb stands."""
-        design, slots, place = self.design, self.problem.slots, self.state.orders[1, 0]
+        design = self.design
+        slots = self.problem.slots
+        place = self.state.orders[1, 0]
         pooled = slots.may[:, 0] & (self.state.scores[:, 0] == self.state.value[NOW])
         parts = []
         for node in range(design.data.nodes):
@@ -402,8 +544,12 @@ class Climber:
                 usable = readers_in_reach(slots.needs, place, node)
                 chosen = chosen_slots(slots, node, self.state.scores[node, : self.slots], usable)
             blocks = [(slot, int(slots.block[node, slot])) for slot in chosen]
-            parts.append(tuple(part_of(block, design.key(block)[1], self.workspace.taken(node, slot))
-                               for slot, block in blocks))  # fmt: skip
+            parts.append(
+                tuple(
+                    part_of(block, design.key(block)[1], self.workspace.taken(node, slot))
+                    for slot, block in blocks
+                )
+            )
         return FittedModel(score, self.orders.copy(), tuple(parts), design)
 
 
@@ -430,27 +576,39 @@ def random_order(design: ScoreDesign, generator: np.random.Generator) -> Ints:
 class Rivals:
     """The best models near a given one in which a link is missing."""
 
-    def __init__(self, model: FittedModel, workspace: FitWorkspace, slots: NodeSlots, stop: Ints) -> None:
-        self._score, orders, nodes = model.score, model.orders, model.design.data.nodes
+    def __init__(
+        self, model: FittedModel, workspace: FitWorkspace, slots: NodeSlots, stop: Ints
+    ) -> None:
+        self._score = model.score
+        orders = model.orders
+        nodes = model.design.data.nodes
         links = np.asarray(model.links[:, :nodes, :nodes].any(axis=0))
         self._near: Bools = links | links.T
         starts = [(np.tile(orders[0], (len(orders), 1)), True)]
         if not (orders == orders[0]).all():
             starts.append((orders, False))
-        else:  # an order that does not depend on the climb: causes first, and of those that may the first column
-            settled = np.array(causal_order(links | model.design.earlier, range(nodes)), dtype=np.int64)
+        # an order that does not depend on the climb: causes first, and of those that may the first
+        # column
+        else:
+            settled = np.array(
+                causal_order(links | model.design.earlier, range(nodes)), dtype=np.int64
+            )
             if not (settled == orders[0]).all():
                 starts.append((np.tile(settled, (len(orders), 1)), True))
-        self._homes, self._trials = ([Climber(workspace, slots, *start, stop) for start in starts] for _ in range(2))
+        self._homes, self._trials = (
+            [Climber(workspace, slots, *start, stop) for start in starts] for _ in range(2)
+        )
         for home, trial in zip(self._homes, self._trials, strict=True):
             home.fit()
-            trial.state.touched[:], home.state.touched[:] = True, False
+            trial.state.touched[:] = True
+            home.state.touched[:] = False
 
     def without(self, cause: int, effect: int, floor: float) -> FittedModel | None:
-        """The best model found in which one does not cause the other; None if it scores at most `floor`.
+        """The best model found in which one does not cause the other; None if it scores at most
+        `floor`.
 
-        The two ends move first, no further than to each other; if that comes close, they and their neighbours move
-        anywhere.
+        The two ends move first, no further than to each other; if that comes close, they and their
+        neighbours move anywhere.
         """
         stale = np.array([effect])
         best: FittedModel | None = None
@@ -464,7 +622,9 @@ class Rivals:
                 problem = problem._replace(slots=without_reader(problem.slots, cause, effect))
             trial.return_to(home)
             ends = sorted(trial.state.orders[1, :, [cause, effect]].ravel().tolist())
-            _, score = trial.climb(self._visits(cause, effect, False), stale, (ends[0], ends[-1]), problem)
+            _, score = trial.climb(
+                self._visits(cause, effect, False), stale, (ends[0], ends[-1]), problem
+            )
             if score > self._score - REACH:
                 _, score = trial.climb(self._visits(cause, effect, True), problem=problem)
             if score > (floor if best is None else best.score):
@@ -474,7 +634,12 @@ class Rivals:
     def _visits(self, cause: int, effect: int, neighbours: bool) -> Ints:
         """The two ends and the context, or also what is linked to them, over and over."""
         p = self._homes[0].design.data.responses
-        others = np.flatnonzero(self._near[cause] | self._near[effect]).tolist() if neighbours else []
-        order = [*(v for v in (effect, cause) if v < p), *(v for v in others if v not in (cause, effect) and v < p),
-                 *(v for v in (effect, cause) if v >= p)]  # fmt: skip
+        others = (
+            np.flatnonzero(self._near[cause] | self._near[effect]).tolist() if neighbours else []
+        )
+        order = [
+            *(v for v in (effect, cause) if v < p),
+            *(v for v in others if v not in (cause, effect) and v < p),
+            *(v for v in (effect, cause) if v >= p),
+        ]
         return np.tile(np.array(order, dtype=np.int64), (MOST_SWEEPS // 4 if neighbours else 2, 1))

@@ -1,1 +1,3 @@
-"""What an ordinary table brings with it: columns that cannot be variables, functions of others, damaged cells."""
+"""What an ordinary table brings with it: columns that cannot be variables, functions of others,
+damaged cells.
+"""

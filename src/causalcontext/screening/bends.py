@@ -1,7 +1,9 @@
-"""Functions of one number that bend (a logarithm, a square, a rank), and products, ratios and indices of two numbers.
+"""Functions of one number that bend (a logarithm, a square, a rank), and products, ratios and
+indices of two numbers.
 
-A smooth function of a column shows in the order of that column: every value lies on the line between its neighbours.
-A ratio with squares and the like, of columns in any units, is a surface: 1, y, y², t, t y, t y².
+A smooth function of a column shows in the order of that column: every value lies on the line
+between its neighbours. A ratio with squares and the like, of columns in any units, is a surface: 1,
+y, y², t, t y, t y².
 """
 
 from __future__ import annotations
@@ -28,21 +30,33 @@ from causalcontext.screening.relations import (
 FEWEST_VALUES = 12
 """Different values of a number before it is asked whether another one bends with it."""
 ENDS = 0.05
-"""Share of the rows at either end of a column that are not looked at: neighbours are far away there."""
+"""Share of the rows at either end of a column that are not looked at: neighbours are far away
+there.
+"""
 MOST_CELLS = 30_000_000
 """Pairs of columns times rows of a glance; with 100 columns some .2 s."""
-LEAST_GLANCE, MOST_GLANCE = 120, 1000
+LEAST_GLANCE = 120
+MOST_GLANCE = 1000
 ROUGH = 8.0
-"""Between neighbours in a glance of m rows a smooth function leaves up to this many times 1 / m of its sd."""
+"""Between neighbours in a glance of m rows a smooth function leaves up to this many times 1 / m of
+its sd.
+"""
 TREND = 0.98
-"""Rank correlation with the row number above which a column is a trend, with which every other trend is smooth."""
+"""Rank correlation with the row number above which a column is a trend, with which every other
+trend is smooth.
+"""
 MOST_MULTIPLIED = 60
 """Columns of which surfaces are looked for: their number grows as the third power."""
-ROWS_OF_SURFACES, LEAST_SURFACE = 100, 60
+ROWS_OF_SURFACES = 100
+LEAST_SURFACE = 60
 EXACT_SURFACE = 1e-5
-"""Residual sd of a surface that is exact, by the sd: its terms nearly cancel, so rounding errors are larger."""
+"""Residual sd of a surface that is exact, by the sd: its terms nearly cancel, so rounding errors
+are larger.
+"""
 SURFACE_TRACE = 2e-3
-"""A trace of noise beside a surface, by the sd: six terms come nearer to a mechanism of two causes than a line does."""
+"""A trace of noise beside a surface, by the sd: six terms come nearer to a mechanism of two causes
+than a line does.
+"""
 LOOSE = 0.02
 """1 - R² of a surface in few rows, above which it is not looked at in all of them."""
 ROWS = 20_000
@@ -69,16 +83,22 @@ def bent_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
             continue
         if not both and not columns.may_go[value]:
             continue
-        words, slopes = {value: curve_words(columns, value, of)}, dict[int, Floats]()
+        words = {value: curve_words(columns, value, of)}
+        slopes = dict[int, Floats]()
         if both:
             words[of] = curve_words(columns, of, value)
             slopes[of] = log_slopes(columns.values[value], columns.values[of])
-        found.append(Relation(value, (of,), words, slopes, line_plainness(columns, value, of) if both else {}))
+        found.append(
+            Relation(
+                value, (of,), words, slopes, line_plainness(columns, value, of) if both else {}
+            )
+        )
     return found
 
 
 def line_plainness(columns: Columns, value: int, of: int) -> dict[int, int]:
-    """How plain the line between two columns is when it is solved for each of them; empty where no line is exact.
+    """How plain the line between two columns is when it is solved for each of them; empty where no
+    line is exact.
 
     1.8 celsius + 32 is plainer than 0.5556 fahrenheit - 17.78.
     """
@@ -94,7 +114,8 @@ def line_plainness(columns: Columns, value: int, of: int) -> dict[int, int]:
 
 
 def surface_relations(columns: Columns, gone: frozenset[int], closely: bool) -> list[Relation]:
-    """Numbers that are products, ratios or quadratic functions of two others, such as x / y² in any units.
+    """Numbers that are products, ratios or quadratic functions of two others, such as x / y² in any
+    units.
 
     `closely` asks for exact relations alone.
     """
@@ -128,11 +149,14 @@ def _is_fine(values: Floats) -> bool:
 
 
 def _roughness(x: Floats, table: Floats) -> Floats:
-    """For every column, how far values lie from the line between their neighbours in the order of x, by their sd."""
+    """For every column, how far values lie from the line between their neighbours in the order of
+    x, by their sd.
+    """
     order = np.argsort(x, kind="stable")[: int(np.isfinite(x).sum())]
     cut = int(ENDS * order.size)
     order = order[cut : order.size - cut]
-    x, values = x[order], table[:, order]
+    x = x[order]
+    values = table[:, order]
     width = x[2:] - x[:-2]
     with np.errstate(divide="ignore", invalid="ignore"):
         near = np.where(width > 0.0, (x[2:] - x[1:-1]) / width, 0.5)
@@ -141,10 +165,13 @@ def _roughness(x: Floats, table: Floats) -> Floats:
     if not np.isfinite(rest).all():
         with np.errstate(invalid="ignore"):
             known = np.isfinite(values).sum(axis=1) > FEWEST_ROWS
-            rest, values = np.where(known[:, None], rest, 1.0), np.where(known[:, None], values, 0.0)
-            spread, left = np.nanstd(values, axis=1), np.sqrt(np.nanmean(rest**2, axis=1))
+            rest = np.where(known[:, None], rest, 1.0)
+            values = np.where(known[:, None], values, 0.0)
+            spread = np.nanstd(values, axis=1)
+            left = np.sqrt(np.nanmean(rest**2, axis=1))
     else:
-        spread, left = values.std(axis=1), np.sqrt((rest**2).mean(axis=1))
+        spread = values.std(axis=1)
+        left = np.sqrt((rest**2).mean(axis=1))
     return np.where(spread > 0.0, left / np.maximum(spread, 1e-300), np.inf)
 
 
@@ -188,7 +215,8 @@ FORMS: tuple[tuple[str, Callable[[Floats], Floats], bool], ...] = (
 def curve_words(columns: Columns, value: int, of: int) -> str:
     """The name of a function of one column, if it has one; values on a grid may be rounded."""
     y, x = complete(columns.values, [value, of])
-    name, rounding = columns.names[of], columns.steps[value] ** 2 / 12.0 / max(float(y.var()), 1e-300)
+    name = columns.names[of]
+    rounding = columns.steps[value] ** 2 / 12.0 / max(float(y.var()), 1e-300)
     allowed = max(TRACE**2, 1.5 * rounding)
 
     def ending(left: float) -> str:
@@ -218,7 +246,9 @@ def curve_words(columns: Columns, value: int, of: int) -> str:
 def _line_words(y: Floats, x: Floats, name: str, exact: bool) -> str:
     """A line in words: 1.8 celsius + 32."""
     slope, constant = (float(number) for number in np.polyfit(x, y, 1))
-    if np.isclose(slope, 1.0, atol=1e-9 if exact else 2e-3) and abs(np.mean(y - x)) < 1e-2 * np.std(y):
+    if np.isclose(slope, 1.0, atol=1e-9 if exact else 2e-3) and abs(np.mean(y - x)) < 1e-2 * np.std(
+        y
+    ):
         return f"is a copy of {name}"
     negligible = float(1e-6 * np.abs(y).max() if exact else 0.01 * y.std())
     return f"= {linear_words([(slope, name)], constant, negligible, 4 if exact else 3)}"
@@ -242,7 +272,9 @@ def _basis(t: Floats, y: Floats) -> Floats:
 
 
 def _beyond_surfaces(table: Floats, t: int, others: list[int]) -> Floats:
-    """1 - R² of every column by the surfaces of one column with every other, shape (others, columns)."""
+    """1 - R² of every column by the surfaces of one column with every other, shape (others,
+    columns).
+    """
     terms = np.moveaxis(_basis(table[t], table[others]), 0, -1)  # shape (others, rows, 6)
     basis = np.linalg.qr(terms)[0]
     inside = np.einsum("onk,cn->ock", basis, table, optimize=True)
@@ -250,49 +282,72 @@ def _beyond_surfaces(table: Floats, t: int, others: list[int]) -> Floats:
     return np.asarray((rows - (inside**2).sum(axis=2)) / (rows - terms.shape[2]))
 
 
-def _surface(columns: Columns, value: int, t: int, y: int, closely: bool) -> tuple[float, Relation] | None:
+def _surface(
+    columns: Columns, value: int, t: int, y: int, closely: bool
+) -> tuple[float, Relation] | None:
     """How much is left over, and the relation; None where this is none."""
     three = complete(columns.values, [value, t, y])
     three = three[:, :: max(1, three.shape[1] // ROWS)]
     if three.shape[1] < LEAST_SURFACE:
         return None
-    mean, scale = three.mean(axis=1), three.std(axis=1)
+    mean = three.mean(axis=1)
+    scale = three.std(axis=1)
     table = _standard(three)
     basis = _basis(table[1], table[2])
     coefficients = np.linalg.lstsq(basis.T, table[0], rcond=None)[0]
     left = _left(table[0], basis)
     steps = columns.steps[[value, t, y]] / scale
-    grid = steps[:, None] * np.abs(np.array([np.ones_like(table[1]), *_surface_slopes(coefficients, table)]))
+    grid = steps[:, None] * np.abs(
+        np.array([np.ones_like(table[1]), *_surface_slopes(coefficients, table)])
+    )
     relative = float(np.sqrt(left))
     relative = 0.0 if relative < EXACT_SURFACE else relative
     fit = closeness(table[0] - coefficients @ basis, grid, relative, np.array([0.5]), logs=False)
-    if fit < (Fit.EXACT if closely else Fit.TRACE) or (fit == Fit.TRACE and relative > SURFACE_TRACE):
+    if fit < (Fit.EXACT if closely else Fit.TRACE) or (
+        fit == Fit.TRACE and relative > SURFACE_TRACE
+    ):
         return None
     if min(_left(table[0], basis[:3]), _left(table[0], basis[[0, 3]])) < 4.0 * max(left, EXACT**2):
         return None  # one of the two is enough
     everywhere = (columns.values[[value, t, y]] - mean[:, None]) / scale[:, None]
     slopes = {
         column: np.log(np.maximum(np.abs(slope), 1e-12)) + np.log(scale[0] / scale[place])
-        for column, place, slope in zip((t, y), (1, 2), _surface_slopes(coefficients, everywhere), strict=True)
+        for column, place, slope in zip(
+            (t, y), (1, 2), _surface_slopes(coefficients, everywhere), strict=True
+        )
     }
-    others = {column: [other for other in (value, t, y) if other != column] for column in (value, t, y)}
+    others = {
+        column: [other for other in (value, t, y) if other != column] for column in (value, t, y)
+    }
     names = {column: sorted(columns.names[other] for other in others[column]) for column in others}
     products = {column: _product_words(columns, column, others[column]) for column in others}
-    words = {column: products[column] or f"is a function of {' and '.join(names[column])}" for column in (value, t, y)}
+    words = {
+        column: products[column] or f"is a function of {' and '.join(names[column])}"
+        for column in (value, t, y)
+    }
     ending = ENDING[fit]
-    return left, Relation(value, (t, y), {column: text + ending for column, text in words.items()}, slopes)
+    return left, Relation(
+        value, (t, y), {column: text + ending for column, text in words.items()}, slopes
+    )
 
 
 def _surface_slopes(coefficients: Floats, table: Floats) -> tuple[Floats, Floats]:
     """The derivatives of a surface by its two columns, the second and third of three."""
-    t, y = table[1], table[2]
+    t = table[1]
+    y = table[2]
     by_t = coefficients[3] + coefficients[4] * y + coefficients[5] * y**2
-    by_y = coefficients[1] + 2.0 * coefficients[2] * y + t * (coefficients[4] + 2.0 * coefficients[5] * y)
+    by_y = (
+        coefficients[1]
+        + 2.0 * coefficients[2] * y
+        + t * (coefficients[4] + 2.0 * coefficients[5] * y)
+    )
     return by_t, by_y
 
 
 def _product_words(columns: Columns, value: int, of: list[int]) -> str:
-    """That a column is the product of two others or their ratio, in their own units; empty where it is neither."""
+    """That a column is the product of two others or their ratio, in their own units; empty where it
+    is neither.
+    """
     z, a, b = complete(columns.values, [value, *of])
     allowed = max(TRACE**2, 1.5 * columns.steps[value] ** 2 / 12.0 / max(float(z.var()), 1e-300))
     first, second = (columns.names[j] for j in of)
@@ -301,7 +356,8 @@ def _product_words(columns: Columns, value: int, of: list[int]) -> str:
         return f"is the product of {names[0]} and {names[1]}"
     for over, under, x, y in ((first, second, a, b), (second, first, b, a)):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratio, squared = x / y, x / y**2
+            ratio = x / y
+            squared = x / y**2
         if _line_left(z, ratio) < allowed:
             return f"is the ratio of {over} to {under}"
         if _line_left(z, squared) < allowed:

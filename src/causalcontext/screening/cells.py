@@ -1,7 +1,9 @@
-"""Text that holds numbers: "12.5", "12,5", "1,234", "12 kg", "45 %"; read as numbers, or refused with two of its cells.
+"""Text that holds numbers: "12.5", "12,5", "1,234", "12 kg", "45 %"; read as numbers, or refused
+with two of its cells.
 
-Text of plain numbers is read as numbers. Whatever else a cell has is refused, until the caller says how it is meant:
-`decimal=","` for decimal commas, `convert=True` for units and thousands separators.
+Text of plain numbers is read as numbers. Whatever else a cell has is refused, until the caller says
+how it is meant: `decimal=","` for decimal commas, `convert=True` for units and thousands
+separators.
 """
 
 from __future__ import annotations
@@ -22,23 +24,37 @@ POINT, COMMA = DECIMALS = (".", ",")
 MOST_LEVELS = 20
 """Text of so many different whole numbers may be a category's codes; that of more is numbers."""
 FEWEST_NUMBERS = 3
-"""Different cells of numbers with units or commas; a column of two is as well a category of two levels."""
+"""Different cells of numbers with units or commas; a column of two is as well a category of two
+levels.
+"""
 MOST_UNITS = 4
-"""Different units in a column; letters behind numbers that differ more are keys, such as '12A' and '12B'."""
+"""Different units in a column; letters behind numbers that differ more are keys, such as '12A' and
+'12B'.
+"""
 _UNIT_WORDS = """
-kg g mg µg μg ug ng t lb lbs oz l ml dl cl m cm mm km µm μm nm in ft yd mi ha s sec ms min mins h hr hrs hour hours
-day days week weeks mo month months yr yrs year years °c °f °k kw mw gw wh kwh mwh mv kv ma hz khz mhz ghz pa kpa hpa
-mpa bar mbar mmhg kn kj cal kcal mol mmol µmol iu ppm ppb kb mb gb tb bpm db % ‰ € $ £ ¥ eur usd gbp chf
+kg g mg µg μg ug ng t lb lbs oz l ml dl cl m cm mm km µm μm nm in ft yd mi ha
+s sec ms min mins h hr hrs hour hours day days week weeks mo month months yr yrs year years
+°c °f °k kw mw gw wh kwh mwh mv kv ma hz khz mhz ghz pa kpa hpa mpa bar mbar mmhg kn kj cal kcal
+mol mmol µmol iu ppm ppb kb mb gb tb bpm db % ‰ € $ £ ¥ eur usd gbp chf
 """
 UNITS = frozenset(_UNIT_WORDS.split())
-"""Units that a column of few different cells needs; any letters do behind the numbers of one with many."""
+"""Units that a column of few different cells needs; any letters do behind the numbers of one with
+many.
+"""
 GLANCE = 200
-"""Different cells that are looked at first: hardly any number among them, and the column is no column of numbers."""
+"""Different cells that are looked at first: hardly any number among them, and the column is no
+column of numbers.
+"""
 
 _CURRENCY = "€$£¥"
-_UNIT = rf"[{_CURRENCY}%‰°µμΩ]?[^\W\d_]{{0,8}}(?:/[^\W\d_]{{1,6}})?[²³23]?(?:/[^\W\d_]{{1,6}}[²³23]?)?"
-_CELL = re.compile(rf"(?P<before>[{_CURRENCY}]|USD|EUR|GBP|CHF)?\s*(?P<sign>[+\-−]?)(?P<body>[\d.,' \u00a0\u202f’]*\d"
-                   rf"(?:[eE][+-]?\d+)?)\.?\s*(?P<unit>{_UNIT})")  # fmt: skip
+_UNIT = (
+    rf"[{_CURRENCY}%‰°µμΩ]?[^\W\d_]{{0,8}}(?:/[^\W\d_]{{1,6}})?[²³23]?(?:/[^\W\d_]{{1,6}}[²³23]?)?"
+)
+_CELL = re.compile(
+    rf"(?P<before>[{_CURRENCY}]|USD|EUR|GBP|CHF)?\s*(?P<sign>[+\-−]?)(?P<body>[\d.,'"
+    r" \u00a0\u202f’]*\d"
+    rf"(?:[eE][+-]?\d+)?)\.?\s*(?P<unit>{_UNIT})"
+)
 _PLAIN = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"\d*,\d+|\d{1,3}(?:[.' \u00a0\u202f’]\d{3})+(?:,\d+)?")
 _IN_THREES = re.compile(r"\d{1,3}(?:([,' \u00a0\u202f’])\d{3})(?:\1\d{3})*(?P<rest>\.\d+)?")
@@ -67,14 +83,18 @@ class TextNumbers:
     problem: str = ""
 
 
-def text_numbers(name: str, texts: Sequence[Any], decimal: str = POINT, convert: bool = False) -> TextNumbers | None:
-    """The numbers that the different texts of a column hold, or why they are refused; None if it holds none.
+def text_numbers(
+    name: str, texts: Sequence[Any], decimal: str = POINT, convert: bool = False
+) -> TextNumbers | None:
+    """The numbers that the different texts of a column hold, or why they are refused.
+
+    None if it holds none.
 
     >>> text_numbers("dose", ["12.5", "3", "4.1"]).values.tolist()
     [12.5, 3.0, 4.1]
     >>> print(text_numbers("dose", ["12 kg", "3 kg", "4 kg"]).problem)
-    column 'dose' is text: numbers with the unit kg, such as '12 kg' and '3 kg'; pass convert=True to read \
-the numbers, or declare kinds={'dose': 'categorical'} if they are levels
+    column 'dose' is text: numbers with the unit kg, such as '12 kg' and '3 kg'; \
+pass convert=True to read the numbers, or declare kinds={'dose': 'categorical'} if they are levels
     >>> text_numbers("site", ["north", "south"]) is None
     True
     """
@@ -87,18 +107,32 @@ the numbers, or declare kinds={'dose': 'categorical'} if they are levels
     ):
         decimal = POINT  # another column has the commas
     few = [cell_of(text, decimal) for text in plain[:GLANCE]]
-    if sum(cell is not None for cell in few) < MOSTLY * sum(text.strip() not in WORDS for text in plain[:GLANCE]):
+    if sum(cell is not None for cell in few) < MOSTLY * sum(
+        text.strip() not in WORDS for text in plain[:GLANCE]
+    ):
         return None
     cells = [*few, *(cell_of(text, decimal) for text in plain[GLANCE:])]
     known = sorted((cell for cell in cells if cell is not None), key=lambda cell: cell.text)
-    words = [text for text, cell in zip(plain, cells, strict=True) if cell is None and text.strip() in WORDS]
-    others = [text for text, cell in zip(plain, cells, strict=True) if cell is None and text.strip() not in WORDS]
+    words = [
+        text
+        for text, cell in zip(plain, cells, strict=True)
+        if cell is None and text.strip() in WORDS
+    ]
+    others = [
+        text
+        for text, cell in zip(plain, cells, strict=True)
+        if cell is None and text.strip() not in WORDS
+    ]
     if len(known) < FEWEST_NUMBERS or len(known) < MOSTLY * (len(known) + len(others)):
         return None
     if all(not cell.unit and not cell.commas and not cell.thirds for cell in known):
         return _of_plain_numbers(name, plain, cells, bool(words or others))
     if others:
-        return _refused(name, known, f"mostly numbers, but {min(others)!r} is none; correct it, or drop the column")
+        return _refused(
+            name,
+            known,
+            f"mostly numbers, but {min(others)!r} is none; correct it, or drop the column",
+        )
     return _of_marked_numbers(name, plain, cells, words, decimal, convert)
 
 
@@ -111,7 +145,8 @@ def cell_of(text: str, decimal: str = POINT) -> Cell | None:
     match = _CELL.fullmatch(text.strip())
     if match is None:
         return None
-    body, unit = match["body"].strip(), match["before"] or match["unit"]
+    body = match["body"].strip()
+    unit = match["before"] or match["unit"]
     sign = -1.0 if match["sign"] in ("-", "−") else 1.0
     if decimal == COMMA and _DECIMAL_COMMA.fullmatch(body):
         number = re.sub(r"[.' \u00a0\u202f’]", "", body).replace(",", ".")
@@ -122,16 +157,28 @@ def cell_of(text: str, decimal: str = POINT) -> Cell | None:
         return Cell(text, sign * float(body), unit, code=_CODE.fullmatch(body) is not None)
     if _IN_THREES.fullmatch(body):
         # "1,234" may be either
-        either = body.count(",") == 1 and "." not in body and _MARKS.sub("", body.replace(",", "")).isdigit()
+        either = (
+            body.count(",") == 1
+            and "." not in body
+            and _MARKS.sub("", body.replace(",", "")).isdigit()
+        )
         return Cell(text, sign * float(_MARKS.sub("", body)), unit, commas=either, thirds=True)
     if _DECIMAL_COMMA.fullmatch(body):
-        return Cell(text, sign * float(re.sub(r"[.' \u00a0\u202f’]", "", body).replace(",", ".")), unit, commas=True)
+        return Cell(
+            text,
+            sign * float(re.sub(r"[.' \u00a0\u202f’]", "", body).replace(",", ".")),
+            unit,
+            commas=True,
+        )
     return None
 
 
-def _of_plain_numbers(name: str, texts: Sequence[str], cells: Sequence[Cell | None], mixed: bool
-                      ) -> TextNumbers | None:  # fmt: skip
-    """Plain numbers as numbers, unless they are the codes of a category; refused if other cells are among them."""
+def _of_plain_numbers(
+    name: str, texts: Sequence[str], cells: Sequence[Cell | None], mixed: bool
+) -> TextNumbers | None:
+    """Plain numbers as numbers, unless they are the codes of a category; refused if other cells are
+    among them.
+    """
     known = [cell for cell in cells if cell is not None]
     if any(cell.code for cell in known):
         return None
@@ -143,44 +190,82 @@ def _of_plain_numbers(name: str, texts: Sequence[str], cells: Sequence[Cell | No
         return None
     if len(known) <= MOST_LEVELS and all(cell.value.is_integer() for cell in known):
         return None
-    return TextNumbers(np.array([cell.value for cell in known]), f"{name} is text of numbers, and read as numbers")
+    return TextNumbers(
+        np.array([cell.value for cell in known]), f"{name} is text of numbers, and read as numbers"
+    )
 
 
-def _of_marked_numbers(name: str, plain: Sequence[str], cells: Sequence[Cell | None], words: Sequence[str],
-                       decimal: str, convert: bool) -> TextNumbers | None:  # fmt: skip
-    """Numbers with units, decimal commas or thousands separators, as the caller says that they are meant."""
+def _of_marked_numbers(
+    name: str,
+    plain: Sequence[str],
+    cells: Sequence[Cell | None],
+    words: Sequence[str],
+    decimal: str,
+    convert: bool,
+) -> TextNumbers | None:
+    """Numbers with units, decimal commas or thousands separators, as the caller says that they are
+    meant.
+    """
     known = sorted((cell for cell in cells if cell is not None), key=lambda cell: cell.text)
     units = sorted({cell.unit for cell in known})
     if len(units) > 1:
-        if "" in units and max(map(len, units)) == 1 and units[1:] != ["%"]:  # a typing error, such as 2o
+        if (
+            "" in units and max(map(len, units)) == 1 and units[1:] != ["%"]
+        ):  # a typing error, such as 2o
             return _of_plain_numbers(name, plain, cells, True)
         keys = len(units) > MOST_UNITS or any(cell.code for cell in known)
         if keys or ("" not in units and len(known) <= MOST_LEVELS):
             return None
-        two = [next(cell for cell in known if cell.unit == unit) for unit in [*units[1:], units[0]][:2]]
-        return _refused(name, two, "its numbers have different units, or some have none; make them alike, or drop the "
-                        "column")  # fmt: skip
+        two = [
+            next(cell for cell in known if cell.unit == unit) for unit in [*units[1:], units[0]][:2]
+        ]
+        return _refused(
+            name,
+            two,
+            "its numbers have different units, or some have none; make them alike, or drop the "
+            "column",
+        )
     commas = decimal != COMMA and any(cell.commas and not cell.thirds for cell in known)
     if commas:
         marked = [cell for cell in known if cell.commas]
-        return _refused(name, marked, "numbers with decimal commas", "pass decimal=',' to read them")
+        return _refused(
+            name, marked, "numbers with decimal commas", "pass decimal=',' to read them"
+        )
     either = decimal != COMMA and any(cell.commas for cell in known)
     marked = [cell for cell in known if cell.thirds]
     if marked and not convert:
         also = ", or decimal=',' if these are decimal commas" if either else ""
-        return _refused(name, marked, "numbers with thousands separators",
-                        f"pass convert=True to read them{also}")  # fmt: skip
-    if len(known) <= MOST_LEVELS and units != [""] and units[0].casefold().partition("/")[0] not in UNITS:
+        return _refused(
+            name,
+            marked,
+            "numbers with thousands separators",
+            f"pass convert=True to read them{also}",
+        )
+    if (
+        len(known) <= MOST_LEVELS
+        and units != [""]
+        and units[0].casefold().partition("/")[0] not in UNITS
+    ):
         return None  # levels such as 0x and 1x
     if units != [""] and not convert:
-        return _refused(name, known, f"numbers with the unit {units[0]}",
-                        "pass convert=True to read the numbers")  # fmt: skip
+        return _refused(
+            name,
+            known,
+            f"numbers with the unit {units[0]}",
+            "pass convert=True to read the numbers",
+        )
     if words:
-        return TextNumbers(problem=f"column {name!r} is text that holds numbers such as {known[0].text!r}, and "
-                           f"{words[0]!r}; if it means a missing value pass na_values={[*words]!r}")  # fmt: skip
+        return TextNumbers(
+            problem=(
+                f"column {name!r} is text that holds numbers such as {known[0].text!r}, and "
+                f"{words[0]!r}; if it means a missing value pass na_values={[*words]!r}"
+            )
+        )
     unit = f" in {units[0]}" if units[0] else ""
-    return TextNumbers(np.array([cell.value for cell in cells if cell is not None]),
-                       f"{name} is text such as {known[0].text!r}, and read as numbers{unit}")  # fmt: skip
+    return TextNumbers(
+        np.array([cell.value for cell in cells if cell is not None]),
+        f"{name} is text such as {known[0].text!r}, and read as numbers{unit}",
+    )
 
 
 def _refused(name: str, cells: Sequence[Cell], found: str, way: str = "") -> TextNumbers:

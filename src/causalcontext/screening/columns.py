@@ -1,8 +1,10 @@
-"""Columns that cannot be variables, each looked at by itself: constants, row numbers and ids, dates, free text.
+"""Columns that cannot be variables, each looked at by itself: constants, row numbers and ids,
+dates, free text.
 
-A whole number that differs from row to row is an id only if chance cannot do that. Of n independent draws from R whole
-numbers, however they are distributed, at most R (1 - exp(-n/R)) different ones are to be expected, with the standard
-deviation of an occupancy count. Ids drawn from a much wider range look like any measurement, and do no harm.
+A whole number that differs from row to row is an id only if chance cannot do that. Of n independent
+draws from R whole numbers, however they are distributed, at most R (1 - exp(-n/R)) different ones
+are to be expected, with the standard deviation of an occupancy count. Ids drawn from a much wider
+range look like any measurement, and do no harm.
 """
 
 from __future__ import annotations
@@ -26,19 +28,29 @@ from causalcontext.screening.left_out import LeftOut, Why
 FEWEST_ROWS = 10
 """Rows in steady steps, before these number the rows."""
 STEADY = 0.5
-"""Standard deviation of the steps from row to row of a clock, by their mean; 1 in a table sorted by a measurement."""
+"""Standard deviation of the steps from row to row of a clock, by their mean; 1 in a table sorted by
+a measurement.
+"""
 FEWEST_STEPS = 30
 """Rows that this needs."""
 EXCESS = 6.0
-"""Standard deviations by which an id has more different numbers than independent draws: one in a billion."""
+"""Standard deviations by which an id has more different numbers than independent draws: one in a
+billion.
+"""
 MOSTLY_DIFFERENT = 0.9
-"""Share of the rows with a number of their own: the rows of an id may be repeated, a grid of a design is none."""
+"""Share of the rows with a number of their own: the rows of an id may be repeated, a grid of a
+design is none.
+"""
 MOST_EVEN = 1e15
 """Whole numbers from here on are rounded."""
 GLANCE = 2000
 """Values that are looked at first."""
-FEW_LEVELS, MANY_LEVELS, LEVELS_BY_ROWS = 20, 100, 0.2
-"""Levels that a category may have in any table; that none may exceed; and the share of the rows between these."""
+FEW_LEVELS = 20
+MANY_LEVELS = 100
+LEVELS_BY_ROWS = 0.2
+"""Levels that a category may have in any table; that none may exceed; and the share of the rows
+between these.
+"""
 WORDS_OF_TEXT = 3
 """Words in the middle cell of free text."""
 SHOWN = 24
@@ -47,12 +59,17 @@ CONSTANT = 1e-12
 """Range by the largest value: smaller ones are rounding of one number."""
 
 NAMES_OF_INDEX = re.compile(r"Unnamed: \d+|index|level_\d+|__index_level_\d+__")
-NAMES_OF_IDS = re.compile(r"(?:.*[\s_.-])?(?:id|ids|ID|Id|guid|uuid|UUID|rowid|row_?number|row_?nr)|.*[a-z](?:Id|ID)")
+NAMES_OF_IDS = re.compile(
+    r"(?:.*[\s_.-])?(?:id|ids|ID|Id|guid|uuid|UUID|rowid|row_?number|row_?nr)|.*[a-z](?:Id|ID)"
+)
 NAMES_OF_CLOCKS = re.compile(
     r"(?:.*[\s_.-])?(?:date|day|time|datetime|timestamp|epoch|unix)(?:[\s_.-].*)?", re.IGNORECASE
 )
-SERIAL_DAYS, EPOCH_SECONDS = (20_000.0, 80_000.0), (5e8, 5e12)
-"""Dates as spreadsheets count them, from 1954 to 2119; seconds or milliseconds since 1970, from 1985 on."""
+SERIAL_DAYS = (20_000.0, 80_000.0)
+EPOCH_SECONDS = (5e8, 5e12)
+"""Dates as spreadsheets count them, from 1954 to 2119; seconds or milliseconds since 1970, from
+1985 on.
+"""
 
 _UUID = re.compile(r"\{?[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\}?")
 _MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\.?"
@@ -65,14 +82,19 @@ _DAYS = (
     r"\d{4}-?W\d{1,2}",
     r"\d{4}[- ]?Q[1-4]",
 )
-_WEEKDAY, _ZONE = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?", r"(?:Z| ?UTC|[+-]\d{2}:?\d{2})?"
-_DATE = re.compile(rf"{_WEEKDAY}(?:{'|'.join(_DAYS)})(?:[T, ]+{_CLOCK})?{_ZONE}|{_CLOCK}", re.IGNORECASE)
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
+_ZONE = r"(?:Z| ?UTC|[+-]\d{2}:?\d{2})?"
+_DATE = re.compile(
+    rf"{_WEEKDAY}(?:{'|'.join(_DAYS)})(?:[T, ]+{_CLOCK})?{_ZONE}|{_CLOCK}", re.IGNORECASE
+)
 _TIMES = ("date", "datetime", "time", "Timestamp", "Period")
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnCells:
-    """The cells of a column, in the order of the rows: numbers, or the levels of text and categories."""
+    """The cells of a column, in the order of the rows: numbers, or the levels of text and
+    categories.
+    """
 
     column: Column
     values: Values | None  # of numbers, with gaps
@@ -95,8 +117,13 @@ class ColumnCells:
         if rows is None:
             return self
         values = None if self.values is None else self.values[rows]
-        return ColumnCells(self.column, values, self.codes if values is not None else self.codes[rows], self.levels,
-                           self.families)  # fmt: skip
+        return ColumnCells(
+            self.column,
+            values,
+            self.codes if values is not None else self.codes[rows],
+            self.levels,
+            self.families,
+        )
 
 
 def cells_of_column(column: Column) -> ColumnCells:
@@ -114,10 +141,16 @@ def cells_of_column(column: Column) -> ColumnCells:
             levels = [str(level) for level in levels]
         return ColumnCells(column, None, native.cat.codes.to_numpy(), levels, _families(levels))
     if isinstance(column.dtype, nw.Duration):
-        seconds = np.asarray(column.series.dt.total_microseconds().to_numpy(), dtype=np.float64) / 1e6
-        return ColumnCells(column, np.where(column.series.is_null().to_numpy(), np.nan, seconds), nothing, ())
+        seconds = (
+            np.asarray(column.series.dt.total_microseconds().to_numpy(), dtype=np.float64) / 1e6
+        )
+        return ColumnCells(
+            column, np.where(column.series.is_null().to_numpy(), np.nan, seconds), nothing, ()
+        )
     if column.dtype.is_nested() or column.dtype.is_temporal():
-        return ColumnCells(column, None, np.asarray(np.where(column.series.is_null().to_numpy(), -1, 0)), ("",))
+        return ColumnCells(
+            column, None, np.asarray(np.where(column.series.is_null().to_numpy(), -1, 0)), ("",)
+        )
     if isinstance(column.dtype, nw.String) and column.series.implementation.is_pandas_like():
         codes, texts = native.factorize()
         return ColumnCells(column, None, codes, texts.tolist(), (str,))
@@ -136,7 +169,11 @@ def cells_of_column(column: Column) -> ColumnCells:
 
 def has_intervals(column: Column) -> bool:
     """Whether the levels of a category are intervals, as `pandas.cut` makes them."""
-    dtype = None if isinstance(column.series, np.ndarray) else getattr(column.series.to_native(), "dtype", None)
+    dtype = (
+        None
+        if isinstance(column.series, np.ndarray)
+        else getattr(column.series.to_native(), "dtype", None)
+    )
     return str(getattr(getattr(dtype, "categories", None), "dtype", "")).startswith("interval")
 
 
@@ -154,11 +191,13 @@ def _families(levels: Sequence[Any]) -> tuple[type, ...]:
     return value_families(values)
 
 
-def why_no_variable(cells: ColumnCells, declared: bool = False, series: bool = False) -> LeftOut | None:
+def why_no_variable(
+    cells: ColumnCells, declared: bool = False, series: bool = False
+) -> LeftOut | None:
     """Why a column cannot be a variable; None if it can be one, or if reading it must say why not.
 
-    Of a column whose kind is declared only what no kind makes a variable is said; in a `series` what rises with the
-    rows may be a trend.
+    Of a column whose kind is declared only what no kind makes a variable is said; in a `series`
+    what rises with the rows may be a trend.
     """
     missing = cells.missing
     if missing.all():
@@ -168,21 +207,33 @@ def why_no_variable(cells: ColumnCells, declared: bool = False, series: bool = F
         return LeftOut(cells.name, Why.DATE, f"holds dates or times ({_use_of(cells.name)})")
     if dtype.is_nested() or dtype.is_temporal() or object in cells.families:
         return None
-    share = "" if not missing.any() else f" that has a value ({np.count_nonzero(~missing):,} of {missing.size:,})"
+    share = (
+        ""
+        if not missing.any()
+        else f" that has a value ({np.count_nonzero(~missing):,} of {missing.size:,})"
+    )
     if cells.values is not None:
         values = cells.values[~missing] if share else cells.values
         if _is_constant(values):
             return LeftOut(
-                cells.name, Why.CONSTANT, f"is constant, {number_text(float(values[0]))} in every row{share}"
+                cells.name,
+                Why.CONSTANT,
+                f"is constant, {number_text(float(values[0]))} in every row{share}",
             )
         return None if declared else _why_no_number(cells.name, values, bool(share), series)
     counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels))
     occurring = np.flatnonzero(counts).tolist()
     if len(occurring) == 1:
-        return LeftOut(cells.name, Why.CONSTANT, f"is constant, {cells.levels[occurring[0]]!r} in every row{share}")
+        return LeftOut(
+            cells.name,
+            Why.CONSTANT,
+            f"is constant, {cells.levels[occurring[0]]!r} in every row{share}",
+        )
     if declared or not set(cells.families) <= {str, int, float}:
         return None
-    return _why_no_category(cells.name, [cells.levels[place] for place in occurring], int(counts.sum()))
+    return _why_no_category(
+        cells.name, [cells.levels[place] for place in occurring], int(counts.sum())
+    )
 
 
 def _use_of(name: str) -> str:
@@ -196,9 +247,12 @@ def _are_times(families: Sequence[type]) -> bool:
 
 def _is_constant(values: Values) -> bool:
     """Whether all values are one number, but for rounding."""
-    if values[0] != values[values.size // 2] and not np.isclose(values[0], values[values.size // 2], 1e-9, 0.0):
+    if values[0] != values[values.size // 2] and not np.isclose(
+        values[0], values[values.size // 2], 1e-9, 0.0
+    ):
         return False
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     return high - low <= CONSTANT * max(abs(low), abs(high))  # False where one is infinite
 
 
@@ -207,10 +261,18 @@ def _why_no_number(name: str, values: Values, gaps: bool, series: bool) -> LeftO
     if not _are_whole(values[:GLANCE]) or not _are_whole(values):
         return _why_clock_by_name(name, values)
     few = _different(values[:: max(1, values.size // GLANCE)])
-    if few.size >= FEWEST_DATES and _written_dates(few) and (how := _written_dates(_different(values))):
+    if (
+        few.size >= FEWEST_DATES
+        and _written_dates(few)
+        and (how := _written_dates(_different(values)))
+    ):
         return LeftOut(name, Why.DATE, f"holds {how} ({_use_of(name)})")
     if NAMES_OF_INDEX.fullmatch(name) and _different(values).size == values.size:
-        return LeftOut(name, Why.IDENTIFIER, "is an identifier, the index of a table that was written to a file")
+        return LeftOut(
+            name,
+            Why.IDENTIFIER,
+            "is an identifier, the index of a table that was written to a file",
+        )
     if series:
         return None
     if not gaps and _are_steady(values):
@@ -228,10 +290,16 @@ def _why_id(name: str, values: Values, few: Values) -> LeftOut | None:
     rows = "every row" if different.size == values.size else "nearly every row"
     ends = f"{number_text(float(different[0]))} to {number_text(float(different[-1]))}"
     places = span / _step(different) + 1.0
-    if different.size >= MOSTLY_DIFFERENT * values.size and _in_excess(values.size, different.size, places):
-        return LeftOut(name, Why.IDENTIFIER, f"is an identifier, another whole number in {rows}, {ends}")
+    if different.size >= MOSTLY_DIFFERENT * values.size and _in_excess(
+        values.size, different.size, places
+    ):
+        return LeftOut(
+            name, Why.IDENTIFIER, f"is an identifier, another whole number in {rows}, {ends}"
+        )
     if by_name and different.size == values.size > FEW_LEVELS:
-        return LeftOut(name, Why.IDENTIFIER, "is an identifier by its name, another whole number in every row")
+        return LeftOut(
+            name, Why.IDENTIFIER, "is an identifier by its name, another whole number in every row"
+        )
     return None
 
 
@@ -264,12 +332,16 @@ def _written_dates(different: Values) -> str:
 
 def _are_months(values: Values) -> bool:
     month = values % 100
-    return bool(values[0] >= 190001 and values[-1] <= 210012 and (month >= 1).all() and (month <= 12).all())
+    return bool(
+        values[0] >= 190001 and values[-1] <= 210012 and (month >= 1).all() and (month <= 12).all()
+    )
 
 
 def _are_steady(values: Values) -> bool:
     """Whether numbers rise or fall from row to row in equal steps, or nearly so, as clocks do."""
-    if values.size < FEWEST_ROWS or not _is_monotone(np.diff(values[:FEWEST_ROWS].astype(np.float64))):
+    if values.size < FEWEST_ROWS or not _is_monotone(
+        np.diff(values[:FEWEST_ROWS].astype(np.float64))
+    ):
         return False
     steps = np.diff(values.astype(np.float64))
     if not _is_monotone(steps):
@@ -283,7 +355,9 @@ def _is_monotone(steps: Floats) -> bool:
 
 
 def _in_excess(rows: int, different: int, places: float) -> bool:
-    """Whether whole numbers have more different values than draws from so many places would have."""
+    """Whether whole numbers have more different values than draws from so many places would
+    have.
+    """
     drawn = rows / places
     if drawn < 1e-6:
         return False
@@ -296,7 +370,8 @@ def _why_clock_by_name(name: str, values: Values) -> LeftOut | None:
     """Why numbers are a clock: by their range, and by the name of their column."""
     if NAMES_OF_CLOCKS.fullmatch(name) is None:
         return None
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     if np.unique(values[:GLANCE]).size < FEWEST_DATES:
         return None
     if SERIAL_DAYS[0] <= low and high <= SERIAL_DAYS[1]:
@@ -309,18 +384,25 @@ def _why_clock_by_name(name: str, values: Values) -> LeftOut | None:
 def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | None:
     """Why text or categories are no levels."""
     texts = [level if isinstance(level, str) else str(level) for level in levels]
-    count, shown = len(texts), _shown(min(texts))
+    count = len(texts)
+    shown = _shown(min(texts))
     if count >= FEWEST_DATES and _all_match(_DATE, texts):
-        return LeftOut(name, Why.DATE, f"holds dates or times as text, such as {shown!r} ({_use_of(name)})")
+        return LeftOut(
+            name, Why.DATE, f"holds dates or times as text, such as {shown!r} ({_use_of(name)})"
+        )
     if 2 * count > rows:
         if _all_match(_UUID, texts):
             return LeftOut(name, Why.IDENTIFIER, f"is an identifier, UUIDs such as {shown!r}")
         if float(np.median([len(text.split()) for text in texts[:GLANCE]])) >= WORDS_OF_TEXT:
             return LeftOut(name, Why.TEXT, f"is free text in {rows:,} rows, such as {shown!r}")
         how = "every row" if count == rows else "most rows"
-        return LeftOut(name, Why.IDENTIFIER, f"is an identifier, another text in {how}, such as {shown!r}")
+        return LeftOut(
+            name, Why.IDENTIFIER, f"is an identifier, another text in {how}, such as {shown!r}"
+        )
     if count > max(FEW_LEVELS, min(MANY_LEVELS, LEVELS_BY_ROWS * rows)):
-        return LeftOut(name, Why.LEVELS, f"has {count:,} levels in {rows:,} rows, such as {shown!r}")
+        return LeftOut(
+            name, Why.LEVELS, f"has {count:,} levels in {rows:,} rows, such as {shown!r}"
+        )
     return None
 
 

@@ -1,7 +1,8 @@
-"""Accidents of the context: copies and codes of it among the columns, spellings of one level, columns it leaves empty.
+"""Accidents of the context: copies and codes of it among the columns, spellings of one level,
+columns it leaves empty.
 
-The context itself is never left out. Of a number with many values, of which a context is a step, nothing is said here:
-that may be declared, by `cc.threshold`.
+The context itself is never left out. Of a number with many values, of which a context is a step,
+nothing is said here: that may be declared, by `cc.threshold`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from causalcontext.screening.left_out import LeftOut, Why
 CLEAR = 30.0
 """In nats: how improbable it is that an unrelated column looks like this."""
 NEARLY = 0.1
-"""Rows in which a near copy is wrong, by those in which the most frequent level is: 5 % of two equal halves."""
+"""Rows in which a near copy is wrong, by those in which the most frequent level is: 5 % of two
+equal halves.
+"""
 FEWEST_ROWS = 10
 """Rows of a context in which a column has no value, before it is left out."""
 ROWS_OF_A_GLANCE = 200
@@ -30,18 +33,23 @@ MOST_TOLD = 5
 """Columns whose spellings are told."""
 
 
-def copies_of_contexts(system: Sequence[ColumnCells], contexts: Mapping[str, tuple[Codes, Sequence[object]]]
-                       ) -> Iterator[LeftOut]:  # fmt: skip
-    """The columns of which a context is a function, or nearly so, and those that are functions of contexts.
+def copies_of_contexts(
+    system: Sequence[ColumnCells], contexts: Mapping[str, tuple[Codes, Sequence[object]]]
+) -> Iterator[LeftOut]:
+    """The columns of which a context is a function, or nearly so, and those that are functions of
+    contexts.
 
-    `contexts` are the levels of every row by the name of the context, -1 where there is none, and what these are.
+    `contexts` are the levels of every row by the name of the context, -1 where there is none, and
+    what these are.
     """
     joined = _joined([codes for codes, _ in contexts.values()])
     for cells in system:
         own = _levels_of(cells)
         if own is None:
             if _is_constant_inside(cells, joined):
-                yield LeftOut(cells.name, Why.CONTEXT, f"is a function of {listed(contexts)}", tuple(contexts))
+                yield LeftOut(
+                    cells.name, Why.CONTEXT, f"is a function of {listed(contexts)}", tuple(contexts)
+                )
             continue
         for name, (codes, _) in contexts.items():
             if found := _relation(own, codes, cells.values is not None):
@@ -49,7 +57,9 @@ def copies_of_contexts(system: Sequence[ColumnCells], contexts: Mapping[str, tup
                 break
         else:
             if len(contexts) > 1 and _is_function(own, joined):
-                yield LeftOut(cells.name, Why.CONTEXT, f"is a function of {listed(contexts)}", tuple(contexts))
+                yield LeftOut(
+                    cells.name, Why.CONTEXT, f"is a function of {listed(contexts)}", tuple(contexts)
+                )
 
 
 def _joined(codes: Sequence[Codes]) -> Ints:
@@ -62,7 +72,9 @@ def _joined(codes: Sequence[Codes]) -> Ints:
 
 
 def _levels_of(cells: ColumnCells) -> Ints | None:
-    """The level of every row of text, categories and numbers of few values, -1 where it is missing; else None."""
+    """The level of every row of text, categories and numbers of few values, -1 where it is missing;
+    else None.
+    """
     if cells.values is None:
         return np.asarray(cells.codes, dtype=np.int64)
     step = max(1, cells.values.size // ROWS_OF_A_GLANCE)
@@ -72,15 +84,19 @@ def _levels_of(cells: ColumnCells) -> Ints | None:
     different = np.unique(cells.values[~missing])
     if different.size > FEW_LEVELS:
         return None
-    return np.where(missing, -1, np.searchsorted(different, np.where(missing, different[0], cells.values)))
+    return np.where(
+        missing, -1, np.searchsorted(different, np.where(missing, different[0], cells.values))
+    )
 
 
 def _relation(own: Ints, codes: Codes, number: bool) -> str:
-    """What a column of levels is to a context, as the rest of a sentence with a place for its name; empty for nothing.
+    """What a column of levels is to a context, as the rest of a sentence with a place for its name;
+    empty for nothing.
 
     A number of more values than the context has is a function of it, or none of our business.
     """
-    here, there = int(own.max()) + 1, int(codes.max()) + 1
+    here = int(own.max()) + 1
+    there = int(codes.max()) + 1
     if _is_function(own, codes):
         return "is a copy of {}" if _is_function(codes, own) else "is a function of {}"
     if not (number and here > there) and _is_function(codes, own):
@@ -90,12 +106,16 @@ def _relation(own: Ints, codes: Codes, number: bool) -> str:
         table = np.zeros((here, there), dtype=np.int64)
         np.add.at(table, (own[known], codes[known]), 1)
         wrong = 1.0 - table.max(axis=1).sum() / known.sum()
-        return f"is a copy of {{}} but for {wrong:.1%} of the rows".replace(".0%", "%").replace("%", " %")
+        return f"is a copy of {{}} but for {wrong:.1%} of the rows".replace(".0%", "%").replace(
+            "%", " %"
+        )
     return ""
 
 
 def _errors(value: Ints | Codes, of: Ints | Codes) -> float:
-    """The rows in which the usual value of a level is wrong, by those in which the most frequent value is."""
+    """The rows in which the usual value of a level is wrong, by those in which the most frequent
+    value is.
+    """
     known = (value >= 0) & (of >= 0)
     counts = np.zeros((int(of.max()) + 1, int(value.max()) + 1), dtype=np.int64)
     np.add.at(counts, (of[known], value[known]), 1)
@@ -105,12 +125,15 @@ def _errors(value: Ints | Codes, of: Ints | Codes) -> float:
 
 
 def _is_function(value: Ints | Codes, of: Ints | Codes) -> bool:
-    """Whether rows of one level have one value, more clearly than by chance; rows without either do not count."""
+    """Whether rows of one level have one value, more clearly than by chance; rows without either do
+    not count.
+    """
     few = slice(None, None, max(1, len(value) // ROWS_OF_A_GLANCE))
     if not _one_each(value[few], of[few]):
         return False
     known = (value >= 0) & (of >= 0)
-    value, of = value[known], of[known]
+    value = value[known]
+    of = of[known]
     if not value.size or not _one_each(value, of):
         return False
     shares = np.bincount(value) / value.size
@@ -122,14 +145,17 @@ def _is_function(value: Ints | Codes, of: Ints | Codes) -> bool:
 def _one_each(value: Ints | Codes, of: Ints | Codes) -> bool:
     """Whether no two rows of one level have different values; rows without either do not count."""
     known = (value >= 0) & (of >= 0)
-    value, of = value[known].astype(np.int64), of[known].astype(np.int64)
+    value = value[known].astype(np.int64)
+    of = of[known].astype(np.int64)
     if not value.size:
         return True
     width = int(value.max()) + 1
     if (int(of.max()) + 1) * width > MOST_COUNTED:
         order = np.lexsort((value, of))
         return not bool(((np.diff(of[order]) == 0) & (np.diff(value[order]) != 0)).any())
-    counts = np.bincount(of * width + value, minlength=(int(of.max()) + 1) * width).reshape(-1, width)
+    counts = np.bincount(of * width + value, minlength=(int(of.max()) + 1) * width).reshape(
+        -1, width
+    )
     return bool((np.count_nonzero(counts, axis=1) <= 1).all())
 
 
@@ -146,8 +172,9 @@ def _is_constant_inside(cells: ColumnCells, codes: Ints) -> bool:
     return _is_function(value, codes[known])
 
 
-def empty_in_a_context(system: Sequence[ColumnCells], contexts: Mapping[str, tuple[Codes, Sequence[object]]]
-                       ) -> Iterator[LeftOut]:  # fmt: skip
+def empty_in_a_context(
+    system: Sequence[ColumnCells], contexts: Mapping[str, tuple[Codes, Sequence[object]]]
+) -> Iterator[LeftOut]:
     """The columns that have no value wherever a context has one of its values."""
     for cells in system:
         missing = cells.missing
@@ -156,21 +183,30 @@ def empty_in_a_context(system: Sequence[ColumnCells], contexts: Mapping[str, tup
         for name, (codes, levels) in contexts.items():
             rows = np.bincount(codes[codes >= 0], minlength=len(levels))
             gaps = np.bincount(codes[missing & (codes >= 0)], minlength=len(levels))
-            empty = [levels[place] for place in np.flatnonzero((gaps == rows) & (rows >= FEWEST_ROWS)).tolist()]
+            empty = [
+                levels[place]
+                for place in np.flatnonzero((gaps == rows) & (rows >= FEWEST_ROWS)).tolist()
+            ]
             if empty:
                 where = listed([f"{level!r}" for level in empty])
-                yield LeftOut(cells.name, Why.EMPTY, f"has no value where {name} = {where}", (name,))
+                yield LeftOut(
+                    cells.name, Why.EMPTY, f"has no value where {name} = {where}", (name,)
+                )
                 break
 
 
 def spellings(columns: Sequence[ColumnCells]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Levels of text that differ only in case or spaces, by column and by their most frequent spelling."""
+    """Levels of text that differ only in case or spaces, by column and by their most frequent
+    spelling.
+    """
     found = {}
     for cells in columns:
         if cells.values is not None or str not in cells.families:
             continue
         counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(cells.levels)).tolist()
-        occurring = {level: count for level, count in zip(cells.levels, counts, strict=True) if count}
+        occurring = {
+            level: count for level, count in zip(cells.levels, counts, strict=True) if count
+        }
         if merged := merged_levels(occurring):
             found[cells.name] = merged
     return found
@@ -180,19 +216,26 @@ def words_about_spellings(found: Mapping[str, Mapping[str, Sequence[str]]]) -> s
     """One sentence on spellings, with the way to merge them; empty without any.
 
     >>> print(words_about_spellings({"ward": {"icu": ("ICU ",)}}))
-    ward has levels that differ only in case or spaces ('icu' and 'ICU '), and each is a level of its own; to merge \
-them, pass convert=True
+    ward has levels that differ only in case or spaces ('icu' and 'ICU '), and each is \
+a level of its own; to merge them, pass convert=True
     """
     if not found:
         return ""
-    said = [f"{name} has levels that differ only in case or spaces "
-            f"({listed([f'{level!r}' for first, others in own.items() for level in (first, *others)])})"
-            for name, own in found.items()]  # fmt: skip
-    return f"{listed(said, MOST_TOLD, 'column')}, and each is a level of its own; to merge them, pass convert=True"
+    said = [
+        f"{name} has levels that differ only in case or spaces "
+        f"({listed([f'{level!r}' for first, others in own.items() for level in (first, *others)])})"
+        for name, own in found.items()
+    ]
+    return (
+        f"{listed(said, MOST_TOLD, 'column')}, and each is a level of its own; to merge them, pass"
+        " convert=True"
+    )
 
 
 def with_one_spelling(cells: ColumnCells, merged: Mapping[str, Sequence[str]]) -> list[object]:
-    """The cells of text with the most frequent spelling of every level; None where there is no value."""
+    """The cells of text with the most frequent spelling of every level; None where there is no
+    value.
+    """
     first = {other: level for level, others in merged.items() for other in others}
     levels = [first.get(level, level) for level in cells.levels]
     return [levels[code] if code >= 0 else None for code in cells.codes.tolist()]

@@ -1,8 +1,10 @@
-"""Columns that are functions of others: a total beside its parts, a logarithm, a percentage, dummies of a category.
+"""Columns that are functions of others: a total beside its parts, a logarithm, a percentage,
+dummies of a category.
 
-Given the others such a column carries no information, so no method can tell whose links are whose. It is left out; a
-group goes, not the number that it was made of; of a total and its parts the one goes whose absence leaves the best
-score of a model, each in the same units of density. A function that holds within a context only is a mechanism.
+Given the others such a column carries no information, so no method can tell whose links are whose.
+It is left out; a group goes, not the number that it was made of; of a total and its parts the one
+goes whose absence leaves the best score of a model, each in the same units of density. A function
+that holds within a context only is a mechanism.
 """
 
 from __future__ import annotations
@@ -49,36 +51,54 @@ FAMILIES: tuple[Callable[[Columns, frozenset[int]], list[Relation]], ...] = (
     lambda columns, gone: surface_relations(columns, gone, closely=False),
     near_copies,
 )
-"""Searches in their order: what is exact and simple first, so that a sum is not called a product of powers."""
-MOST_SCORED, MOST_BESIDE, ROWS_SCORED = 6, 5, 800
-"""Columns of which one is chosen by scores, other columns in these models, and rows: a score takes some 50 ms then."""
-MANY, MOST_OF_MANY = 5, 3
-"""From so many columns of a relation on, as of a prediction, so few of them are scored: models of many take longer."""
-TIE, TIE_OF_NAMES, TIE_OF_MANY = 3.0, 10.0, 30.0
-"""In nats: scores nearer than this say nothing, and the column goes that looks made: by its missing cells, its name, or
-a plainer function. Where a name says it, the scores must say more; and in a relation of many columns what has most of
-a prediction scores well in place of two causes."""
+"""Searches in their order: what is exact and simple first, so that a sum is not called a product of
+powers.
+"""
+MOST_SCORED = 6
+MOST_BESIDE = 5
+ROWS_SCORED = 800
+"""Columns of which one is chosen by scores, other columns in these models, and rows: a score takes
+some 50 ms then.
+"""
+MANY = 5
+MOST_OF_MANY = 3
+"""From so many columns of a relation on, as of a prediction, so few of them are scored: models of
+many take longer.
+"""
+TIE = 3.0
+TIE_OF_NAMES = 10.0
+TIE_OF_MANY = 30.0
+"""In nats: scores nearer than this say nothing, and the column goes that looks made: by its missing
+cells, its name, or a plainer function. Where a name says it, the scores must say more; and in a
+relation of many columns what has most of a prediction scores well in place of two causes."""
 SAME = 1e-8
 """Differences of covariances, by the sds, that are rounding errors."""
 NEAR = 1e-3
 """A column that differs less from another one, by its sd, is a copy of that, not a prediction."""
 LEAST_DIFFERENT = 0.1
-"""The share of different rows from which on equal rows are copies, up to ten of each; with fewer, numbers of few values
-repeat together because one of them determines the others. Not tuned."""
+"""The share of different rows from which on equal rows are copies, up to ten of each; with fewer,
+numbers of few values repeat together because one of them determines the others. Not tuned."""
 RELATED = 4.0
 """Correlations, times the root of the rows, above which another column matters to the choice."""
 MOST_KEYS = 5
 """Numbers that say which rows are scored in a long table: no two rows agree in all of these."""
-FEWEST_IN_CELL, MOST_CELLS = 30, 4
+FEWEST_IN_CELL = 30
+MOST_CELLS = 4
 """Rows of every context, and contexts, for models with them."""
 
 
-def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collection[str] = (),
-                        linked: Collection[str] = ()) -> tuple[LeftOut, ...]:  # fmt: skip
-    """The system variables that are left out since others determine them; none of those that the caller keeps.
+def functions_of_others(
+    data: Dataset,
+    kept: Collection[str] = (),
+    named: Collection[str] = (),
+    linked: Collection[str] = (),
+) -> tuple[LeftOut, ...]:
+    """The system variables that are left out since others determine them; none of those that the
+    caller keeps.
 
-    Of several that could go, it is none of those that knowledge has named, unless it has named all of them; then it is
-    none of those of which knowledge has named a link, unless it has named links of all of them.
+    Of several that could go, it is none of those that knowledge has named, unless it has named all
+    of them; then it is none of those of which knowledge has named a link, unless it has named links
+    of all of them.
 
     >>> from causalcontext.data.tables import read_table
     >>> random = np.random.default_rng(1)
@@ -104,18 +124,25 @@ def functions_of_others(data: Dataset, kept: Collection[str] = (), named: Collec
         chosen = _chosen(data, columns, relation, rest)
         gone |= {chosen}
         of = [column for column in (relation.value, *relation.parts) if column != chosen]
-        left_out.append(LeftOut(columns.names[chosen], Why.FUNCTION, relation.words[chosen],
-                                tuple(columns.names[column] for column in of)))  # fmt: skip
+        left_out.append(
+            LeftOut(
+                columns.names[chosen],
+                Why.FUNCTION,
+                relation.words[chosen],
+                tuple(columns.names[column] for column in of),
+            )
+        )
         if chosen != default:
             waiting = _relations(columns, gone)
     return tuple(left_out)
 
 
 def _different_rows(columns: Columns) -> Bools | None:
-    """The rows without those that repeat an earlier one in every column but contexts; None where all are asked.
+    """The rows without those that repeat an earlier one in every column but contexts; None where
+    all are asked.
 
-    In a table of doubled rows, or of two sites that had the same series, every number determines every other one. Where
-    rows are few in kind, as those of categories are, all of them stay.
+    In a table of doubled rows, or of two sites that had the same series, every number determines
+    every other one. Where rows are few in kind, as those of categories are, all of them stay.
     """
     rows = columns.values.shape[1]
     if columns.is_context.all():
@@ -123,8 +150,9 @@ def _different_rows(columns: Columns) -> Bools | None:
     kind_of_row = np.zeros(rows, dtype=np.int64)
     for values in columns.values[~columns.is_context]:
         different, code = np.unique(values, return_inverse=True)
-        kinds, first, kind_of_row = np.unique(kind_of_row * len(different) + code, return_index=True,
-                                              return_inverse=True)  # fmt: skip
+        kinds, first, kind_of_row = np.unique(
+            kind_of_row * len(different) + code, return_index=True, return_inverse=True
+        )
         if len(kinds) == rows:
             return None
     if len(kinds) < LEAST_DIFFERENT * rows:
@@ -133,8 +161,11 @@ def _different_rows(columns: Columns) -> Bools | None:
 
 
 def _relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """All relations, each among columns that are left when those before it are without their column."""
-    found, without = list[Relation](), set(gone)
+    """All relations, each among columns that are left when those before it are without their
+    column.
+    """
+    found = list[Relation]()
+    without = set(gone)
     for family in FAMILIES:
         more = True
         while more:
@@ -168,10 +199,11 @@ def _default(columns: Columns, relation: Relation) -> int:
 
 
 def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
-    """Whether a column is a prediction or a residual of least squares, or the rank or the scaled values of one other.
+    """Whether a column is a prediction or a residual of least squares, or the rank or the scaled
+    values of one other.
 
-    So is the only column that was rounded. Scaled values have mean 0 and sd 1, or go from 0 to 1; a total of such
-    columns is none of them.
+    So is the only column that was rounded. Scaled values have mean 0 and sd 1, or go from 0 to 1; a
+    total of such columns is none of them.
     """
     if relation.made == column:
         return True
@@ -181,15 +213,23 @@ def _is_made(columns: Columns, relation: Relation, column: int) -> bool:
     values = values[np.isfinite(values)]
     ranks = mean_ranks(values)
     is_rank = values.std() > 0.0 and 1.0 - abs(np.corrcoef(values, ranks)[0, 1]) < 1e-12
-    mean, spread = values.mean(), values.std()
+    mean = values.mean()
+    spread = values.std()
     count = values.size
-    is_standard = abs(mean) < SAME and min(abs(spread - 1.0), abs(spread * math.sqrt(count / (count - 1)) - 1.0)) < SAME
-    is_scaled = columns.steps[column] == 0.0 and values.min() == 0.0 and abs(values.max() - 1.0) < SAME
+    is_standard = (
+        abs(mean) < SAME
+        and min(abs(spread - 1.0), abs(spread * math.sqrt(count / (count - 1)) - 1.0)) < SAME
+    )
+    is_scaled = (
+        columns.steps[column] == 0.0 and values.min() == 0.0 and abs(values.max() - 1.0) < SAME
+    )
     return bool(is_rank or is_standard or is_scaled)
 
 
 def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool:
-    """Whether a column has no correlation with all others but one, or what it misses of another column has none."""
+    """Whether a column has no correlation with all others but one, or what it misses of another
+    column has none.
+    """
     others = [j for j in (relation.value, *relation.parts) if j != column and columns.is_number[j]]
     if len(others) < 2:
         return False
@@ -202,17 +242,25 @@ def _is_of_regression(columns: Columns, relation: Relation, column: int) -> bool
     spread = np.maximum(values.std(axis=1), 1e-300)
     covariance = values @ values[: len(others) + 1].T / values.shape[1] / spread[: len(others) + 1]
     related = np.abs(covariance[0, 1:]) > SAME * spread[0]
-    missed = np.abs(covariance[len(others) + 1 :] - covariance[0]) < SAME * spread[len(others) + 1 :, None]
-    is_other = (values[len(others) + 1 :] - values[0]).std(axis=1) > NEAR * spread[0]  # and no copy of the column
+    missed = (
+        np.abs(covariance[len(others) + 1 :] - covariance[0])
+        < SAME * spread[len(others) + 1 :, None]
+    )
+    is_other = (values[len(others) + 1 :] - values[0]).std(axis=1) > NEAR * spread[
+        0
+    ]  # and no copy of the column
     return bool(related.sum() == 1 or (missed.all(axis=1) & is_other).any())
 
 
 def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collection[int]) -> int:
     """The column of a relation whose absence leaves the best score."""
-    candidates, default = _candidates(columns, relation), _default(columns, relation)
+    candidates = _candidates(columns, relation)
+    default = _default(columns, relation)
     members = [relation.value, *relation.parts]
     named = [column for column in candidates if columns.sounds_made[column]]
-    has_more_missing = np.isnan(columns.values[default]).sum() > np.isnan(columns.values[candidates[0]]).sum()
+    has_more_missing = (
+        np.isnan(columns.values[default]).sum() > np.isnan(columns.values[candidates[0]]).sum()
+    )
     if len(candidates) == 1 or _is_made(columns, relation, default) or has_more_missing:
         return default
     if len(members) > MANY and named == [default]:
@@ -220,17 +268,26 @@ def _chosen(data: Dataset, columns: Columns, relation: Relation, gone: Collectio
     scored = candidates[-(MOST_SCORED if len(members) < MANY else MOST_OF_MANY) :]
     beside = _near(columns, members, gone)
     try:
-        scores = [_score_without(data, columns, relation, column, [*members, *beside]) for column in scored]
+        scores = [
+            _score_without(data, columns, relation, column, [*members, *beside])
+            for column in scored
+        ]
     except (CausalContextError, np.linalg.LinAlgError):
         return default
     best = max(scores)
     tie = TIE_OF_MANY if len(members) >= MANY else TIE_OF_NAMES if named == [default] else TIE
-    return [column for column, score in zip(scored, scores, strict=True) if not score < best - tie][-1]
+    return [column for column, score in zip(scored, scores, strict=True) if not score < best - tie][
+        -1
+    ]
 
 
 def _near(columns: Columns, members: list[int], gone: Collection[int]) -> list[int]:
     """Other columns, those that go most with the members of a relation."""
-    others = [j for j in range(len(columns.names)) if j not in members and j not in gone and not columns.is_context[j]]
+    others = [
+        j
+        for j in range(len(columns.names))
+        if j not in members and j not in gone and not columns.is_context[j]
+    ]
     if not others:
         return []
     values = columns.values[[*members, *others]][:, _rows_scored(columns)]
@@ -242,9 +299,12 @@ def _near(columns: Columns, members: list[int], gone: Collection[int]) -> list[i
     return [others[k] for k in order[:MOST_BESIDE]]
 
 
-def _score_without(data: Dataset, columns: Columns, relation: Relation, left_out: int, wanted: Collection[int]
-                   ) -> float:  # fmt: skip
-    """The score of the best model of some columns without one, as a density of the same columns for all of them."""
+def _score_without(
+    data: Dataset, columns: Columns, relation: Relation, left_out: int, wanted: Collection[int]
+) -> float:
+    """The score of the best model of some columns without one, as a density of the same columns for
+    all of them.
+    """
     places = {columns.places[column] for column in wanted if column != left_out}
     # Columns of which contexts are made stay, whatever they are.
     places |= {place for place in data.contexts.sources if place is not None}
@@ -257,14 +317,18 @@ def _score_without(data: Dataset, columns: Columns, relation: Relation, left_out
     statistics = gather_statistics(some, "listwise")
     links = links_without_functions(Knowledge().links(some.names), some.contexts)
     effort = Effort(0, 1, Watch(nobody), Clock())
-    explored = explore_even(score_data(some, statistics, links), ScoreOptions(transform="none"), effort, ())[0]
-    count, spread = float(statistics.moments.rows.sum()), float(np.nanstd(columns.values[left_out][few]))
+    explored = explore_even(
+        score_data(some, statistics, links), ScoreOptions(transform="none"), effort, ()
+    )[0]
+    count = float(statistics.moments.rows.sum())
+    spread = float(np.nanstd(columns.values[left_out][few]))
     slope = 0.0 if left_out == relation.value else float(np.nanmean(relation.slopes[left_out][few]))
     return float(explored.found.best.score) + count * (math.log(spread) + slope)
 
 
 def _rows_scored(columns: Columns) -> Ints:
-    """The rows that are scored, the same ones whatever the order of rows and columns: they have the smallest keys.
+    """The rows that are scored, the same ones whatever the order of rows and columns: they have the
+    smallest keys.
 
     A key is the fraction of a sum of ranks, each times another irrational number.
     """
@@ -279,7 +343,10 @@ def _rows_scored(columns: Columns) -> Ints:
 
 def _is_large(data: Dataset, place: int) -> bool:
     """Whether a category has more levels than a model takes."""
-    return data.kinds[place] in (Kind.CATEGORICAL, Kind.ORDERED) and len(data.categories.get(place, ())) > MOST_LEVELS
+    return (
+        data.kinds[place] in (Kind.CATEGORICAL, Kind.ORDERED)
+        and len(data.categories.get(place, ())) > MOST_LEVELS
+    )
 
 
 def _pooled(data: Dataset) -> Dataset:
@@ -294,5 +361,7 @@ def _pooled(data: Dataset) -> Dataset:
         contexts=Contexts(),
         levels=(),
         codes=np.where(data.codes >= 0, 0, -1).astype(data.codes.dtype),
-        categories={k: data.categories[place] for k, place in enumerate(system) if place in data.categories},
+        categories={
+            k: data.categories[place] for k, place in enumerate(system) if place in data.categories
+        },
     )

@@ -1,8 +1,9 @@
 """Columns that take no part in a search, and why.
 
-A table from a spreadsheet has columns that cannot be variables: a row number, a date, a total beside its parts. They
-are left out before the search, with one warning that lists all of them; `keep=["total"]` keeps one, `strict=True`
-stops. Of others the scale was made so that differences between contexts at them are doubtful.
+A table from a spreadsheet has columns that cannot be variables: a row number, a date, a total
+beside its parts. They are left out before the search, with one warning that lists all of them;
+`keep=["total"]` keeps one, `strict=True` stops. Of others the scale was made so that differences
+between contexts at them are doubtful.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class LeftOut:
     column : str
     why : Why
     reason : str
-        The rest of a sentence that begins with the column: "is the same in every row", "= fever + cough".
+        The rest of a sentence that begins with the column: "is the same in every row", "= fever +
+        cough".
     of : tuple of str
         For a function, the columns that it is made of.
     """
@@ -56,17 +58,20 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class DoubtfulScale:
-    """Columns that are searched, but whose scale makes some differences between contexts that are none.
+    """Columns that are searched, but whose scale makes some differences between contexts that are
+    none.
 
     Attributes
     ----------
     columns : tuple of str
     kinds : tuple of str
-        The kinds of change at these columns that are not claimed: "edge", "slope", "level", "spread".
+        The kinds of change at these columns that are not claimed: "edge", "slope", "level",
+        "spread".
     reason : str
         Why, as `changes` says it.
     by_ranks : bool
-        Whether ranks in place of the numbers undo it, so that a search by ranks may claim these differences.
+        Whether ranks in place of the numbers undo it, so that a search by ranks may claim these
+        differences.
     """
 
     columns: tuple[str, ...]
@@ -91,9 +96,14 @@ def words_about_left_out(columns: Sequence[LeftOut], unused: Sequence[str] = ())
     functions = [left for left in columns if left.why is Why.FUNCTION]
     why = "; a function of other columns carries no information of its own" if functions else ""
     if unused:
-        why += f"; your tiers, roots and sinks are used without {listed(unused, MOST_LISTED, 'column')}"
-    return (f"left out of the search: {listed(columns, MOST_LISTED, 'column')}{why}; to keep {them}, pass "
-            f"keep={example!r}")  # fmt: skip
+        why += (
+            "; your tiers, roots and sinks are used without"
+            f" {listed(unused, MOST_LISTED, 'column')}"
+        )
+    return (
+        f"left out of the search: {listed(columns, MOST_LISTED, 'column')}{why}; to keep {them},"
+        f" pass keep={example!r}"
+    )
 
 
 def words_about_absence(left: LeftOut) -> str:
@@ -102,4 +112,7 @@ def words_about_absence(left: LeftOut) -> str:
     >>> print(words_about_absence(LeftOut("id", Why.IDENTIFIER, "numbers the rows")))
     was left out of the search, since it numbers the rows; to keep it, pass keep=['id']
     """
-    return f"was left out of the search, since it {left.reason}; to keep it, pass keep=[{left.column!r}]"
+    return (
+        f"was left out of the search, since it {left.reason}; to keep it, pass"
+        f" keep=[{left.column!r}]"
+    )

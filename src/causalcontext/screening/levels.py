@@ -1,4 +1,6 @@
-"""Thresholds and groups of a number, codes and dummies of a category, and columns that have one order."""
+"""Thresholds and groups of a number, codes and dummies of a category, and columns that have one
+order.
+"""
 
 from __future__ import annotations
 
@@ -9,34 +11,50 @@ from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.screening.bends import curve_words, line_plainness
 from causalcontext.screening.relations import FEWEST_ROWS, Columns, Relation, log_slopes, some_rows
 
-ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK = 60, 2000
+ROWS_OF_A_GLANCE = 60
+ROWS_OF_A_LOOK = 2000
 GAPS = (1, 2, 3, 5)
 """Rows of a glance that are so far apart are compared."""
 FEWEST_REPEATS = 8
 """Pairs of these with the same value, before a function that is not monotone is thought of."""
 FEWEST_OF_A_VALUE = 5
-"""Rows of the rarest value of a column of two values, before two columns that agree mean anything."""
+"""Rows of the rarest value of a column of two values, before two columns that agree mean anything.
+"""
 CLEAR = 30.0
-"""In nats: how improbable it is, by the number of ways to arrange the rows, that unrelated columns look like this."""
+"""In nats: how improbable it is, by the number of ways to arrange the rows, that unrelated columns
+look like this.
+"""
 FINE = 20.0
-"""Effective values of a number of which another one may be a copy with slips, as in `damage.finding`."""
-LEAST_EQUAL, LEAST_EQUAL_IN_A_GLANCE = 0.95, 0.85
-"""Shares of rows with the same value: a copy, typed by hand, has other values in 1 to 3 % of them. Not tuned."""
+"""Effective values of a number of which another one may be a copy with slips, as in
+`damage.finding`.
+"""
+LEAST_EQUAL = 0.95
+LEAST_EQUAL_IN_A_GLANCE = 0.85
+"""Shares of rows with the same value: a copy, typed by hand, has other values in 1 to 3 % of them.
+Not tuned.
+"""
 GROUPS = 12
 """A function of fewer different values is a group, of two a threshold; one of more is rounded."""
 
 
 def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Columns that one other column determines in every row, by repeats, order or a range; of two the later one."""
-    few, look = some_rows(columns, ROWS_OF_A_GLANCE), some_rows(columns, ROWS_OF_A_LOOK)
+    """Columns that one other column determines in every row, by repeats, order or a range; of two
+    the later one.
+    """
+    few = some_rows(columns, ROWS_OF_A_GLANCE)
+    look = some_rows(columns, ROWS_OF_A_LOOK)
     usable = [j for j in range(len(columns.names)) if j not in gone and not columns.is_context[j]]
     possible = _may_determine(few[usable])
-    groups = ~columns.is_number[usable] | np.array([_has_two_values(column) for column in columns.values[usable]])
+    groups = ~columns.is_number[usable] | np.array(
+        [_has_two_values(column) for column in columns.values[usable]]
+    )
     possible[:, groups] |= _may_be_groups(few[usable], few[usable][groups])
     np.fill_diagonal(possible, False)
     pairs = {(usable[value], usable[of]) for of, value in np.argwhere(possible).tolist()}
     pairs = {(value, of) for value, of in pairs if _determines(look, columns, value, of, 0.0)}
-    pairs = {(value, of) for value, of in pairs if _determines(columns.values, columns, value, of, CLEAR)}
+    pairs = {
+        (value, of) for value, of in pairs if _determines(columns.values, columns, value, of, CLEAR)
+    }
     found = []
     for value, of in sorted(pairs):
         both = (of, value) in pairs
@@ -45,10 +63,14 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         if both:
             words = {value: _words_both(columns, value, of), of: _words_both(columns, of, value)}
             slopes = {of: log_slopes(columns.values[value], columns.values[of])}
-            if columns.is_number[value] != columns.is_number[of]:  # the code of a category goes, not the category
+            if (
+                columns.is_number[value] != columns.is_number[of]
+            ):  # the code of a category goes, not the category
                 code = value if columns.is_number[value] else of
                 words = {code: words[code]} if columns.may_go[code] else words
-            plainness = line_plainness(columns, value, of) if columns.is_number[[value, of]].all() else {}
+            plainness = (
+                line_plainness(columns, value, of) if columns.is_number[[value, of]].all() else {}
+            )
             found.append(Relation(value, (of,), words, slopes, plainness))
         elif columns.may_go[value]:
             found.append(Relation(value, (of,), {value: _words_one_way(columns, value, of)}))
@@ -56,7 +78,9 @@ def level_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
 
 
 def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
-    """Numbers that have the value of another one in nearly every row, and another value in some: copies with slips."""
+    """Numbers that have the value of another one in nearly every row, and another value in some:
+    copies with slips.
+    """
     usable = [j for j in columns.numbers(gone) if _effective_values(columns.values[j]) >= FINE]
     few = some_rows(columns, ROWS_OF_A_GLANCE)
     found = []
@@ -69,7 +93,10 @@ def near_copies(columns: Columns, gone: frozenset[int]) -> list[Relation]:
             if known.sum() < FEWEST_ROWS or count > (1.0 - LEAST_EQUAL) * known.sum():
                 continue
             words = {
-                column: f"is a copy of {columns.names[other]} but for {count:,} cell{'' if count == 1 else 's'}"
+                column: (
+                    f"is a copy of {columns.names[other]} but for {count:,}"
+                    f" cell{'' if count == 1 else 's'}"
+                )
                 for column, other in ((value, of), (of, value))
             }
             found.append(Relation(value, (of,), words, {of: np.zeros(columns.values.shape[1])}))
@@ -84,12 +111,14 @@ def _effective_values(values: Floats) -> float:
 
 def _determines(values: Floats, columns: Columns, value: int, of: int, clear: float) -> bool:
     """Whether a column determines another one in all of some rows."""
-    pair, ways = (values[value], values[of]), 0.0
+    pair = (values[value], values[of])
+    ways = 0.0
     if _is_range(*pair, clear=clear):
         return True
     if not columns.is_number[value]:
         levels = _ordered_levels(*pair)
-        pair, ways = (levels, pair[1]), scipy.special.gammaln(len(np.unique(levels[np.isfinite(levels)])) + 1)
+        pair = (levels, pair[1])
+        ways = scipy.special.gammaln(len(np.unique(levels[np.isfinite(levels)])) + 1)
     return _is_function(*pair, clear=clear and clear + ways)
 
 
@@ -105,30 +134,45 @@ def _ordered_levels(value: Floats, of: Floats) -> Floats:
 
 
 def _is_function(value: Floats, of: Floats, clear: float = CLEAR) -> bool:
-    """Whether equal values of the one have equal values of the other, more clearly than by chance."""
+    """Whether equal values of the one have equal values of the other, more clearly than by
+    chance.
+    """
     usable = np.isfinite(value) & np.isfinite(of)
-    value, of = value[usable], of[usable]
+    value = value[usable]
+    of = of[usable]
     order = np.lexsort((value, of))
-    step, same = np.diff(value[order]), np.diff(of[order]) == 0.0
+    step = np.diff(value[order])
+    same = np.diff(of[order]) == 0.0
     counts = np.unique(value, return_counts=True)[1]
-    if len(counts) < 2 or (same & (step != 0.0)).any() or (len(counts) == 2 and counts.min() < FEWEST_OF_A_VALUE):
+    if (
+        len(counts) < 2
+        or (same & (step != 0.0)).any()
+        or (len(counts) == 2 and counts.min() < FEWEST_OF_A_VALUE)
+    ):
         return False
     if _is_monotone(step):
         if _is_monotone(np.diff(value)) and _is_monotone(np.diff(of)):
-            return False  # trends: columns that rise or fall from the first row to the last have the same order
-        return bool(scipy.special.gammaln(value.size + 1) - scipy.special.gammaln(counts + 1).sum() > clear)
+            # trends: columns that rise or fall from the first row to the last have the same order
+            return False
+        return bool(
+            scipy.special.gammaln(value.size + 1) - scipy.special.gammaln(counts + 1).sum() > clear
+        )
     return bool(-np.count_nonzero(same) * np.log(((counts / value.size) ** 2).sum()) > clear)
 
 
 def _is_range(value: Floats, of: Floats, clear: float) -> bool:
-    """Whether one of two values is that of all rows in a range of the other column, more clearly than by chance."""
+    """Whether one of two values is that of all rows in a range of the other column, more clearly
+    than by chance.
+    """
     usable = np.isfinite(value) & np.isfinite(of)
-    value, of = value[usable], of[usable]
+    value = value[usable]
+    of = of[usable]
     counts = np.unique(value, return_counts=True)[1]
     if len(counts) != 2 or counts.min() < FEWEST_OF_A_VALUE or _is_monotone(np.diff(of)):
         return False
     order = np.lexsort((value, of))
-    step, same = np.diff(value[order]), np.diff(of[order]) == 0.0
+    step = np.diff(value[order])
+    same = np.diff(of[order]) == 0.0
     if np.count_nonzero(step) != 2 or (same & (step != 0.0)).any():
         return False
     ways = scipy.special.gammaln(value.size + 1) - scipy.special.gammaln(counts + 1).sum()
@@ -145,19 +189,26 @@ def _is_monotone(step: Floats) -> bool:
 
 
 def _may_determine(values: Floats) -> Bools:
-    """Entry (i, j): no two of some rows contradict that column i determines column j, which is not constant in them."""
+    """Entry (i, j): no two of some rows contradict that column i determines column j, which is not
+    constant in them.
+    """
     with np.errstate(invalid="ignore"):
         step = np.concatenate([values[:, gap:] - values[:, :-gap] for gap in GAPS], axis=1)
-        up, down, same = (where.astype(np.float32) for where in (step > 0.0, step < 0.0, step == 0.0))
+        up, down, same = (
+            where.astype(np.float32) for where in (step > 0.0, step < 0.0, step == 0.0)
+        )
     against = up @ down.T
     monotone = (up @ up.T + down @ down.T == 0.0) | (against + against.T == 0.0)
-    broken, repeats, varies = same @ (up + down).T > 0.0, same.sum(axis=1) >= FEWEST_REPEATS, (up + down).any(axis=1)
+    broken = same @ (up + down).T > 0.0
+    repeats = same.sum(axis=1) >= FEWEST_REPEATS
+    varies = (up + down).any(axis=1)
     possible = ~broken & (monotone | repeats[:, None]) & varies
     return np.asarray(possible)
 
 
 def _may_be_groups(values: Floats, levels: Floats) -> Bools:
-    """Entry (i, j): in the order of column i, the rows of every level of j stand together, as far as some rows show.
+    """Entry (i, j): in the order of column i, the rows of every level of j stand together, as far
+    as some rows show.
 
     Of two levels one stands in the middle of the other at most.
     """
@@ -173,7 +224,8 @@ def _may_be_groups(values: Floats, levels: Floats) -> Bools:
 
 
 def _words_one_way(columns: Columns, value: int, of: int) -> str:
-    name, levels = columns.names[of], len(np.unique(columns.values[value][np.isfinite(columns.values[value])]))
+    name = columns.names[of]
+    levels = len(np.unique(columns.values[value][np.isfinite(columns.values[value])]))
     if not columns.is_number[of]:
         return f"is a {'dummy' if levels == 2 else 'coarser grouping'} of {name}"
     if levels == 2:
@@ -184,7 +236,8 @@ def _words_one_way(columns: Columns, value: int, of: int) -> str:
 
 def _words_both(columns: Columns, value: int, of: int) -> str:
     name = columns.names[of]
-    one, other = columns.values[value], columns.values[of]
+    one = columns.values[value]
+    other = columns.values[of]
     is_same = bool(((one == other) | np.isnan(one) | np.isnan(other)).all())
     if is_same and columns.is_number[value] == columns.is_number[of]:
         return f"is a copy of {name}"

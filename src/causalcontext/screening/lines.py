@@ -1,7 +1,8 @@
 """Sums, differences, percentages, predictions, and, among logarithms, products, ratios and powers.
 
-A column of a table in the order of trust is regressed on those before it that no other determines. What is left over
-is nothing but rounding errors of the computer (exact), what rounding to a grid leaves (rounded), or less than a trace.
+A column of a table in the order of trust is regressed on those before it that no other determines.
+What is left over is nothing but rounding errors of the computer (exact), what rounding to a grid
+leaves (rounded), or less than a trace.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from causalcontext.screening.relations import (
 MOST_LEVELS = 20
 """Levels of a category that take part with a dummy each."""
 COARSE = 0.02
-"""1 - R² below which a column on a grid may be a rounded function of others: a grid of half an sd leaves 1 / 48."""
+"""1 - R² below which a column on a grid may be a rounded function of others: a grid of half an sd
+leaves 1 / 48.
+"""
 CLEAR = 12.0
 """In nats: how improbable residuals within the steps of a grid are for noise of the same sd."""
 NICE = 0.02
@@ -38,11 +41,13 @@ NICE = 0.02
 MOST_SAID = 4
 """Terms of a sum that are written out."""
 BEYOND_ERRORS = 3.0
-"""Standard errors of a fitted value, in a row, that residuals of rounding may be beyond the bound of half a step: in
-300 rows a total of three parts, rounded, was 0.2 steps beyond it. Not tuned."""
-MORE_LEFT, MORE_BY_CHANCE = 1.0, 8.0
-"""By what share the mean square of what is left may rise with fewer terms; and where too few are left then, since terms
-of a rounded prediction may contribute less than its rounding, by what share times the rows. Not tuned."""
+"""Standard errors of a fitted value, in a row, that residuals of rounding may be beyond the bound
+of half a step: in 300 rows a total of three parts, rounded, was 0.2 steps beyond it. Not tuned."""
+MORE_LEFT = 1.0
+MORE_BY_CHANCE = 8.0
+"""By what share the mean square of what is left may rise with fewer terms; and where too few are
+left then, since terms of a rounded prediction may contribute less than its rounding, by what share
+times the rows. Not tuned."""
 ROWS = 2000
 
 
@@ -55,11 +60,12 @@ class Fit(IntEnum):
     EXACT = 3
 
 
-MOST_OF_TRACE, ALIKE = 2, 1.02
-"""Parts of any weights of a linear function with a trace of noise; of more parts only a total or a mean is one, whose
-weights differ by this factor at most, in the units of the columns or of their sds. In dense systems of lines, where
-spreads grow along the paths, noise of 0.005 sd is that of a mechanism: of six tables with 30 variables of degree 10
-four lost up to six variables."""
+MOST_OF_TRACE = 2
+ALIKE = 1.02
+"""Parts of any weights of a linear function with a trace of noise; of more parts only a total or a
+mean is one, whose weights differ by this factor at most, in the units of the columns or of their
+sds. In dense systems of lines, where spreads grow along the paths, noise of 0.005 sd is that of a
+mechanism: of six tables with 30 variables of degree 10 four lost up to six variables."""
 ENDING = {Fit.TRACE: " (with a trace of noise)", Fit.ROUNDED: " (rounded)", Fit.EXACT: ""}
 
 
@@ -77,8 +83,11 @@ class _Term:
         return np.where(np.isnan(column), np.nan, column == self.level)
 
 
-def linear_relations(columns: Columns, gone: frozenset[int], logs: bool, closely: bool) -> list[Relation]:
-    """Numbers that are linear functions of the columns before them, or, with `logs`, logarithms that are.
+def linear_relations(
+    columns: Columns, gone: frozenset[int], logs: bool, closely: bool
+) -> list[Relation]:
+    """Numbers that are linear functions of the columns before them, or, with `logs`, logarithms
+    that are.
 
     `closely` asks for exact relations alone.
     """
@@ -101,22 +110,30 @@ def _terms(columns: Columns, rows: Floats, j: int, logs: bool) -> list[_Term]:
     if not values.size:
         return []
     if columns.is_number[j]:
-        usable = values.min() > 0.0 and np.unique(values[:200]).size > 2 if logs else np.ptp(values) > 0.0
+        usable = (
+            values.min() > 0.0 and np.unique(values[:200]).size > 2
+            if logs
+            else np.ptp(values) > 0.0
+        )
         return [_Term(j)] if usable else []
     if logs:
         return []
     levels = np.unique(values)
-    return [_Term(j, level) for level in levels[1:].tolist()] if 1 < levels.size <= MOST_LEVELS else []
+    return (
+        [_Term(j, level) for level in levels[1:].tolist()] if 1 < levels.size <= MOST_LEVELS else []
+    )
 
 
-def _dependent(table: Floats, terms: Sequence[_Term], columns: Columns, logs: bool, closely: bool
-               ) -> list[tuple[int, list[int]]]:  # fmt: skip
+def _dependent(
+    table: Floats, terms: Sequence[_Term], columns: Columns, logs: bool, closely: bool
+) -> list[tuple[int, list[int]]]:
     """Terms that those before them may determine, each with these."""
     usable = np.isfinite(table)
     share = usable.mean(axis=1)
     while usable.all(axis=0).sum() < FEWEST_ROWS + SPARE_ROWS and share.min() < 1.0:
         # Without the column that is missing most often there are more complete rows.
-        usable[share.argmin()], share[share.argmin()] = True, 1.0
+        usable[share.argmin()] = True
+        share[share.argmin()] = 1.0
     whole = usable.all(axis=0)
     values = np.nan_to_num(table[:, whole])
     present: Bools = np.asarray(np.isfinite(table[:, whole]).all(axis=1))
@@ -127,17 +144,22 @@ def _dependent(table: Floats, terms: Sequence[_Term], columns: Columns, logs: bo
         return []
     values = values - values.mean(axis=1, keepdims=True)
     size = np.sqrt((values**2).sum(axis=1))
-    found, basis, members = [], np.zeros((0, n)), list[int]()
+    found = []
+    basis = np.zeros((0, n))
+    members = list[int]()
     limit = COARSE if not closely else (10 * EXACT) ** 2
     blocks = np.empty((min(len(terms), n), n))
     for place in range(len(terms)):
-        if not present[place] or size[place] <= 1e-12 * np.abs(table[place][whole]).max(initial=1.0) * np.sqrt(n):
+        if not present[place] or size[place] <= 1e-12 * np.abs(table[place][whole]).max(
+            initial=1.0
+        ) * np.sqrt(n):
             continue
         own = values[place] / size[place]
         basis = blocks[: len(members)]
         rest = own - basis.T @ (basis @ own)
         rest = rest - basis.T @ (basis @ rest)
-        left, spare = float(rest @ rest), n - len(members) - 1
+        left = float(rest @ rest)
+        spare = n - len(members) - 1
         is_number = np.isnan(terms[place].level)
         if spare < SPARE_ROWS:
             break
@@ -151,7 +173,9 @@ def _dependent(table: Floats, terms: Sequence[_Term], columns: Columns, logs: bo
     return found
 
 
-def _confirmed(columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool) -> Relation | None:
+def _confirmed(
+    columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool
+) -> Relation | None:
     """The relation with the fewest terms, on all rows that have them."""
     for more in (MORE_LEFT, MORE_BY_CHANCE / min(columns.values.shape[1], ROWS)):
         parts = _fewest(columns, value, before, logs, closely, 1.0 + more)
@@ -166,9 +190,16 @@ def _confirmed(columns: Columns, value: _Term, before: Sequence[_Term], logs: bo
 
 
 def _fewest(
-    columns: Columns, value: _Term, before: Sequence[_Term], logs: bool, closely: bool, allowance: float
+    columns: Columns,
+    value: _Term,
+    before: Sequence[_Term],
+    logs: bool,
+    closely: bool,
+    allowance: float,
 ) -> list[_Term]:
-    """The terms that a relation needs: the others are left out, those first that contribute least."""
+    """The terms that a relation needs: the others are left out, those first that contribute
+    least.
+    """
     values = np.array([term.of(columns.values) for term in (value, *before)])
     rows = np.isfinite(values).all(axis=0)
     values = values[:, rows][:, :: max(1, int(rows.sum()) // ROWS)]
@@ -180,7 +211,9 @@ def _fewest(
     values = values / np.maximum(np.sqrt((values**2).mean(axis=1, keepdims=True)), 1e-300)
     chosen = list(range(len(before)))
     slopes, left = _regression(values[0], values[1:])
-    allowed = max(allowance * left, (10 * EXACT) ** 2 if closely else min(TRACE**2, 4.0 * left + EXACT**2))
+    allowed = max(
+        allowance * left, (10 * EXACT) ** 2 if closely else min(TRACE**2, 4.0 * left + EXACT**2)
+    )
     while len(chosen) > 1:
         small = np.abs(slopes) < 0.5 * np.sqrt(allowed)
         drop = np.flatnonzero(small) if small.any() else np.array([np.abs(slopes).argmin()])
@@ -202,7 +235,9 @@ def _fewest(
 def _regression(value: Floats, of: Floats) -> tuple[Floats, float]:
     """Slopes, and the mean square of what is left."""
     slopes = np.asarray(np.linalg.lstsq(of.T, value, rcond=None)[0], dtype=np.float64)
-    return slopes, float(((value - slopes @ of) ** 2).mean() * value.size / max(value.size - len(of) - 1, 1))
+    return slopes, float(
+        ((value - slopes @ of) ** 2).mean() * value.size / max(value.size - len(of) - 1, 1)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +253,9 @@ class _Fitted:
     values: Floats  # shape (1 + parts, rows)
 
     @classmethod
-    def of(cls, columns: Columns, value: _Term, parts: Sequence[_Term], logs: bool) -> _Fitted | None:
+    def of(
+        cls, columns: Columns, value: _Term, parts: Sequence[_Term], logs: bool
+    ) -> _Fitted | None:
         raw = np.array([term.of(columns.values) for term in (value, *parts)])
         raw = raw[:, np.isfinite(raw).all(axis=0)]
         if raw.shape[1] < FEWEST_ROWS or (logs and raw.min() <= 0.0):
@@ -238,7 +275,11 @@ class _Fitted:
             unit = raw[0] / raw
             rest = raw[0] * rest
         weight = np.abs(np.concatenate([[1.0], slopes]))[:, None] * unit * steps[:, None]
-        errors = np.sqrt(left * _leverage(centred[1:] / scale[1:, None])) * scale[0] * (raw[0] if logs else 1.0)
+        errors = (
+            np.sqrt(left * _leverage(centred[1:] / scale[1:, None]))
+            * scale[0]
+            * (raw[0] if logs else 1.0)
+        )
         fit = closeness(rest, weight, float(np.sqrt(left)), slopes, logs, BEYOND_ERRORS * errors)
         weights = np.abs(np.concatenate([[1.0], slopes]))
         plain = logs or _but_one_alike(weights) or _but_one_alike(weights * scale)
@@ -247,17 +288,25 @@ class _Fitted:
         return cls(value, tuple(parts), intercept, slopes, fit, logs, raw)
 
     def is_logical(self, columns: Columns) -> bool:
-        """Whether this is a rule such as "either of two", a mechanism; dummies that sum to 1 are none."""
+        """Whether this is a rule such as "either of two", a mechanism; dummies that sum to 1 are
+        none.
+        """
         if np.unique(self.values[0][:ROWS]).size > 2 or self.logs:
             return False
-        low, high = self.values[0].min(), self.values[0].max()
+        low = self.values[0].min()
+        high = self.values[0].max()
         levels = [np.unique(column[:ROWS]).size for column in self.values[1:]]
-        sums_to_one = abs(self.intercept - high) < 1e-6 and np.allclose(self.slopes, -1.0, atol=1e-6) and low == 0.0
+        sums_to_one = (
+            abs(self.intercept - high) < 1e-6
+            and np.allclose(self.slopes, -1.0, atol=1e-6)
+            and low == 0.0
+        )
         return max(levels) <= 2 and len(self.parts) > 1 and not sums_to_one
 
     def relation(self, columns: Columns) -> Relation:
         """The relation, with the words for every number that may be left out."""
-        words, slopes = {self.value.column: self._words(columns, 0)}, dict[int, Floats]()
+        words = {self.value.column: self._words(columns, 0)}
+        slopes = dict[int, Floats]()
         for k, term in enumerate(self.parts):
             if np.isnan(term.level):
                 words[term.column] = self._words(columns, k + 1)
@@ -266,12 +315,17 @@ class _Fitted:
                     size += np.log(columns.values[self.value.column] / columns.values[term.column])
                 slopes[term.column] = size
         parts = tuple(dict.fromkeys(term.column for term in self.parts))
-        return Relation(self.value.column, parts, words, slopes, self._plainness(), self._made(columns))
+        return Relation(
+            self.value.column, parts, words, slopes, self._plainness(), self._made(columns)
+        )
 
     def _made(self, columns: Columns) -> int | None:
         """The only column on a grid, of a relation that holds but for its rounding."""
-        on_grid = [column for column in dict.fromkeys(term.column for term in (self.value, *self.parts))
-                   if columns.is_number[column] and columns.steps[column] > 0.0]  # fmt: skip
+        on_grid = [
+            column
+            for column in dict.fromkeys(term.column for term in (self.value, *self.parts))
+            if columns.is_number[column] and columns.steps[column] > 0.0
+        ]
         return on_grid[0] if self.fit == Fit.ROUNDED and len(on_grid) == 1 else None
 
     def _plainness(self) -> dict[int, int]:
@@ -280,15 +334,25 @@ class _Fitted:
         for place, term in enumerate((self.value, *self.parts)):
             constant, weights = self._solved(place)
             short = self.fit == Fit.EXACT and all(is_short(weight) for weight in weights)
-            is_sum = bool((weights > 0.0).all()) and abs(constant) < 1e-6 * float(np.abs(self.values[place]).max())
+            is_sum = bool((weights > 0.0).all()) and abs(constant) < 1e-6 * float(
+                np.abs(self.values[place]).max()
+            )
             plain[term.column] = 2 * short + is_sum
         return plain
 
     def _solved(self, place: int) -> tuple[float, Floats]:
-        """The constant, and the weights of the other columns, of the function solved for one of them."""
-        constant, slopes = self.intercept, self.slopes
+        """The constant, and the weights of the other columns, of the function solved for one of
+        them.
+        """
+        constant = self.intercept
+        slopes = self.slopes
         whole = np.round(slopes)
-        if self.fit != Fit.EXACT and not self.logs and (np.abs(slopes - whole) < NICE).all() and whole.all():
+        if (
+            self.fit != Fit.EXACT
+            and not self.logs
+            and (np.abs(slopes - whole) < NICE).all()
+            and whole.all()
+        ):
             slopes = whole
             constant = float((self.values[0] - whole @ self.values[1:]).mean())
         weights = np.concatenate([[-1.0], slopes])
@@ -310,20 +374,33 @@ class _Fitted:
             return f"= {_product(columns, others, np.exp(constant), near)}{ending}"
         terms = [(weight, columns.names[term.column]) for term, weight in others]
         digits = 4 if self.fit == Fit.EXACT else 3
-        negligible = 1e-6 * np.abs(self.values[place]).max() if digits == 4 else 0.01 * self.values[place].std()
+        negligible = (
+            1e-6 * np.abs(self.values[place]).max()
+            if digits == 4
+            else 0.01 * self.values[place].std()
+        )
         return f"= {linear_words(terms, constant, float(negligible), digits)}{ending}"
 
 
-def closeness(rest: Floats, weight: Floats, relative: float, slopes: Floats, logs: bool, errors: Floats | float = 0.0
-              ) -> Fit:  # fmt: skip
-    """How closely a function holds, by residuals, and by how far the rounding of every column may have moved them.
+def closeness(
+    rest: Floats,
+    weight: Floats,
+    relative: float,
+    slopes: Floats,
+    logs: bool,
+    errors: Floats | float = 0.0,
+) -> Fit:
+    """How closely a function holds, by residuals, and by how far the rounding of every column may
+    have moved them.
 
     `errors` is how far the fitted function may be from the true one in every row.
     """
     if relative < EXACT:
         return Fit.EXACT
     wholes = slopes * (2.0 if logs else 1.0)
-    is_nice = bool((np.abs(wholes - np.round(wholes)) < NICE).all() and (np.round(wholes) != 0).all())
+    is_nice = bool(
+        (np.abs(wholes - np.round(wholes)) < NICE).all() and (np.round(wholes) != 0).all()
+    )
     is_nice = is_nice and (logs or np.allclose(np.abs(slopes), 1.0, atol=NICE))
     # A total is computed of what was rounded already, or all columns were rounded afterwards.
     for steps in (weight, *weight[:, None]):
@@ -346,8 +423,11 @@ def _leverage(of: Floats) -> Floats:
 
 
 def _is_rounding(rest: Floats, steps: Floats, is_nice: bool, errors: Floats | float) -> bool:
-    """Whether residuals have the size and bounds of rounding to some steps, shape (columns, rows), beyond chance."""
-    expected, bound = (steps**2).sum(axis=0) / 12.0, 1.1 * steps.sum(axis=0) / 2.0 + errors
+    """Whether residuals have the size and bounds of rounding to some steps, shape (columns, rows),
+    beyond chance.
+    """
+    expected = (steps**2).sum(axis=0) / 12.0
+    bound = 1.1 * steps.sum(axis=0) / 2.0 + errors
     if not (expected > 0.0).all() or (np.abs(rest) > bound).any():
         return False
     ratio = float((rest**2 / expected).mean())
@@ -356,7 +436,9 @@ def _is_rounding(rest: Floats, steps: Floats, is_nice: bool, errors: Floats | fl
     return 0.5 < ratio < 1.35 and (is_nice or nats > CLEAR)
 
 
-def linear_words(terms: Sequence[tuple[float, str]], constant: float, negligible: float, digits: int = 4) -> str:
+def linear_words(
+    terms: Sequence[tuple[float, str]], constant: float, negligible: float, digits: int = 4
+) -> str:
     """A linear function in words, without a constant that is negligible.
 
     >>> linear_words([(-1.0, "cough"), (1.8, "fever")], 32.0, 1e-6)
@@ -374,14 +456,19 @@ def linear_words(terms: Sequence[tuple[float, str]], constant: float, negligible
     return text
 
 
-def _product(columns: Columns, terms: Sequence[tuple[_Term, float]], constant: float, near: float) -> str:
+def _product(
+    columns: Columns, terms: Sequence[tuple[_Term, float]], constant: float, near: float
+) -> str:
     """A product of powers in words: weight / height²."""
-    above, below = list[str](), list[str]()
+    above = list[str]()
+    below = list[str]()
     for term, power in sorted(terms, key=lambda one: columns.names[one[0].column]):
         half = round(2.0 * power) / 2.0
         size = abs(half) if half and abs(power - half) < near else abs(power)
         name = columns.names[term.column]
-        raised = {1.0: name, 2.0: f"{name}²", 3.0: f"{name}³", 0.5: f"√{name}"}.get(size, f"{name}^{size:.3g}")
+        raised = {1.0: name, 2.0: f"{name}²", 3.0: f"{name}³", 0.5: f"√{name}"}.get(
+            size, f"{name}^{size:.3g}"
+        )
         (above if power > 0.0 else below).append(raised)
     if abs(np.log(constant)) > 2.0 * near:
         above.insert(0, number_words(float(constant)))

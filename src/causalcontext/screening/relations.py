@@ -1,4 +1,6 @@
-"""What a search for functions works on: columns as numbers, in an order of trust, and a relation that was found."""
+"""What a search for functions works on: columns as numbers, in an order of trust, and a relation
+that was found.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,13 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 
 EXACT = 1e-6
-"""Residual sd of a function that is exact, by the sd of the column: rounding errors of logarithms stay below 1e-9, and
-single precision below 1e-6."""
+"""Residual sd of a function that is exact, by the sd of the column: rounding errors of logarithms
+stay below 1e-9, and single precision below 1e-6."""
 TRACE = 5e-3
-"""Residual sd, by that of the column, below which a number is another one with a trace of noise (R² above .999975). A
-number that was written with three digits leaves about .002. Of real systems the closest mechanisms leave .03 to .08: a
-light tunnel (led_3_ir .032), five river gauges (.041), indices of forest fires (.076), a flux tower (.081)."""
+"""Residual sd, by that of the column, below which a number is another one with a trace of noise (R²
+above .999975). A number that was written with three digits leaves about .002. Of real systems the
+closest mechanisms leave .03 to .08: a light tunnel (led_3_ir .032), five river gauges (.041),
+indices of forest fires (.076), a flux tower (.081)."""
 FEWEST_ROWS = 40
 """Complete rows that a relation needs."""
 SPARE_ROWS = 12
@@ -26,7 +29,9 @@ SPARE_ROWS = 12
 LARGEST = 1e100
 """A column of larger values is not looked at: its squares overflow, and a search refuses it."""
 MOST_STEPS = 1e5
-"""Steps from the smallest to the largest value, above which a grid is that of the digits of any number."""
+"""Steps from the smallest to the largest value, above which a grid is that of the digits of any
+number.
+"""
 BETWEEN = re.compile(r"[\W_]")
 """What stands between the words of a name."""
 MADE = re.compile(
@@ -86,12 +91,14 @@ class Relation:
     parts : tuple of int
         Those that it is a function of.
     words : mapping from int to str
-        The rest of a sentence that begins with a column, for every column that may be left out in place of the value.
+        The rest of a sentence that begins with a column, for every column that may be left out in
+        place of the value.
     slopes : mapping from int to Floats, shape (rows,)
         For these, log |d value / d column| in every row; NaN where it is not known.
     plainness : mapping from int to int
-        How plain the function is when it is solved for a column: 2 for short decimals, as people type them, and 1 for
-        a sum without minus; a column with the plainer one is likelier to have been made.
+        How plain the function is when it is solved for a column: 2 for short decimals, as people
+        type them, and 1 for a sum without minus; a column with the plainer one is likelier to have
+        been made.
     made : int or None
         The column that was certainly made, as the only one that was rounded.
     """
@@ -104,28 +111,49 @@ class Relation:
     made: int | None = None
 
 
-def columns_of(data: Dataset, kept: Collection[str], named: Collection[str] = (),
-               linked: Collection[str] = ()) -> Columns:  # fmt: skip
-    """The columns of a table in an order that depends on content and names alone, the likeliest originals first."""
-    held = {*data.contexts.positions, *(place for place in data.contexts.sources if place is not None)}
+def columns_of(
+    data: Dataset, kept: Collection[str], named: Collection[str] = (), linked: Collection[str] = ()
+) -> Columns:
+    """The columns of a table in an order that depends on content and names alone, the likeliest
+    originals first.
+    """
+    held = {
+        *data.contexts.positions,
+        *(place for place in data.contexts.sources if place is not None),
+    }
     held |= {place for place, name in enumerate(data.names) if name in kept}
     values = {place: _as_numbers(data, place) for place in range(len(data.names))}
     names = frozenset(data.names)
-    is_number = {place: data.kinds[place].is_number and place not in data.contexts.positions for place in values}
+    is_number = {
+        place: data.kinds[place].is_number and place not in data.contexts.positions
+        for place in values
+    }
     steps = {place: step_of(values[place]) if is_number[place] else 0.0 for place in values}
 
     def trust(place: int) -> tuple[object, ...]:
         name = data.names[place]
-        coarse = bool(steps[place]) and np.ptp(_finite(values[place])) < steps[place] * 0.2 * data.n_rows
-        return (place not in data.contexts.positions, place not in held, data.kinds[place] is not Kind.CATEGORICAL,
-                name not in linked, name not in named, name not in data.declared,
-                _sounds_made(name, names), coarse, name)  # fmt: skip
+        coarse = (
+            bool(steps[place]) and np.ptp(_finite(values[place])) < steps[place] * 0.2 * data.n_rows
+        )
+        return (
+            place not in data.contexts.positions,
+            place not in held,
+            data.kinds[place] is not Kind.CATEGORICAL,
+            name not in linked,
+            name not in named,
+            name not in data.declared,
+            _sounds_made(name, names),
+            coarse,
+            name,
+        )
 
     order = sorted(values, key=trust)
     return Columns(
         tuple(data.names[place] for place in order),
         tuple(order),
-        np.array([values[place] for place in order], dtype=np.float64).reshape(len(order), data.n_rows),
+        np.array([values[place] for place in order], dtype=np.float64).reshape(
+            len(order), data.n_rows
+        ),
         np.array([is_number[place] for place in order], dtype=bool),
         np.array([place not in held for place in order], dtype=bool),
         np.array([place in data.contexts.positions for place in order], dtype=bool),
@@ -193,7 +221,11 @@ def number_words(number: float, digits: int = 4) -> str:
     ('1.8', '-0.5', '123.5')
     """
     near = round(number)
-    return str(near) if near and abs(number - near) < 1e-4 * abs(near) and abs(near) < 1e6 else f"{number:.{digits}g}"
+    return (
+        str(near)
+        if near and abs(number - near) < 1e-4 * abs(near) and abs(near) < 1e6
+        else f"{number:.{digits}g}"
+    )
 
 
 def _as_numbers(data: Dataset, place: int) -> Floats:
@@ -201,7 +233,11 @@ def _as_numbers(data: Dataset, place: int) -> Floats:
     if place in data.contexts.positions:
         values[values < 0] = np.nan
     values[~np.isfinite(values)] = np.nan
-    return values if np.nanmax(np.abs(values), initial=0.0) < LARGEST else np.full(values.shape, np.nan)
+    return (
+        values
+        if np.nanmax(np.abs(values), initial=0.0) < LARGEST
+        else np.full(values.shape, np.nan)
+    )
 
 
 def _finite(values: Floats) -> Floats:
@@ -217,5 +253,10 @@ def _sounds_made(name: str, names: Collection[str]) -> bool:
     """
     starts = [0, *(match.end() for match in BETWEEN.finditer(name))]
     ends = [*(match.start() for match in BETWEEN.finditer(name)), len(name)]
-    pieces = {name[start:end] for start in starts for end in ends if start + 1 < end and end - start < len(name)}
+    pieces = {
+        name[start:end]
+        for start in starts
+        for end in ends
+        if start + 1 < end and end - start < len(name)
+    }
     return not pieces.isdisjoint(names) or bool(MADE.search(name))

@@ -1,7 +1,8 @@
-"""The looks at a table before a search, in order: first at the table as it was given, then at what was read of it.
+"""The looks at a table before a search, in order: first at the table as it was given, then at what
+was read of it.
 
-`screened_table` leaves out columns that cannot be variables, so that reading does not stop at them; `screened_data`
-leaves out functions of other columns, and says what is damaged.
+`screened_table` leaves out columns that cannot be variables, so that reading does not stop at them;
+`screened_data` leaves out functions of other columns, and says what is damaged.
 """
 
 from __future__ import annotations
@@ -40,7 +41,13 @@ from causalcontext.screening.contexts import (
 )
 from causalcontext.screening.damage import mended, told_without
 from causalcontext.screening.functions import functions_of_others
-from causalcontext.screening.left_out import DoubtfulScale, LeftOut, Why, words_about_absence, words_about_left_out
+from causalcontext.screening.left_out import (
+    DoubtfulScale,
+    LeftOut,
+    Why,
+    words_about_absence,
+    words_about_left_out,
+)
 from causalcontext.screening.rare_levels import with_rare_levels_together
 
 DAMAGED = ("auto", "keep")
@@ -49,8 +56,11 @@ FEWEST_ROWS = 2
 """Rows before a column can be constant."""
 MOST_WITHOUT_CONTEXT = 0.05
 """Share of rows without a context that are left out with a warning; more are an error."""
-FEWEST_PERMUTED, SHARE_PERMUTED = 3, 0.5
-"""So many columns, and more than this share of the numbers, that look like ids in any order are ranks, not ids."""
+FEWEST_PERMUTED = 3
+SHARE_PERMUTED = 0.5
+"""So many columns, and more than this share of the numbers, that look like ids in any order are
+ranks, not ids.
+"""
 
 ROUNDING = 1e-12
 """Differences within a unit, by the largest value, that are rounding."""
@@ -67,7 +77,9 @@ class Asked:
     missing: str = "raise"
     decimal: str = POINT
     convert: bool = False
-    series: SeriesOptions | None = None  # how rows follow each other in time; None where they do not
+    series: SeriesOptions | None = (
+        None  # how rows follow each other in time; None where they do not
+    )
     damaged: str = "auto"  # one of `DAMAGED`
     codes_decided: bool = False  # whether the caller said which values are codes for missing ones
     named: Collection[str] = ()  # the columns that knowledge names
@@ -104,7 +116,11 @@ class Screening:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What belongs among the warnings of a result."""
-        return tuple(words for words in (words_about_left_out(self.left_out, self.unused), *self.told) if words)
+        return tuple(
+            words
+            for words in (words_about_left_out(self.left_out, self.unused), *self.told)
+            if words
+        )
 
     def within(self, rows: Ints | None) -> Screening:
         """The same in a larger table, of which these rows were looked at; None for all."""
@@ -119,20 +135,30 @@ class Screening:
             return declared
         return {name: kind for name, kind in declared.items() if str(name) not in out}
 
-    def with_knowledge(self, known: Knowledge, series: SeriesOptions | None) -> tuple[Screening, Knowledge]:
-        """The screening with the words on knowledge, and what is known of the columns that are searched.
+    def with_knowledge(
+        self, known: Knowledge, series: SeriesOptions | None
+    ) -> tuple[Screening, Knowledge]:
+        """The screening with the words on knowledge, and what is known of the columns that are
+        searched.
 
-        Tiers, roots and sinks often list every column of a table, so that they are used without functions of other
-        columns. A column of another kind that is named, and a link of a function, are an error.
+        Tiers, roots and sinks often list every column of a table, so that they are used without
+        functions of other columns. A column of another kind that is named, and a link of a
+        function, are an error.
         """
         functions = {left.column for left in self.left_out if left.why is Why.FUNCTION}
         functions -= {*columns_of_variables(known.linked, series)}
-        unused = tuple(column for column in columns_of_variables(known.names, series) if column in functions)
-        rest = known.without([name for name in known.names if column_of_variable(name, series) in functions])
+        unused = tuple(
+            column for column in columns_of_variables(known.names, series) if column in functions
+        )
+        rest = known.without(
+            [name for name in known.names if column_of_variable(name, series) in functions]
+        )
         left_out = {left.column: left for left in self.left_out}
         for column in columns_of_variables(rest.names, series):
             if column in left_out:
-                raise KnowledgeError(f"knowledge names {column!r}, which {words_about_absence(left_out[column])}")
+                raise KnowledgeError(
+                    f"knowledge names {column!r}, which {words_about_absence(left_out[column])}"
+                )
         return replace(self, unused=unused) if unused else self, rest
 
 
@@ -140,7 +166,9 @@ NOTHING = Screening()
 
 
 def columns_of_variables(names: Iterable[str], series: SeriesOptions | None) -> tuple[str, ...]:
-    """The columns of some variables; with lags several of these are one column at different times."""
+    """The columns of some variables; with lags several of these are one column at different
+    times.
+    """
     return tuple(dict.fromkeys(column_of_variable(name, series) for name in names))
 
 
@@ -150,7 +178,8 @@ def column_of_variable(name: str, series: SeriesOptions | None) -> str:
 
 
 def screened_table(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Screening]:
-    """The table in memory without the columns that cannot be variables, the names of an array, and what was found.
+    """The table in memory without the columns that cannot be variables, the names of an array, and
+    what was found.
 
     Text that is numbers is read as such; an error names the cells of text that is not.
     """
@@ -173,9 +202,15 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
         return table, asked.names, NOTHING
     taken = {*contexts, *(one.column for one in made)}
     if asked.series is not None:
-        taken |= {*asked.series.taken, *asked.series.covariates, *(one.column for one in asked.series.cycles)}
+        taken |= {
+            *asked.series.taken,
+            *asked.series.covariates,
+            *(one.column for one in asked.series.cycles),
+        }
     cells = {column.name: cells_of_column(column) for column in columns}
-    rows, told = _rows_to_keep([cells[name] for name in names], [cells[name] for name in contexts], asked)
+    rows, told = _rows_to_keep(
+        [cells[name] for name in names], [cells[name] for name in contexts], asked
+    )
     here = {name: one.some(rows) for name, one in cells.items()}
     texts = {name: one for name, one in here.items() if name not in contexts}
     new, notes, problems = _numbers_of_texts(texts, asked)
@@ -183,30 +218,41 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
         if isinstance(one.column.dtype, nw.Duration) and one.values is not None:
             new[name] = one.values
             notes.append(f"{name} holds durations, and is read in seconds")
-    here |= {name: ColumnCells(here[name].column, values, here[name].codes, ()) for name, values in new.items()}
+    here |= {
+        name: ColumnCells(here[name].column, values, here[name].codes, ())
+        for name, values in new.items()
+    }
     # Of contexts levels alone are asked about.
     codes = {name: _levels_by_row(here[name]) for name in contexts}
     searched = [here[name] for name in names if name not in taken and name not in problems]
     left_out = _left_out(searched, codes, asked)
     out = {left.column for left in left_out}
     alike = spellings([one for name, one in here.items() if name not in out and name not in new])
-    merged: dict[str, Any] = {name: _intervals_as_text(one.column, rows) for name, one in here.items()
-                              if has_intervals(one.column)}  # fmt: skip
+    merged: dict[str, Any] = {
+        name: _intervals_as_text(one.column, rows)
+        for name, one in here.items()
+        if has_intervals(one.column)
+    }
     if asked.convert:
         merged |= {name: with_one_spelling(here[name], own) for name, own in alike.items()}
     told = (*told, *filter(None, [words_about_spellings({} if asked.convert else alike)]))
     places = None if rows is None else np.flatnonzero(rows)
-    found = Screening(left_out, told, tuple(notes), tuple(problems.values()), tuple(problems), rows=places)
+    found = Screening(
+        left_out, told, tuple(notes), tuple(problems.values()), tuple(problems), rows=places
+    )
     if not (left_out or new or merged) and rows is None:
         return table, asked.names, found
     kept = [place for place, name in enumerate(names) if name not in out]
-    changed: dict[str, Any] = {name: values for name, values in (new | merged).items() if name not in out}
+    changed: dict[str, Any] = {
+        name: values for name, values in (new | merged).items() if name not in out
+    }
     rest, rest_names = _part(table, names, kept, rows, changed, asked.names)
     return rest, rest_names, found
 
 
-def _rows_to_keep(columns: Sequence[ColumnCells], contexts: Sequence[ColumnCells], asked: Asked
-                  ) -> tuple[Bools | None, tuple[str, ...]]:  # fmt: skip
+def _rows_to_keep(
+    columns: Sequence[ColumnCells], contexts: Sequence[ColumnCells], asked: Asked
+) -> tuple[Bools | None, tuple[str, ...]]:
     """The rows that can be searched, None for all, and what is to be said of the others."""
     if asked.missing != "raise" or asked.series is not None:
         return None, ()
@@ -219,20 +265,26 @@ def _rows_to_keep(columns: Sequence[ColumnCells], contexts: Sequence[ColumnCells
     keep = ~empty
     if empty.any():
         count = int(empty.sum())
-        told.append(f"{_rows(count)} of {empty.size:,} {'have' if count > 1 else 'has'} no value in any column and "
-                    f"{'are' if count > 1 else 'is'} left out")  # fmt: skip
+        told.append(
+            f"{_rows(count)} of {empty.size:,} {'have' if count > 1 else 'has'} no value in any"
+            f" column and {'are' if count > 1 else 'is'} left out"
+        )
     for cells in contexts:
         lacking = cells.missing & keep
         count = int(lacking.sum())
         if 0 < count < MOST_WITHOUT_CONTEXT * keep.sum():
             keep = keep & ~lacking
-            told.append(f"{cells.name} has no value in {_rows(count)} of {empty.size:,}, which "
-                        f"{'are' if count > 1 else 'is'} left out")  # fmt: skip
+            told.append(
+                f"{cells.name} has no value in {_rows(count)} of {empty.size:,}, which "
+                f"{'are' if count > 1 else 'is'} left out"
+            )
     return (None, ()) if keep.all() or not keep.any() else (keep, tuple(told))
 
 
 def _intervals_as_text(column: Column, rows: Bools | None) -> Any:
-    """A category of intervals, as `pandas.cut` makes them, with the same levels and order, but as text."""
+    """A category of intervals, as `pandas.cut` makes them, with the same levels and order, but as
+    text.
+    """
     as_text = column.series.to_native().cat.rename_categories(str).array
     return as_text if rows is None else as_text[rows]
 
@@ -241,9 +293,12 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
-def _numbers_of_texts(columns: Mapping[str, ColumnCells], asked: Asked
-                      ) -> tuple[dict[str, Values], list[str], dict[str, str]]:  # fmt: skip
-    """Columns of text that are numbers as numbers, notes on them, and why others cannot be read, by column."""
+def _numbers_of_texts(
+    columns: Mapping[str, ColumnCells], asked: Asked
+) -> tuple[dict[str, Values], list[str], dict[str, str]]:
+    """Columns of text that are numbers as numbers, notes on them, and why others cannot be read, by
+    column.
+    """
     found: dict[str, Values] = {}
     notes: list[str] = []
     problems: dict[str, str] = {}
@@ -285,9 +340,14 @@ def _levels_by_row(cells: ColumnCells) -> tuple[Codes, Sequence[object]]:
     return place, different.tolist()
 
 
-def _left_out(system: Sequence[ColumnCells], contexts: Mapping[str, tuple[Codes, Sequence[object]]], asked: Asked
-              ) -> tuple[LeftOut, ...]:  # fmt: skip
-    """The columns that cannot be variables, but for those that the caller keeps, in the order of the table."""
+def _left_out(
+    system: Sequence[ColumnCells],
+    contexts: Mapping[str, tuple[Codes, Sequence[object]]],
+    asked: Asked,
+) -> tuple[LeftOut, ...]:
+    """The columns that cannot be variables, but for those that the caller keeps, in the order of
+    the table.
+    """
     declared = asked.declared
     system = [cells for cells in system if cells.name not in asked.kept]
     found: dict[str, LeftOut] = {}
@@ -296,8 +356,13 @@ def _left_out(system: Sequence[ColumnCells], contexts: Mapping[str, tuple[Codes,
         if left is not None:
             found[cells.name] = left
     numbers = [cells.name for cells in system if cells.values is not None]
-    permuted = [name for name in numbers if name in found and found[name].why is Why.IDENTIFIER
-                and NAMES_OF_INDEX.fullmatch(name) is None]  # fmt: skip
+    permuted = [
+        name
+        for name in numbers
+        if name in found
+        and found[name].why is Why.IDENTIFIER
+        and NAMES_OF_INDEX.fullmatch(name) is None
+    ]
     if len(permuted) >= FEWEST_PERMUTED and len(permuted) > SHARE_PERMUTED * len(numbers):
         found = {name: left for name, left in found.items() if name not in permuted}
     split = {name: own for name, own in contexts.items() if len(own[1]) > 1}
@@ -314,18 +379,32 @@ def _check_enough(names: Sequence[str], asked: Asked, found: Screening) -> None:
     """Return if there are two variables besides the contexts, or none was left out."""
     left = len(names) - len(context_places(split_context(asked.context)[0], tuple(names)))
     if left < 2:
-        raise DataError(f"the table has {left} column{'' if left == 1 else 's'} that can be searched, and at least 2 "
-                        f"are needed; {words_about_left_out(found.left_out)}")  # fmt: skip
+        raise DataError(
+            f"the table has {left} column{'' if left == 1 else 's'} that can be searched, and at"
+            f" least 2 are needed; {words_about_left_out(found.left_out)}"
+        )
 
 
-def _part(table: Any, names: Sequence[str], kept: Sequence[int], rows: Bools | None, changed: Mapping[str, Any],
-          own: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:  # fmt: skip
-    """Some columns and rows of a table of any kind, some columns with new cells, and the names of an array."""
+def _part(
+    table: Any,
+    names: Sequence[str],
+    kept: Sequence[int],
+    rows: Bools | None,
+    changed: Mapping[str, Any],
+    own: Sequence[str] | None,
+) -> tuple[Any, Sequence[str] | None]:
+    """Some columns and rows of a table of any kind, some columns with new cells, and the names of
+    an array.
+    """
     if isinstance(table, np.ndarray) and not changed:
         part = table[:, list(kept)] if rows is None else table[rows][:, list(kept)]
         return part, [names[place] for place in kept]
     if is_pandas_dataframe(table):
-        frame = table.iloc[:, list(kept)] if rows is None else table.iloc[np.flatnonzero(rows), list(kept)]
+        frame = (
+            table.iloc[:, list(kept)]
+            if rows is None
+            else table.iloc[np.flatnonzero(rows), list(kept)]
+        )
         titles = {str(title): title for title in frame.columns}
         if changed:
             frame = frame.copy(deep=False)
@@ -335,14 +414,19 @@ def _part(table: Any, names: Sequence[str], kept: Sequence[int], rows: Bools | N
     eager = eager_frame(table, own).select([names[place] for place in kept])
     if rows is not None:
         eager = eager.filter(rows.tolist())
-    made = [nw.new_series(name, list(cells), backend=eager.implementation) for name, cells in changed.items()]
+    made = [
+        nw.new_series(name, list(cells), backend=eager.implementation)
+        for name, cells in changed.items()
+    ]
     return eager.with_columns(*made).to_native() if made else eager.to_native(), None
 
 
 def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Dataset, Screening]:
-    """The columns that were read without damage and without the functions of others, and all that is to be said.
+    """The columns that were read without damage and without the functions of others, and all that
+    is to be said.
 
-    The rows of a series follow each other, so that none of them is left out: what is damaged is the matter of windows.
+    The rows of a series follow each other, so that none of them is left out: what is damaged is the
+    matter of windows.
     """
     found, repaired = before, None
     if asked.series is None:
@@ -354,11 +438,16 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
     covariates = () if asked.series is None else asked.series.covariates
     left_out = functions_of_others(data, (*asked.kept, *covariates), asked.named, asked.linked)
     if repaired is not None:
-        findings, told = repaired.findings, repaired.told
+        findings = repaired.findings
+        told = repaired.told
         if left_out:
-            findings, told = told_without(repaired, without_columns(data, [left.column for left in left_out]))
+            findings, told = told_without(
+                repaired, without_columns(data, [left.column for left in left_out])
+            )
         doubtful = tuple(finding.doubtful for finding in findings if finding.doubtful is not None)
-        found = replace(found, told=(*found.told, *told), doubtful=() if asked.damaged == "keep" else doubtful)
+        found = replace(
+            found, told=(*found.told, *told), doubtful=() if asked.damaged == "keep" else doubtful
+        )
     data, of_many_levels, merged = with_rare_levels_together(data, asked.kept)
     left_out = (*left_out, *of_many_levels)
     found = replace(found, told=(*found.told, *merged))
@@ -367,9 +456,12 @@ def screened_data(data: Dataset, before: Screening, asked: Asked) -> tuple[Datas
     return data, replace(found, left_out=(*found.left_out, *left_out))
 
 
-def constant_in_units(data: Dataset, units: Ints, asked: SeriesOptions, kept: Collection[str] = ()
-                      ) -> tuple[LeftOut, ...]:  # fmt: skip
-    """The system variables of a panel that never change within a unit: without the means of units nothing is left."""
+def constant_in_units(
+    data: Dataset, units: Ints, asked: SeriesOptions, kept: Collection[str] = ()
+) -> tuple[LeftOut, ...]:
+    """The system variables of a panel that never change within a unit: without the means of units
+    nothing is left.
+    """
     found = []
     for place in data.system:
         name = data.names[place]
@@ -389,5 +481,7 @@ def constant_in_units(data: Dataset, units: Ints, asked: SeriesOptions, kept: Co
 def check_strict(found: Screening) -> None:
     """Return unless columns were left out, for a caller who passed strict=True."""
     if found.left_out:
-        raise DataError(f"strict is True, and the table has columns that would be "
-                        f"{words_about_left_out(found.left_out)}, or drop them")  # fmt: skip
+        raise DataError(
+            "strict is True, and the table has columns that would be "
+            f"{words_about_left_out(found.left_out)}, or drop them"
+        )

@@ -1,6 +1,8 @@
-"""Shares of a sum that is no column itself: 100 a / (a + b), and other ratios of a column to a sum of several.
+"""Shares of a sum that is no column itself: 100 a / (a + b), and other ratios of a column to a sum
+of several.
 
-Where s = a / L and L is linear in columns, a / s is L: a regression without s, weighted so that errors are those of s.
+Where s = a / L and L is linear in columns, a / s is L: a regression without s, weighted so that
+errors are those of s.
 """
 
 from __future__ import annotations
@@ -23,24 +25,33 @@ from causalcontext.screening.relations import (
 )
 
 MOST_COLUMNS = 60
-"""Columns of which shares are looked for: their work grows as the fourth power, and is 0.05 s with 60."""
+"""Columns of which shares are looked for: their work grows as the fourth power, and is 0.05 s with
+60.
+"""
 FEWEST_VALUES = 12
 """Different values of a number that takes part."""
-ROWS_OF_A_GLANCE, ROWS = 400, 2000
+ROWS_OF_A_GLANCE = 400
+ROWS = 2000
 GLANCE = 0.1
-"""1 - R² of a share in a glance, above which it is not looked at in more rows: a regression without weights loses some
-of the fit. Not tuned."""
+"""1 - R² of a share in a glance, above which it is not looked at in more rows: a regression without
+weights loses some of the fit. Not tuned."""
 STEPS = 3
 """Steps of Gauss and Newton, from values of the share to those of the fitted function."""
 ALIKE = 0.02
 """Weights that differ by less, relatively, were meant to be the same."""
 BEYOND_ERRORS = 3.0
-"""As in lines: standard errors of a fitted value that residuals of rounding may be beyond half a step."""
+"""As in lines: standard errors of a fitted value that residuals of rounding may be beyond half a
+step.
+"""
 
 
 def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> list[Relation]:
-    """Numbers from 0 up that are another one divided by a linear function of several; `closely` asks for exact ones."""
-    numbers = [j for j in columns.numbers(gone) if np.unique(columns.values[j, :ROWS]).size > FEWEST_VALUES]
+    """Numbers from 0 up that are another one divided by a linear function of several; `closely`
+    asks for exact ones.
+    """
+    numbers = [
+        j for j in columns.numbers(gone) if np.unique(columns.values[j, :ROWS]).size > FEWEST_VALUES
+    ]
     if not 2 < len(numbers) <= MOST_COLUMNS:
         return []
     rows = complete(some_rows(columns, ROWS_OF_A_GLANCE), numbers)
@@ -53,7 +64,9 @@ def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> li
             continue
         left = _left_by_part(rows, place)
         for part in np.argsort(left, kind="stable")[: np.count_nonzero(left < GLANCE)].tolist():
-            relation = _share(columns, share, numbers[part], [j for j in numbers if j != share], closely)
+            relation = _share(
+                columns, share, numbers[part], [j for j in numbers if j != share], closely
+            )
             if relation is not None:
                 found.append(relation)
                 break
@@ -61,9 +74,12 @@ def share_relations(columns: Columns, gone: frozenset[int], closely: bool) -> li
 
 
 def _left_by_part(rows: Floats, place: int) -> Floats:
-    """1 - R² of a column as each of the others divided by a linear function of all others, shape (columns,)."""
+    """1 - R² of a column as each of the others divided by a linear function of all others, shape
+    (columns,).
+    """
     rows = rows[:, rows[place] > 0.0]
-    share, rest = rows[place], np.delete(rows, place, axis=0)
+    share = rows[place]
+    rest = np.delete(rows, place, axis=0)
     basis = np.linalg.qr(np.vstack([np.ones_like(share), rest]).T)[0]
     quotients = rows / share
     sums = (quotients @ basis) @ basis.T
@@ -73,7 +89,9 @@ def _left_by_part(rows: Floats, place: int) -> Floats:
     return np.where(np.isfinite(left), left, np.inf)
 
 
-def _share(columns: Columns, share: int, part: int, others: list[int], closely: bool) -> Relation | None:
+def _share(
+    columns: Columns, share: int, part: int, others: list[int], closely: bool
+) -> Relation | None:
     """The relation with the fewest columns in the sum; None where there is none."""
     terms: list[int | None] = [None, *others]
     few = complete(columns.values, [share, part, *others])
@@ -83,7 +101,11 @@ def _share(columns: Columns, share: int, part: int, others: list[int], closely: 
     if left > (GLANCE if not closely else (10.0 * EXACT) ** 2) * few[0].var():
         return None
     while len(terms) > 1:
-        sizes = np.abs(weights) * np.sqrt((_design(few, terms, others) ** 2).mean(axis=1)) * few[0].mean()
+        sizes = (
+            np.abs(weights)
+            * np.sqrt((_design(few, terms, others) ** 2).mean(axis=1))
+            * few[0].mean()
+        )
         small = np.flatnonzero(sizes * few[0].mean() < 0.5 * np.sqrt(allowed) * few[1].mean())
         drops = [small] if 1 < small.size < len(terms) else []
         for drop in (*drops, np.array([sizes.argmin()])):
@@ -100,7 +122,9 @@ def _share(columns: Columns, share: int, part: int, others: list[int], closely: 
     return _confirmed(columns, share, part, terms, closely)
 
 
-def _confirmed(columns: Columns, share: int, part: int, terms: list[int | None], closely: bool) -> Relation | None:
+def _confirmed(
+    columns: Columns, share: int, part: int, terms: list[int | None], closely: bool
+) -> Relation | None:
     """The relation, on all rows that have its columns."""
     members = [term for term in terms if term is not None]
     rows = complete(columns.values, [share, part, *members])
@@ -113,7 +137,9 @@ def _confirmed(columns: Columns, share: int, part: int, terms: list[int | None],
     if fit < (Fit.EXACT if closely else Fit.TRACE) or (fit == Fit.TRACE and relative > TRACE):
         return None
     parts = tuple(dict.fromkeys((part, *members)))
-    words = _words(columns, part, terms, weights, float(np.abs(weights @ _design(rows, terms, members)).max()))
+    words = _words(
+        columns, part, terms, weights, float(np.abs(weights @ _design(rows, terms, members)).max())
+    )
     words += ENDING[fit]
     return Relation(share, parts, {share: words})
 
@@ -126,15 +152,26 @@ def _is_percentage(terms: list[int | None], weights: Floats) -> bool:
 
 
 def _design(rows: Floats, terms: list[int | None], others: list[int]) -> Floats:
-    """The terms of a sum, shape (terms, rows), the constant for None; the rows of `others` begin at the third."""
-    return np.array([np.ones(rows.shape[1]) if term is None else rows[2 + others.index(term)] for term in terms])
+    """The terms of a sum, shape (terms, rows), the constant for None; the rows of `others` begin at
+    the third.
+    """
+    return np.array(
+        [np.ones(rows.shape[1]) if term is None else rows[2 + others.index(term)] for term in terms]
+    )
 
 
 def _fitted(share: Floats, part: Floats, design: Floats) -> tuple[Floats, float, Floats, Floats]:
-    """Weights of the terms, the mean square of the residuals of the share, these, and the leverage of every row."""
-    value, scale = share, np.sqrt((design**2).mean(axis=1))
+    """Weights of the terms, the mean square of the residuals of the share, these, and the leverage
+    of every row.
+    """
+    value = share
+    scale = np.sqrt((design**2).mean(axis=1))
     for _ in range(STEPS):
-        slopes = np.divide(value**2, part, out=np.zeros_like(part), where=part != 0.0) * design / scale[:, None]
+        slopes = (
+            np.divide(value**2, part, out=np.zeros_like(part), where=part != 0.0)
+            * design
+            / scale[:, None]
+        )
         weights = np.linalg.lstsq(slopes.T, 2.0 * value - share, rcond=None)[0]
         with np.errstate(divide="ignore", invalid="ignore"):
             value = part / (weights / scale @ design)
@@ -146,7 +183,9 @@ def _fitted(share: Floats, part: Floats, design: Floats) -> tuple[Floats, float,
     return np.asarray(weights / scale), left, rest, np.asarray(leverage)
 
 
-def _words(columns: Columns, part: int, terms: list[int | None], weights: Floats, largest: float) -> str:
+def _words(
+    columns: Columns, part: int, terms: list[int | None], weights: Floats, largest: float
+) -> str:
     """The function: 100 fever / (cough + fever)."""
     names = ["" if term is None else columns.names[term] for term in terms]
     if len(terms) > 4:
@@ -154,9 +193,16 @@ def _words(columns: Columns, part: int, terms: list[int | None], weights: Floats
         return f"is the ratio of {columns.names[part]} to a sum of {of}"
     constant = float(weights[terms.index(None)]) if None in terms else 0.0
     factor = 1.0
-    slopes = [weight for term, weight in zip(terms, weights.tolist(), strict=True) if term is not None]
+    slopes = [
+        weight for term, weight in zip(terms, weights.tolist(), strict=True) if term is not None
+    ]
     if not constant and max(slopes) - min(slopes) < ALIKE * abs(slopes[0]):
-        factor, slopes = 1.0 / float(np.mean(slopes)), [1.0] * len(slopes)
-    pieces = [(slope, name) for slope, name in zip(slopes, [name for name in names if name], strict=True)]
+        factor = 1.0 / float(np.mean(slopes))
+        slopes = [1.0] * len(slopes)
+    pieces = [
+        (slope, name) for slope, name in zip(slopes, [name for name in names if name], strict=True)
+    ]
     amount = "" if abs(factor - 1.0) < ALIKE else f"{number_words(factor, 3)} "
-    return f"= {amount}{columns.names[part]} / ({linear_words(pieces, constant, 1e-6 * largest, 3)})"
+    return (
+        f"= {amount}{columns.names[part]} / ({linear_words(pieces, constant, 1e-6 * largest, 3)})"
+    )

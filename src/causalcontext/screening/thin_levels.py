@@ -1,9 +1,11 @@
-"""Values of the context with too few rows to say anything, taken out of the table before the search.
+"""Values of the context with too few rows to say anything, taken out of the table before the
+search.
 
-A level of three rows (a typo, a site that was closed, a code for missing) answers no question of its own, but it is a
-context like any other to a search: nothing inside it can be tested, no mechanism can be fitted there, and what is left
-untested spoils the other contexts. So its rows are left out, and the search is that of the table without them. With
-several context variables it is combinations of their values that are looked at.
+A level of three rows (a typo, a site that was closed, a code for missing) answers no question of
+its own, but it is a context like any other to a search: nothing inside it can be tested, no
+mechanism can be fitted there, and what is left untested spoils the other contexts. So its rows are
+left out, and the search is that of the table without them. With several context variables it is
+combinations of their values that are looked at.
 """
 
 from __future__ import annotations
@@ -23,21 +25,23 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.results.few_rows import ThinLevels
 
 FEWEST_ROWS = 10
-"""A level with fewer rows is set aside unless it has half of an equal share of the rows, as in a small table. A test
-inside it, or a mechanism of its own, needs `SPARE_ROWS` (5) rows beyond its coefficients, and has next to no power with
-fewer than ten. With three and eight rows beside two levels of 500 (lines, mixed kinds and curves, 8 tables each) up to
-1.7 links of ten were false and half of the claims were lost; without them nothing changes."""
+"""A level with fewer rows is set aside unless it has half of an equal share of the rows, as in a
+small table. A test inside it, or a mechanism of its own, needs `SPARE_ROWS` (5) rows beyond its
+coefficients, and has next to no power with fewer than ten. With three and eight rows beside two
+levels of 500 (lines, mixed kinds and curves, 8 tables each) up to 1.7 links of ten were false and
+half of the claims were lost; without them nothing changes."""
 FEW_ROWS = 25
-"""The same below a quarter of an equal share. A third level of 15 rows beside two of 500 (curves, 8 tables) brought 0.4
-false links more a table; of 20 rows beside two of 115 (lines, 4 tables) 0.6, and half an arrow turned; 24 rows beside
-two of 490 opened half an arrow, 30 changed nothing. At 12 the first come back; at 50 contexts go that can answer."""
+"""The same below a quarter of an equal share. A third level of 15 rows beside two of 500 (curves, 8
+tables) brought 0.4 false links more a table; of 20 rows beside two of 115 (lines, 4 tables) 0.6,
+and half an arrow turned; 24 rows beside two of 490 opened half an arrow, 30 changed nothing. At 12
+the first come back; at 50 contexts go that can answer."""
 
 
 def thin_levels(data: Dataset, missing: str = "raise") -> ThinLevels | None:
     """The levels with too few rows; None if all have enough, or none has.
 
-    Where rows with missing values are dropped (`missing="listwise"`), complete rows are counted. A level without a
-    complete row is none of them: it has no graph, and the result says so.
+    Where rows with missing values are dropped (`missing="listwise"`), complete rows are counted. A
+    level without a complete row is none of them: it has no graph, and the result says so.
     """
     if not data.contexts.positions:
         return None
@@ -47,14 +51,18 @@ def thin_levels(data: Dataset, missing: str = "raise") -> ThinLevels | None:
 def scan_without_thin_levels(scanned: Scan) -> tuple[Scan, ThinLevels | None]:
     """A table that was read in batches without the levels that have too few rows, and these.
 
-    Where a context variable would have a single value left, the scan stays as it is: its columns cannot be read again.
+    Where a context variable would have a single value left, the scan stays as it is: its columns
+    cannot be read again.
     """
-    data, rows = scanned.data, scanned.statistics.moments.rows
+    data = scanned.data
+    rows = scanned.statistics.moments.rows
     thin = _found(data, rows) if data.contexts.positions else None
     if thin is None or thin.untested:
         return scanned, None
     kept = np.array([value not in thin.values for value in data.values])
-    sample, statistics = with_some_cells(some_rows(data, rows_kept(data, thin)), scanned.statistics, kept)
+    sample, statistics = with_some_cells(
+        some_rows(data, rows_kept(data, thin)), scanned.statistics, kept
+    )
     places = np.flatnonzero(kept).tolist()
     blocks = tuple(block.some(places) for block in scanned.blocks)
     lost = int(rows[~kept].sum() + scanned.statistics.lost[~kept].sum())
@@ -68,9 +76,16 @@ def _found(data: Dataset, rows: Ints) -> ThinLevels | None:
     if not thin.any() or thin.all():
         return None
     kept = [cell for cell, out in zip(data.contexts.cells, thin, strict=True) if not out]
-    alone = tuple((data.names[position], position) for j, position in enumerate(data.contexts.positions)
-                  if len({cell[j] for cell in kept}) == 1)  # fmt: skip
-    counted = tuple((value, int(count)) for value, count, out in zip(data.values, rows, thin, strict=True) if out)
+    alone = tuple(
+        (data.names[position], position)
+        for j, position in enumerate(data.contexts.positions)
+        if len({cell[j] for cell in kept}) == 1
+    )
+    counted = tuple(
+        (value, int(count))
+        for value, count, out in zip(data.values, rows, thin, strict=True)
+        if out
+    )
     return ThinLevels(str(data.context_name), data.values, counted, alone)
 
 
@@ -92,14 +107,17 @@ def rows_kept(data: Dataset, thin: ThinLevels) -> Bools:
 
 
 def rows_searched(read: Dataset, thin: ThinLevels, places: Ints | None, rows: int) -> Bools:
-    """The rows of a table of so many rows that were read, `places` or None for all, and are not of these levels."""
+    """The rows of a table of so many rows that were read, `places` or None for all, and are not of
+    these levels.
+    """
     kept = np.zeros(rows, dtype=bool)
     kept[(np.arange(rows) if places is None else places)[rows_kept(read, thin)]] = True
     return kept
 
 
 def some_rows_of(table: Any, names: Sequence[str] | None, kept: Bools, gone: Sequence[str]) -> Any:
-    """The same kind of table with some rows, so that it is read as if there had been no others; some columns go.
+    """The same kind of table with some rows, so that it is read as if there had been no others;
+    some columns go.
 
     An array stays one unless columns go.
     """
@@ -122,9 +140,15 @@ def context_without(context: Any, thin: ThinLevels) -> Any:
     return [one for one in asked if getattr(one, "name", str(one)) not in gone] or None
 
 
-def kinds_without(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> Mapping[Any, str] | None:
+def kinds_without(
+    kinds: Mapping[Any, str] | None, names: Sequence[str]
+) -> Mapping[Any, str] | None:
     """What was declared about the other columns."""
-    return None if kinds is None else {name: kind for name, kind in kinds.items() if str(name) not in names}
+    return (
+        None
+        if kinds is None
+        else {name: kind for name, kind in kinds.items() if str(name) not in names}
+    )
 
 
 def _rows_of_cells(data: Dataset, missing: str) -> Ints:

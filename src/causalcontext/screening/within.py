@@ -1,6 +1,8 @@
-"""Numbers that are exact lines of others in every context, with other slopes in each: a prediction made by ward.
+"""Numbers that are exact lines of others in every context, with other slopes in each: a prediction
+made by ward.
 
-A mechanism that holds within some contexts only is none of them, and no mechanism of nature leaves nothing over.
+A mechanism that holds within some contexts only is none of them, and no mechanism of nature leaves
+nothing over.
 """
 
 from __future__ import annotations
@@ -33,7 +35,12 @@ def relations_in_every_context(columns: Columns, gone: frozenset[int]) -> list[R
     by_value: list[dict[int, Relation]] = []
     for own in rows:
         here = replace(columns, values=np.ascontiguousarray(columns.values[:, own]))
-        by_value.append({found.value: found for found in linear_relations(here, others, logs=False, closely=True)})
+        by_value.append(
+            {
+                found.value: found
+                for found in linear_relations(here, others, logs=False, closely=True)
+            }
+        )
         if not set.intersection(*(set(found) for found in by_value)):
             return []
     values = sorted(set.intersection(*(set(found) for found in by_value)))
@@ -44,14 +51,18 @@ def _joined(columns: Columns, relations: list[Relation], rows: list[np.ndarray])
     """One relation of those of every context."""
     parts = tuple(sorted({part for relation in relations for part in relation.parts}))
     value = relations[0].value
-    words, slopes = dict[int, str](), dict[int, Floats]()
-    contexts = listed([columns.names[place] for place in np.flatnonzero(columns.is_context).tolist()])
+    words = dict[int, str]()
+    slopes = dict[int, Floats]()
+    contexts = listed(
+        [columns.names[place] for place in np.flatnonzero(columns.is_context).tolist()]
+    )
     for column in (value, *parts):
         if not all(column in relation.words for relation in relations):
             continue
         others = sorted(columns.names[other] for other in (value, *parts) if other != column)
         words[column] = (
-            f"is a linear function of {listed(others, MOST_SAID, 'column')} within every value of {contexts}"
+            f"is a linear function of {listed(others, MOST_SAID, 'column')} within every value of"
+            f" {contexts}"
         )
         if column != value:
             slopes[column] = np.full(columns.values.shape[1], np.nan)

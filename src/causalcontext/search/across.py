@@ -1,21 +1,24 @@
-"""What the graphs of different contexts say about each other: rules A2, A3, V1, V4, F and T1 for CPDAGs, I, V, V* and U
-for PAGs, and checks.
+"""What the graphs of different contexts say about each other: rules A2, A3, V1, V4, F and T1 for
+CPDAGs, I, V, V* and U for PAGs, and checks.
 
-Those for CPDAGs are sound under causal sufficiency, weak context-sufficiency (mechanisms change only where a context
-variable is a cause) and strong context-acyclicity (no union cycle meets a context variable or its ancestors);
-docs/orientation.md has the one-line proofs. T0, that links at a context variable are the same in all graphs, is how
-`GraphFamily` applies an end. V3 of the literature note is a special case of V1; A1, that a neighbour of a context which
-is a known ancestor causes it, follows from the others. `search.rules` lists them, with their order.
+Those for CPDAGs are sound under causal sufficiency, weak context-sufficiency (mechanisms change
+only where a context variable is a cause) and strong context-acyclicity (no union cycle meets a
+context variable or its ancestors); docs/orientation.md has the one-line proofs. T0, that links at a
+context variable are the same in all graphs, is how `GraphFamily` applies an end. V3 of the
+literature note is a special case of V1; A1, that a neighbour of a context which is a known ancestor
+causes it, follows from the others. `search.rules` lists them, with their order.
 
-Those for PAGs are about links at the context variable R. Whether R causes a variable is the same in every context, and
-what R does not cause has the same causes, with all their links, in every context (docs/hidden-causes.md has the
-proofs). So where x - z is in one context and not in another, and x is no effect of R, z is one. R may be confounded
-with anything, except for U. The rules for CPDAGs (T1, V1, V2) are wrong where variables are hidden.
+Those for PAGs are about links at the context variable R. Whether R causes a variable is the same in
+every context, and what R does not cause has the same causes, with all their links, in every context
+(docs/hidden-causes.md has the proofs). So where x - z is in one context and not in another, and x
+is no effect of R, z is one. R may be confounded with anything, except for U. The rules for CPDAGs
+(T1, V1, V2) are wrong where variables are hidden.
 
-With several context variables, two graphs are compared where just one of the variables differs: what changes between
-them is its doing. In PAGs what R causes may depend on the others, so what is known of it is known of such graphs only.
-An edge that is missing in one context speaks for a change of mechanism only if the data could have shown it there: V1,
-V4, V and V* ask `evidence.physical(x, y, present graph, absent graph)` before they use it.
+With several context variables, two graphs are compared where just one of the variables differs:
+what changes between them is its doing. In PAGs what R causes may depend on the others, so what is
+known of it is known of such graphs only. An edge that is missing in one context speaks for a change
+of mechanism only if the data could have shown it there: V1, V4, V and V* ask `evidence.physical(x,
+y, present graph, absent graph)` before they use it.
 """
 
 from __future__ import annotations
@@ -32,9 +35,12 @@ Edge = tuple[int, int, int]
 
 
 def from_ancestor_to_descendant(family: GraphFamily) -> Iterator[Proposal]:
-    """A2: an edge between a known ancestor and a known descendant of a context points to the descendant."""
+    """A2: an edge between a known ancestor and a known descendant of a context points to the
+    descendant.
+    """
     for context in family.contexts.positions:
-        above, below = ancestors(family, context), descendants(family, context)
+        above = ancestors(family, context)
+        below = descendants(family, context)
         for g, graph in enumerate(family.graphs):
             for a in above:
                 for b in graph.circles[a] & below:
@@ -42,7 +48,9 @@ def from_ancestor_to_descendant(family: GraphFamily) -> Iterator[Proposal]:
 
 
 def into_ancestor(family: GraphFamily) -> Iterator[Proposal]:
-    """A3: with b a known ancestor of a context and a ~> b along arrows of any graph, a - b is a --> b."""
+    """A3: with b a known ancestor of a context and a ~> b along arrows of any graph, a - b is a -->
+    b.
+    """
     for context in family.contexts.positions:
         for b in ancestors(family, context):
             open_here = set().union(*(graph.circles[b] for graph in family.graphs)) - {context}
@@ -55,12 +63,14 @@ def into_ancestor(family: GraphFamily) -> Iterator[Proposal]:
 
 
 def vanishing_from_unchanged(family: GraphFamily) -> Iterator[Proposal]:
-    """V1: x - y is here and not there, and x is no child of the context that differs: x --> y and context --> y.
+    """V1: x - y is here and not there, and x is no child of the context that differs: x --> y and
+    context --> y.
 
-    y --> x would be a change in the causes of x. Where neither end can be a child of the context (V2) an assumption or
-    a test is wrong, and no rule is used.
+    y --> x would be a change in the causes of x. Where neither end can be a child of the context
+    (V2) an assumption or a test is wrong, and no rule is used.
     """
-    fixed, known = _unchanged_by_context(family), Known(family)
+    fixed = _unchanged_by_context(family)
+    known = Known(family)
     for lost in family.vanishing:
         g, h, context, x, y = lost
         if x in fixed[context] and y not in fixed[context]:
@@ -70,7 +80,8 @@ def vanishing_from_unchanged(family: GraphFamily) -> Iterator[Proposal]:
 
 def vanishing_arrow(family: GraphFamily) -> Iterator[Proposal]:
     """V4: x --> y here and no edge there: context --> y."""
-    fixed, known = _unchanged_by_context(family), Known(family)
+    fixed = _unchanged_by_context(family)
+    known = Known(family)
     for lost in family.vanishing:
         g, h, context, x, y = lost
         if y in family.graphs[g].children[x] and y not in fixed[context]:
@@ -84,30 +95,36 @@ def flipping_arrow(family: GraphFamily) -> Iterator[Proposal]:
         return
     for g, h, context in family.contexts.steps():
         for e in np.flatnonzero(arrows[g] & turned[h]):
-            x, y = int(family.edges.first[e]), int(family.edges.second[e])
+            x = int(family.edges.first[e])
+            y = int(family.edges.second[e])
             yield _arrow(g, context, x, via=(y,), source=h)
             yield _arrow(g, context, y, via=(x,), source=h)
 
 
 def same_direction(family: GraphFamily) -> Iterator[Proposal]:
-    """T1: x --> y in one graph, and x or y is no child of the contexts: x --> y wherever they are adjacent.
+    """T1: x --> y in one graph, and x or y is no child of the contexts: x --> y wherever they are
+    adjacent.
 
-    Between graphs that differ in one of several contexts, it is enough that x or y is no child of that one. Children of
-    a context that is made out of a column are next to that column.
+    Between graphs that differ in one of several contexts, it is enough that x or y is no child of
+    that one. Children of a context that is made out of a column are next to that column.
     """
     (first, second, present), (arrows, _) = family.edges, family.arrows()
     loose = present & ~arrows & arrows.any(axis=0)
     if not loose.any():
         return
     fixed = _unchanged_by_context(family)
-    by_none = set.intersection(*fixed.values(), *(unchanged(family, column) for column in family.evidence.sources))
+    by_none = set.intersection(
+        *fixed.values(), *(unchanged(family, column) for column in family.evidence.sources)
+    )
     for e, h in np.argwhere(loose.T).tolist():
-        x, y = int(first[e]), int(second[e])
+        x = int(first[e])
+        y = int(second[e])
         if x in by_none or y in by_none:
             yield _arrow(h, x, y, source=int(arrows[:, e].argmax()))
     for g, h, context in family.contexts.steps() if len(fixed) > 1 else ():
         for e in np.flatnonzero(arrows[g] & loose[h]).tolist():
-            x, y = int(first[e]), int(second[e])
+            x = int(first[e])
+            y = int(second[e])
             if x in fixed[context] or y in fixed[context]:
                 yield _arrow(h, x, y, source=g)
 
@@ -130,14 +147,18 @@ def lost_between_unchanged(family: GraphFamily) -> Iterator[Edge]:
 
 
 def unchanged(family: GraphFamily, context: int) -> set[int]:
-    """The variables that cannot be children of a context variable: not adjacent to it, or known ancestors of it."""
+    """The variables that cannot be children of a context variable: not adjacent to it, or known
+    ancestors of it.
+    """
     known = ancestors(family, context)
     adjacent = set().union(*(graph.adjacent[context] for graph in family.graphs))
     return set(range(len(family.graphs[0].adjacent))) - (adjacent - known) - {context}
 
 
 def ancestors(family: GraphFamily, variable: int) -> set[int]:
-    """Known ancestors, along arrows of any graph (there is no union cycle through a context variable)."""
+    """Known ancestors, along arrows of any graph (there is no union cycle through a context
+    variable).
+    """
     return reached(variable, [graph.parents for graph in family.graphs])
 
 
@@ -150,16 +171,22 @@ def _unchanged_by_context(family: GraphFamily) -> dict[int, set[int]]:
     return {context: unchanged(family, context) for context in family.contexts.positions}
 
 
-def _arrow(graph: int, a: int, b: int, via: tuple[int, ...] = (), source: int | None = None) -> Proposal:
+def _arrow(
+    graph: int, a: int, b: int, via: tuple[int, ...] = (), source: int | None = None
+) -> Proposal:
     """a --> b, because of something in the graph `source`, or in its own."""
     return Proposal(graph, a, b, ARROW, via, graph if source is None else source)
 
 
 def vanishing_from_no_effect(family: GraphFamily) -> Iterator[Proposal]:
-    """V: x - z is here and not there, and x is no effect of the context (rule I), or x --> z somewhere: R --> z."""
+    """V: x - z is here and not there, and x is no effect of the context (rule I), or x --> z
+    somewhere: R --> z.
+    """
     outside = NoEffects(family)
     for lost in family.vanishing:
-        if lost.context in family.graphs[lost.present].tested[lost.y] and outside.leave_the_other(lost):
+        if lost.context in family.graphs[lost.present].tested[lost.y] and outside.leave_the_other(
+            lost
+        ):
             yield from if_physical(family, lost, _caused_by_context(lost))
 
 
@@ -179,11 +206,16 @@ def _caused_by_context(lost: Vanishing) -> Proposal:
 
 
 def is_lost_where_separated(family: GraphFamily, lost: Vanishing) -> bool:
-    """Whether x and z are separated there by what separates R and x, with R fixed as well: the premise of V*."""
-    inquiry, found = family.evidence.inquiry, _what_separates(family, lost)
+    """Whether x and z are separated there by what separates R and x, with R fixed as well: the
+    premise of V*.
+    """
+    inquiry = family.evidence.inquiry
+    found = _what_separates(family, lost)
     if inquiry is None or found is None:
         return False
-    return inquiry.separates(lost.absent, lost.x, lost.y, found._replace(fixed=(*found.fixed, lost.context)))
+    return inquiry.separates(
+        lost.absent, lost.x, lost.y, found._replace(fixed=(*found.fixed, lost.context))
+    )
 
 
 def _what_separates(family: GraphFamily, lost: Vanishing) -> SeparatingSet | None:
@@ -194,7 +226,9 @@ def _what_separates(family: GraphFamily, lost: Vanishing) -> SeparatingSet | Non
 
 
 def unconfounded_context(family: GraphFamily) -> Iterator[Proposal]:
-    """U: nothing hidden causes R and something else, so an arrow at one end of a link at R is a tail at the other."""
+    """U: nothing hidden causes R and something else, so an arrow at one end of a link at R is a
+    tail at the other.
+    """
     if family.evidence.confounded:
         return
     for context in family.contexts.positions:
@@ -214,7 +248,9 @@ def lost_between_no_effects(family: GraphFamily) -> Iterator[tuple[int, int, int
 
 
 class NoEffects:
-    """The variables that a context variable is known not to cause, in graphs that are alike but for it."""
+    """The variables that a context variable is known not to cause, in graphs that are alike but for
+    it.
+    """
 
     def __init__(self, family: GraphFamily) -> None:
         self.family = family
@@ -223,8 +259,8 @@ class NoEffects:
     def of(self, context: int, graph: int) -> set[int]:
         """Those of a graph, by an arrow at the context variable, or by rule I.
 
-        I: the context variable and v are separated given variables that it does not cause, or given none. A directed
-        path from it to v would be open, since only its effects could block it.
+        I: the context variable and v are separated given variables that it does not cause, or given
+        none. A directed path from it to v would be open, since only its effects could block it.
         """
         alike = self.family.alike(graph, (context,))
         if (context, alike[0]) not in self._known:
@@ -232,7 +268,9 @@ class NoEffects:
         return self._known[context, alike[0]]
 
     def leave_the_other(self, lost: Vanishing) -> bool:
-        """Whether z, of an edge x - z that vanishes, must be an effect of the context variable: the premise of V."""
+        """Whether z, of an edge x - z that vanishes, must be an effect of the context variable: the
+        premise of V.
+        """
         alike = self.family.alike(lost.present, (lost.context,))
         causes = any(lost.y in self.family.graphs[g].children[lost.x] for g in alike)
         return causes or lost.x in self.of(lost.context, lost.present)
@@ -242,7 +280,11 @@ class NoEffects:
         found = set().union(*(family.graphs[g].arrows[context] for g in alike))
         if inquiry is None:
             return found
-        others = set(range(len(family.graphs[0].adjacent))) - {context} - family.graphs[alike[0]].adjacent[context]
+        others = (
+            set(range(len(family.graphs[0].adjacent)))
+            - {context}
+            - family.graphs[alike[0]].adjacent[context]
+        )
         known = {v: inquiry.separating_set(alike[0], context, v) for v in others}
         apart = {v: {*among.given, *among.fixed} for v, among in known.items() if among is not None}
         while more := {v for v, given in apart.items() if found.issuperset(given)} - found:
@@ -251,26 +293,36 @@ class NoEffects:
 
 
 class Known:
-    """What one rule has asked for in one round: the first proposal for an endpoint wins, so no other need be made."""
+    """What one rule has asked for in one round: the first proposal for an endpoint wins, so no
+    other need be made.
+    """
 
     def __init__(self, family: GraphFamily) -> None:
         self.family = family
         self._open: dict[tuple[int, int, int, int], bool] = {}
 
     def if_physical(self, lost: Vanishing, proposal: Proposal) -> Iterator[Proposal]:
-        """The proposal if the data could have shown the edge that is lost, and it changes anything."""
+        """The proposal if the data could have shown the edge that is lost, and it changes
+        anything.
+        """
         leader = next(iter(self.family.affected(proposal)))
         place = (leader, proposal.a, proposal.b, proposal.end)
         if place not in self._open:
             self._open[place] = _matters(self.family, proposal)
-        if self._open[place] and self.family.evidence.physical(lost.x, lost.y, lost.present, lost.absent):
+        if self._open[place] and self.family.evidence.physical(
+            lost.x, lost.y, lost.present, lost.absent
+        ):
             self._open[place] = False
             yield proposal
 
 
 def if_physical(family: GraphFamily, lost: Vanishing, proposal: Proposal) -> Iterator[Proposal]:
-    """The proposal if the data could have shown the edge that is lost; not asked where it could change nothing."""
-    if _matters(family, proposal) and family.evidence.physical(lost.x, lost.y, lost.present, lost.absent):
+    """The proposal if the data could have shown the edge that is lost; not asked where it could
+    change nothing.
+    """
+    if _matters(family, proposal) and family.evidence.physical(
+        lost.x, lost.y, lost.present, lost.absent
+    ):
         yield proposal
 
 

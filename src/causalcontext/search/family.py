@@ -1,12 +1,14 @@
-"""The graphs of all contexts while they are being oriented, end by end, and why each end is what it is.
+"""The graphs of all contexts while they are being oriented, end by end, and why each end is what it
+is.
 
-A rule proposes one end: "the end at b of a - b is an arrow", or a tail. All proposals of a round are collected before
-any is applied, so the order of the columns cannot matter. Proposals of a round that contradict each other make the edge
-a conflict, which is never overwritten and supports no further rule; an end of an earlier round stands, and what
-contradicts it is a doubt. What one end says about the other depends on what the graphs are (`CLOSURES`). An end at a
-context variable of a CPDAG is an end of the union, so it is applied to all graphs that have the edge at once (rule T0).
-An end of a PAG says who causes whom, perhaps through others whose causes change with another context variable: there it
-holds for the graphs that differ in this context variable alone.
+A rule proposes one end: "the end at b of a - b is an arrow", or a tail. All proposals of a round
+are collected before any is applied, so the order of the columns cannot matter. Proposals of a round
+that contradict each other make the edge a conflict, which is never overwritten and supports no
+further rule; an end of an earlier round stands, and what contradicts it is a doubt. What one end
+says about the other depends on what the graphs are (`CLOSURES`). An end at a context variable of a
+CPDAG is an end of the union, so it is applied to all graphs that have the edge at once (rule T0).
+An end of a PAG says who causes whom, perhaps through others whose causes change with another
+context variable: there it holds for the graphs that differ in this context variable alone.
 """
 
 from __future__ import annotations
@@ -29,21 +31,26 @@ from causalcontext.views import Contexts
 if TYPE_CHECKING:
     from causalcontext.search.fci import SepsetAnswers
 
-ARROW, TAIL, CONFLICT = Endpoint.ARROW, Endpoint.TAIL, Endpoint.CONFLICT
+ARROW = Endpoint.ARROW
+TAIL = Endpoint.TAIL
+CONFLICT = Endpoint.CONFLICT
 """A member of an enumeration is slow to look up, and these are looked up for every end."""
 CLOSURES: Mapping[GraphKind, Mapping[Endpoint, Endpoint]] = {
     GraphKind.CPDAG: {ARROW: TAIL, TAIL: ARROW, CONFLICT: CONFLICT},
     GraphKind.PAG: {TAIL: ARROW, CONFLICT: CONFLICT},
 }
-"""What an end implies at the other end of its edge. A direction of a CPDAG is one arrow and one tail. In a PAG two
-arrows are a hidden common cause; two tails would be selection, which a context is not."""
+"""What an end implies at the other end of its edge. A direction of a CPDAG is one arrow and one
+tail. In a PAG two arrows are a hidden common cause; two tails would be selection, which a context
+is not."""
 
 Place = tuple[int, int, int]
 """(graph, a, b): the end at b of a - b."""
 
 
 class Origin(NamedTuple):
-    """Why an end is what it is: the rule, the graph in which it applied, and the variables it rests on."""
+    """Why an end is what it is: the rule, the graph in which it applied, and the variables it rests
+    on.
+    """
 
     rule: str
     graph: int
@@ -51,7 +58,9 @@ class Origin(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What a rule asks for in one graph: this end at b of a - b, because of `via` in the graph `source`."""
+    """What a rule asks for in one graph: this end at b of a - b, because of `via` in the graph
+    `source`.
+    """
 
     graph: int
     a: int
@@ -62,7 +71,9 @@ class Proposal(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """An end at b of a - b that a rule asks for against what is settled, or an edge on which the assumptions fail."""
+    """An end at b of a - b that a rule asks for against what is settled, or an edge on which the
+    assumptions fail.
+    """
 
     rule: str
     graph: int
@@ -71,7 +82,9 @@ class Doubt(NamedTuple):
 
 
 class Vanishing(NamedTuple):
-    """x - y is in one graph and not in another; no context variable but `context` differs between the two."""
+    """x - y is in one graph and not in another; no context variable but `context` differs between
+    the two.
+    """
 
     present: int
     absent: int
@@ -99,35 +112,53 @@ class Evidence(NamedTuple):
     links: Links | None = None  # knowledge
     # the variables whose links the graphs share; without any, every graph is treated by itself
     contexts: Contexts = Contexts()
-    physical: Physical = always_physical  # whether an edge that is missing in one graph may orient others
+    physical: Physical = (
+        always_physical  # whether an edge that is missing in one graph may orient others
+    )
     across: bool = True  # whether the graphs learn from each other, beyond the ends that they share
     inquiry: SepsetAnswers | None = None  # for PAGs: what else may be asked
-    contested: str = "conflict"  # {"conflict", "bidirected"}: for PAGs: what an edge is that has colliders at both ends
-    confounded: bool = True  # for PAGs: whether something hidden may cause a context variable and another one
-    # for CPDAGs: the columns of which further context variables, not among `contexts`, are functions
+    # {"conflict", "bidirected"}: for PAGs: what an edge is that has colliders at both ends
+    contested: str = "conflict"
+    confounded: bool = (
+        True  # for PAGs: whether something hidden may cause a context variable and another one
+    )
+    # for CPDAGs: the columns of which further context variables, not among `contexts`, are
+    # functions
     sources: tuple[int, ...] = ()
-    arrows: Bools | None = None  # shape (graphs, N, N): directions that a score has settled, row --> column
+    arrows: Bools | None = (
+        None  # shape (graphs, N, N): directions that a score has settled, row --> column
+    )
     # the ends that are the same as one that is proposed: a link over time repeats itself
     repeated: Callable[[Proposal], Iterable[Proposal]] | None = None
-    untested: Bools | None = None  # shape (graphs, edges): edges that are there only because nothing tested them
+    untested: Bools | None = (
+        None  # shape (graphs, edges): edges that are there only because nothing tested them
+    )
 
 
 class PartlyOriented:
     """One graph that is being oriented.
 
-    `adjacent[b]` are all neighbours of b: no rule may take one of them for separated from b. `tested[b]` are those
-    whose edge a query or knowledge speaks for. An edge that nothing tested has open ends, and feeds no rule.
-    `circles[b]`, `arrows[b]` and `tails[b]` are the neighbours a of b whose edge a - b has that end at b; an end that
-    is none of these is a conflict. `parents[b]` and `children[b]` are those with a --> b and b --> a. `endpoints`,
-    shape (N, N), says the same, for rules that look at all edges at once.
+    `adjacent[b]` are all neighbours of b: no rule may take one of them for separated from b.
+    `tested[b]` are those whose edge a query or knowledge speaks for. An edge that nothing tested
+    has open ends, and feeds no rule. `circles[b]`, `arrows[b]` and `tails[b]` are the neighbours a
+    of b whose edge a - b has that end at b; an end that is none of these is a conflict.
+    `parents[b]` and `children[b]` are those with a --> b and b --> a. `endpoints`, shape (N, N),
+    says the same, for rules that look at all edges at once.
     """
 
-    def __init__(self, first: Ints, second: Ints, endpoints: Endpoints, ambiguous: frozenset[Triple],
-                 untested: Bools | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        first: Ints,
+        second: Ints,
+        endpoints: Endpoints,
+        ambiguous: frozenset[Triple],
+        untested: Bools | None = None,
+    ) -> None:
         endpoints[first, second] = Endpoint.CIRCLE
         starts = np.searchsorted(first, np.arange(len(endpoints) + 1)).tolist()
         columns = second.tolist()
-        self.endpoints, self.ambiguous = endpoints, ambiguous
+        self.endpoints = endpoints
+        self.ambiguous = ambiguous
         self.adjacent = [set(columns[begin:end]) for begin, end in pairwise(starts)]
         self.tested = self.adjacent
         if untested is not None and untested.any():
@@ -135,11 +166,15 @@ class PartlyOriented:
             for a, b in zip(first[untested].tolist(), second[untested].tolist(), strict=True):
                 self.tested[b].discard(a)
         self.circles = [set(row) for row in self.tested]
-        self.arrows, self.tails, self.parents, self.children = ([set[int]() for _ in self.adjacent] for _ in range(4))
+        self.arrows, self.tails, self.parents, self.children = (
+            [set[int]() for _ in self.adjacent] for _ in range(4)
+        )
         self._open: list[tuple[int, int]] | None = None
 
     def open_endpoints(self) -> list[tuple[int, int]]:
-        """(a, b) for every circle at b of a - b; in a CPDAG these are both readings of every undirected edge."""
+        """(a, b) for every circle at b of a - b; in a CPDAG these are both readings of every
+        undirected edge.
+        """
         if self._open is None:
             self._open = [(a, b) for b, around in enumerate(self.circles) for a in around]
         return self._open
@@ -156,7 +191,9 @@ class PartlyOriented:
 
     def contradicts(self, a: int, b: int, end: Endpoint) -> bool:
         """Whether the end at b of a - b is settled otherwise; a conflict contradicts nothing."""
-        return (a in self.arrows[b] and end is not ARROW) or (a in self.tails[b] and end is not TAIL)
+        return (a in self.arrows[b] and end is not ARROW) or (
+            a in self.tails[b] and end is not TAIL
+        )
 
     def settle(self, a: int, b: int, end: Endpoint) -> None:
         """Set the end at b of a - b, unless it is settled."""
@@ -177,29 +214,40 @@ class PartlyOriented:
 class GraphFamily:
     """The graphs of all contexts, where their settled ends come from, and what is in doubt.
 
-    `endpoints` has shape (graphs, N, N), and `edges` lists those that some graph has. `origins` has the endpoints that
-    rules asked for; an end that follows from the other end of its edge has none.
+    `endpoints` has shape (graphs, N, N), and `edges` lists those that some graph has. `origins` has
+    the endpoints that rules asked for; an end that follows from the other end of its edge has none.
     """
 
-    def __init__(self, edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> None:
+    def __init__(
+        self, edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG
+    ) -> None:
         self.edges = edges
-        self.endpoints: Endpoints = np.zeros((len(edges.present), variables, variables), dtype=np.int8)
+        self.endpoints: Endpoints = np.zeros(
+            (len(edges.present), variables, variables), dtype=np.int8
+        )
         unknown = np.zeros_like(edges.present) if evidence.untested is None else evidence.untested
         self.tested: Bools = np.asarray(edges.present & ~unknown)
         self.graphs = [
-            PartlyOriented(edges.first[here], edges.second[here], endpoints, triples.ambiguous, untested[here])
+            PartlyOriented(
+                edges.first[here], edges.second[here], endpoints, triples.ambiguous, untested[here]
+            )
             for here, endpoints, triples, untested in zip(
                 edges.present, self.endpoints, evidence.triples, unknown, strict=True
             )
         ]
-        self.evidence, self.contexts, self.kind, self.closure = evidence, evidence.contexts, kind, CLOSURES[kind]
+        self.evidence = evidence
+        self.contexts = evidence.contexts
+        self.kind = kind
+        self.closure = CLOSURES[kind]
         self.origins: dict[Place, Origin] = {}
         self.noted: set[Doubt] = set()
         self._arrows: tuple[Bools, Bools] | None = None
         self._alike: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
 
     def apply(self, proposals: Iterable[tuple[str, Proposal]]) -> bool:
-        """Set open ends as rules, named first, propose, contradictory ones to a conflict; whether anything changed."""
+        """Set open ends as rules, named first, propose, contradictory ones to a conflict; whether
+        anything changed.
+        """
         wanted: dict[Place, dict[Endpoint, Origin]] = {}
         for rule, proposal in proposals:
             _, a, b, end, via, source = proposal
@@ -220,26 +268,41 @@ class GraphFamily:
         return tuple(sorted(self.noted))
 
     def affected(self, proposal: Proposal) -> Iterable[int]:
-        """The graphs that an end holds for: at a context variable all of them, in PAGs those alike but for it (T0)."""
+        """The graphs that an end holds for: at a context variable all of them, in PAGs those alike
+        but for it (T0).
+        """
         shared = tuple(v for v in (proposal.a, proposal.b) if v in self.contexts.positions)
         if not shared:
             return (proposal.graph,)
-        return self.alike(proposal.graph, shared) if self.kind is GraphKind.PAG else range(len(self.contexts.cells))
+        return (
+            self.alike(proposal.graph, shared)
+            if self.kind is GraphKind.PAG
+            else range(len(self.contexts.cells))
+        )
 
     def alike(self, graph: int, but_for: tuple[int, ...]) -> tuple[int, ...]:
         """The graphs whose context variables, but for some of them, have the values of a graph."""
         if (graph, but_for) not in self._alike:
             free = [self.contexts.positions.index(position) for position in but_for]
-            kept = [tuple(level for j, level in enumerate(cell) if j not in free) for cell in self.contexts.cells]
-            self._alike[graph, but_for] = tuple(g for g in range(len(kept)) if kept[g] == kept[graph])
+            kept = [
+                tuple(level for j, level in enumerate(cell) if j not in free)
+                for cell in self.contexts.cells
+            ]
+            self._alike[graph, but_for] = tuple(
+                g for g in range(len(kept)) if kept[g] == kept[graph]
+            )
         return self._alike[graph, but_for]
 
     def arrows(self) -> tuple[Bools, Bools]:
-        """Which edges between system variables are arrows from `first` to `second`, and back; shape (graphs, edges)."""
+        """Which edges between system variables are arrows from `first` to `second`, and back; shape
+        (graphs, edges).
+        """
         if self._arrows is None:
             first, second, _ = self.edges
-            there, here = self.endpoints[:, first, second], self.endpoints[:, second, first]
-            onward, back = (there == ARROW) & (here == TAIL), (here == ARROW) & (there == TAIL)
+            there = self.endpoints[:, first, second]
+            here = self.endpoints[:, second, first]
+            onward = (there == ARROW) & (here == TAIL)
+            back = (here == ARROW) & (there == TAIL)
             self._arrows = onward & self.between_system, back & self.between_system
         return self._arrows
 
@@ -264,7 +327,9 @@ class GraphFamily:
         )
 
     def _settle(self, wanted: Mapping[Place, Mapping[Endpoint, Origin]]) -> None:
-        """Set the ends that are wanted and what they imply; an edge with contradictory claims becomes a conflict."""
+        """Set the ends that are wanted and what they imply; an edge with contradictory claims
+        becomes a conflict.
+        """
         self._arrows = None
         claims: dict[Place, Endpoint] = {}
         contested: set[Place] = set()
@@ -277,7 +342,11 @@ class GraphFamily:
                     contested.add((g, b, a))
         for place, claimed in claims.items():
             g, a, b = place
-            end = CONFLICT if contested and (place in contested or (g, b, a) in contested) else claimed
+            end = (
+                CONFLICT
+                if contested and (place in contested or (g, b, a) in contested)
+                else claimed
+            )
             self.graphs[g].settle(a, b, end)
             if place in wanted and end in wanted[place]:
                 self.origins[place] = wanted[place][end]

@@ -1,12 +1,14 @@
 """A context C = g(W) that is a function of a column (paper, App. "Deterministic indicators").
 
-C is not searched over. A question with W among its conditions is asked where g(W) = c, W staying among them; every
-other question on all rows (i). C enters the graphs afterwards: with W --> C, and with links to the effects of edges
-that are missing in some context (ii, iii). Beside other context variables, graphs are compared that differ in C alone.
+C is not searched over. A question with W among its conditions is asked where g(W) = c, W staying
+among them; every other question on all rows (i). C enters the graphs afterwards: with W --> C, and
+with links to the effects of edges that are missing in some context (ii, iii). Beside other context
+variables, graphs are compared that differ in C alone.
 
-In a PAG W takes the part of a context variable in all rules. C has the causes of W, and W; so a link C - y has the end
-at y that W - y has, and C is known to cause y by the premises of V and V*, which say that something C acts on leads to
-y. One end of an edge that vanishes need not be next to W where variables are hidden, so nothing else is certain.
+In a PAG W takes the part of a context variable in all rules. C has the causes of W, and W; so a
+link C - y has the end at y that W - y has, and C is known to cause y by the premises of V and V*,
+which say that something C acts on leads to y. One end of an edge that vanishes need not be next to
+W where variables are hidden, so nothing else is certain.
 """
 
 from __future__ import annotations
@@ -16,7 +18,13 @@ from itertools import product
 
 import numpy as np
 
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed, endpoints_of_mark
+from causalcontext.graphs.endpoints import (
+    Endpoint,
+    Endpoints,
+    adjacent,
+    directed,
+    endpoints_of_mark,
+)
 from causalcontext.knowledge import Links
 from causalcontext.search.across import NoEffects, is_lost_where_separated
 from causalcontext.search.family import Doubt, GraphFamily, Origin, Place, Vanishing
@@ -24,9 +32,12 @@ from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.views import Contexts
 
 
-def with_indicators(endpoints: Endpoints, origins: Mapping[Place, Origin], contexts: Contexts
-                    ) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:  # fmt: skip
-    """Endpoints and their origins with the links of context variables drawn that are made out of a column; doubts."""
+def with_indicators(
+    endpoints: Endpoints, origins: Mapping[Place, Origin], contexts: Contexts
+) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:
+    """Endpoints and their origins with the links of context variables drawn that are made out of a
+    column; doubts.
+    """
 
     def vanishing(indicator: int) -> Iterator[tuple[int, int, int]]:
         for group in contexts.alike(indicator):
@@ -41,19 +52,25 @@ def with_indicators(endpoints: Endpoints, origins: Mapping[Place, Origin], conte
     return _with_links(endpoints, origins, contexts.made, vanishing, acting)
 
 
-def with_made_contexts(plan: LaggedPlan, endpoints: Endpoints, origins: Mapping[Place, Origin]
-                       ) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:  # fmt: skip
+def with_made_contexts(
+    plan: LaggedPlan, endpoints: Endpoints, origins: Mapping[Place, Origin]
+) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:
     """The same over time, shape (graphs, nodes, nodes).
 
-    An effect of C(t-l) is next to W(t-l). A context may act at several lags: all are drawn that may be meant. Time
-    directs those of the past; a link of now stays open where another variable may be the effect.
+    An effect of C(t-l) is next to W(t-l). A context may act at several lags: all are drawn that may
+    be meant. Time directs those of the past; a link of now stays open where another variable may be
+    the effect.
     """
-    window, contexts = plan.window, plan.contexts
-    arrows, near = (np.asarray(found.any(axis=0)) for found in (directed(endpoints), adjacent(endpoints)))
+    window = plan.window
+    contexts = plan.contexts
+    arrows, near = (
+        np.asarray(found.any(axis=0)) for found in (directed(endpoints), adjacent(endpoints))
+    )
     now = Contexts(tuple(window.at(v, 0) for v in window.contexts), plan.values)
 
     def vanishing(indicator: int) -> Iterator[tuple[int, int, int]]:
-        present, seen = adjacent(endpoints), set()
+        present = adjacent(endpoints)
+        seen = set()
         for g, h in ((g, h) for g, h, position in now.steps() if position == indicator):
             for x, y in np.argwhere(np.triu(present[g] & ~present[h])).tolist():
                 if (x, y) not in seen:
@@ -67,31 +84,43 @@ def with_made_contexts(plan: LaggedPlan, endpoints: Endpoints, origins: Mapping[
         return [p for p, w in lags if near[w, end] and not arrows[end, w]]
 
     made = [(position, source) for position, source in contexts.made if window.is_now(position)]
-    return _with_links(endpoints, origins, made, vanishing, acting, lambda column: not window.is_now(column))
+    return _with_links(
+        endpoints, origins, made, vanishing, acting, lambda column: not window.is_now(column)
+    )
 
 
 def _with_links(
-    endpoints: Endpoints, origins: Mapping[Place, Origin], made: Iterable[tuple[int, int]],
-    vanishing: Callable[[int], Iterable[tuple[int, int, int]]], acting: Callable[[int, int, int], Sequence[int]],
+    endpoints: Endpoints,
+    origins: Mapping[Place, Origin],
+    made: Iterable[tuple[int, int]],
+    vanishing: Callable[[int], Iterable[tuple[int, int, int]]],
+    acting: Callable[[int, int, int], Sequence[int]],
     is_past: Callable[[int], bool] = lambda column: False,
-) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:  # fmt: skip
+) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:
     """The links of indicators drawn, from edges that some graphs do not have.
 
-    The effect of a vanishing edge, (graph without it, x, y), is a child of C, hence adjacent to W. Where only one end
-    can be one, it is the effect; where both can, the direction of the edge decides; without one, both are possible.
-    Where neither can, it is not a physical change. `acting` says which columns of C may act on an end.
+    The effect of a vanishing edge, (graph without it, x, y), is a child of C, hence adjacent to W.
+    Where only one end can be one, it is the effect; where both can, the direction of the edge
+    decides; without one, both are possible. Where neither can, it is not a physical change.
+    `acting` says which columns of C may act on an end.
     """
-    drawn, known, doubts = endpoints.copy(), dict(origins), []
+    drawn = endpoints.copy()
+    known = dict(origins)
+    doubts = []
     arrows = np.asarray(directed(endpoints).any(axis=0))
     for indicator, source in made:
         draw_link(drawn, known, source, indicator, Origin("deterministic", 0, ()))
         for absent, x, y in vanishing(indicator):
-            effects = {end: columns for end in (x, y) if (columns := acting(indicator, source, end))}
+            effects = {
+                end: columns for end in (x, y) if (columns := acting(indicator, source, end))
+            }
             if not effects:
                 doubts.append(Doubt("V2", absent, x, y))
             if len(effects) == 2 and arrows[x, y] != arrows[y, x]:
                 del effects[x if arrows[x, y] else y]
-            for effect, column in ((effect, column) for effect, columns in effects.items() for column in columns):
+            for effect, column in (
+                (effect, column) for effect, columns in effects.items() for column in columns
+            ):
                 if drawn[0, column, effect] != Endpoint.ARROW:
                     certain = len(effects) == 1 or is_past(column)
                     origin = Origin("indicator", absent, (x + y - effect,)) if certain else None
@@ -99,17 +128,29 @@ def _with_links(
     return drawn, known, doubts
 
 
-def draw_link(endpoints: Endpoints, origins: dict[Place, Origin], cause: int, effect: int,
-              origin: Origin | None) -> None:  # fmt: skip
+def draw_link(
+    endpoints: Endpoints,
+    origins: dict[Place, Origin],
+    cause: int,
+    effect: int,
+    origin: Origin | None,
+) -> None:
     """Draw cause --> effect in all graphs; without an origin, an edge that may be there."""
-    endpoints[:, effect, cause], endpoints[:, cause, effect] = endpoints_of_mark("o-o" if origin is None else "-->")
+    endpoints[:, effect, cause], endpoints[:, cause, effect] = endpoints_of_mark(
+        "o-o" if origin is None else "-->"
+    )
     if origin is not None:
         origins |= {(g, cause, effect): origin for g in range(len(endpoints))}
 
 
-def with_indicators_of_pags(family: GraphFamily, contexts: Contexts) -> tuple[Endpoints, dict[Place, Origin]]:
-    """The ends of PAGs and their origins, with the links of context variables drawn that are made out of a column."""
-    drawn, known = family.endpoints.copy(), dict(family.origins)
+def with_indicators_of_pags(
+    family: GraphFamily, contexts: Contexts
+) -> tuple[Endpoints, dict[Place, Origin]]:
+    """The ends of PAGs and their origins, with the links of context variables drawn that are made
+    out of a column.
+    """
+    drawn = family.endpoints.copy()
+    known = dict(family.origins)
     for indicator, source in contexts.made:
         for g in range(len(drawn)):
             _draw_tail(drawn, known, (g, source, indicator), Origin("deterministic", 0, ()))
@@ -124,8 +165,12 @@ def with_indicators_of_pags(family: GraphFamily, contexts: Contexts) -> tuple[En
     return drawn, known
 
 
-def _known_effects(family: GraphFamily, source: int, alike: Sequence[int]) -> Iterator[tuple[int, Origin]]:
-    """What a context variable causes that is made out of a column, next to that column: by the premises of V and V*."""
+def _known_effects(
+    family: GraphFamily, source: int, alike: Sequence[int]
+) -> Iterator[tuple[int, Origin]]:
+    """What a context variable causes that is made out of a column, next to that column: by the
+    premises of V and V*.
+    """
     outside = NoEffects(family)
     for lost in _lost(family, source, alike):
         near = source in family.graphs[lost.present].tested[lost.y]
@@ -134,15 +179,20 @@ def _known_effects(family: GraphFamily, source: int, alike: Sequence[int]) -> It
             yield lost.y, Origin("indicator", lost.absent, (lost.x,))
 
 
-def _possible_effects(family: GraphFamily, source: int, alike: Sequence[int], certain: Collection[int]) -> set[int]:
-    """The ends, next to the column, of vanishing edges neither end of which is known to be an effect."""
+def _possible_effects(
+    family: GraphFamily, source: int, alike: Sequence[int], certain: Collection[int]
+) -> set[int]:
+    """The ends, next to the column, of vanishing edges neither end of which is known to be an
+    effect.
+    """
     outside = NoEffects(family)
     return {
         v
         for lost in _lost(family, source, alike)
         if lost.x not in certain and lost.y not in certain
         for v in (lost.x, lost.y)
-        if source in family.graphs[lost.present].tested[v] and v not in outside.of(source, lost.present)
+        if source in family.graphs[lost.present].tested[v]
+        and v not in outside.of(source, lost.present)
     }
 
 
@@ -150,19 +200,26 @@ def _lost(family: GraphFamily, source: int, alike: Sequence[int]) -> list[Vanish
     return [lost for lost in family.vanishing if lost.context == source and lost.present in alike]
 
 
-def _draw_tail(endpoints: Endpoints, origins: dict[Place, Origin], where: Place, origin: Origin) -> None:
+def _draw_tail(
+    endpoints: Endpoints, origins: dict[Place, Origin], where: Place, origin: Origin
+) -> None:
     """Draw cause --> effect in one PAG: the tail is what is known, the arrow follows."""
     g, cause, effect = where
-    endpoints[g, effect, cause], endpoints[g, cause, effect] = Endpoint.TAIL, Endpoint.ARROW
+    endpoints[g, effect, cause] = Endpoint.TAIL
+    endpoints[g, cause, effect] = Endpoint.ARROW
     origins[g, effect, cause] = origin
 
 
 def links_without_functions(links: Links, contexts: Contexts) -> Links:
-    """The same knowledge with no link at context variables that are made out of a column: nothing is known of them."""
+    """The same knowledge with no link at context variables that are made out of a column: nothing
+    is known of them.
+    """
     functions = [position for position, _ in contexts.made]
     if not functions:
         return links
-    may, must = links.may.copy(), links.must.copy()
+    may = links.may.copy()
+    must = links.must.copy()
     for array in (may, must):
-        array[functions], array[:, functions] = False, False
+        array[functions] = False
+        array[:, functions] = False
     return Links(may, must)

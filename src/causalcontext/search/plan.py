@@ -1,10 +1,13 @@
-"""What a search is about: how many graphs over which variables, whose rows answer, and what is known.
+"""What a search is about: how many graphs over which variables, whose rows answer, and what is
+known.
 
-A link at a context variable cannot depend on that variable's own value. So graphs whose cells differ in it alone share
-the link: it is tested once, with candidates from all of them, and the answer is copied (`Plan.leaders`). A pair of two
-system variables is answered by every graph for itself; what graphs ask on the same rows is tested once all the same.
+A link at a context variable cannot depend on that variable's own value. So graphs whose cells
+differ in it alone share the link: it is tested once, with candidates from all of them, and the
+answer is copied (`Plan.leaders`). A pair of two system variables is answered by every graph for
+itself; what graphs ask on the same rows is tested once all the same.
 
-A level of the joint skeleton (`level_tasks`) is every pair that is left with every set of one size, all graphs at once.
+A level of the joint skeleton (`level_tasks`) is every pair that is left with every set of one size,
+all graphs at once.
 """
 
 from __future__ import annotations
@@ -21,7 +24,13 @@ import numpy as np
 from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.levels import neighbours as kernels
-from causalcontext.kernels.levels.neighbours import Edges, Neighbours, Pairs, SharedAnswers, list_edges
+from causalcontext.kernels.levels.neighbours import (
+    Edges,
+    Neighbours,
+    Pairs,
+    SharedAnswers,
+    list_edges,
+)
 from causalcontext.kernels.levels.skeleton import Ballots, Decisions
 from causalcontext.kernels.threads import in_threads
 from causalcontext.knowledge import Links
@@ -34,7 +43,9 @@ if TYPE_CHECKING:
     from causalcontext.search.level_search import Marginal
 
 Physical = Callable[[int, int, int, int], bool]
-"""`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
+"""`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows
+could show it.
+"""
 Trusted = Callable[[int, int, Sequence[int], int, int], bool]
 """The same given a set, for two cells: `trusted(x, y, given, present, absent)`."""
 MOST_GRAPHS = 60
@@ -46,7 +57,8 @@ class Mask(NamedTuple):
 
     triggers: tuple[int, ...]  # columns
     named: tuple[int, ...]  # the context variables that they name
-    # the triggers that stay among the conditions: the column of an indicator, and context variables on all rows
+    # the triggers that stay among the conditions: the column of an indicator, and context variables
+    # on all rows
     kept: tuple[int, ...]
 
 
@@ -57,39 +69,50 @@ class Plan:
     variables: int  # how many, context variables included
     contexts: Contexts  # the context variables, and the cells of the table
     rule: ViewRule  # which rows answer a question
-    cells: tuple[int, ...]  # the cell of every graph that is searched; a pooled search has a single graph, of cell 0
+    cells: tuple[
+        int, ...
+    ]  # the cell of every graph that is searched; a pooled search has a single graph, of cell 0
     links: Links  # what is known
     alpha: float  # two variables are called independent if the p-value is larger
     max_given: int  # the largest conditioning set
     collider_rule: str = "majority"  # {"majority", "conservative", "first"}
-    # {"adaptive", "cycle", "always"}: for which of the edges that are left all sets are asked once more, inside the
-    # contexts
+    # {"adaptive", "cycle", "always"}: for which of the edges that are left all sets are asked once
+    # more, inside the contexts
     masked_scope: str = "adaptive"
-    # whether an edge that is missing in one graph may orient others, asked given the set that separated the pair.
-    # Without one, every graph is oriented by itself.
+    # whether an edge that is missing in one graph may orient others, asked given the set that
+    # separated the pair. Without one, every graph is oriented by itself.
     across: Trusted | None = None
-    # of the graphs. Where variables may be hidden (a PAG), both views are asked for every set, whether or not a context
-    # variable is a neighbour, and whoever is a neighbour may be conditioned on, cause or not.
+    # of the graphs. Where variables may be hidden (a PAG), both views are asked for every set,
+    # whether or not a context variable is a neighbour, and whoever is a neighbour may be
+    # conditioned on, cause or not.
     kind: GraphKind = GraphKind.CPDAG
     asked: Bools | None = None  # the pairs that are tested, shape (N, N); all of them by default
 
     @property
     def serving(self) -> Bools:
-        """Which neighbours of a variable (column) may be conditioned on, shape (N, N): causes, in a PAG any."""
+        """Which neighbours of a variable (column) may be conditioned on, shape (N, N): causes, in a
+        PAG any.
+        """
         return self.links.may if self.kind is GraphKind.CPDAG else np.ones_like(self.links.may)
 
     @property
     def searched(self) -> tuple[int, ...]:
-        """The context variables whose links are tested: not where they are constant, nor functions of a column."""
-        measured = (position for position in self.contexts.positions if self.contexts.source_of(position) is None)
+        """The context variables whose links are tested: not where they are constant, nor functions
+        of a column.
+        """
+        measured = (
+            position
+            for position in self.contexts.positions
+            if self.contexts.source_of(position) is None
+        )
         return () if self.rule is masked else tuple(measured)
 
     @cached_property
     def graphs(self) -> Contexts:
         """The searched context variables, with their levels in every graph, before those of others.
 
-        In a PAG, the column of which a context variable is a function takes its place: it is what conditions name, and
-        all rules for context variables hold for it.
+        In a PAG, the column of which a context variable is a function takes its place: it is what
+        conditions name, and all rules for context variables hold for it.
         """
         positions = self.contexts.positions
         places = sorted(range(len(positions)), key=lambda j: positions[j] not in self.searched)
@@ -104,21 +127,27 @@ class Plan:
 
     @cached_property
     def leaders(self) -> dict[tuple[int, ...], Ints]:
-        """The graph that answers for every graph, by the context variables of a pair: none, one or two."""
+        """The graph that answers for every graph, by the context variables of a pair: none, one or
+        two.
+        """
         found: dict[tuple[int, ...], Ints] = {(): np.arange(len(self.cells))}
         for contexts in (some for size in (1, 2) for some in combinations(self.searched, size)):
             own = [self.searched.index(position) for position in contexts]
             others = [j for j in range(len(self.contexts.positions)) if j not in own]
             first: dict[tuple[int, ...], int] = {}
             found[contexts] = np.array(
-                [first.setdefault(tuple(cell[j] for j in others), g) for g, cell in enumerate(self.graphs.cells)]
+                [
+                    first.setdefault(tuple(cell[j] for j in others), g)
+                    for g, cell in enumerate(self.graphs.cells)
+                ]
             )
         return found
 
     @cached_property
     def shares(self) -> list[tuple[tuple[int, ...], SharedAnswers]]:
         """The same in parts of at most `MOST_GRAPHS` graphs, those without a leader left out."""
-        found, graphs = [], np.arange(len(self.cells))
+        found = []
+        graphs = np.arange(len(self.cells))
         for contexts, leader in self.leaders.items():
             for begin in range(0, graphs.size, MOST_GRAPHS):
                 end = min(begin + MOST_GRAPHS, graphs.size)
@@ -133,10 +162,18 @@ class Plan:
             return (Mask((), (), ()),)
         switching = self.searched if self.rule is pooled else self.contexts.positions
         found = []
-        for named in (some for size in range(len(switching) + 1) for some in combinations(switching, size)):
+        for named in (
+            some for size in range(len(switching) + 1) for some in combinations(switching, size)
+        ):
             made = {position: self.contexts.source_of(position) for position in named}
-            triggers = tuple(position if source is None else source for position, source in made.items())
-            kept = triggers if self.rule is pooled else tuple(source for source in made.values() if source is not None)
+            triggers = tuple(
+                position if source is None else source for position, source in made.items()
+            )
+            kept = (
+                triggers
+                if self.rule is pooled
+                else tuple(source for source in made.values() if source is not None)
+            )
             found.append(Mask(triggers, named, kept))
         return tuple(found)
 
@@ -160,7 +197,9 @@ class Plan:
 
     @cached_property
     def context_numbers(self) -> Ints:
-        """The number of the searched context variable that a column is, -1 for others; -2 for one not searched."""
+        """The number of the searched context variable that a column is, -1 for others; -2 for one
+        not searched.
+        """
         numbers = np.full(self.variables, -1, dtype=np.int64)
         numbers[list(self.contexts.positions)] = -2
         numbers[list(self.searched)] = np.arange(len(self.searched))
@@ -170,18 +209,24 @@ class Plan:
     def views(self) -> Ints:
         """The view that answers in every graph for every mask, shape (graphs, masks)."""
         cells = [self.contexts.cell(cell) for cell in self.cells]
-        views = [[self.contexts.number(self.rule(cell, mask.named)) for mask in self.masks] for cell in cells]
+        views = [
+            [self.contexts.number(self.rule(cell, mask.named)) for mask in self.masks]
+            for cell in cells
+        ]
         return np.array(views, dtype=np.int64)
 
     def repeat_cuts(self, sepsets: SepsetRecords, before: Bools) -> None:
-        """What was separated since `before`, shape (graphs, pairs), is so wherever it repeats itself: nowhere."""
+        """What was separated since `before`, shape (graphs, pairs), is so wherever it repeats
+        itself: nowhere.
+        """
 
     def repeated(self, proposal: Proposal) -> Iterator[Proposal]:
         """The other ends that are what a proposed one is, since their links repeat it: none."""
         yield from ()
 
     def complete_graphs(self) -> Bools:
-        """Every pair adjacent in every graph, but for those absent by assumption; shape (graphs, N, N).
+        """Every pair adjacent in every graph, but for those absent by assumption; shape (graphs, N,
+        N).
 
         Where a context variable cannot be tested, only its required links are there.
         """
@@ -201,18 +246,27 @@ TESTS_PER_CALL = 4_000_000
 
 @dataclass(frozen=True)
 class PairGroup:
-    """Pairs with the same context variables in some of the graphs, and whom they may condition on."""
+    """Pairs with the same context variables in some of the graphs, and whom they may condition
+    on.
+    """
 
     plan: Plan
     contexts: tuple[int, ...]  # the context variables of the pairs: none, one or two
-    # whose answers the graphs take over, and which of them are looked at: those from `begin` up to `end`
+    # whose answers the graphs take over, and which of them are looked at: those from `begin` up to
+    # `end`
     share: SharedAnswers
     neighbours: Neighbours
-    first_mask: int = 0  # the place of the first mask that is tried: 1 leaves out the sets without triggers
-    _serving: dict[tuple[int, int], list[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    first_mask: int = (
+        0  # the place of the first mask that is tried: 1 leaves out the sets without triggers
+    )
+    _serving: dict[tuple[int, int], list[int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def serving(self, node: int, g: int) -> list[int]:
-        """The variables that may be conditioned on for the sake of a node, in one of the graphs that are looked at."""
+        """The variables that may be conditioned on for the sake of a node, in one of the graphs
+        that are looked at.
+        """
         if (node, g) not in self._serving:
             row = slice(self.neighbours.start[node], self.neighbours.start[node + 1])
             here = (self.neighbours.graphs[row] >> g & 1).astype(bool)
@@ -231,16 +285,22 @@ class LevelTask:
 
 
 class GroupSearch(Protocol):
-    """Answers a whole level at once: a compiled kernel, or `BatchedSearch` around any other test."""
+    """Answers a whole level at once: a compiled kernel, or `BatchedSearch` around any other
+    test.
+    """
 
     def fewest(self, level_task: LevelTask) -> int:
         """How many pairs of a level task are worth a call of `search`."""
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
-        """The deciding sets of the pairs of a level task; the tests run on all rows, and on those of contexts."""
+        """The deciding sets of the pairs of a level task; the tests run on all rows, and on those
+        of contexts.
+        """
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
+        """The sets of neighbours and any triggers that separate each pair; how many of them hold
+        each centre.
+        """
 
 
 class LevelSearch(Protocol):
@@ -250,26 +310,33 @@ class LevelSearch(Protocol):
         """What answers about pairs with these context variables."""
 
     def screen(self, plan: Plan, asked: Bools) -> Marginal | None:
-        """Ask the pairs of system variables in `asked`, shape (N, N), given nothing; None to have them searched."""
+        """Ask the pairs of system variables in `asked`, shape (N, N), given nothing; None to have
+        them searched.
+        """
 
     def ask(self, queries: Sequence[CIQuery]) -> Floats:
         """The p-value of every query, NaN where it cannot be run."""
 
 
 def first_sepsets(search: LevelSearch, plan: Plan, graphs: Bools) -> SepsetRecords:
-    """Sepset records for a search that begins with complete graphs, shape (graphs, N, N), all alike.
+    """Sepset records for a search that begins with complete graphs, shape (graphs, N, N), all
+    alike.
 
-    Where the test can screen pairs, those that the empty set separates in every graph are taken out of the graphs, and
-    the sepset records do not list them: nothing looks at them again.
+    Where the test can screen pairs, those that the empty set separates in every graph are taken out
+    of the graphs, and the sepset records do not list them: nothing looks at them again.
     """
-    asked, outside = graphs[0] > plan.links.required, plan.context_numbers != -1
-    asked[outside], asked[:, outside] = False, False
+    asked = graphs[0] > plan.links.required
+    outside = plan.context_numbers != -1
+    asked[outside] = False
+    asked[:, outside] = False
     screened = search.screen(plan, asked)
     if screened is None:
         return SepsetRecords.empty(plan.variables, len(graphs))
     separated = np.count_nonzero(asked) // 2 - screened.first.size
     asked[screened.first, screened.second] = asked[screened.second, screened.first] = False
-    np.greater(graphs, asked, out=graphs)  # of wide tables, an array of all pairs takes as much memory as the search
+    np.greater(
+        graphs, asked, out=graphs
+    )  # of wide tables, an array of all pairs takes as much memory as the search
     del asked
     first, second = np.divmod(np.flatnonzero(graphs[0]), plan.variables)
     listed = first[first < second], second[first < second]
@@ -280,13 +347,20 @@ def first_sepsets(search: LevelSearch, plan: Plan, graphs: Bools) -> SepsetRecor
     return sepsets
 
 
-def level_tasks(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
-                candidates: Bools | None = None, edges: Edges | None = None) -> list[LevelTask]:  # fmt: skip
-    """The work of one level; empty when no pair has enough candidates left. `edges` are those of the graphs, if known.
+def level_tasks(
+    plan: Plan,
+    graphs: Bools,
+    size: int,
+    only: Bools | None = None,
+    candidates: Bools | None = None,
+    edges: Edges | None = None,
+) -> list[LevelTask]:
+    """The work of one level; empty when no pair has enough candidates left. `edges` are those of
+    the graphs, if known.
 
-    With `only`, shape (graphs, N, N), no more than these edges are looked at, with at least one trigger among the
-    conditions, whether or not it is a neighbour. With `candidates`, of the same shape, those that a row names may be
-    conditioned on instead of its neighbours.
+    With `only`, shape (graphs, N, N), no more than these edges are looked at, with at least one
+    trigger among the conditions, whether or not it is a neighbour. With `candidates`, of the same
+    shape, those that a row names may be conditioned on instead of its neighbours.
     """
     if size > plan.max_given:
         return []
@@ -296,7 +370,9 @@ def level_tasks(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     asked_about = edges if chosen_pairs is None else list_edges(graphs & chosen_pairs)
     serving = edges if candidates is None else list_edges(candidates)
     for contexts, share in plan.shares:
-        pairs = kernels.open_pairs(asked_about, plan.links.required, plan.context_numbers, list(contexts), share)
+        pairs = kernels.open_pairs(
+            asked_about, plan.links.required, plan.context_numbers, list(contexts), share
+        )
         if not pairs.first.size:
             continue
         group = group_of(plan, serving, contexts, share, inside=only is not None)
@@ -309,37 +385,58 @@ def level_tasks(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     return found
 
 
-def group_of(plan: Plan, edges: Edges, contexts: tuple[int, ...], share: SharedAnswers,
-             inside: bool = False) -> PairGroup:  # fmt: skip
+def group_of(
+    plan: Plan, edges: Edges, contexts: tuple[int, ...], share: SharedAnswers, inside: bool = False
+) -> PairGroup:
     """Whom pairs may condition on: neighbours that may be causes, in PAGs any and every trigger."""
     hidden = plan.among(plan.contexts.positions)  # context variables are no plain conditions
-    neighbours = kernels.list_neighbours(edges, plan.serving, plan.trigger_numbers, hidden, share, len(plan.triggers))
+    neighbours = kernels.list_neighbours(
+        edges, plan.serving, plan.trigger_numbers, hidden, share, len(plan.triggers)
+    )
     if inside or plan.kind is GraphKind.PAG:
         every = (1 << (share.end - share.begin)) - 1
         neighbours = neighbours._replace(triggers=np.full_like(neighbours.triggers, every))
     return PairGroup(plan, contexts, share, neighbours, first_mask=int(inside))
 
 
-def run_level(search: LevelSearch, sepsets: SepsetRecords, work: list[LevelTask], n_jobs: int,
-              advance: Advance) -> None:  # fmt: skip
+def run_level(
+    search: LevelSearch,
+    sepsets: SepsetRecords,
+    work: list[LevelTask],
+    n_jobs: int,
+    advance: Advance,
+) -> None:
     """Search every level task of a level and write the outcome to the sepset records."""
-    total, done = sum(level_task.pairs.first.size for level_task in work), 0
+    total = sum(level_task.pairs.first.size for level_task in work)
+    done = 0
     for level_task in work:
-        asked, share = search.of(level_task.group.contexts), level_task.group.share
+        asked = search.of(level_task.group.contexts)
+        share = level_task.group.share
         parts = list(_parts(level_task, asked.fewest(level_task), n_jobs))
-        for part, (decisions, tests) in zip(parts, in_threads(asked.search, parts, n_jobs), strict=True):
-            sepsets.take(decisions, sepsets.places(part.pairs.first, part.pairs.second), share.leader, share.begin)
+        for part, (decisions, tests) in zip(
+            parts, in_threads(asked.search, parts, n_jobs), strict=True
+        ):
+            sepsets.take(
+                decisions,
+                sepsets.places(part.pairs.first, part.pairs.second),
+                share.leader,
+                share.begin,
+            )
             sepsets.tests += tests
             done += part.pairs.first.size
             advance(part.size, done, total)
 
 
 def _parts(level_task: LevelTask, fewest: int, n_jobs: int) -> Iterator[LevelTask]:
-    """The task for some of its pairs each: small enough for progress and for every worker, and worth a call."""
+    """The task for some of its pairs each: small enough for progress and for every worker, and
+    worth a call.
+    """
     total = level_task.pairs.first.size
     size = min(total, TESTS_PER_CALL // max(level_task.tests_per_pair, 1))
     if n_jobs > 1:
         size = min(size, -(-total // (4 * n_jobs)))
     size = max(size, fewest, 1)
     for begin in range(0, total, size):
-        yield replace(level_task, pairs=Pairs(*(column[begin : begin + size] for column in level_task.pairs)))
+        yield replace(
+            level_task, pairs=Pairs(*(column[begin : begin + size] for column in level_task.pairs))
+        )

@@ -1,8 +1,9 @@
-"""The deciding test of every pair in every graph: the separating one, or else the weakest evidence for the edge.
+"""The deciding test of every pair in every graph: the separating one, or else the weakest evidence
+for the edge.
 
-Most pairs of a wide table are separated by the empty set. Sepset records may leave them out: they hold records of the
-pairs that they *list*, and know what separated all others at once (`Marginal`), from which their records are made again
-on demand.
+Most pairs of a wide table are separated by the empty set. Sepset records may leave them out: they
+hold records of the pairs that they *list*, and know what separated all others at once (`Marginal`),
+from which their records are made again on demand.
 """
 
 from __future__ import annotations
@@ -34,21 +35,31 @@ class SepsetRecords:
     # first, second: shape (pairs,): the two variables of every listed pair
     first: Ints
     second: Ints
-    slots: Ints | None  # shape (pairs,): the places of the listed pairs among all pairs; None where all are listed
-    numbers: Floats  # shape (graphs, pairs, 3): p-value (-1 before any test), statistic, degrees of freedom
-    # shape (graphs, pairs, columns): as the kernels have them; a set of triggers by its place among the masks of the
-    # plan
+    slots: (
+        Ints | None
+    )  # shape (pairs,): the places of the listed pairs among all pairs; None where all are listed
+    # shape (graphs, pairs, 3): p-value (-1 before any test), statistic, degrees of freedom
+    numbers: Floats
+    # shape (graphs, pairs, columns): as the kernels have them; a set of triggers by its place among
+    # the masks of the plan
     facts: Codes
-    # shape (graphs, pairs, width): the other members of the conditioning set, padded with -1; grows with the size of
-    # the sets
+    # shape (graphs, pairs, width): the other members of the conditioning set, padded with -1; grows
+    # with the size of the sets
     given: Shorts
     tests: Ints  # shape (2,): tests run on all rows, and on the rows of some contexts
     screened: Marginal | None = None  # what separated all other pairs
 
     @classmethod
-    def empty(cls, variables: int, graphs: int, listed: tuple[Ints, Ints] | None = None,
-              screened: Marginal | None = None) -> SepsetRecords:  # fmt: skip
-        """Sepset records of all pairs, or of some in row order, in which nothing has been tested."""
+    def empty(
+        cls,
+        variables: int,
+        graphs: int,
+        listed: tuple[Ints, Ints] | None = None,
+        screened: Marginal | None = None,
+    ) -> SepsetRecords:
+        """Sepset records of all pairs, or of some in row order, in which nothing has been
+        tested.
+        """
         first, second = np.triu_indices(variables, 1) if listed is None else listed
         places = None if listed is None else slots(*listed, variables)
         numbers = np.full((graphs, first.size, 3), np.nan)
@@ -71,19 +82,26 @@ class SepsetRecords:
     @cached_property
     def _both_ways(self) -> tuple[Ints, Ints]:
         """The listed pairs, each of them twice, in row order."""
-        first, second = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
+        first, second = (
+            np.concatenate([self.first, self.second]),
+            np.concatenate([self.second, self.first]),
+        )
         order = np.lexsort((second, first))
         return first[order], second[order]
 
     def untested(self, edges: Edges, plan: Plan) -> Bools:
-        """The edges that are left only because no query about them could be run, shape (graphs, edges).
+        """The edges that are left only because no query about them could be run, shape (graphs,
+        edges).
 
-        One that knowledge requires is not among them, nor one that repeats another in time and is not asked about.
+        One that knowledge requires is not among them, nor one that repeats another in time and is
+        not asked about.
         """
         places = self.places(edges.first, edges.second)
         unknown = self.facts[:, places, skeleton.MASK] < 0
         found = edges.present & unknown & ~plan.links.required[edges.first, edges.second]
-        return np.asarray(found if plan.asked is None else found & plan.asked[edges.first, edges.second])
+        return np.asarray(
+            found if plan.asked is None else found & plan.asked[edges.first, edges.second]
+        )
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair in these records; -1 if it is not listed."""
@@ -108,28 +126,40 @@ class SepsetRecords:
         if self.slots is None:
             return np.asarray(self.facts[graph, wanted, skeleton.SEPARATED] == 1)
         place = np.minimum(np.searchsorted(self.slots, wanted), max(self.slots.size - 1, 0))
-        listed = self.slots[place] == wanted if self.slots.size else np.zeros(wanted.size, dtype=bool)
+        listed = (
+            self.slots[place] == wanted if self.slots.size else np.zeros(wanted.size, dtype=bool)
+        )
         found = np.zeros(wanted.size, dtype=bool)
         found[listed] = self.facts[graph[listed], place[listed], skeleton.SEPARATED] == 1
         if self.screened is not None:
-            found[~listed] = self.screened.separates(np.minimum(x, y)[~listed], np.maximum(x, y)[~listed])
+            found[~listed] = self.screened.separates(
+                np.minimum(x, y)[~listed], np.maximum(x, y)[~listed]
+            )
         return found
 
     def separating_set(self, graph: int, x: int, y: int) -> tuple[tuple[int, ...], int] | None:
-        """The separating set of a pair, triggers apart, and the place of its mask; None if there is none."""
+        """The separating set of a pair, triggers apart, and the place of its mask; None if there is
+        none.
+        """
         slot = self.slot(x, y)
         if slot < 0:
             pair = np.array([min(x, y)]), np.array([max(x, y)])
-            return ((), 0) if self.screened is not None and self.screened.separates(*pair)[0] else None
+            return (
+                ((), 0) if self.screened is not None and self.screened.separates(*pair)[0] else None
+            )
         facts = self.facts[graph, slot]
         if facts[skeleton.SEPARATED] != 1:
             return None
-        return tuple(int(z) for z in self.given[graph, slot, : facts[skeleton.SIZE]]), int(facts[skeleton.MASK])
+        return tuple(int(z) for z in self.given[graph, slot, : facts[skeleton.SIZE]]), int(
+            facts[skeleton.MASK]
+        )
 
     def take(self, decisions: skeleton.Decisions, places: Ints, leader: Ints, begin: int) -> None:
-        """Write decisions on pairs at some places down, for the graphs from `begin` on, and for those that they lead.
+        """Write decisions on pairs at some places down, for the graphs from `begin` on, and for
+        those that they lead.
 
-        `leader` is the graph that answers for every graph; of one that does not lead, decisions say nothing.
+        `leader` is the graph that answers for every graph; of one that does not lead, decisions say
+        nothing.
         """
         graphs, pairs, width = self.given.shape
         if width < decisions.given.shape[2]:
@@ -139,14 +169,18 @@ class SepsetRecords:
         for bit in range(decisions.facts.shape[1]):
             if leader[begin + bit] != begin + bit:
                 continue
-            records = skeleton.Decisions(self.numbers[begin + bit], self.facts[begin + bit], self.given[begin + bit])
+            records = skeleton.Decisions(
+                self.numbers[begin + bit], self.facts[begin + bit], self.given[begin + bit]
+            )
             skeleton.keep_better(records, places, decisions, bit)
             for g in np.flatnonzero(leader == begin + bit)[1:]:
                 for array in (self.numbers, self.facts, self.given):
                     array[g, places] = array[begin + bit, places]
 
     def remove_separated(self, graphs: Bools) -> None:
-        """Take the edges out of the graphs, shape (graphs, N, N), for which there is a separating set."""
+        """Take the edges out of the graphs, shape (graphs, N, N), for which there is a separating
+        set.
+        """
         g, pair = np.nonzero(self.separated())
         graphs[g, self.first[pair], self.second[pair]] = False
         graphs[g, self.second[pair], self.first[pair]] = False
@@ -161,10 +195,14 @@ class SepsetRecords:
             found = skeleton.no_decisions(first.size, self.graphs, 0)
         else:
             found = self.screened.decisions(first, second)
-        return skeleton.Decisions(found.numbers.swapaxes(0, 1), found.facts.swapaxes(0, 1), found.given.swapaxes(0, 1))
+        return skeleton.Decisions(
+            found.numbers.swapaxes(0, 1), found.facts.swapaxes(0, 1), found.given.swapaxes(0, 1)
+        )
 
     def cut_short(self, pairs: Sequence[tuple[int, int]], size: int) -> None:
-        """Note for these pairs that not all sets of `size` variables, and none that are larger, were tried."""
+        """Note for these pairs that not all sets of `size` variables, and none that are larger,
+        were tried.
+        """
         for slot in (self.slot(x, y) for x, y in pairs):
             cut = self.facts[:, slot, skeleton.CUT] if slot >= 0 else np.ones(1, np.int32)
             cut[cut == 0] = size
@@ -172,13 +210,15 @@ class SepsetRecords:
 
 def slot(x: int, y: int, variables: int) -> int:
     """The place of a pair among all pairs `i < j`, in row order."""
-    i, j = min(x, y), max(x, y)
+    i = min(x, y)
+    j = max(x, y)
     return i * (2 * variables - i - 1) // 2 + j - i - 1
 
 
 def slots(first: Ints, second: Ints, variables: int) -> Ints:
     """The places of pairs, for arrays of them."""
-    i, j = np.minimum(first, second), np.maximum(first, second)
+    i = np.minimum(first, second)
+    j = np.maximum(first, second)
     return np.asarray(i * (2 * variables - i - 1) // 2 + j - i - 1)
 
 

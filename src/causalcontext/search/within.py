@@ -1,12 +1,15 @@
-"""What follows within one graph: from knowledge, from its colliders, and by rules until nothing changes.
+"""What follows within one graph: from knowledge, from its colliders, and by rules until nothing
+changes.
 
-In a CPDAG these are Meek's four rules. In a PAG they are R1-R4 and R8-R10 of Zhang (2008): an arrow at b of a - b says
-that b is no cause of a, a tail that it is one, perhaps through others. R5-R7 are for selection, of which there is none:
-a context is a variable of the graph. `clear` keeps triples without a verdict out.
+In a CPDAG these are Meek's four rules. In a PAG they are R1-R4 and R8-R10 of Zhang (2008): an arrow
+at b of a - b says that b is no cause of a, a tail that it is one, perhaps through others. R5-R7 are
+for selection, of which there is none: a context is a variable of the graph. `clear` keeps triples
+without a verdict out.
 
-Where the literature walks along uncovered paths (R9, R10), a walk is as good: if the end in question were an arrow,
-every step of the walk would be directed, and directed steps lead from a cause to its effect or in a circle. So it is
-enough to know which steps can follow each other, and nothing grows exponentially.
+Where the literature walks along uncovered paths (R9, R10), a walk is as good: if the end in
+question were an arrow, every step of the walk would be directed, and directed steps lead from a
+cause to its effect or in a circle. So it is enough to know which steps can follow each other, and
+nothing grows exponentially.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ Claim = tuple[int, int, Endpoint, tuple[int, ...]]
 """This end at b of a - b, because of some other variables."""
 
 
-def in_every_graph(rule: Callable[[PartlyOriented], Iterator[Claim]]) -> Callable[[GraphFamily], Iterator[Proposal]]:
+def in_every_graph(
+    rule: Callable[[PartlyOriented], Iterator[Claim]],
+) -> Callable[[GraphFamily], Iterator[Proposal]]:
     """A rule about one graph, asked of each."""
 
     @wraps(rule)
@@ -92,14 +97,19 @@ def double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
         if len(graph.parents[b]) < 2:
             continue
         sides = sorted(graph.circles[a] & graph.parents[b])
-        witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
+        witness = next(
+            ((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)),
+            None,
+        )
         if witness:
             yield a, b, ARROW, witness
 
 
 @in_every_graph
 def long_triangle(graph: PartlyOriented) -> Iterator[Claim]:
-    """R4: a - c --> d --> b with c, b not adjacent, a adjacent to d, and a - b: a --> b. Needed with knowledge."""
+    """R4: a - c --> d --> b with c, b not adjacent, a adjacent to d, and a - b: a --> b. Needed
+    with knowledge.
+    """
     for a, b in graph.open_endpoints():
         middle = graph.parents[b] & graph.tested[a]
         if not middle:
@@ -112,14 +122,17 @@ def long_triangle(graph: PartlyOriented) -> Iterator[Claim]:
 
 
 def known_endpoints(family: GraphFamily) -> Iterator[Proposal]:
-    """A tail at what is known to be a cause, an arrow at what is known not to be one; no more than that."""
+    """A tail at what is known to be a cause, an arrow at what is known not to be one; no more than
+    that.
+    """
     links = family.evidence.links
     if links is None:
         return
     causes = reach(links.must)
     first, second, present = family.edges
     for g, e in np.argwhere(present).tolist():
-        a, b = int(first[e]), int(second[e])
+        a = int(first[e])
+        b = int(second[e])
         if causes[b, a]:
             yield Proposal(g, a, b, TAIL, (), g)
         elif not links.may[b, a]:
@@ -127,12 +140,16 @@ def known_endpoints(family: GraphFamily) -> Iterator[Proposal]:
 
 
 def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
-    """R0: arrows at the centres of colliders; one against a known cause is a test error, and orients nothing.
+    """R0: arrows at the centres of colliders; one against a known cause is a test error, and
+    orients nothing.
 
-    An edge with such arrows at both ends is a hidden common cause, or its two separations contradict each other. With
-    contested edges as conflicts it is given up, unless one of the arrows was known before.
+    An edge with such arrows at both ends is a hidden common cause, or its two separations
+    contradict each other. With contested edges as conflicts it is given up, unless one of the
+    arrows was known before.
     """
-    links, repeated, found = family.evidence.links, family.evidence.repeated, list[Proposal]()
+    links = family.evidence.links
+    repeated = family.evidence.repeated
+    found = list[Proposal]()
     causes = None if links is None else reach(links.must)
     for g, judged in enumerate(family.evidence.triples):
         for x, w, y in sorted(judged.colliders):
@@ -161,7 +178,9 @@ def no_new_collider(graph: PartlyOriented) -> Iterator[Claim]:
 def no_cycle(graph: PartlyOriented) -> Iterator[Claim]:
     """R2: a --> c *-> b or a *-> c --> b: b causing a would close a cycle, so an arrow at b."""
     for a, b in graph.open_endpoints():
-        witness = graph.children[a] & graph.arrows[b] | {c for c in graph.parents[b] if a in graph.arrows[c]}
+        witness = graph.children[a] & graph.arrows[b] | {
+            c for c in graph.parents[b] if a in graph.arrows[c]
+        }
         if witness:
             yield a, b, ARROW, (min(witness),)
 
@@ -171,17 +190,22 @@ def pag_double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
     """R3: c *-> b <-* d, a no collider of c and d, circles at a of both: an arrow at b of a - b."""
     for a, b in graph.open_endpoints():
         sides = sorted(graph.arrows[b] & graph.circles[a])
-        witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
+        witness = next(
+            ((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)),
+            None,
+        )
         if witness:
             yield a, b, ARROW, witness
 
 
 def discriminating_path(family: GraphFamily) -> Iterator[Proposal]:
-    """R4: a path d *-> ... <-> a <-* b - c on which all but d and b are colliders and causes of c, d and c apart.
+    """R4: a path d *-> ... <-> a <-* b - c on which all but d and b are colliders and causes of c,
+    d and c apart.
 
-    b is in all sets that separate d and c, and causes c, or it is in none of them, and a <-> b <-> c. Every end d of
-    such a path has its say: the first one alone would depend on the order of the columns. A hidden common cause is
-    drawn only where colliders may draw one, too: of the `<->` that tests with noise find so, one in three is right.
+    b is in all sets that separate d and c, and causes c, or it is in none of them, and a <-> b <->
+    c. Every end d of such a path has its say: the first one alone would depend on the order of the
+    columns. A hidden common cause is drawn only where colliders may draw one, too: of the `<->`
+    that tests with noise find so, one in three is right.
     """
     inquiry = family.evidence.inquiry
     if inquiry is None:
@@ -203,7 +227,8 @@ def _discriminating(graph: PartlyOriented, b: int, c: int) -> Iterator[tuple[int
     for a in sorted(graph.parents[c] & graph.tested[b]):
         if b not in graph.arrows[a]:
             continue
-        seen, frontier = {a, b, c}, [a]
+        seen = {a, b, c}
+        frontier = [a]
         while frontier:
             place = frontier.pop()
             for before in sorted(graph.arrows[place] - seen):
@@ -227,7 +252,9 @@ def through_an_effect(graph: PartlyOriented) -> Iterator[Claim]:
 
 @in_every_graph
 def around_the_edge(graph: PartlyOriented) -> Iterator[Claim]:
-    """R9: b o-> a, and an uncovered walk b, c, ..., a that may be directed, c and a apart: a tail at b."""
+    """R9: b o-> a, and an uncovered walk b, c, ..., a that may be directed, c and a apart: a tail
+    at b.
+    """
     for b, pairs in _by_start(graph).items():
         for a in pairs:
             for c in sorted(_possible_effects(graph, b) - graph.adjacent[a] - {a}):
@@ -238,13 +265,23 @@ def around_the_edge(graph: PartlyOriented) -> Iterator[Claim]:
 
 @in_every_graph
 def two_ways_round(graph: PartlyOriented) -> Iterator[Claim]:
-    """R10: b o-> a, uncovered walks from b that begin with c, with d, c and d apart, to causes of a: a tail at b."""
+    """R10: b o-> a, uncovered walks from b that begin with c, with d, c and d apart, to causes of
+    a: a tail at b.
+    """
     for b, pairs in _by_start(graph).items():
         first = sorted(_possible_effects(graph, b))
         endpoints = {c: _uncovered(graph, b, c) | {c} for c in first}
         for a in pairs:
             useful = [c for c in first if c != a and endpoints[c] & graph.parents[a]]
-            two = next(((c, d) for i, c in enumerate(useful) for d in useful[i + 1 :] if graph.clear(c, b, d)), None)
+            two = next(
+                (
+                    (c, d)
+                    for i, c in enumerate(useful)
+                    for d in useful[i + 1 :]
+                    if graph.clear(c, b, d)
+                ),
+                None,
+            )
             if two:
                 yield a, b, TAIL, two
 
@@ -266,12 +303,19 @@ def _by_start(graph: PartlyOriented) -> dict[int, list[int]]:
 
 def _possible_effects(graph: PartlyOriented, b: int) -> set[int]:
     """The neighbours a of b with no arrow at b, no tail at a and no conflict."""
-    return {a for a in graph.circles[b] | graph.tails[b] if b in graph.circles[a] or b in graph.arrows[a]}
+    return {
+        a
+        for a in graph.circles[b] | graph.tails[b]
+        if b in graph.circles[a] or b in graph.arrows[a]
+    }
 
 
 def _uncovered(graph: PartlyOriented, start: int, second: int) -> set[int]:
-    """What is reached by uncovered walks that may be directed and begin with these two, the second not counted."""
-    seen, frontier = {(start, second)}, [(start, second)]
+    """What is reached by uncovered walks that may be directed and begin with these two, the second
+    not counted.
+    """
+    seen = {(start, second)}
+    frontier = [(start, second)]
     while frontier:
         before, here = frontier.pop()
         for after in _possible_effects(graph, here):

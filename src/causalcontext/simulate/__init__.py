@@ -1,4 +1,5 @@
-"""Systems whose truth is known: random and hand-written models, the paper's examples; exact models in `testing`.
+"""Systems whose truth is known: random and hand-written models, the paper's examples; exact models
+in `testing`.
 
 Nothing here knows the search, so truth cannot lean on what is to be judged by it.
 """
@@ -20,7 +21,22 @@ from causalcontext.simulate.series import SeriesDesign, SeriesModel, random_seri
 from causalcontext.simulate.truth import Truth
 
 __all__ = [
-    "MODELS", "ContextSCM", "EquationSCM", "HiddenVariables", "SeparationTest", "SeriesDesign", "SeriesModel",
-    "Truth", "clinic", "example_i", "example_ii", "flux_tower", "land_surface", "named_model", "random_hidden_model",
-    "random_model", "random_series_model", "soil_moisture",
-]  # fmt: skip
+    "MODELS",
+    "ContextSCM",
+    "EquationSCM",
+    "HiddenVariables",
+    "SeparationTest",
+    "SeriesDesign",
+    "SeriesModel",
+    "Truth",
+    "clinic",
+    "example_i",
+    "example_ii",
+    "flux_tower",
+    "land_surface",
+    "named_model",
+    "random_hidden_model",
+    "random_model",
+    "random_series_model",
+    "soil_moisture",
+]

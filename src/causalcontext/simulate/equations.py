@@ -1,10 +1,12 @@
-"""Hand-written structural causal models: one equation per variable, and the graphs that show on their values.
+"""Hand-written structural causal models: one equation per variable, and the graphs that show on
+their values.
 
-An equation is a function whose argument names are the variable's causes; `noise` is its own noise. Equations may
-refer to each other in a circle as long as in every context the circle is broken.
+An equation is a function whose argument names are the variable's causes; `noise` is its own noise.
+Equations may refer to each other in a circle as long as in every context the circle is broken.
 
-Their truth (Sec. 3.1, App. "Additional graphs"): the observable graph G[F, P] has j -> i if, with the other causes of i
-held at values that P knows, some change of j within the support of P changes f_i. The four graphs differ in F and P:
+Their truth (Sec. 3.1, App. "Additional graphs"): the observable graph G[F, P] has j -> i if, with
+the other causes of i held at values that P knows, some change of j within the support of P changes
+f_i. The four graphs differ in F and P:
 
 ============== ================ ===================
 graph          mechanisms       values of
@@ -59,7 +61,8 @@ class EquationSCM:
     """
 
     context: str  # the context variable; its equation gives truth values or integers
-    # columns of the table in this order; the arguments of a function are the causes of its variable, and `noise`
+    # columns of the table in this order; the arguments of a function are the causes of its
+    # variable, and `noise`
     equations: Mapping[str, Equation]
     noise: NoiseLaw = normal  # the law of all noise terms
     # what the values of the context are called in the table, such as {0: "dry", 1: "wet"}
@@ -72,7 +75,9 @@ class EquationSCM:
             for cause in causes:
                 if cause not in self.equations:
                     hint = did_you_mean(cause, self.equations)
-                    raise OptionError(f"the equation of {name!r} uses {cause!r}, which has no equation{hint}")
+                    raise OptionError(
+                        f"the equation of {name!r} uses {cause!r}, which has no equation{hint}"
+                    )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,7 +87,10 @@ class EquationSCM:
     @cached_property
     def causes(self) -> Mapping[str, tuple[str, ...]]:
         """The arguments of every equation: the mechanism graph."""
-        arguments = {name: inspect.signature(equation).parameters for name, equation in self.equations.items()}
+        arguments = {
+            name: inspect.signature(equation).parameters
+            for name, equation in self.equations.items()
+        }
         return {name: tuple(one for one in own if one != NOISE) for name, own in arguments.items()}
 
     def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
@@ -98,11 +106,15 @@ class EquationSCM:
         drawn = self.noise(np.random.default_rng(seed), (len(self.names), n))
         return dict(zip(self.names, drawn, strict=True))
 
-    def solve(self, noise: Mapping[str, Values], do: Mapping[str, Any] | None = None) -> dict[str, Values]:
-        """The values that satisfy all equations at once, `do` replacing those of some variables by constants.
+    def solve(
+        self, noise: Mapping[str, Values], do: Mapping[str, Any] | None = None
+    ) -> dict[str, Values]:
+        """The values that satisfy all equations at once, `do` replacing those of some variables by
+        constants.
 
-        Every sweep makes at least one more step of the causal order of every row right, so that two sweeps per
-        variable are enough: one until the context is right, one for the rest in that context.
+        Every sweep makes at least one more step of the causal order of every row right, so that two
+        sweeps per variable are enough: one until the context is right, one for the rest in that
+        context.
         """
         n = len(next(iter(noise.values())))
         fixed = {name: np.full(n, value) for name, value in (do or {}).items()}
@@ -114,8 +126,10 @@ class EquationSCM:
                     values[name] = self.evaluate(name, values, noise[name])
             if all(np.array_equal(values[name], before[name]) for name in self.names):
                 return values
-        raise OptionError("the equations have no solution that a causal order of every context leads to; "
-                          "look for variables that cause each other within one context")  # fmt: skip
+        raise OptionError(
+            "the equations have no solution that a causal order of every context leads to; "
+            "look for variables that cause each other within one context"
+        )
 
     def evaluate(self, name: str, values: Mapping[str, Values], noise: Values) -> Values:
         """One variable as its equation gives it; truth values as 0 and 1."""
@@ -123,22 +137,34 @@ class EquationSCM:
         if NOISE in inspect.signature(self.equations[name]).parameters:
             arguments[NOISE] = noise
         result = np.broadcast_to(np.asarray(self.equations[name](**arguments)), noise.shape)
-        return result.astype(np.int64) if name == self.context or result.dtype == np.bool_ else result
+        return (
+            result.astype(np.int64) if name == self.context or result.dtype == np.bool_ else result
+        )
 
     def truth(self, rows: int = 4000, seed: int = 0) -> Truth:
-        """The union, descriptive, physical and counterfactual graphs, found by moving one cause at a time."""
+        """The union, descriptive, physical and counterfactual graphs, found by moving one cause at
+        a time.
+        """
         noise = self.draw_noise(rows, seed)
         everywhere = self.solve(noise)
         context = self.names.index(self.context)
         levels, counts = np.unique(everywhere[self.context], return_counts=True)
         if len(levels) < 2 or counts.min() < FEWEST_ROWS:
-            raise OptionError(f"{self.context!r} takes the values {levels.tolist()} in {counts.tolist()} of {rows} "
-                              f"rows; its truth needs two values with {FEWEST_ROWS} rows each")  # fmt: skip
+            raise OptionError(
+                f"{self.context!r} takes the values {levels.tolist()} in {counts.tolist()} of"
+                f" {rows} rows; its truth needs two values with {FEWEST_ROWS} rows each"
+            )
         union = _observable(self, everywhere, noise, None)
-        graphs: dict[str, dict[object, Graph]] = {"descriptive": {}, "physical": {}, "counterfactual": {}}
+        graphs: dict[str, dict[object, Graph]] = {
+            "descriptive": {},
+            "physical": {},
+            "counterfactual": {},
+        }
         for level, name in zip(levels.tolist(), self.level_names(levels), strict=True):
             here = everywhere[self.context] == level
-            seen, their_noise = ({key: own[here] for key, own in some.items()} for some in (everywhere, noise))
+            seen, their_noise = (
+                {key: own[here] for key, own in some.items()} for some in (everywhere, noise)
+            )
             as_set = self.solve(noise, do={self.context: level})
             views = {
                 "descriptive": (seen, their_noise),
@@ -147,7 +173,8 @@ class EquationSCM:
             }
             for kind, view in views.items():
                 links = _observable(self, *view, level)
-                links[context], links[:, context] = union[context], union[:, context]
+                links[context] = union[context]
+                links[:, context] = union[:, context]
                 graphs[kind][name] = directed_graph(self.names, links)
         return Truth(context=self.context, union=directed_graph(self.names, union), **graphs)
 
@@ -157,23 +184,33 @@ class EquationSCM:
 
 
 NEIGHBOURS = 25
-"""Rows with the most similar other causes, whose value of one cause is tried: they stand for the support."""
+"""Rows with the most similar other causes, whose value of one cause is tried: they stand for the
+support.
+"""
 SMALLEST_SHARE = 0.01
-"""Share of the tried changes that must move the effect. Less is the paper's "negligible" (Example (ii))."""
+"""Share of the tried changes that must move the effect. Less is the paper's "negligible" (Example
+(ii)).
+"""
 FEWEST_ROWS = 30
 
 
-def _observable(model: EquationSCM, values: Mapping[str, Values], noise: Mapping[str, Values], level: int | None
-                ) -> Bools:  # fmt: skip
-    """The links cause -> effect that show on these values, R being held at `level` unless that is None."""
-    links, rows = np.zeros((len(model.names),) * 2, dtype=np.bool_), len(values[model.context])
+def _observable(
+    model: EquationSCM, values: Mapping[str, Values], noise: Mapping[str, Values], level: int | None
+) -> Bools:
+    """The links cause -> effect that show on these values, R being held at `level` unless that is
+    None.
+    """
+    links = np.zeros((len(model.names),) * 2, dtype=np.bool_)
+    rows = len(values[model.context])
     fixed = dict(values) if level is None else dict(values) | {model.context: np.full(rows, level)}
     for effect, name in enumerate(model.names):
         held = [cause for cause in model.causes[name] if level is None or cause != model.context]
         before = model.evaluate(name, fixed, noise[name])
         for cause in held:
-            # How often does the effect change if one cause has its value from a row whose other causes are similar?
-            others, moved = [fixed[other] for other in held if other != cause], []
+            # How often does the effect change if one cause has its value from a row whose other
+            # causes are similar?
+            others = [fixed[other] for other in held if other != cause]
+            moved = []
             for donors in _similar_rows(others, len(noise[name])).T:
                 after = model.evaluate(name, fixed | {cause: fixed[cause][donors]}, noise[name])
                 moved.append(np.mean(~np.isclose(after, before, rtol=1e-9, atol=1e-12)))
@@ -187,6 +224,8 @@ def _similar_rows(columns: list[Values], rows: int) -> NDArray[np.intp]:
 
     count = min(NEIGHBOURS, rows - 1)
     if not columns:
-        return (np.arange(rows)[:, None] + np.arange(1, count + 1) * max(rows // (count + 1), 1)) % rows
+        return (
+            np.arange(rows)[:, None] + np.arange(1, count + 1) * max(rows // (count + 1), 1)
+        ) % rows
     points = np.column_stack([column / max(float(np.std(column)), 1e-12) for column in columns])
     return np.asarray(cKDTree(points).query(points, k=count + 1)[1][:, 1:])

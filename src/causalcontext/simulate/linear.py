@@ -1,7 +1,9 @@
-"""Random linear models with a context that may be caused by the system (Sec. 5.1, App. data generation).
+"""Random linear models with a context that may be caused by the system (Sec. 5.1, App. data
+generation).
 
-One pass makes the data: the ancestors of the context variable R in causal order, then R, then everything else
-in the order of the row's own context. So R really is a function of its final parents.
+One pass makes the data: the ancestors of the context variable R in causal order, then R, then
+everything else in the order of the row's own context. So R really is a function of its final
+parents.
 """
 
 from __future__ import annotations
@@ -26,32 +28,49 @@ from causalcontext.simulate.truth import TrueGraphs, is_strongly_acyclic
 class ContextSCM(TrueGraphs):
     """A linear structural causal model per context, and the mechanism that chooses the context.
 
-    The context variable R has parents among the coefficients (the same in all contexts), but no effects: it chooses the
-    mechanisms of its children, which are the nodes whose coefficients, or shifts, differ between contexts.
+    The context variable R has parents among the coefficients (the same in all contexts), but no
+    effects: it chooses the mechanisms of its children, which are the nodes whose coefficients, or
+    shifts, differ between contexts.
     """
 
     names: tuple[str, ...]  # the nodes, in the order of the table's columns
     context: int  # the position of R among them
-    coefficients: Floats  # shape (contexts, nodes, nodes): [r, i, j] is the effect of i on j in context r, 0 for none
-    base_order: tuple[int, ...]  # the causal order that the context graphs follow as far as their links allow
+    # shape (contexts, nodes, nodes): [r, i, j] is the effect of i on j in context r, 0 for none
+    coefficients: Floats
+    base_order: tuple[
+        int, ...
+    ]  # the causal order that the context graphs follow as far as their links allow
     balance: float = 1.0  # R is cut at the sample quantiles `(i / contexts) ** balance`
     context_noise: float = 0.2  # the factor of R's noise, where R has parents
     noise: NoiseLaw = normal  # the law of all noise terms
-    rejections: Mapping[Rejection, int] = field(default_factory=dict)  # proposals that were turned down, by reason
-    shifts: Floats | None = None  # shape (contexts, nodes): what is added to every node in every context
+    rejections: Mapping[Rejection, int] = field(
+        default_factory=dict
+    )  # proposals that were turned down, by reason
+    shifts: Floats | None = (
+        None  # shape (contexts, nodes): what is added to every node in every context
+    )
 
     def __post_init__(self) -> None:
         nodes = len(self.names)
-        if self.coefficients.shape[1:] != (nodes, nodes) or sorted(self.base_order) != list(range(nodes)):
-            raise OptionError(f"a model of {nodes} nodes needs coefficients of shape (contexts, {nodes}, {nodes}) and "
-                              f"an order of all nodes; found {self.coefficients.shape} and "
-                              f"{self.base_order}")  # fmt: skip
+        if self.coefficients.shape[1:] != (nodes, nodes) or sorted(self.base_order) != list(
+            range(nodes)
+        ):
+            raise OptionError(
+                f"a model of {nodes} nodes needs coefficients of shape (contexts, {nodes}, {nodes})"
+                f" and an order of all nodes; found {self.coefficients.shape} and {self.base_order}"
+            )
         if self.coefficients[:, self.context, :].any():
-            raise OptionError("the context variable has linear effects; it should only choose mechanisms")
+            raise OptionError(
+                "the context variable has linear effects; it should only choose mechanisms"
+            )
         if (self.coefficients != self.coefficients[0])[:, :, self.context].any():
-            raise OptionError("the coefficients of the context variable's parents differ between contexts")
+            raise OptionError(
+                "the coefficients of the context variable's parents differ between contexts"
+            )
         if not is_strongly_acyclic(self.adjacency, self.context):
-            raise OptionError("a context graph, or the union at the context or its ancestors, has a cycle")
+            raise OptionError(
+                "a context graph, or the union at the context or its ancestors, has a cycle"
+            )
 
     @property
     def context_name(self) -> str:
@@ -91,7 +110,9 @@ class ContextSCM(TrueGraphs):
         (6, 4)
         """
         if n < self.contexts:
-            raise OptionError(f"n is {n}; a table with {self.contexts} contexts needs at least as many rows")
+            raise OptionError(
+                f"n is {n}; a table with {self.contexts} contexts needs at least as many rows"
+            )
         generator = np.random.default_rng(seed)
         values = self.noise(generator, (len(self.names), n))
         # First the ancestors of R and R itself, then each row by the mechanisms of its own context.
@@ -136,7 +157,8 @@ def random_model(
     changes : int
         Number of edits of the base graph for every context, the first included.
     edits : sequence of "add", "remove", "flip"
-        The allowed edits at a random system node: a new parent, one parent less, a link to a parent reversed.
+        The allowed edits at a random system node: a new parent, one parent less, a link to a parent
+        reversed.
     cycles : "exclude", "enforce" or "any"
         Whether the union of the context graphs may or must have directed cycles, of any length.
     balance : float
@@ -147,7 +169,8 @@ def random_model(
     noise : function
         The law of all noise terms.
     cycle_length : int, optional
-        With enforced cycles, the length of the shortest one; 2 is a link that is reversed between contexts.
+        With enforced cycles, the length of the shortest one; 2 is a link that is reversed between
+        contexts.
     exogenous : bool
         The context variable has no causes.
     coefficients : sequence of float
@@ -155,31 +178,46 @@ def random_model(
 
     Notes
     -----
-    The base graph has its links along a random order of the nodes. One node, drawn uniformly, becomes R and
-    loses its outgoing links; R -> v for every v whose parents differ between contexts. As in the paper, an
-    edit is proposed up to ten times before a new base graph is drawn. The paper asks every edit for a cycle
-    when cycles are enforced; here the finished union must have one.
+    The base graph has its links along a random order of the nodes. One node, drawn uniformly,
+    becomes R and loses its outgoing links; R -> v for every v whose parents differ between
+    contexts. As in the paper, an edit is proposed up to ten times before a new base graph is drawn.
+    The paper asks every edit for a cycle when cycles are enforced; here the finished union must
+    have one.
 
     >>> model = random_model(nodes=5, density=0.6, seed=3)
     >>> model.context_graph(0) == model.context_graph(1)
     False
     """
     if not balance > 0 or context_noise < 0:
-        raise OptionError(f"balance is {balance} and context_noise {context_noise}; expected > 0 and >= 0")
+        raise OptionError(
+            f"balance is {balance} and context_noise {context_noise}; expected > 0 and >= 0"
+        )
     family = random_family(ModelDesign(nodes, density, **design), np.random.default_rng(seed))
     names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
-    return ContextSCM(names, family.context, family.coefficients, family.order, balance, context_noise, noise,
-                      family.rejections)  # fmt: skip
+    return ContextSCM(
+        names,
+        family.context,
+        family.coefficients,
+        family.order,
+        balance,
+        context_noise,
+        noise,
+        family.rejections,
+    )
 
 
 def cut_at_quantiles(values: Floats, levels: int, balance: float) -> Ints:
-    """The level 0 .. levels - 1 of every value, cut at the sample quantiles `(i / levels) ** balance`."""
+    """The level 0 .. levels - 1 of every value, cut at the sample quantiles `(i / levels) **
+    balance`.
+    """
     quantiles = (np.arange(1, levels) / levels) ** balance
     return np.searchsorted(np.quantile(values, quantiles), values, side="right").astype(np.int64)
 
 
 def add_effects(values: Floats, coefficients: Floats, order: Sequence[int]) -> None:
-    """Every node of `order`, causes first, has its parents' effects added to its noise, (nodes, rows), in place."""
+    """Every node of `order`, causes first, has its parents' effects added to its noise, (nodes,
+    rows), in place.
+    """
     for node in order:
         parents = np.flatnonzero(coefficients[:, node])
         if parents.size:

@@ -37,6 +37,11 @@ def student_t5(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats
     return np.asarray(generator.standard_t(5, shape) * np.sqrt(3.0 / 5.0))
 
 
-NOISE_LAWS: dict[str, NoiseLaw] = {"normal": normal, "uniform": uniform, "laplace": laplace, "exponential": exponential,
-                                   "student-t5": student_t5}  # fmt: skip
+NOISE_LAWS: dict[str, NoiseLaw] = {
+    "normal": normal,
+    "uniform": uniform,
+    "laplace": laplace,
+    "exponential": exponential,
+    "student-t5": student_t5,
+}
 """The laws by name."""

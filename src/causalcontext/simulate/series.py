@@ -1,8 +1,9 @@
-"""Systems in time whose mechanisms change with a context that is caused by the system, given and random.
+"""Systems in time whose mechanisms change with a context that is caused by the system, given and
+random.
 
-X(t) depends linearly on X(t), X(t-1), ... and reads one copy of the context, R(t) or R(t-1); the context is a step
-function of a noisy sum of variables and of its own past. A radius below 1 in every context does not make such a system
-stationary, so `stationary` also looks at a long run.
+X(t) depends linearly on X(t), X(t-1), ... and reads one copy of the context, R(t) or R(t-1); the
+context is a step function of a noisy sum of variables and of its own past. A radius below 1 in
+every context does not make such a system stationary, so `stationary` also looks at a long run.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class SeriesModel:
     names: tuple[str, ...]  # the system variables
     context: str
     labels: tuple[Any, ...]  # the values of the context
-    slopes: Floats  # shape (K, d, L + 1, d): [r, effect, lag, cause], for the context that acts on the effect
+    # shape (K, d, L + 1, d): [r, effect, lag, cause], for the context that acts on the effect
+    slopes: Floats
     intercepts: Floats  # shape (K, d)
     reads: Ints  # shape (d,): the lag at which the context acts on a variable; -1 for none
     order: Ints  # shape (d + 1,): the order of the present; d is the context
@@ -70,27 +72,51 @@ class SeriesModel:
         """Variables, contexts, and what the context was cut from."""
         total = rows + BURN_IN
         noise = NOISES[self.noise](random, (total, len(self.names))) * self.spread
-        driver = self.context_noise * random.normal(size=total) - float((self.into_context @ self.centre).sum())
+        driver = self.context_noise * random.normal(size=total) - float(
+            (self.into_context @ self.centre).sum()
+        )
         codes = np.zeros(total, dtype=np.int64)
-        _steps(noise, driver, codes, self.slopes, self.intercepts, np.append(self.reads, self.order), self.into_context,
-               self.persistence, self.cuts, BENDS[self.bend])  # fmt: skip
+        _steps(
+            noise,
+            driver,
+            codes,
+            self.slopes,
+            self.intercepts,
+            np.append(self.reads, self.order),
+            self.into_context,
+            self.persistence,
+            self.cuts,
+            BENDS[self.bend],
+        )
         return noise[BURN_IN:], codes[BURN_IN:], driver[BURN_IN:]
 
     @cached_property
     def truth(self) -> dict[Any, Graph]:
         """The window graph of every context: links into time t."""
-        names, graphs = window_names((*self.names, self.context), self.lags), {}
-        shared = [(at(self.context, int(lag)), self.names[j], "-->") for j, lag in enumerate(self.reads) if lag >= 0]
-        shared += [(at(self.names[cause], lag), self.context, "-->") for lag, cause in np.argwhere(self.into_context)]
+        names = window_names((*self.names, self.context), self.lags)
+        graphs = {}
+        shared = [
+            (at(self.context, int(lag)), self.names[j], "-->")
+            for j, lag in enumerate(self.reads)
+            if lag >= 0
+        ]
+        shared += [
+            (at(self.names[cause], lag), self.context, "-->")
+            for lag, cause in np.argwhere(self.into_context)
+        ]
         shared += [(at(self.context, 1), self.context, "-->")] if self.persistence else []
         for r, label in enumerate(self.labels):
-            own = [(at(self.names[cause], lag), self.names[effect], "-->")
-                   for effect, lag, cause in np.argwhere(self.slopes[r])]  # fmt: skip
+            own = [
+                (at(self.names[cause], lag), self.names[effect], "-->")
+                for effect, lag, cause in np.argwhere(self.slopes[r])
+            ]
             graphs[label] = Graph.from_edges(names, own + shared)
         return graphs
 
     def stationary(self, seed: int = 0, least_share: float = 0.5) -> bool:
-        """Whether every context by itself is stable, and a long run stays finite, small, even and in every context."""
+        """Whether every context by itself is stable, and a long run stays finite, small, even and
+        in every context.
+        """
         if max(self.radius(r) for r in range(len(self.labels))) > LARGEST_RADIUS:
             return False
         values, codes, _ = self.run(PILOT, np.random.default_rng(seed))
@@ -103,7 +129,8 @@ class SeriesModel:
 
     def radius(self, r: int) -> float:
         """The largest eigenvalue of the system with all variables in one context."""
-        d, lags = len(self.names), self.lags
+        d = len(self.names)
+        lags = self.lags
         present = np.linalg.inv(np.eye(d) - self.slopes[r, :, 0])
         companion = np.eye(d * lags, k=-d)
         companion[:d] = np.hstack([present @ self.slopes[r, :, lag] for lag in range(1, lags + 1)])
@@ -111,11 +138,25 @@ class SeriesModel:
 
 
 @kernel
-def _steps(values: Floats, driver: Floats, codes: Ints, slopes: Floats, intercepts: Floats, plan: Ints,
-           into_context: Floats, persistence: float, cuts: Floats, bend: int) -> None:  # fmt: skip
-    """Noise becomes values, that of the context what it is cut from; `plan` is who reads what, then the order."""
+def _steps(
+    values: Floats,
+    driver: Floats,
+    codes: Ints,
+    slopes: Floats,
+    intercepts: Floats,
+    plan: Ints,
+    into_context: Floats,
+    persistence: float,
+    cuts: Floats,
+    bend: int,
+) -> None:
+    """Noise becomes values, that of the context what it is cut from; `plan` is who reads what, then
+    the order.
+    """
     total, d = values.shape
-    lags, reads, order = slopes.shape[2] - 1, plan[:d], plan[d:]
+    lags = slopes.shape[2] - 1
+    reads = plan[:d]
+    order = plan[d:]
     values[:lags] = 0.0
     for t in range(lags, total):
         for node in order:
@@ -170,8 +211,9 @@ class SeriesDesign:
 def random_series_model(design: SeriesDesign, seed: int | np.random.Generator) -> SeriesModel:
     """A stationary random system.
 
-    Every variable depends on its own last value, and on others at random lags; the context has one or two parents;
-    some variables lose or flip a link in one context, by the copy of the context that each of them reads.
+    Every variable depends on its own last value, and on others at random lags; the context has one
+    or two parents; some variables lose or flip a link in one context, by the copy of the context
+    that each of them reads.
 
     >>> model = random_series_model(SeriesDesign(variables=3), seed=1)
     >>> model.sample(4, seed=0).columns.tolist()
@@ -182,11 +224,15 @@ def random_series_model(design: SeriesDesign, seed: int | np.random.Generator) -
         model = _drawn(design, random)
         if model is not None and model.stationary(int(random.integers(1 << 31))):
             return model
-    raise OptionError("no stationary system of this design was found in 1000 draws; lower the coefficients")
+    raise OptionError(
+        "no stationary system of this design was found in 1000 draws; lower the coefficients"
+    )
 
 
 def _drawn(design: SeriesDesign, random: np.random.Generator) -> SeriesModel | None:
-    d, lags, k = design.variables, design.lags, design.contexts
+    d = design.variables
+    lags = design.lags
+    k = design.contexts
     place = np.argsort(random.permutation(d))
     slopes = np.zeros((k, d, lags + 1, d))
     level = design.autocorrelation
@@ -198,10 +244,16 @@ def _drawn(design: SeriesDesign, random: np.random.Generator) -> SeriesModel | N
         lag = 0 if design.into_context == "contemporaneous" else 1
         weights[lag, parents] = random.choice([-1.0, 1.0], size=len(parents))
     before = (weights[0] != 0) | reach(slopes[0, :, 0].T != 0)[:, weights[0] != 0].any(axis=1)
-    order = np.array([*sorted(np.flatnonzero(before), key=lambda i: place[i]), d,
-                      *sorted(np.flatnonzero(~before), key=lambda i: place[i])])  # fmt: skip
+    order = np.array(
+        [
+            *sorted(np.flatnonzero(before), key=lambda i: place[i]),
+            d,
+            *sorted(np.flatnonzero(~before), key=lambda i: place[i]),
+        ]
+    )
     spread = random.uniform(0.7, 1.3, size=d)
-    reads, intercepts = np.full(d, NO_COPY), np.zeros((k, d))
+    reads = np.full(d, NO_COPY)
+    intercepts = np.zeros((k, d))
     for j in random.permutation(d)[: design.changes]:
         reads[j] = 1 if before[j] else int(random.integers(2))
         if design.shift:
@@ -209,15 +261,31 @@ def _drawn(design: SeriesDesign, random: np.random.Generator) -> SeriesModel | N
         else:
             _change(design, slopes, int(j), random)
     model = SeriesModel(
-        tuple(f"X{i + 1}" for i in range(d)), "R", tuple(range(k)), slopes, intercepts, reads, order, weights,
-        np.zeros(d), design.persistence, design.context_noise, np.zeros(k - 1), spread, design.noise, design.bend,
-    )  # fmt: skip
+        tuple(f"X{i + 1}" for i in range(d)),
+        "R",
+        tuple(range(k)),
+        slopes,
+        intercepts,
+        reads,
+        order,
+        weights,
+        np.zeros(d),
+        design.persistence,
+        design.context_noise,
+        np.zeros(k - 1),
+        spread,
+        design.noise,
+        design.bend,
+    )
     return _scaled(model, random)
 
 
-def _cross_links(design: SeriesDesign, slopes: Floats, place: Ints, random: np.random.Generator) -> None:
+def _cross_links(
+    design: SeriesDesign, slopes: Floats, place: Ints, random: np.random.Generator
+) -> None:
     """Links between different variables, at most one for an ordered pair."""
-    d, count = design.variables, 0
+    d = design.variables
+    count = 0
     pairs = [(i, j) for i in range(d) for j in range(d) if i != j]
     for number in random.permutation(len(pairs)):
         if count == round(1.25 * d):
@@ -233,13 +301,21 @@ def _cross_links(design: SeriesDesign, slopes: Floats, place: Ints, random: np.r
 def _change(design: SeriesDesign, slopes: Floats, j: int, random: np.random.Generator) -> None:
     """Remove one incoming link in a random context, or turn its sign there."""
     d = design.variables
-    links = [(lag, i) for lag in range(design.lags + 1) for i in range(d) if i != j and slopes[:, j, lag, i].all()]
+    links = [
+        (lag, i)
+        for lag in range(design.lags + 1)
+        for i in range(d)
+        if i != j and slopes[:, j, lag, i].all()
+    ]
     if not links:
-        lag, i = int(random.integers(1, design.lags + 1)), int(random.choice([i for i in range(d) if i != j]))
+        lag = int(random.integers(1, design.lags + 1))
+        i = int(random.choice([i for i in range(d) if i != j]))
         slopes[:, j, lag, i] = _coefficient(design, random)
         links = [(lag, i)]
     lag, i = links[int(random.integers(len(links)))]
-    slopes[int(random.integers(design.contexts)), j, lag, i] *= 0.0 if random.random() < 0.5 else -1.0
+    slopes[int(random.integers(design.contexts)), j, lag, i] *= (
+        0.0 if random.random() < 0.5 else -1.0
+    )
 
 
 def _coefficient(design: SeriesDesign, random: np.random.Generator) -> float:
@@ -247,7 +323,9 @@ def _coefficient(design: SeriesDesign, random: np.random.Generator) -> float:
 
 
 def _scaled(model: SeriesModel, random: np.random.Generator) -> SeriesModel | None:
-    """The model with the drive of the context in standard units, and cuts that make contexts even, by pilot runs."""
+    """The model with the drive of the context in standard units, and cuts that make contexts even,
+    by pilot runs.
+    """
     for _ in range(4):
         values, _, driver = model.run(PILOT, random)
         if not np.isfinite(values).all() or np.abs(values).max() > LARGEST_VALUE:

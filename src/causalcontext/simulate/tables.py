@@ -7,8 +7,14 @@ from pathlib import Path
 from causalcontext.errors import check_choice
 
 TABLES = {
-    "soil": "2,000 days over land, simulated: rain and radiation decide whether the soil is dry or wet (context: soil)",
-    "wages": "3,286 married women who worked in March 1991, US Current Population Survey (context: union)",
+    "soil": (
+        "2,000 days over land, simulated: rain and radiation decide whether the soil is dry or wet"
+        " (context: soil)"
+    ),
+    "wages": (
+        "3,286 married women who worked in March 1991, US Current Population Survey (context:"
+        " union)"
+    ),
 }
 FOLDER = Path(__file__).with_name("csv")
 

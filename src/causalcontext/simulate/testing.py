@@ -1,19 +1,21 @@
 """Exact models, every small model, and the paper's assumptions as predicates: for proofs and tests.
 
-An exact discrete model with a context has its joint distribution, and a test that cannot err. With generic probability
-tables the only independences are those that the graphs imply, so that theory can be checked without noise: pooled, or
-inside the rows of one context.
+An exact discrete model with a context has its joint distribution, and a test that cannot err. With
+generic probability tables the only independences are those that the graphs imply, so that theory
+can be checked without noise: pooled, or inside the rows of one context.
 
-Does a system meet the paper's assumptions (Sec. 3.3, App. "Details on sufficiency conditions"), and if not, why? Every
-predicate takes the true graphs of a system and returns a `Assumption`, which is true or false and says why.
+Does a system meet the paper's assumptions (Sec. 3.3, App. "Details on sufficiency conditions"), and
+if not, why? Every predicate takes the true graphs of a system and returns a `Assumption`, which is
+true or false and says why.
 
 >>> from causalcontext.simulate.examples import named_model
 >>> print(single_graph_sufficiency(named_model("example-ii").truth()))
 no: for R = 0, T --> Y is in the physical graph and not in the descriptive graph
 
-All small models with a context can be listed, and others drawn. A model is a labeled tuple of context graphs over R and
-the system variables: links at R shared, parents of a node differing between contexts only if R is one of them (children
-of R with unchanged parents allowed), every context graph acyclic, no union cycle through R or its ancestors.
+All small models with a context can be listed, and others drawn. A model is a labeled tuple of
+context graphs over R and the system variables: links at R shared, parents of a node differing
+between contexts only if R is one of them (children of R with unchanged parents allowed), every
+context graph acyclic, no union cycle through R or its ancestors.
 """
 
 from __future__ import annotations
@@ -35,7 +37,12 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_acyclic, is_d_separated
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.simulate.hidden import TOLERANCE, PreparedOracle, Where
-from causalcontext.simulate.truth import TrueGraphs, Truth, is_strongly_acyclic, is_weakly_sufficient
+from causalcontext.simulate.truth import (
+    TrueGraphs,
+    Truth,
+    is_strongly_acyclic,
+    is_weakly_sufficient,
+)
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
@@ -44,19 +51,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DiscreteModel(TrueGraphs):
-    """A joint distribution over discrete variables, one of which is the context, and the graphs it came from."""
+    """A joint distribution over discrete variables, one of which is the context, and the graphs it
+    came from.
+    """
 
     names: tuple[str, ...]
     context: int  # the position of the context variable R; it may be anywhere
-    adjacency: Bools  # shape (contexts, nodes, nodes): [r, i, j] is i -> j in context r, links at R included
+    # shape (contexts, nodes, nodes): [r, i, j] is i -> j in context r, links at R included
+    adjacency: Bools
     joint: Floats  # the probability of every combination of values, one axis per variable
     _views: dict[Where, Floats] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.joint.ndim != len(self.names) or self.joint.shape[self.context] != len(self.adjacency):
-            raise OptionError(f"a joint over {len(self.names)} variables needs one axis for each, and that of the "
-                              f"context one entry for each of {len(self.adjacency)} graphs; found the shape "
-                              f"{self.joint.shape}")  # fmt: skip
+        if self.joint.ndim != len(self.names) or self.joint.shape[self.context] != len(
+            self.adjacency
+        ):
+            raise OptionError(
+                f"a joint over {len(self.names)} variables needs one axis for each, and that of the"
+                f" context one entry for each of {len(self.adjacency)} graphs; found the shape"
+                f" {self.joint.shape}"
+            )
 
     @property
     def contexts(self) -> Contexts:
@@ -68,15 +82,21 @@ class DiscreteModel(TrueGraphs):
         return self.deviation(x, y, given, where) <= TOLERANCE
 
     def deviation(self, x: int, y: int, given: Sequence[int] = (), where: Where = ()) -> float:
-        """The largest |P(x, y, z) P(z) - P(x, z) P(y, z)|, every probability conditional on `where`."""
-        if where not in self._views:  # the joint conditional on `where`; the fixed axes keep a length of 1
+        """The largest |P(x, y, z) P(z) - P(x, z) P(y, z)|, every probability conditional on
+        `where`.
+        """
+        if (
+            where not in self._views
+        ):  # the joint conditional on `where`; the fixed axes keep a length of 1
             window = [slice(None)] * self.joint.ndim
             for axis, level in where:
                 window[axis] = slice(level, level + 1)
             part = self.joint[tuple(window)]
             self._views[where] = part / part.sum()
         view = self._views[where]
-        rest = tuple(axis for axis in range(view.ndim) if axis != x and axis != y and axis not in given)
+        rest = tuple(
+            axis for axis in range(view.ndim) if axis != x and axis != y and axis not in given
+        )
         p_xyz = np.add.reduce(view, axis=rest, keepdims=True)
         p_xz = np.add.reduce(p_xyz, axis=y, keepdims=True)
         p_yz = np.add.reduce(p_xyz, axis=x, keepdims=True)
@@ -84,24 +104,36 @@ class DiscreteModel(TrueGraphs):
         return float(np.abs(p_xyz * p_z - p_xz * p_yz).max())
 
     def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
-        """A table of `n` rows drawn from the joint: integers for the context, floats for the others."""
+        """A table of `n` rows drawn from the joint: integers for the context, floats for the
+        others.
+        """
         cells = np.random.default_rng(seed).choice(self.joint.size, size=n, p=self.joint.ravel())
         values = np.unravel_index(cells, self.joint.shape)
-        return frame_of({
-            name: column if node == self.context else column.astype(float)
-            for node, (name, column) in enumerate(zip(self.names, values, strict=True))
-        })  # fmt: skip
+        return frame_of(
+            {
+                name: column if node == self.context else column.astype(float)
+                for node, (name, column) in enumerate(zip(self.names, values, strict=True))
+            }
+        )
 
 
-def random_discrete_model(adjacency: Bools, context: int, *, seed: int | np.random.Generator, levels: int = 2,
-                          names: Sequence[str] | None = None) -> DiscreteModel:  # fmt: skip
-    """A model with these context graphs, shape (contexts, nodes, nodes), and generic probability tables.
+def random_discrete_model(
+    adjacency: Bools,
+    context: int,
+    *,
+    seed: int | np.random.Generator,
+    levels: int = 2,
+    names: Sequence[str] | None = None,
+) -> DiscreteModel:
+    """A model with these context graphs, shape (contexts, nodes, nodes), and generic probability
+    tables.
 
-    The context variable, at the position `context`, has as many values as there are contexts, the others `levels`.
-    Names are `R` and `X0`, `X1`, ... by position, unless given.
+    The context variable, at the position `context`, has as many values as there are contexts, the
+    others `levels`. Names are `R` and `X0`, `X1`, ... by position, unless given.
 
-    A child of R has its own table in every context, even where its parents are the same; any other node has
-    one table for all contexts. The joint is the product of the tables, taken separately for every value of R.
+    A child of R has its own table in every context, even where its parents are the same; any other
+    node has one table for all contexts. The joint is the product of the tables, taken separately
+    for every value of R.
 
     >>> chain = np.zeros((2, 3, 3), dtype=bool)
     >>> chain[:, 0, 1] = chain[:, 1, 2] = True
@@ -110,10 +142,13 @@ def random_discrete_model(adjacency: Bools, context: int, *, seed: int | np.rand
     (False, True)
     """
     if not is_weakly_sufficient(adjacency, context) or not is_strongly_acyclic(adjacency, context):
-        raise OptionError("the context graphs violate weak context-sufficiency or strong context-acyclicity")
+        raise OptionError(
+            "the context graphs violate weak context-sufficiency or strong context-acyclicity"
+        )
     contexts, nodes = adjacency.shape[:2]
     shape = [contexts if node == context else levels for node in range(nodes)]
-    generator, joint = np.random.default_rng(seed), np.ones(shape)
+    generator = np.random.default_rng(seed)
+    joint = np.ones(shape)
     for node in range(nodes):
         if not adjacency[0, context, node]:
             joint *= _random_table(adjacency[0, :, node], node, shape, generator)
@@ -127,7 +162,9 @@ def random_discrete_model(adjacency: Bools, context: int, *, seed: int | np.rand
     return DiscreteModel(tuple(names or default_names), context, adjacency, joint)
 
 
-def _random_table(parents: Bools, node: int, shape: Sequence[int], generator: np.random.Generator) -> Floats:
+def _random_table(
+    parents: Bools, node: int, shape: Sequence[int], generator: np.random.Generator
+) -> Floats:
     """P(node | parents) with an axis of length 1 for every other variable, away from 0 and 1."""
     size = [length if axis == node or parents[axis] else 1 for axis, length in enumerate(shape)]
     weights = generator.uniform(0.1, 1.0, size)
@@ -135,10 +172,11 @@ def _random_table(parents: Bools, node: int, shape: Sequence[int], generator: np
 
 
 class OracleTest:
-    """The independence test that knows the distribution: p is 1 where independence holds exactly, else 0.
+    """The independence test that knows the distribution: p is 1 where independence holds exactly,
+    else 0.
 
-    Hand it to a search in the place of a test; the table is only asked for the names of its columns, so that
-    they may stand in any order.
+    Hand it to a search in the place of a test; the table is only asked for the names of its
+    columns, so that they may stand in any order.
     """
 
     name: str = "oracle"
@@ -147,12 +185,18 @@ class OracleTest:
         self.model = model
 
     def prepare(self, data: Dataset | None, statistics: object = None) -> PreparedOracle:
-        """The oracle for the columns of `data`; without data, for the variables in the model's own order."""
+        """The oracle for the columns of `data`; without data, for the variables in the model's own
+        order.
+        """
         names = self.model.names if data is None else tuple(data.names)
         if sorted(names) != sorted(self.model.names):
-            raise DataError(f"the table has the columns {names}, the oracle's model {self.model.names}")
+            raise DataError(
+                f"the table has the columns {names}, the oracle's model {self.model.names}"
+            )
         contexts = self.model.contexts if data is None else data.contexts
-        return PreparedOracle(self.model.deviation, tuple(map(self.model.names.index, names)), contexts)
+        return PreparedOracle(
+            self.model.deviation, tuple(map(self.model.names.index, names)), contexts
+        )
 
 
 @dataclass(frozen=True)
@@ -170,29 +214,47 @@ class Assumption:
 
 
 def weak_context_sufficiency(truth: Truth) -> Assumption:
-    """The parents of a variable that is no child of the context are those of the union in every context."""
+    """The parents of a variable that is no child of the context are those of the union in every
+    context.
+    """
     children = causes(truth.union.endpoints)[truth.union.position(truth.context)]
     for level, graph in truth.descriptive.items():
         for name, is_child in zip(truth.union.names, children, strict=True):
             lost = _parents(truth.union, name) - _parents(graph, name)
             if lost and not is_child and name != truth.context:
                 link = f"{min(lost)} --> {name}"
-                return Assumption(False, f"{link} is absent for {truth.context} = {level}, and {name} is no child of "
-                                      f"{truth.context}")  # fmt: skip
+                return Assumption(
+                    False,
+                    f"{link} is absent for {truth.context} = {level}, and {name} is no child of "
+                    f"{truth.context}",
+                )
     return Assumption(True, f"every variable whose parents change is a child of {truth.context}")
 
 
 def single_graph_sufficiency(truth: Truth) -> Assumption:
-    """The descriptive, physical and counterfactual graphs of every context agree, so changes are physical."""
-    kinds = {"physical": truth.physical, "descriptive": truth.descriptive, "counterfactual": truth.counterfactual}
+    """The descriptive, physical and counterfactual graphs of every context agree, so changes are
+    physical.
+    """
+    kinds = {
+        "physical": truth.physical,
+        "descriptive": truth.descriptive,
+        "counterfactual": truth.counterfactual,
+    }
     for (one, first), (other, second) in combinations(kinds.items(), 2):
         for level in truth.contexts:
             for here, there, a, b in ((one, other, first, second), (other, one, second, first)):
-                for cause, effect in np.argwhere(causes(a[level].endpoints) & ~causes(b[level].endpoints)):
+                for cause, effect in np.argwhere(
+                    causes(a[level].endpoints) & ~causes(b[level].endpoints)
+                ):
                     edge = f"{a[level].names[cause]} --> {a[level].names[effect]}"
-                    return Assumption(False, f"for {truth.context} = {level}, {edge} is in the {here} graph and not in "
-                                             f"the {there} graph")  # fmt: skip
-    return Assumption(True, "the descriptive, physical and counterfactual graphs of every context agree")
+                    return Assumption(
+                        False,
+                        f"for {truth.context} = {level}, {edge} is in the {here} graph and not in "
+                        f"the {there} graph",
+                    )
+    return Assumption(
+        True, "the descriptive, physical and counterfactual graphs of every context agree"
+    )
 
 
 def weak_context_acyclicity(truth: Truth) -> Assumption:
@@ -200,7 +262,9 @@ def weak_context_acyclicity(truth: Truth) -> Assumption:
     for level, graph in truth.descriptive.items():
         cycle = shortest_cycle(graph)
         if cycle:
-            return Assumption(False, f"for {truth.context} = {level} there is the cycle {_arrows(cycle)}")
+            return Assumption(
+                False, f"for {truth.context} = {level} there is the cycle {_arrows(cycle)}"
+            )
     return Assumption(True, "the graph of every context is acyclic")
 
 
@@ -216,12 +280,17 @@ def strong_context_acyclicity(truth: Truth) -> Assumption:
     cycle = paths.shortest_cycle(links & upstream[:, None] & upstream)
     if cycle:
         words = _arrows(tuple(truth.union.names[node] for node in cycle))
-        return Assumption(False, f"the union has the cycle {words} through {truth.context} or its ancestors")
-    return Assumption(True, f"every context is acyclic, and no union cycle meets {truth.context} or its ancestors")
+        return Assumption(
+            False, f"the union has the cycle {words} through {truth.context} or its ancestors"
+        )
+    return Assumption(
+        True, f"every context is acyclic, and no union cycle meets {truth.context} or its ancestors"
+    )
 
 
 def r_faithfulness(model: DiscreteModel) -> Assumption:
-    """Lemma "faithful": every independence of the joint, and of the rows R = r, is a separation in the graph of r.
+    """Lemma "faithful": every independence of the joint, and of the rows R = r, is a separation in
+    the graph of r.
 
     Exact, by going through all pairs and sets; meant for a handful of variables.
     """
@@ -231,13 +300,19 @@ def r_faithfulness(model: DiscreteModel) -> Assumption:
         names, everyone = model.names, range(len(model.names))
         system = [node for node in everyone if node != model.context]
         here = f"{names[model.context]} = {level}"
-        for nodes, graph, where in ((everyone, links, ()), (system, inside, ((model.context, level),))):
+        for nodes, graph, where in (
+            (everyone, links, ()),
+            (system, inside, ((model.context, level),)),
+        ):
             for x, y, given in _questions(nodes):
                 if model.independent(x, y, given, where) and not is_d_separated(graph, x, y, given):
                     condition = f" given {', '.join(names[z] for z in given)}" if given else ""
                     rows = f" among the rows {here}" if where else ""
-                    return Assumption(False, f"{names[x]} and {names[y]} are independent{condition}{rows}, and not "
-                                             f"separated in the graph of {here}")  # fmt: skip
+                    return Assumption(
+                        False,
+                        f"{names[x]} and {names[y]} are independent{condition}{rows}, and not "
+                        f"separated in the graph of {here}",
+                    )
     return Assumption(True, "every independence is a separation in every context graph")
 
 
@@ -255,7 +330,10 @@ def _questions(nodes: Any) -> Iterator[tuple[int, int, tuple[int, ...]]]:
 
 
 def _parents(graph: Graph, name: str) -> set[str]:
-    return {graph.names[cause] for cause in np.flatnonzero(causes(graph.endpoints)[:, graph.position(name)])}
+    return {
+        graph.names[cause]
+        for cause in np.flatnonzero(causes(graph.endpoints)[:, graph.position(name)])
+    }
 
 
 def _arrows(cycle: tuple[str, ...]) -> str:
@@ -279,16 +357,26 @@ def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> Bool
     graphs = acyclic_graphs(variables)
     candidates = 3**variables * len(graphs) ** contexts
     if candidates > MOST_CANDIDATES:
-        raise OptionError(f"{variables} variables and {contexts} contexts make {candidates} candidates, more than "
-                          f"{MOST_CANDIDATES}; draw some with random_models instead")  # fmt: skip
+        raise OptionError(
+            f"{variables} variables and {contexts} contexts make {candidates} candidates, more than"
+            f" {MOST_CANDIDATES}; draw some with random_models instead"
+        )
     links = np.array(list(product(range(3), repeat=variables)))
     places = np.indices((len(links), *[len(graphs)] * contexts)).reshape(contexts + 1, -1)
     return _valid(_stacks(links[places[0]], graphs[places[1:].T], context), context)
 
 
-def random_models(count: int, variables: int = 4, contexts: int = 2, context: int = 0, *,
-                  seed: int | np.random.Generator) -> Bools:  # fmt: skip
-    """`count` models drawn uniformly, with repetition, from those that `every_model` would list, in its shape."""
+def random_models(
+    count: int,
+    variables: int = 4,
+    contexts: int = 2,
+    context: int = 0,
+    *,
+    seed: int | np.random.Generator,
+) -> Bools:
+    """`count` models drawn uniformly, with repetition, from those that `every_model` would list, in
+    its shape.
+    """
     generator = np.random.default_rng(seed)
     graphs = acyclic_graphs(variables)
     found: list[Bools] = []
@@ -300,21 +388,31 @@ def random_models(count: int, variables: int = 4, contexts: int = 2, context: in
 
 
 def with_hidden_cause(models: Bools, varying: bool = False, context: int = 0) -> Bools:
-    """Every model with one more node, the last one: a cause of two or more of the others that no table has.
+    """Every model with one more node, the last one: a cause of two or more of the others that no
+    table has.
 
-    From shape (models, contexts, N, N) to (more models, contexts, N + 1, N + 1). If `varying`, children of R may be
-    its children in some contexts only.
+    From shape (models, contexts, N, N) to (more models, contexts, N + 1, N + 1). If `varying`,
+    children of R may be its children in some contexts only.
 
     >>> len(with_hidden_cause(every_model()))
     28083
     """
-    contexts, found = models.shape[1], []
-    everywhere, somewhere = [(False,) * contexts, (True,) * contexts], list(product((False, True), repeat=contexts))
+    contexts = models.shape[1]
+    found = []
+    everywhere = [(False,) * contexts, (True,) * contexts]
+    somewhere = list(product((False, True), repeat=contexts))
     for children in np.unique(models[:, 0, context], axis=0):
         chosen = models[(models[:, 0, context] == children).all(axis=1)]
-        choices = np.array(list(product(*(somewhere if free else everywhere for free in children & varying))))
-        effects = choices[choices.any(axis=2).sum(axis=1) > 1].swapaxes(1, 2)  # on two nodes or more
-        stacks = np.zeros((len(chosen), len(effects), *models.shape[1:2], *[models.shape[2] + 1] * 2), dtype=np.bool_)
+        choices = np.array(
+            list(product(*(somewhere if free else everywhere for free in children & varying)))
+        )
+        effects = choices[choices.any(axis=2).sum(axis=1) > 1].swapaxes(
+            1, 2
+        )  # on two nodes or more
+        stacks = np.zeros(
+            (len(chosen), len(effects), *models.shape[1:2], *[models.shape[2] + 1] * 2),
+            dtype=np.bool_,
+        )
         stacks[..., :-1, :-1] = chosen[:, None]
         stacks[..., -1, :-1] = effects
         found.append(stacks.reshape(-1, *stacks.shape[2:]))
@@ -338,7 +436,8 @@ def acyclic_graphs(variables: int) -> Bools:
 def _stacks(links: NDArray[np.integer], graphs: Bools, context: int) -> Bools:
     """Context graphs, shape (models, contexts, variables, variables), with the links at R put in.
 
-    `links`, shape (models, variables), are 0 for no link with R, 1 for a parent of R, 2 for a child.
+    `links`, shape (models, variables), are 0 for no link with R, 1 for a parent of R, 2 for a
+    child.
     """
     models, contexts, variables = graphs.shape[:3]
     system = np.delete(np.arange(variables + 1), context)

@@ -1,8 +1,9 @@
-"""The true graphs of a simulated system, by name (Sec. 3.1 of the paper), and assumptions about them (Sec. 3.3).
+"""The true graphs of a simulated system, by name (Sec. 3.1 of the paper), and assumptions about
+them (Sec. 3.3).
 
-A model's graphs are a stack of adjacency matrices of shape (contexts, nodes, nodes): `stack[r, i, j]` says
-that `i -> j` in the graph of context `r`, links at the context variable included. Leading axes are models, so
-that a whole enumeration is filtered in one call.
+A model's graphs are a stack of adjacency matrices of shape (contexts, nodes, nodes): `stack[r, i,
+j]` says that `i -> j` in the graph of context `r`, links at the context variable included. Leading
+axes are models, so that a whole enumeration is filtered in one call.
 """
 
 from __future__ import annotations
@@ -21,14 +22,20 @@ from causalcontext.kernels.arrays import Bools, Ints
 
 @dataclass(frozen=True)
 class Truth:
-    """The observable graphs of a system, keyed by the context's values as they stand in the table."""
+    """The observable graphs of a system, keyed by the context's values as they stand in the
+    table.
+    """
 
     context: str  # the context variable; links at it are the same in all graphs
     union: Graph  # the links of any context
     # what the mechanisms do on the values seen together with a context; what Algorithm 1 finds
     descriptive: Mapping[Any, Graph]
-    physical: Mapping[Any, Graph]  # what the mechanisms allow in a context, on all values that the system takes
-    counterfactual: Mapping[Any, Graph]  # what would be seen had the context been set, under the same noises
+    physical: Mapping[
+        Any, Graph
+    ]  # what the mechanisms allow in a context, on all values that the system takes
+    counterfactual: Mapping[
+        Any, Graph
+    ]  # what would be seen had the context been set, under the same noises
 
     @property
     def contexts(self) -> tuple[Any, ...]:
@@ -42,18 +49,24 @@ class Truth:
 
 
 class TrueGraphs:
-    """The graphs of a model that is never constant where it could vary; it has names, a context and an adjacency."""
+    """The graphs of a model that is never constant where it could vary; it has names, a context and
+    an adjacency.
+    """
 
     names: tuple[str, ...]
     context: int
-    adjacency: Any  # array of bool, shape (contexts, nodes, nodes), perhaps made when it is first needed
+    adjacency: (
+        Any  # array of bool, shape (contexts, nodes, nodes), perhaps made when it is first needed
+    )
 
     def context_graph(self, level: int) -> Graph:
         """The true graph of one context, links at the context variable included."""
         return directed_graph(self.names, self.adjacency[level])
 
     def truth(self) -> Truth:
-        """The four kinds of true graph; those of a context agree, since no mechanism is flat anywhere."""
+        """The four kinds of true graph; those of a context agree, since no mechanism is flat
+        anywhere.
+        """
         graphs = {level: self.context_graph(level) for level in range(len(self.adjacency))}
         return Truth(self.names[self.context], self.union_graph(), graphs, graphs, graphs)
 
@@ -63,7 +76,9 @@ class TrueGraphs:
 
 
 def directed_graph(names: Sequence[str], adjacency: Bools) -> Graph:
-    """The graph with `i --> j` where `adjacency[i, j]`, and `i <=> j` where both directions hold."""
+    """The graph with `i --> j` where `adjacency[i, j]`, and `i <=> j` where both directions
+    hold.
+    """
     return Graph(names, endpoints_of_arcs(adjacency, both=Endpoint.MIXED))
 
 
@@ -73,21 +88,26 @@ def union_of(stack: Bools) -> Bools:
 
 
 def is_weakly_sufficient(stack: Bools, context: int) -> Bools:
-    """True where the parents of a node differ between contexts only if the context variable is one of them.
+    """True where the parents of a node differ between contexts only if the context variable is one
+    of them.
 
-    Links at the context variable itself are links of the union, so they must be the same in all contexts.
+    Links at the context variable itself are links of the union, so they must be the same in all
+    contexts.
     """
     differs = (stack != stack[..., :1, :, :]).any(axis=-3)
-    shared_at_context = ~differs[..., context, :].any(axis=-1) & ~differs[..., :, context].any(axis=-1)
+    shared_at_context = ~differs[..., context, :].any(axis=-1) & ~differs[..., :, context].any(
+        axis=-1
+    )
     unexplained = differs.any(axis=-2) & ~stack[..., 0, context, :]
     return np.asarray(shared_at_context & ~unexplained.any(axis=-1))
 
 
 def is_strongly_acyclic(stack: Bools, context: int) -> Bools:
-    """True where every context graph is acyclic, and no union cycle meets the context or its ancestors.
+    """True where every context graph is acyclic, and no union cycle meets the context or its
+    ancestors.
 
-    All nodes of a cycle through an ancestor of R are ancestors of R, so it is enough to look at the union
-    among R and its ancestors.
+    All nodes of a cycle through an ancestor of R are ancestors of R, so it is enough to look at the
+    union among R and its ancestors.
     """
     union = union_of(stack)
     upstream = ancestors(union, context)
@@ -97,7 +117,9 @@ def is_strongly_acyclic(stack: Bools, context: int) -> Bools:
 
 
 def shortest_union_cycle(stack: Bools) -> Ints:
-    """The number of nodes on the shortest directed cycle of the union graph, 0 where there is none."""
+    """The number of nodes on the shortest directed cycle of the union graph, 0 where there is
+    none.
+    """
     union = union_of(stack)
     walks = union
     shortest = np.zeros(union.shape[:-2], dtype=np.int64)
@@ -111,8 +133,9 @@ def shortest_union_cycle(stack: Bools) -> Ints:
 def has_long_union_cycle(stack: Bools) -> Bools:
     """True where a directed cycle of the union graph visits three or more nodes once each.
 
-    Theorem 1 asks for union cycles that are edge flips. A link `a -> b` lies on a longer cycle just if `b`
-    reaches `a` without the link `b -> a`. Meant for small graphs: all ordered pairs are tried.
+    Theorem 1 asks for union cycles that are edge flips. A link `a -> b` lies on a longer cycle just
+    if `b` reaches `a` without the link `b -> a`. Meant for small graphs: all ordered pairs are
+    tried.
     """
     union = union_of(stack)
     found = np.zeros(union.shape[:-2], dtype=np.bool_)

@@ -1,10 +1,13 @@
-"""The methods of a study, by name: our own, causal-learn's, and the published ones; what they are told and hand back.
+"""The methods of a study, by name: our own, causal-learn's, and the published ones; what they are
+told and hand back.
 
-FCI-JCI0 and CD-NOD on all rows, for union graphs, are causal-learn's searches (extra `compare`) with our tests. Both
-have no way to use link assumptions while they search, so they are run without knowledge, as in the paper.
+FCI-JCI0 and CD-NOD on all rows, for union graphs, are causal-learn's searches (extra `compare`)
+with our tests. Both have no way to use link assumptions while they search, so they are run without
+knowledge, as in the paper.
 
-The published methods, faults included, are for replication only: `regression-legacy`, one separate run per context.
-Links at the context may then differ between contexts, and PC-B intersects PC-AC (not PC-M) with PC-P.
+The published methods, faults included, are for replication only: `regression-legacy`, one separate
+run per context. Links at the context may then differ between contexts, and PC-B intersects PC-AC
+(not PC-M) with PC-P.
 """
 
 from __future__ import annotations
@@ -67,7 +70,9 @@ class EstimatedEndpoints:
 
 @dataclass(frozen=True, eq=False)
 class Remembering:
-    """The test `inner`, prepared once for every table; methods that ask after another one are answered from memory."""
+    """The test `inner`, prepared once for every table; methods that ask after another one are
+    answered from memory.
+    """
 
     inner: IndependenceTest
     prepared: dict[str, PreparedRemembering] = field(default_factory=dict)
@@ -80,28 +85,40 @@ class Remembering:
     def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedRemembering:
         """The test for this table, with what it has answered."""
         if statistics.fingerprint not in self.prepared:
-            self.prepared[statistics.fingerprint] = PreparedRemembering(prepared_test(self.inner, data, statistics))
+            self.prepared[statistics.fingerprint] = PreparedRemembering(
+                prepared_test(self.inner, data, statistics)
+            )
         return self.prepared[statistics.fingerprint]
 
 
 class PreparedRemembering(Declared):
-    """A prepared test and its answers; trials that never reach `answer` because they are compiled are not kept."""
+    """A prepared test and its answers; trials that never reach `answer` because they are compiled
+    are not kept.
+    """
 
     def __init__(self, inner: PreparedTest) -> None:
         self._answers = RememberedAnswers(inner)
-        self.labels, self.gaussian, self.compiled_roles = inner.labels, inner.gaussian, inner.compiled_roles
+        self.labels = inner.labels
+        self.gaussian = inner.gaussian
+        self.compiled_roles = inner.compiled_roles
 
     def answer(self, trials: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every trial, in order."""
         self._answers.run(trials)
-        found = np.array([self._answers.of(trial) for trial in trials], dtype=np.float64).reshape(-1, 6)
+        found = np.array([self._answers.of(trial) for trial in trials], dtype=np.float64).reshape(
+            -1, 6
+        )
         p, statistic, df, n, reason, label = found.T
-        return Outcomes(statistic, df, p, n.astype(np.int64), reason.astype(np.int8), label.astype(np.int8))
+        return Outcomes(
+            statistic, df, p, n.astype(np.int64), reason.astype(np.int8), label.astype(np.int8)
+        )
 
 
 TEST_NAME = "causalcontext"
 ARROW = 1
-"""How causal-learn codes the ends of an edge: `endpoints[j, i]` is the end at j of the edge between i and j."""
+"""How causal-learn codes the ends of an edge: `endpoints[j, i]` is the end at j of the edge between
+i and j.
+"""
 
 
 def cd_nod(task: StudyTask) -> EstimatedEndpoints:
@@ -109,7 +126,14 @@ def cd_nod(task: StudyTask) -> EstimatedEndpoints:
     from causallearn.search.ConstraintBased.CDNOD import cdnod
 
     def search(values: Floats) -> Ints:
-        found = cdnod(values[:, :-1], values[:, -1:], task.alpha, TEST_NAME, show_progress=False, verbose=False)
+        found = cdnod(
+            values[:, :-1],
+            values[:, -1:],
+            task.alpha,
+            TEST_NAME,
+            show_progress=False,
+            verbose=False,
+        )
         return np.asarray(found.G.graph)
 
     return _union(task, search)
@@ -122,12 +146,16 @@ def fci_p(task: StudyTask) -> EstimatedEndpoints:
 
 def fci_m(task: StudyTask) -> EstimatedEndpoints:
     """FCI inside every context, which has no links then; PAGs, end by end."""
-    contexts = np.stack([fci_pag(task, level) for level in range(task.table[task.context].nunique())])
+    contexts = np.stack(
+        [fci_pag(task, level) for level in range(task.table[task.context].nunique())]
+    )
     return EstimatedEndpoints(contexts, union_endpoints(contexts, GraphKind.PAG)[None])
 
 
 def fci_pag(task: StudyTask, level: int | None = None) -> Endpoints:
-    """The PAG of FCI on all rows, or on those of one context, where the context has no links; shape (N, N)."""
+    """The PAG of FCI on all rows, or on those of one context, where the context has no links; shape
+    (N, N).
+    """
     # Unlike in FCI-JCI0, every end is kept as it is: here variables may be hidden.
     columns = [name for name in task.table.columns if level is None or name != task.context]
     codes = _searched(task, columns, 0 if level is None else 1 + level, _fci(task))
@@ -141,23 +169,31 @@ def fci_pag(task: StudyTask, level: int | None = None) -> Endpoints:
 def _fci(task: StudyTask) -> Callable[[Floats], Ints]:
     from causallearn.search.ConstraintBased.FCI import fci
 
-    return lambda values: np.asarray(fci(values, TEST_NAME, task.alpha, show_progress=False, verbose=False)[0].graph)
+    return lambda values: np.asarray(
+        fci(values, TEST_NAME, task.alpha, show_progress=False, verbose=False)[0].graph
+    )
 
 
 def _union(task: StudyTask, search: Callable[[Floats], Ints]) -> EstimatedEndpoints:
     """The union found by a search that wants the context as the last column."""
     # What is no arrow is a tail beside an arrow, else a circle.
     if task.knowledge.names:
-        raise OptionError("FCI-JCI0 and CD-NOD cannot be told about links; ask for knowledge 'none'")
+        raise OptionError(
+            "FCI-JCI0 and CD-NOD cannot be told about links; ask for knowledge 'none'"
+        )
     order = [name for name in task.table.columns if name != task.context] + [task.context]
     codes = _searched(task, order, 0, search)
     ends = [Endpoint.NONE, Endpoint.ARROW, Endpoint.TAIL]
-    endpoints = np.select([codes == 0, codes.T == ARROW, codes == ARROW], ends, default=Endpoint.CIRCLE).astype(np.int8)
+    endpoints = np.select(
+        [codes == 0, codes.T == ARROW, codes == ARROW], ends, default=Endpoint.CIRCLE
+    ).astype(np.int8)
     back = [order.index(name) for name in task.table.columns]
     return EstimatedEndpoints(None, endpoints[np.ix_(back, back)][None])
 
 
-def _searched(task: StudyTask, columns: Sequence[str], view: int, search: Callable[[Floats], Ints]) -> Ints:
+def _searched(
+    task: StudyTask, columns: Sequence[str], view: int, search: Callable[[Floats], Ints]
+) -> Ints:
     """What a search of causal-learn finds on some columns, with our test on the rows of a view."""
     from causallearn.utils.cit import CIT_Base, register_ci_test
 
@@ -176,31 +212,43 @@ def _searched(task: StudyTask, columns: Sequence[str], view: int, search: Callab
             return 0.0 if np.isnan(p) else p
 
     register_ci_test(TEST_NAME, PreparedCIT)
-    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # causal-learn talks, asked or not
+    with (
+        redirect_stderr(StringIO()),
+        redirect_stdout(StringIO()),
+    ):  # causal-learn talks, asked or not
         return search(task.table[list(columns)].to_numpy(dtype=np.float64))
 
 
 def published(method: str, task: StudyTask) -> EstimatedEndpoints:
-    """PC-AC and PC-M with one run per context; PC-P on all rows; PC-B: the edges that PC-AC and PC-P share."""
+    """PC-AC and PC-M with one run per context; PC-P on all rows; PC-B: the edges that PC-AC and
+    PC-P share.
+    """
     # Links at the context of PC-B are those of PC-P.
     if method == "pc-p":
         return EstimatedEndpoints(None, _run(task, pooled, 0)[None])
     rule = masked if method == "pc-m" else adaptive
-    contexts = np.stack([_run(task, rule, level) for level in range(len(_prepared(task)[0].contexts.cells))])
+    contexts = np.stack(
+        [_run(task, rule, level) for level in range(len(_prepared(task)[0].contexts.cells))]
+    )
     if method == "pc-b":
-        contexts = intersect(contexts, _run(task, pooled, 0), [list(task.table.columns).index(task.context)])
+        contexts = intersect(
+            contexts, _run(task, pooled, 0), [list(task.table.columns).index(task.context)]
+        )
     return EstimatedEndpoints(contexts, union_endpoints(contexts)[None])
 
 
 def _run(task: StudyTask, rule: ViewRule, level: int) -> Endpoints:
     data, search = _prepared(task)
-    links, variables = task.knowledge.links(data.names), len(data.names)
+    links = task.knowledge.links(data.names)
+    variables = len(data.names)
     plan = Plan(variables, data.contexts, rule, (level,), links, task.alpha, variables)
     return np.asarray(algorithm_1(search, plan, 1, lambda size, done, total: None).endpoints[0])
 
 
 def _prepared(task: StudyTask) -> tuple[Dataset, BatchedSearch]:
-    """The table, and a search that remembers every answer: the methods ask many questions in common."""
+    """The table, and a search that remembers every answer: the methods ask many questions in
+    common.
+    """
     if "published" not in task.memory:
         data = read_table(task.table, task.context)
         prepared = RegressionLegacy().prepare(data, gather_statistics(data, "raise"))
@@ -213,13 +261,26 @@ Method = Callable[[StudyTask], EstimatedEndpoints]
 
 
 def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
-    """What `discover` finds; of PC-P the union alone counts, since it has the same graph for every context."""
+    """What `discover` finds; of PC-P the union alone counts, since it has the same graph for every
+    context.
+    """
     # Numbers of tests are kept of methods that test: none is not the same as zero.
     test: str | Remembering = "auto" if method in WITHOUT_TESTS else task.test
     if test in SLOW_TESTS:  # it permutes rows, and answers a question of several methods once
         test = task.memory.setdefault("test", Remembering(find_test(task.test)))
-    result = discover(task.table, task.context, method=method, test=test, alpha=task.alpha, knowledge=task.knowledge)
-    contexts = None if method == "pc-p" else np.stack([graph.endpoints for graph in result.graphs.values()])
+    result = discover(
+        task.table,
+        task.context,
+        method=method,
+        test=test,
+        alpha=task.alpha,
+        knowledge=task.knowledge,
+    )
+    contexts = (
+        None
+        if method == "pc-p"
+        else np.stack([graph.endpoints for graph in result.graphs.values()])
+    )
     tests = {} if method in WITHOUT_TESTS else result.tests_run
     return EstimatedEndpoints(contexts, result.union.endpoints[None], tests)
 
@@ -227,8 +288,13 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
 SLOW_TESTS = ("cmi-knn", "cmi-knn-mixed")
 
 METHODS: Mapping[str, Method] = {
-    **{name: partial(search_with, name) for name in ("pc-ac", "pc-m", "pc-b", "pc-p", "fci-ac", "score-ac")},
-    "fci": lambda task: _union(task, _fci(task)),  # FCI-JCI0: `o->` is an arrow, since nothing is hidden there
+    **{
+        name: partial(search_with, name)
+        for name in ("pc-ac", "pc-m", "pc-b", "pc-p", "fci-ac", "score-ac")
+    },
+    "fci": lambda task: _union(
+        task, _fci(task)
+    ),  # FCI-JCI0: `o->` is an arrow, since nothing is hidden there
     "fci-p": fci_p,
     "fci-m": fci_m,
     "cd-nod": cd_nod,
@@ -241,15 +307,19 @@ WITHOUT_KNOWLEDGE = ("fci", "fci-p", "fci-m", "cd-nod")
 WITHOUT_TESTS = ("score-ac",)
 
 
-def told_links(kind: str, model: ContextSCM | HiddenVariables, others: Literal["absent", "unknown"]
-               ) -> tuple[Knowledge, Bools]:  # fmt: skip
-    """What a method is told about links at the context, and the pairs that the metrics leave out for it."""
-    # That is nothing, the children of the context, or all its links; then `others` says whether the pairs that are not
-    # named are told to be absent, or still tested (as published).
+def told_links(
+    kind: str, model: ContextSCM | HiddenVariables, others: Literal["absent", "unknown"]
+) -> tuple[Knowledge, Bools]:
+    """What a method is told about links at the context, and the pairs that the metrics leave out
+    for it.
+    """
+    # That is nothing, the children of the context, or all its links; then `others` says whether the
+    # pairs that are not named are told to be absent, or still tested (as published).
     told = np.zeros((len(model.names),) * 2, dtype=np.bool_)
     if kind == "none" or isinstance(model, HiddenVariables):
         return Knowledge(), told
-    context, links = model.context, model.adjacency[0]
+    context = model.context
+    links = model.adjacency[0]
     children = [model.names[node] for node in np.flatnonzero(links[context])]
     told[context, links[context]] = True
     if kind == "r-children":
@@ -257,4 +327,7 @@ def told_links(kind: str, model: ContextSCM | HiddenVariables, others: Literal["
     told[context] = True
     told[context, context] = False
     parents = [model.names[node] for node in np.flatnonzero(links[:, context])]
-    return Knowledge.context_neighbours(model.context_name, parents, children, others=others), told | told.T
+    return (
+        Knowledge.context_neighbours(model.context_name, parents, children, others=others),
+        told | told.T,
+    )

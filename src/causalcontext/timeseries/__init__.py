@@ -1,1 +1,3 @@
-"""Searches with lags: which columns of the past and of the present each variable depends on, and in which contexts."""
+"""Searches with lags: which columns of the past and of the present each variable depends on, and in
+which contexts.
+"""

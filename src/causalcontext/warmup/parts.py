@@ -43,7 +43,9 @@ NAMES = ("A", "B", "C", "R")
 
 
 def tiny(rows: int = 80) -> Floats:
-    """A chain of numbers, one of them curved, and a context that depends on the first and changes the second."""
+    """A chain of numbers, one of them curved, and a context that depends on the first and changes
+    the second.
+    """
     a, b, c, r = np.random.default_rng(0).normal(size=(4, rows))
     high = a + r > 0.0
     return np.column_stack([a, a + b + 0.8 * high, b - 0.3 * b**2 + c, high])
@@ -59,7 +61,9 @@ def _mixed() -> Any:
 
     table = frame_of(tiny(), columns=NAMES)
     grades = pd.Categorical(np.digitize(table["B"], [0.0, 1.0]).astype(str), ordered=True)
-    return table.assign(D=table["A"] > 0.0, E=np.round(np.exp(table["C"])).astype(int), F=grades, R=table["R"] > 0.0)
+    return table.assign(
+        D=table["A"] > 0.0, E=np.round(np.exp(table["C"])).astype(int), F=grades, R=table["R"] > 0.0
+    )
 
 
 def scan() -> None:
@@ -94,7 +98,9 @@ def batches() -> None:
 
 
 def orders() -> None:
-    """What a search over orders calls in a small table, apart from noise densities and categories."""
+    """What a search over orders calls in a small table, apart from noise densities and
+    categories.
+    """
     _search_orders("exact")
 
 
@@ -105,9 +111,21 @@ def climbs() -> None:
 
 def _search_orders(search: str) -> None:
     data = read_table(tiny()[:, :3], None, names=NAMES[:3])
-    options = ScoreOptions(search=search, transform="none", densities=False, starts=1 if search == "order" else None)
-    run_score(data, gather_statistics(data, "listwise"), Knowledge().links(data.names), options, 0, 1, nobody)
-    scores = np.zeros((2, 2))  # as the two searches hand them on, where one order serves several cells
+    options = ScoreOptions(
+        search=search, transform="none", densities=False, starts=1 if search == "order" else None
+    )
+    run_score(
+        data,
+        gather_statistics(data, "listwise"),
+        Knowledge().links(data.names),
+        options,
+        0,
+        1,
+        nobody,
+    )
+    scores = np.zeros(
+        (2, 2)
+    )  # as the two searches hand them on, where one order serves several cells
     own = scores[:, 0] if search == "exact" else scores[0]
     best_partition(2, 2, np.zeros((2, 2, 4), dtype=np.int64)[:, 0, 1:3], own)
 
@@ -119,15 +137,21 @@ def logits() -> None:
 
 
 def whole_scores() -> None:
-    """A search by scores of columns of all kinds, and what is asked of its result; noise of uneven spread."""
+    """A search by scores of columns of all kinds, and what is asked of its result; noise of uneven
+    spread.
+    """
     scaled_pointer(), scale_pointer()
     cause, effect = tiny()[:, :2].T.copy()
     bends(cause, effect, orthonormal((), cause.size))
     mixed = _mixed()
     lines: dict[str, Any] = {"curves": "never", "transform": "none", "wrong_cells": "keep"}
-    discover(tiny(200), context="R", names=NAMES, method="score-ac", **lines).effects()  # graphs are drawn
+    discover(
+        tiny(200), context="R", names=NAMES, method="score-ac", **lines
+    ).effects()  # graphs are drawn
     for table in (mixed[[*NAMES]], mixed):
-        found = discover(table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None)
+        found = discover(
+            table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None
+        )
         found.effects()
         found.changes(*found.contexts)
         found.diagnose()

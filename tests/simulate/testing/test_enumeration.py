@@ -1,4 +1,6 @@
-"""The models that theory is checked on: how many there are, and that the sampler draws from the same set."""
+"""The models that theory is checked on: how many there are, and that the sampler draws from the
+same set.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,12 @@ import pytest
 from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.paths import is_acyclic
-from causalcontext.simulate.testing import OracleTest, every_model, random_discrete_model, random_models
+from causalcontext.simulate.testing import (
+    OracleTest,
+    every_model,
+    random_discrete_model,
+    random_models,
+)
 from causalcontext.views import CIQuery, Contexts, Reason
 
 
@@ -26,7 +31,9 @@ def naive_independent(joint, x, y, given, where):
 
     def probability(**fixed):
         wanted = {int(axis[1:]): value for axis, value in fixed.items()}
-        return sum(w for cell, w in weights.items() if all(cell[axis] == v for axis, v in wanted.items()))
+        return sum(
+            w for cell, w in weights.items() if all(cell[axis] == v for axis, v in wanted.items())
+        )
 
     for values in product(*(range(joint.shape[axis]) for axis in (x, y, *given))):
         z = {f"v{axis}": value for axis, value in zip(given, values[2:], strict=True)}
@@ -70,7 +77,9 @@ def test_the_joint_is_a_distribution_with_the_tables_of_its_graphs():
 def test_the_oracle_agrees_with_a_plain_count_of_cells():
     for model in some_models(12, seed=2):
         for x, y, given, where in questions(4, context=1):
-            assert model.independent(x, y, given, where) == naive_independent(model.joint, x, y, given, where)
+            assert model.independent(x, y, given, where) == naive_independent(
+                model.joint, x, y, given, where
+            )
 
 
 def test_more_values_and_contexts_agree_with_a_plain_count_of_cells():
@@ -78,11 +87,15 @@ def test_more_values_and_contexts_agree_with_a_plain_count_of_cells():
     model = random_discrete_model(adjacency, 3, seed=6, levels=3)
     assert model.joint.shape == (3, 3, 3, 3)
     for x, y, given, where in questions(4, context=3, contexts=3):
-        assert model.independent(x, y, given, where) == naive_independent(model.joint, x, y, given, where)
+        assert model.independent(x, y, given, where) == naive_independent(
+            model.joint, x, y, given, where
+        )
 
 
 def test_adjacent_variables_are_dependent_given_any_set():
-    """The part of r-faithfulness that soundness rests on (Lemma 2), in every view that Algorithm 1 uses."""
+    """The part of r-faithfulness that soundness rests on (Lemma 2), in every view that Algorithm 1
+    uses.
+    """
     for model in some_models(300, seed=3):
         union = model.adjacency.any(axis=0)
         for x, y, given, where in questions(4, context=1):
@@ -92,7 +105,9 @@ def test_adjacent_variables_are_dependent_given_any_set():
 
 
 def test_inside_a_context_independence_is_d_separation_in_its_graph_given_the_context():
-    """Selection bias included, whatever cycles the union has: P(. | R = r) is Markov and faithful to G_r."""
+    """Selection bias included, whatever cycles the union has: P(. | R = r) is Markov and faithful
+    to G_r.
+    """
     for model in some_models(250, seed=4):
         for x, y, given, where in questions(4, context=1):
             if where:
@@ -101,7 +116,9 @@ def test_inside_a_context_independence_is_d_separation_in_its_graph_given_the_co
 
 
 def test_pooled_d_separation_in_an_acyclic_union_implies_independence():
-    models = [model for model in some_models(250, seed=5) if is_acyclic(model.adjacency.any(axis=0))]
+    models = [
+        model for model in some_models(250, seed=5) if is_acyclic(model.adjacency.any(axis=0))
+    ]
     for model in models:
         union = model.adjacency.any(axis=0)
         for x, y, given, where in questions(4, context=1):
@@ -130,7 +147,9 @@ def test_children_of_the_context_change_even_where_their_parents_do_not():
 
 
 def test_context_specific_links_may_cancel_in_the_pool():
-    """X -[0]-> W -[1]-> Y: dependent on W in turn, yet X and Y are independent in every view without W."""
+    """X -[0]-> W -[1]-> Y: dependent on W in turn, yet X and Y are independent in every view
+    without W.
+    """
     adjacency = np.zeros((2, 4, 4), dtype=bool)
     adjacency[:, 0, 2:] = True
     adjacency[0, 1, 2] = adjacency[1, 2, 3] = True
@@ -182,7 +201,9 @@ def test_columns_may_stand_in_any_order():
     contexts = Contexts((2,), ((0,), (1,)))
     prepared = OracleTest(model).prepare(SimpleNamespace(names=names, contexts=contexts))
     assert prepared.nodes == (3, 0, 1, 2)
-    assert prepared.answer([CIQuery(0, 3, (1,), 2)]).p[0] == model.independent(3, 2, (0,), ((1, 1),))
+    assert prepared.answer([CIQuery(0, 3, (1,), 2)]).p[0] == model.independent(
+        3, 2, (0,), ((1, 1),)
+    )
 
 
 def test_a_table_with_other_columns_is_refused():

@@ -47,11 +47,17 @@ def test_hierarchy_of_sufficiency():
 
 def test_findings_say_why():
     truth = named_model("example-ii").truth()
-    assert str(weak_context_sufficiency(truth)) == "no: T --> Y is absent for R = 0, and Y is no child of R"
     assert (
-        "for R = 0, T --> Y is in the physical graph and not in the descriptive" in single_graph_sufficiency(truth).why
+        str(weak_context_sufficiency(truth))
+        == "no: T --> Y is absent for R = 0, and Y is no child of R"
     )
-    assert str(weak_context_sufficiency(named_model("example-i").truth())).startswith("yes: every variable")
+    assert (
+        "for R = 0, T --> Y is in the physical graph and not in the descriptive"
+        in single_graph_sufficiency(truth).why
+    )
+    assert str(weak_context_sufficiency(named_model("example-i").truth())).startswith(
+        "yes: every variable"
+    )
 
 
 def test_context_cycles_are_named():
@@ -73,7 +79,9 @@ def test_union_cycles_at_ancestors_of_the_context_violate_strong_acyclicity_only
 
 def test_random_models_meet_what_they_promise():
     for seed in range(10):
-        truth = random_model(seed=seed, contexts=3, changes=2, edits=("add", "remove", "flip"), cycles="any").truth()
+        truth = random_model(
+            seed=seed, contexts=3, changes=2, edits=("add", "remove", "flip"), cycles="any"
+        ).truth()
         assert weak_context_sufficiency(truth)
         assert single_graph_sufficiency(truth)
         assert strong_context_acyclicity(truth)
@@ -106,13 +114,17 @@ def test_an_accident_inside_one_context_is_reported():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_simulated_independences_agree_with_the_oracle_of_the_discrete_analogue(seed):
-    """The separations that the theory rests on: given the parents of an effect, pooled or inside a context."""
+    """The separations that the theory rests on: given the parents of an effect, pooled or inside a
+    context.
+    """
     from causalcontext.ci_tests.registry import find_test
     from causalcontext.data.sufficient_statistics import gather_statistics
     from causalcontext.data.tables import read_table
     from causalcontext.views import CIQuery
 
-    model = random_model(nodes=6, density=0.4, seed=seed, edits=("add", "remove", "flip"), cycles="any")
+    model = random_model(
+        nodes=6, density=0.4, seed=seed, edits=("add", "remove", "flip"), cycles="any"
+    )
     analogue = random_discrete_model(model.adjacency, model.context, seed=seed, names=model.names)
     data = read_table(model.sample(20_000, seed=seed), "R")
     test = find_test("partial-correlation").prepare(data, gather_statistics(data, "raise"))
@@ -120,11 +132,19 @@ def test_simulated_independences_agree_with_the_oracle_of_the_discrete_analogue(
     for level, links in enumerate(model.adjacency):
         for y in (node for node in range(6) if node != model.context):
             child = links[model.context, y]
-            parents = [node for node in np.flatnonzero(links[:, y]).tolist() if node != model.context]
+            parents = [
+                node for node in np.flatnonzero(links[:, y]).tolist() if node != model.context
+            ]
             causes = links if child else model.adjacency.any(axis=0)
-            for x in (node for node in range(6) if node not in (y, model.context) and not _reaches(causes, y, node)):
+            for x in (
+                node
+                for node in range(6)
+                if node not in (y, model.context) and not _reaches(causes, y, node)
+            ):
                 given = tuple(node for node in parents if node != x)
-                independent = analogue.independent(x, y, given, ((model.context, level),) if child else ())
+                independent = analogue.independent(
+                    x, y, given, ((model.context, level),) if child else ()
+                )
                 p = float(test.answer([CIQuery(x, y, given, 1 + level if child else 0)]).p[0])
                 assert independent == (not links[x, y]), "the oracle agrees with the graph"
                 assert p > 1e-4 if independent else p < 1e-3

@@ -1,4 +1,6 @@
-"""`calibrate`: from a table and a test to the share of wrong and of right rejections; its options."""
+"""`calibrate`: from a table and a test to the share of wrong and of right rejections; its
+options.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.calibration.report import Calibration, Repeat, calibration_table, queries_frame
+from causalcontext.diagnostics.calibration.report import (
+    Calibration,
+    Repeat,
+    calibration_table,
+    queries_frame,
+)
 from causalcontext.diagnostics.calibration.tables import (
     ALTERNATIVES,
     NULLS,
@@ -52,7 +59,9 @@ MOST_ROWS = 20_000
 class CalibrationOptions:
     """What to calibrate, and how; `calibrate` says what each of them means."""
 
-    test: str | IndependenceTest = option("auto", "NAME", "auto, or a test by name: tsagris, cmi-knn, ...")
+    test: str | IndependenceTest = option(
+        "auto", "NAME", "auto, or a test by name: tsagris, cmi-knn, ..."
+    )
     x: str | None = option(None, "COLUMN", "One variable of a pair; all kinds of pairs without it.")
     y: str | None = option(None, "COLUMN", "The other end.")
     given: Sequence[str] | None = option(None)
@@ -72,11 +81,16 @@ class CalibrationOptions:
         check_choice("null", self.null, NULLS)
         check_choice("alternative", self.alternative, ALTERNATIVES)
         check_choice("missing", self.missing, ("raise", "listwise"))
-        real = isinstance(self.effect, int | float | np.integer | np.floating) and not isinstance(self.effect, bool)
+        real = isinstance(self.effect, int | float | np.integer | np.floating) and not isinstance(
+            self.effect, bool
+        )
         if not real or not 0.0 <= self.effect < np.inf:
             raise OptionError(f"effect is {self.effect!r}, expected a number from 0")
         if self.alternative == "association" and self.effect > 1.0:
-            raise OptionError(f"effect is {self.effect!r}, expected a probability: between 0 and 1 for 'association'")
+            raise OptionError(
+                f"effect is {self.effect!r}, expected a probability: between 0 and 1 for"
+                " 'association'"
+            )
         check_level("alpha", self.alpha)
         check_whole("repeats", self.repeats, 1)
         check_whole("largest_given", self.largest_given, 0)
@@ -84,20 +98,32 @@ class CalibrationOptions:
         check_jobs(self.n_jobs)
         if (self.x is None) != (self.y is None):
             found, other = ("x", "y") if self.y is None else ("y", "x")
-            raise OptionError(f"{found} is {(self.x or self.y)!r} but there is no {other}; name both, or neither for "
-                              "all kinds of pair")  # fmt: skip
+            raise OptionError(
+                f"{found} is {(self.x or self.y)!r} but there is no {other}; name both, or neither"
+                " for all kinds of pair"
+            )
         if self.x is None and self.given is not None:
-            raise OptionError("given is for a pair that is named; name x and y too, or leave it out")
+            raise OptionError(
+                "given is for a pair that is named; name x and y too, or leave it out"
+            )
 
     def settings(self, context: str | None) -> dict[str, Any]:
         """What a report says about how it was made."""
         return {
-            "context": None if context is None else str(context), "test": find_test(self.test).name,
-            "x": self.x, "y": self.y, "given": None if self.given is None else list(self.given), "null": self.null,
-            "alternative": self.alternative, "effect": float(self.effect), "alpha": float(self.alpha),
-            "repeats": int(self.repeats), "largest_given": int(self.largest_given), "missing": self.missing,
+            "context": None if context is None else str(context),
+            "test": find_test(self.test).name,
+            "x": self.x,
+            "y": self.y,
+            "given": None if self.given is None else list(self.given),
+            "null": self.null,
+            "alternative": self.alternative,
+            "effect": float(self.effect),
+            "alpha": float(self.alpha),
+            "repeats": int(self.repeats),
+            "largest_given": int(self.largest_given),
+            "missing": self.missing,
             "seed": int(self.seed),
-        }  # fmt: skip
+        }
 
 
 class CalibrationKeywords(TypedDict, total=False):
@@ -130,9 +156,9 @@ def calibrate(
 ) -> Calibration:
     """The size and the power of a test on tables like this one.
 
-    Every repeat draws a query, replaces one of its two columns by one that depends on the conditions alone, and asks
-    the test; then once more with a dependence of a known kind and strength. A test that is right rejects a share
-    `alpha` of the first.
+    Every repeat draws a query, replaces one of its two columns by one that depends on the
+    conditions alone, and asks the test; then once more with a dependence of a known kind and
+    strength. A test that is right rejects a share `alpha` of the first.
 
     Parameters
     ----------
@@ -143,16 +169,18 @@ def calibrate(
     test : str or IndependenceTest
         As for `discover`.
     x, y : str, optional
-        The pair to test; by default every class of pair that the table has, drawn anew in every repeat.
+        The pair to test; by default every class of pair that the table has, drawn anew in every
+        repeat.
     given : sequence of str, optional
         The conditions, if a pair is named.
     null : {"permutation", "bootstrap"}
-        The noise of a number: its own residuals in another order, or Gaussian. A category is drawn from a multinomial
-        logit on the conditions.
+        The noise of a number: its own residuals in another order, or Gaussian. A category is drawn
+        from a multinomial logit on the conditions.
     alternative : {"mean", "slope", "variance", "association"}
-        A shift in one category or a slope on a number ("association" for two categories); another slope on a condition
-        in one category, or above the median of a number; noise 1 + `effect` times as large there; for two categories,
-        each of the one tied to one of the other with probability `effect`.
+        A shift in one category or a slope on a number ("association" for two categories); another
+        slope on a condition in one category, or above the median of a number; noise 1 + `effect`
+        times as large there; for two categories, each of the one tied to one of the other with
+        probability `effect`.
     effect : float
         In standard deviations of the noise.
     alpha : float
@@ -187,7 +215,8 @@ def calibrate(
     --------
     >>> import causalcontext as cc
     >>> soil = cc.examples.soil_moisture(300, seed=1)
-    >>> report = cc.calibrate(soil, "soil", x="soil", y="runoff", given=["precipitation"], repeats=100)
+    >>> question = {"x": "soil", "y": "runoff", "given": ["precipitation"]}
+    >>> report = cc.calibrate(soil, "soil", **question, repeats=100)
     >>> report.table["verdict"].tolist()
     ['right']
     """
@@ -203,25 +232,32 @@ def calibrate(
     total = int(chosen.repeats) * len(questions)
     try:
         with counting_bar("queries", progress) as advance:
-            for one in each_sample(partial(run_repeat, data, questions, chosen), total, int(chosen.seed),
-                                   chosen.n_jobs):  # fmt: skip
+            for one in each_sample(
+                partial(run_repeat, data, questions, chosen), total, int(chosen.seed), chosen.n_jobs
+            ):
                 found.append(one)
                 advance(len(found), total)
     except KeyboardInterrupt:
         if not found:
             raise
-    queries, complete = queries_frame(questions, found), len(found) == total
-    report = Calibration(calibration_table(queries, float(chosen.alpha)), queries, settings, notes, complete)
+    queries = queries_frame(questions, found)
+    complete = len(found) == total
+    report = Calibration(
+        calibration_table(queries, float(chosen.alpha)), queries, settings, notes, complete
+    )
     if not complete:
         raise InterruptedSearch(report)
     return report
 
 
 def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple[str, ...]]:
-    """The complete rows, or a sample of them, without contexts that have none; and what was left out."""
+    """The complete rows, or a sample of them, without contexts that have none; and what was left
+    out.
+    """
     statistics = gather_statistics(data, missing)
     check_statistics(statistics, data, missing)
-    rows, notes = np.flatnonzero(complete_rows(data)), []
+    rows = np.flatnonzero(complete_rows(data))
+    notes = []
     if len(rows) < data.n_rows:
         notes.append(f"{data.n_rows - len(rows):,} rows with missing values were left out")
     if len(rows) > MOST_ROWS:
@@ -231,9 +267,16 @@ def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple
     return drop_empty_cells(kept, gather_statistics(kept))[0], tuple(notes)
 
 
-def run_repeat(data: Dataset, questions: Sequence[QueryClass], options: CalibrationOptions, place: int, seed: int
-               ) -> Repeat:  # fmt: skip
-    """The repeat at that place: its query is drawn, its response drawn anew, with and without a dependence."""
+def run_repeat(
+    data: Dataset,
+    questions: Sequence[QueryClass],
+    options: CalibrationOptions,
+    place: int,
+    seed: int,
+) -> Repeat:
+    """The repeat at that place: its query is drawn, its response drawn anew, with and without a
+    dependence.
+    """
     repeat, number = divmod(place, len(questions))
     random = questions[number].random(seed, repeat)
     draw = questions[number].draw(len(data.contexts.cells), random)
@@ -241,15 +284,21 @@ def run_repeat(data: Dataset, questions: Sequence[QueryClass], options: Calibrat
     null = null_column(data, draw, options.null, random)
     kind = data.kinds[draw.response]
     said = _answer(data, draw, finished(null.fitted + null.noise, kind), test)
-    name, changed = changed_column(options.alternative, data, draw, null, float(options.effect), random)
+    name, changed = changed_column(
+        options.alternative, data, draw, null, float(options.effect), random
+    )
     power = np.nan if changed is None else _answer(data, draw, finished(changed, kind), test)[2]
     x, y = sorted((data.names[draw.response], data.names[draw.other]))
     given = tuple(sorted(data.names[column] for column in draw.given))
     return Repeat(number, repeat, x, y, given, data.names[draw.response], *said, name, power)
 
 
-def _answer(data: Dataset, draw: DrawnQuery, response: Floats, test: IndependenceTest) -> tuple[str, int, float, int]:
-    """What a test says about one table: its name, the rows it used, its p-value, or the reason why it has none."""
+def _answer(
+    data: Dataset, draw: DrawnQuery, response: Floats, test: IndependenceTest
+) -> tuple[str, int, float, int]:
+    """What a test says about one table: its name, the rows it used, its p-value, or the reason why
+    it has none.
+    """
     small, query = query_table(data, draw, response)
     try:
         prepared = prepared_test(test, small, gather_statistics(small))

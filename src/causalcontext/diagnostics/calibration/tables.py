@@ -1,9 +1,11 @@
-"""Queries, one class for every kind of pair; and null tables, in which one column is drawn from its conditions alone.
+"""Queries, one class for every kind of pair; and null tables, in which one column is drawn from its
+conditions alone.
 
-A number is the fitted value of its regression on the conditions plus noise: its own residuals in another order
-(Freedman and Lane 1983), or Gaussian numbers of the same variance. A category is drawn from a multinomial logit on the
-conditions. Where the context is a condition, or only one context is looked at, all this is done in every context by
-itself. Whatever the fit is worth, the new column depends on nothing but the conditions: the null holds exactly.
+A number is the fitted value of its regression on the conditions plus noise: its own residuals in
+another order (Freedman and Lane 1983), or Gaussian numbers of the same variance. A category is
+drawn from a multinomial logit on the conditions. Where the context is a condition, or only one
+context is looked at, all this is done in every context by itself. Whatever the fit is worth, the
+new column depends on nothing but the conditions: the null holds exactly.
 """
 
 from __future__ import annotations
@@ -34,13 +36,22 @@ TOLERANCE = 1e-6
 Random = np.random.Generator
 NONE = "none"
 """What the table calls an alternative that makes no sense for a query."""
-WORDS = {Kind.CATEGORICAL: "category", Kind.ORDERED: "ordered category", Kind.COUNT: "count", Kind.CONTINUOUS: "number"}
-"""What kinds are called, in the order in which the ends of a pair are named; the later end is the response."""
+WORDS = {
+    Kind.CATEGORICAL: "category",
+    Kind.ORDERED: "ordered category",
+    Kind.COUNT: "count",
+    Kind.CONTINUOUS: "number",
+}
+"""What kinds are called, in the order in which the ends of a pair are named; the later end is the
+response.
+"""
 PLURALS = {"category": "categories", "ordered category": "ordered categories"}
 
 
 class NullColumn(NamedTuple):
-    """A response without any dependence on the other end: `fitted` + `noise`, or codes in `fitted` and no noise."""
+    """A response without any dependence on the other end: `fitted` + `noise`, or codes in `fitted`
+    and no noise.
+    """
 
     fitted: Floats
     noise: Floats
@@ -55,7 +66,8 @@ def null_column(data: Dataset, draw: DrawnQuery, null: str, random: Random) -> N
     if draw.level is not None or data.context in draw.given:  # contexts are kept apart
         strata = [np.flatnonzero(data.codes == level) for level in range(len(data.contexts.cells))]
     for rows in strata:
-        design, own = design_of(data, conditions, rows), values[rows]
+        design = design_of(data, conditions, rows)
+        own = values[rows]
         if data.kinds[draw.response].is_number:
             slopes, _, rank, _ = np.linalg.lstsq(design, own, rcond=None)
             fitted[rows] = design @ slopes
@@ -81,26 +93,33 @@ def finished(values: Floats, kind: Kind) -> Floats:
 
 
 def design_of(data: Dataset, conditions: list[int], rows: Ints) -> Floats:
-    """An intercept, standardised numbers, and one indicator for every category but the first; shape (rows, width)."""
+    """An intercept, standardised numbers, and one indicator for every category but the first; shape
+    (rows, width).
+    """
     parts = [np.ones((len(rows), 1))]
     for column in conditions:
         values = np.asarray(data.columns[column], dtype=np.float64)[rows]
         is_number = data.kinds[column].is_number
-        parts.append(_scaled(values)[:, None] if is_number else values[:, None] == np.unique(values)[1:])
+        parts.append(
+            _scaled(values)[:, None] if is_number else values[:, None] == np.unique(values)[1:]
+        )
     return np.hstack(parts)
 
 
 def _scaled(values: Floats, inside: Bools | slice = slice(None)) -> Floats:
-    """The values with mean 0 and standard deviation 1, both in some of the rows; constants are not scaled."""
+    """The values with mean 0 and standard deviation 1, both in some of the rows; constants are not
+    scaled.
+    """
     spread = values[inside].std()
     return np.asarray((values - values[inside].mean()) / (spread if spread > 0.0 else 1.0))
 
 
 def category_shares(design: Floats, codes: Floats) -> Floats:
-    """The probability of every category in every row by a multinomial logit, shape (rows, categories).
+    """The probability of every category in every row by a multinomial logit, shape (rows,
+    categories).
 
-    A light ridge keeps separated categories from being certain. Many categories are fitted on the first conditions
-    alone, since the price grows with the square of both.
+    A light ridge keeps separated categories from being certain. Many categories are fitted on the
+    first conditions alone, since the price grows with the square of both.
     """
     categories, own = np.unique(codes, return_inverse=True)
     if categories.size == 1:
@@ -112,18 +131,22 @@ def category_shares(design: Floats, codes: Floats) -> Floats:
     return probabilities(LOGIT, columns, categories.size, slopes)
 
 
-def changed_column(name: str, data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float,
-                   random: Random) -> tuple[str, Floats | None]:  # fmt: skip
-    """The alternative that was used, and the response under it; None where the alternative makes no sense.
+def changed_column(
+    name: str, data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random
+) -> tuple[str, Floats | None]:
+    """The alternative that was used, and the response under it; None where the alternative makes no
+    sense.
 
-    "mean": a shift in one category of the other end, drawn at random, or a slope on it; "slope": another slope on the
-    first condition that is a number, in that category, or above the median of the other end; "variance": noise that is
-    1 + `effect` times as large there; "association": every category of the other end has a category of the response
-    tied to it, taken with probability `effect`. Two categories have no mean: "mean" stands for "association" there.
+    "mean": a shift in one category of the other end, drawn at random, or a slope on it; "slope":
+    another slope on the first condition that is a number, in that category, or above the median of
+    the other end; "variance": noise that is 1 + `effect` times as large there; "association": every
+    category of the other end has a category of the response tied to it, taken with probability
+    `effect`. Two categories have no mean: "mean" stands for "association" there.
     """
     is_number = data.kinds[draw.response].is_number
     if not is_number and name == "mean":
-        name, effect = "association", min(effect, 1.0)
+        name = "association"
+        effect = min(effect, 1.0)
     if is_number == (name == "association"):
         return NONE, None
     if name == "association":
@@ -151,7 +174,9 @@ def changed_column(name: str, data: Dataset, draw: DrawnQuery, null: NullColumn,
 
 
 class DrawnQuery(NamedTuple):
-    """A query that was drawn, by positions of columns: `response` is what a null table draws anew."""
+    """A query that was drawn, by positions of columns: `response` is what a null table draws
+    anew.
+    """
 
     response: int
     other: int
@@ -166,7 +191,9 @@ class QueryClass:
 
     pair: str  # what the class is called
     responses: tuple[int, ...]  # columns that may be the response, by name
-    others: tuple[int, ...]  # columns that may be the other end; the same ones where both ends are alike
+    others: tuple[
+        int, ...
+    ]  # columns that may be the other end; the same ones where both ends are alike
     conditions: tuple[int, ...]  # columns to draw conditions from
     size: int  # how many conditions are drawn
     masked: bool = False  # whether the rows of one context answer, rather than all
@@ -174,9 +201,13 @@ class QueryClass:
     key: str = ""  # what random numbers depend on, if it is not `pair`
 
     def random(self, seed: int, repeat: int) -> Random:
-        """The random numbers of a repeat, which depend neither on the order of the work nor on other questions."""
+        """The random numbers of a repeat, which depend neither on the order of the work nor on
+        other questions.
+        """
         text = json.dumps([seed, self.key or self.pair, self.size, repeat])
-        return np.random.default_rng(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32))
+        return np.random.default_rng(
+            np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32)
+        )
 
     def draw(self, levels: int, random: Random) -> DrawnQuery:
         """A query of this class; `levels` is the number of contexts."""
@@ -184,21 +215,34 @@ class QueryClass:
         others = [column for column in self.others if column != response]
         other = others[random.integers(len(others))]
         pool = [column for column in self.conditions if column not in (response, other)]
-        given = pool if self.fixed else random.permutation(np.array(pool, dtype=np.int64))[: self.size].tolist()
-        return DrawnQuery(response, other, tuple(given), int(random.integers(levels)) if self.masked else None)
+        given = (
+            pool
+            if self.fixed
+            else random.permutation(np.array(pool, dtype=np.int64))[: self.size].tolist()
+        )
+        return DrawnQuery(
+            response, other, tuple(given), int(random.integers(levels)) if self.masked else None
+        )
 
 
 def all_questions(data: Dataset, largest_given: int) -> tuple[QueryClass, ...]:
-    """One question for every class of pair and every number of conditions; two numbers also inside one context."""
+    """One question for every class of pair and every number of conditions; two numbers also inside
+    one context.
+    """
     by_name = sorted(data.system, key=data.names.__getitem__)
     pools = {kind: tuple(i for i in by_name if data.kinds[i] is kind) for kind in WORDS}
     present = [kind for kind in WORDS if pools[kind]]
     classes: list[tuple[str, tuple[int, ...], tuple[int, ...], bool]] = []
     if data.context is not None:
-        classes += [(f"context against {_one(kind)}", pools[kind], (data.context,), False) for kind in present]
+        classes += [
+            (f"context against {_one(kind)}", pools[kind], (data.context,), False)
+            for kind in present
+        ]
     for first, second in combinations_with_replacement(present, 2):
         if first is not second:
-            classes.append((f"{WORDS[first]} against {_one(second)}", pools[second], pools[first], False))
+            classes.append(
+                (f"{WORDS[first]} against {_one(second)}", pools[second], pools[first], False)
+            )
         elif len(pools[first]) > 1:
             plural = PLURALS.get(WORDS[first], f"{WORDS[first]}s")
             classes.append((f"two {plural}", pools[first], pools[first], False))
@@ -208,29 +252,51 @@ def all_questions(data: Dataset, largest_given: int) -> tuple[QueryClass, ...]:
     return tuple(
         QueryClass(pair, responses, others, tuple(by_name), size, masked)
         for pair, responses, others, masked in classes
-        for size in range(min(largest_given, len(data.system) - (1 if others == (data.context,) else 2)) + 1)
+        for size in range(
+            min(largest_given, len(data.system) - (1 if others == (data.context,) else 2)) + 1
+        )
     )
 
 
 def one_question(data: Dataset, x: str, y: str, given: Sequence[str]) -> QueryClass:
-    """The question that is asked about these columns; neither the order of x and y nor that of `given` matters."""
+    """The question that is asked about these columns; neither the order of x and y nor that of
+    `given` matters.
+    """
     if isinstance(given, str):
-        raise OptionError(f"given is {given!r}, expected a sequence of column names, such as [{given!r}]")
+        raise OptionError(
+            f"given is {given!r}, expected a sequence of column names, such as [{given!r}]"
+        )
     endpoints = tuple(data.position(str(name)) for name in (x, y))
     conditions = tuple(data.position(name) for name in sorted(map(str, given)))
     chosen = (*endpoints, *conditions)
     repeated = next((column for column in chosen if chosen.count(column) > 1), None)
     if repeated is not None:
-        raise OptionError(f"{data.names[repeated]!r} is named twice; x, y and given are different columns")
+        raise OptionError(
+            f"{data.names[repeated]!r} is named twice; x, y and given are different columns"
+        )
     first, second = sorted(endpoints, key=lambda end: (_rank(data, end), data.names[end]))
     alike = (first, second) if _rank(data, first) == _rank(data, second) else ()
-    key = json.dumps([sorted(data.names[end] for end in endpoints), [data.names[column] for column in conditions]])
-    return QueryClass(f"{x} against {y}", alike or (second,), alike or (first,), conditions, len(conditions),
-                      fixed=True, key=key)  # fmt: skip
+    key = json.dumps(
+        [
+            sorted(data.names[end] for end in endpoints),
+            [data.names[column] for column in conditions],
+        ]
+    )
+    return QueryClass(
+        f"{x} against {y}",
+        alike or (second,),
+        alike or (first,),
+        conditions,
+        len(conditions),
+        fixed=True,
+        key=key,
+    )
 
 
 def query_table(data: Dataset, draw: DrawnQuery, response: Floats) -> tuple[Dataset, CIQuery]:
-    """The table of one query, its columns and the context by name, with another response; and the query in it."""
+    """The table of one query, its columns and the context by name, with another response; and the
+    query in it.
+    """
     chosen = {draw.response, draw.other, *draw.given, *data.contexts.positions}
     order = sorted(chosen, key=data.names.__getitem__)
     place = {column: position for position, column in enumerate(order)}
@@ -238,10 +304,16 @@ def query_table(data: Dataset, draw: DrawnQuery, response: Floats) -> tuple[Data
         data,
         names=tuple(data.names[column] for column in order),
         kinds=tuple(data.kinds[column] for column in order),
-        columns=tuple(response if column == draw.response else data.columns[column] for column in order),
+        columns=tuple(
+            response if column == draw.response else data.columns[column] for column in order
+        ),
         dtypes=tuple(data.dtypes[column] for column in order),
-        contexts=replace(data.contexts, positions=tuple(place[column] for column in data.contexts.positions)),
-        categories={place[column]: data.categories[column] for column in order if column in data.categories},
+        contexts=replace(
+            data.contexts, positions=tuple(place[column] for column in data.contexts.positions)
+        ),
+        categories={
+            place[column]: data.categories[column] for column in order if column in data.categories
+        },
     )
     x, y = sorted((place[draw.response], place[draw.other]))
     view = 0 if draw.level is None else small.contexts.number(small.contexts.cell(draw.level))

@@ -25,7 +25,12 @@ def obstacle() -> str:
         card = cuda.get_current_device()
         if tuple(card.compute_capability) < OLDEST:
             found = ".".join(str(part) for part in card.compute_capability)
-            return f"the card has compute capability {found}, at least {OLDEST[0]}.{OLDEST[1]} is needed"
+            return (
+                f"the card has compute capability {found}, at least {OLDEST[0]}.{OLDEST[1]} is"
+                " needed"
+            )
     except Exception as error:  # a driver may fail in ways that no list of exceptions covers
-        return f"the CUDA driver does not work: {(str(error) or type(error).__name__).splitlines()[0]}"
+        return (
+            f"the CUDA driver does not work: {(str(error) or type(error).__name__).splitlines()[0]}"
+        )
     return ""

@@ -1,7 +1,9 @@
-"""Levels of the skeleton on a card: a thread takes a pair, and does with it what the processor does.
+"""Levels of the skeleton on a card: a thread takes a pair, and does with it what the processor
+does.
 
-The functions of `kernels/levels` are compiled for the card as they are, so that the sets come in the same order and the
-same one decides. Pairs with very many sets stay on the processor, whose threads work on them meanwhile.
+The functions of `kernels/levels` are compiled for the card as they are, so that the sets come in
+the same order and the same one decides. Pairs with very many sets stay on the processor, whose
+threads work on them meanwhile.
 """
 
 from __future__ import annotations
@@ -15,13 +17,22 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import settings
 from causalcontext.kernels.levels.gaussian import PairFit, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
-from causalcontext.kernels.levels.skeleton import Ballots, Decisions, Level, Sizes, count_votes, search_pairs
+from causalcontext.kernels.levels.skeleton import (
+    Ballots,
+    Decisions,
+    Level,
+    Sizes,
+    count_votes,
+    search_pairs,
+)
 from causalcontext.kernels.threads import in_threads
 
 THREADS = 64
 MOST_THREADS = 1 << 17
 MOST_SETS = 2_000
-"""Sets of a pair that one thread of a card goes through; above, a thread of the processor is faster."""
+"""Sets of a pair that one thread of a card goes through; above, a thread of the processor is
+faster.
+"""
 
 
 class Card:
@@ -52,10 +63,12 @@ class Card:
     def search_pairs(self, level: Level, pairs: Pairs, decisions: Decisions, tests: Ints) -> None:
         """As `skeleton.search_pairs`, which gets the pairs with very many sets."""
         heavy = _heavy(level, pairs.first, pairs.second)
-        light, there = np.flatnonzero(~heavy), np.flatnonzero(heavy)
+        light = np.flatnonzero(~heavy)
+        there = np.flatnonzero(heavy)
         if light.size:
             own = _of(pairs, light), _of(decisions, light)
-            asked, found = self.send(own[0]), self.send(own[1])
+            asked = self.send(own[0])
+            found = self.send(own[1])
             room = self._room(level, light.size)
             _search[len(room.tests) // THREADS, THREADS](self.send_level(level), asked, found, room)
         if there.size:
@@ -64,42 +77,60 @@ class Card:
             _put(decisions, light, [_fetched(column) for column in found])
             tests += _fetched(room.tests).sum(axis=0)
 
-    def _search_here(self, level: Level, pairs: Pairs, places: Ints, decisions: Decisions, tests: Ints) -> None:
+    def _search_here(
+        self, level: Level, pairs: Pairs, places: Ints, decisions: Decisions, tests: Ints
+    ) -> None:
         """Search some of the pairs on the processor."""
 
         def search(part: Ints) -> tuple[Decisions, Ints]:
-            found, run = _of(decisions, part), np.zeros_like(tests)
+            found = _of(decisions, part)
+            run = np.zeros_like(tests)
             search_pairs(level, 0, part.size, _of(pairs, part), found, _own_room(level), run)
             return found, run
 
-        parts = np.array_split(places, min(places.size, 8 * self.n_jobs)) if self.n_jobs > 1 else [places]
+        parts = (
+            np.array_split(places, min(places.size, 8 * self.n_jobs))
+            if self.n_jobs > 1
+            else [places]
+        )
         for part, (found, run) in zip(parts, in_threads(search, parts, self.n_jobs), strict=True):
             _put(decisions, part, found)
             tests += run
 
-    def count_votes(self, level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints) -> None:
-        """As `skeleton.count_votes` with sets of one size, which gets the pairs with very many sets."""
+    def count_votes(
+        self, level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints
+    ) -> None:
+        """As `skeleton.count_votes` with sets of one size, which gets the pairs with very many
+        sets.
+        """
         sizes = Sizes(level.size, level.size, most)
         heavy = _heavy(level, ballots.first, ballots.second)
         (light, centres), (there, more) = _some(ballots, ~heavy), _some(ballots, heavy)
         if light.first.size:
             room = self._room(level, light.first.size)
             votes = self.send(DeviceVotes(separating[~heavy], holding[centres]))
-            _vote[len(room.tests) // THREADS, THREADS](self.send_level(level), self.send(light), sizes, votes, room)
+            _vote[len(room.tests) // THREADS, THREADS](
+                self.send_level(level), self.send(light), sizes, votes, room
+            )
         if there.first.size:
             rest = DeviceVotes(separating[heavy], holding[more])
             count_votes(level, 0, there.first.size, there, sizes, *rest, _own_room(level))
             separating[heavy], holding[more] = rest
         if light.first.size:
-            separating[~heavy], holding[centres] = _fetched(votes.separating), _fetched(votes.holding)
+            separating[~heavy] = _fetched(votes.separating)
+            holding[centres] = _fetched(votes.holding)
 
     def _room(self, level: Level, pairs: int) -> DeviceWorkspace:
-        """Scratch arrays for so many threads as there are pairs, or as fit into half of the memory that is free."""
+        """Scratch arrays for so many threads as there are pairs, or as fit into half of the memory
+        that is free.
+        """
         one = _own_room(level)
         arrays = [*one.fit, one.lists, one.weakest]
         free = 0 if settings.ENABLE_CUDASIM else int(cuda.current_context().get_memory_info()[0])
         most = free // (2 * sum(array.nbytes for array in arrays)) if free else MOST_THREADS
-        threads = max(THREADS, min(-(-pairs // THREADS) * THREADS, most // THREADS * THREADS, MOST_THREADS))
+        threads = max(
+            THREADS, min(-(-pairs // THREADS) * THREADS, most // THREADS * THREADS, MOST_THREADS)
+        )
         make = np.zeros if settings.ENABLE_CUDASIM else cuda.device_array
         scratch: list[Any] = [make((threads, *array.shape), array.dtype) for array in arrays]
         return DeviceWorkspace._make([*scratch, self.send(np.zeros((threads, 2), dtype=np.int64))])
@@ -146,7 +177,9 @@ def _fetched(array: Any) -> Any:
 
 
 class DeviceWorkspace(NamedTuple):
-    """Scratch arrays of all threads, that of a thread at its number; the tests that each has run."""
+    """Scratch arrays of all threads, that of a thread at its number; the tests that each has
+    run.
+    """
 
     factor: Any
     loads: Any
@@ -166,7 +199,8 @@ class DeviceVotes(NamedTuple):
 
 @cuda.jit
 def _search(level: Any, pairs: Any, decisions: Any, room: Any) -> None:
-    thread, k = cuda.grid(1), cuda.grid(1)
+    thread = cuda.grid(1)
+    k = cuda.grid(1)
     fit = PairFit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
     work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < pairs.first.size:
@@ -176,7 +210,8 @@ def _search(level: Any, pairs: Any, decisions: Any, room: Any) -> None:
 
 @cuda.jit
 def _vote(level: Any, ballots: Any, sizes: Any, votes: Any, room: Any) -> None:
-    thread, k = cuda.grid(1), cuda.grid(1)
+    thread = cuda.grid(1)
+    k = cuda.grid(1)
     fit = PairFit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
     work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < ballots.first.size:

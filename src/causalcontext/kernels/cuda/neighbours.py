@@ -1,7 +1,9 @@
-"""Counts of neighbours in rank space on a card: a block of threads for every row, its permutations one after the other.
+"""Counts of neighbours in rank space on a card: a block of threads for every row, its permutations
+one after the other.
 
-Twins of `kernels/rows/neighbours.py`, called alike. All distances are integers, so every count is exact; the terms of
-the rows are added up in a fixed order, so that statistics are those of the CPU but for the last digit.
+Twins of `kernels/rows/neighbours.py`, called alike. All distances are integers, so every count is
+exact; the terms of the rows are added up in a fixed order, so that statistics are those of the CPU
+but for the last digit.
 """
 
 from __future__ import annotations
@@ -23,16 +25,29 @@ COPIES_PER_BLOCK = 25
 
 
 def shuffled_information(
-    shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float, strict: bool
+    shuffled: Shorts,
+    is_code: Bools,
+    columns: Shorts,
+    psi: Floats,
+    far: int,
+    neighbours: float,
+    strict: bool,
 ) -> Floats:
     """The estimate for every shuffled copy of x, as on the CPU."""
     copies, rows = shuffled.shape
-    terms, totals = cuda.device_array((copies, rows), np.float64), cuda.device_array(copies, np.float64)
+    terms = cuda.device_array((copies, rows), np.float64)
+    totals = cuda.device_array(copies, np.float64)
     grid = rows, -(-copies // COPIES_PER_BLOCK)
     _information[grid, THREADS, 0, 4 * rows](
-        cuda.to_device(shuffled), cuda.to_device(is_code), cuda.to_device(columns), cuda.to_device(psi),
-        np.int32(far), float(neighbours), bool(strict), terms,
-    )  # fmt: skip
+        cuda.to_device(shuffled),
+        cuda.to_device(is_code),
+        cuda.to_device(columns),
+        cuda.to_device(psi),
+        np.int32(far),
+        float(neighbours),
+        bool(strict),
+        terms,
+    )
     _add_up[copies, THREADS](terms, totals)
     found: Floats = totals.copy_to_host()
     return found
@@ -43,7 +58,9 @@ def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, seed: np.
     rows = columns.shape[1]
     found = cuda.to_device(np.full((rows, most), -1))
     given = cuda.to_device(np.ascontiguousarray(columns))
-    _nearest[rows, THREADS, 0, 2 * rows](given, cuda.to_device(is_code), np.int32(far), np.int32(most), seed, found)
+    _nearest[rows, THREADS, 0, 2 * rows](
+        given, cuda.to_device(is_code), np.int32(far), np.int32(most), seed, found
+    )
     nearest: Ints = found.copy_to_host()
     return nearest
 
@@ -57,7 +74,9 @@ def _distance(value: Any, centre: Any, is_code: Any, far: Any) -> Any:
 
 @cuda.jit(device=True)
 def _block_sum(value: Any, slots: Any) -> Any:
-    """The sum over all threads of a block, known to every one of them; in two steps through shared memory."""
+    """The sum over all threads of a block, known to every one of them; in two steps through shared
+    memory.
+    """
     cuda.syncthreads()
     slots[cuda.threadIdx.x] = value
     cuda.syncthreads()
@@ -86,7 +105,9 @@ def _within(near: Any, rows: Any, radius: Any, slots: Any) -> Any:
 @cuda.jit(device=True)
 def _radius(near: Any, rows: Any, k: Any, guess: Any, far: Any, slots: Any) -> Any:
     """The smallest radius with k rows or more, by widening steps around a guess, then by halves."""
-    below, above, width = np.int32(-1), np.int32(far), np.int32(8)
+    below = np.int32(-1)
+    above = np.int32(far)
+    width = np.int32(8)
     radius = min(max(np.int32(guess), np.int32(0)), np.int32(far - 1))
     while above - below > 1:
         if _within(near, rows, radius, slots) >= k:
@@ -109,11 +130,21 @@ def _of_given(columns: Any, is_code: Any, i: Any, j: Any, far: Any) -> Any:
     return found
 
 
-BELOW, REACHABLE, WINDOW = 0, 1, 2
-"""Rows of slots: distances before the window, distances at less than `far`, and the window, a few bins each."""
-RADIUS, START, LOW, HIGH, TIED, NEIGHBOURS = 0, 1, 2, 3, 4, 5
-"""What the first thread tells the others: the radius (-1 while unknown), where the window starts, the bounds of the
-radius, how many distances are at most as large, and how many neighbours are looked for."""
+BELOW = 0
+REACHABLE = 1
+WINDOW = 2
+"""Rows of slots: distances before the window, distances at less than `far`, and the window, a few
+bins each.
+"""
+RADIUS = 0
+START = 1
+LOW = 2
+HIGH = 3
+TIED = 4
+NEIGHBOURS = 5
+"""What the first thread tells the others: the radius (-1 while unknown), where the window starts,
+the bounds of the radius, how many distances are at most as large, and how many neighbours are
+looked for."""
 
 
 @cuda.jit(device=True)
@@ -123,7 +154,8 @@ def _add_slots(slots: Any, sums: Any) -> None:
     cuda.syncthreads()
     if thread < WARP:
         for which in range(3):
-            part, other = np.int32(0), thread
+            part = np.int32(0)
+            other = thread
             while other < THREADS:
                 part += slots[which, other]
                 other += np.uint32(WARP)
@@ -138,10 +170,17 @@ def _add_slots(slots: Any, sums: Any) -> None:
 
 
 @cuda.jit(device=True)
-def _fill_bins(x: Any, centre: Any, is_code: Any, near: Any, far: Any, start: Any, bins: Any, slots: Any) -> None:
-    """Count the distances below `start`, those at less than `far`, and those in a window of one bin a distance."""
-    rows, j = np.uint32(x.shape[0]), np.uint32(cuda.threadIdx.x)
-    below, reachable, end = np.int32(0), np.int32(0), np.int32(start + THREADS)
+def _fill_bins(
+    x: Any, centre: Any, is_code: Any, near: Any, far: Any, start: Any, bins: Any, slots: Any
+) -> None:
+    """Count the distances below `start`, those at less than `far`, and those in a window of one bin
+    a distance.
+    """
+    rows = np.uint32(x.shape[0])
+    j = np.uint32(cuda.threadIdx.x)
+    below = np.int32(0)
+    reachable = np.int32(0)
+    end = np.int32(start + THREADS)
     bins[j] = 0
     cuda.syncthreads()
     while j < rows:
@@ -154,13 +193,17 @@ def _fill_bins(x: Any, centre: Any, is_code: Any, near: Any, far: Any, start: An
             reachable += 1
         j += np.uint32(THREADS)
     thread = np.uint32(cuda.threadIdx.x)
-    slots[BELOW, thread], slots[REACHABLE, thread], slots[WINDOW, thread] = below, reachable, np.int32(0)
+    slots[BELOW, thread] = below
+    slots[REACHABLE, thread] = reachable
+    slots[WINDOW, thread] = np.int32(0)
 
 
 @cuda.jit(device=True)
 def _look_for_radius(bins: Any, sums: Any, neighbours: Any, told: Any) -> None:
     """Find the radius in the window, or say where to look next; done by one thread."""
-    below, reachable, start = sums[BELOW], sums[REACHABLE], told[START]
+    below = sums[BELOW]
+    reachable = sums[REACHABLE]
+    start = told[START]
     k = np.int32(neighbours * reachable) if neighbours < 1.0 else np.int32(neighbours)
     k = min(max(k, np.int32(1)), reachable - 1)
     told[NEIGHBOURS] = k
@@ -173,28 +216,43 @@ def _look_for_radius(bins: Any, sums: Any, neighbours: Any, told: Any) -> None:
             below += bins[bin_]
             bin_ += np.uint32(1)
         if bin_ < THREADS:
-            told[RADIUS], told[TIED] = start + np.int32(bin_), below + bins[bin_]
+            told[RADIUS] = start + np.int32(bin_)
+            told[TIED] = below + bins[bin_]
         else:
             told[LOW] = start + THREADS - 1
-            start = told[LOW] + 1 + np.int32(0.5 * told[LOW] * (float(k + 1 - below) / max(below, np.int32(1))))
+            start = (
+                told[LOW]
+                + 1
+                + np.int32(0.5 * told[LOW] * (float(k + 1 - below) / max(below, np.int32(1))))
+            )
     told[START] = max(min(start, told[HIGH] - np.int32(THREADS - 1)), told[LOW] + 1)
 
 
 @cuda.jit
 def _information(
-    shuffled: Any, is_code: Any, columns: Any, psi: Any, far: Any, neighbours: Any, strict: Any, terms: Any
+    shuffled: Any,
+    is_code: Any,
+    columns: Any,
+    psi: Any,
+    far: Any,
+    neighbours: Any,
+    strict: Any,
+    terms: Any,
 ) -> None:
     """The term of every copy and row, shape (copies, rows).
 
-    `near` holds the distances of all rows to that of the block, in the conditions and with y. The radius is looked for
-    in a window of distances around that of the last copy, and in others where it is not there.
+    `near` holds the distances of all rows to that of the block, in the conditions and with y. The
+    radius is looked for in a window of distances around that of the last copy, and in others where
+    it is not there.
     """
     near = cuda.shared.array(0, int16)
     bins = cuda.shared.array(THREADS, int32)
     slots = cuda.shared.array((3, THREADS), int32)
     sums = cuda.shared.array(3, int32)
     told = cuda.shared.array(6, int32)
-    rows, i, thread = np.uint32(shuffled.shape[1]), cuda.blockIdx.x, np.uint32(cuda.threadIdx.x)
+    rows = np.uint32(shuffled.shape[1])
+    i = cuda.blockIdx.x
+    thread = np.uint32(cuda.threadIdx.x)
     j = thread
     while j < rows:
         given = _of_given(columns, is_code, i, j, far)
@@ -205,10 +263,14 @@ def _information(
         told[RADIUS] = far // 4
     first = cuda.blockIdx.y * COPIES_PER_BLOCK
     for b in range(first, min(first + COPIES_PER_BLOCK, shuffled.shape[0])):
-        x, centre = shuffled[b], np.int32(shuffled[b, i])
+        x = shuffled[b]
+        centre = np.int32(shuffled[b, i])
         if thread == 0:
             told[START] = max(told[RADIUS] - np.int32(THREADS // 2), np.int32(0))
-            told[RADIUS], told[LOW], told[HIGH], told[NEIGHBOURS] = -1, -1, far, 1
+            told[RADIUS] = -1
+            told[LOW] = -1
+            told[HIGH] = far
+            told[NEIGHBOURS] = 1
         cuda.syncthreads()
         while told[RADIUS] < 0 and told[NEIGHBOURS] > 0:
             _fill_bins(x, centre, is_code[0], near, far, told[START], bins, slots)
@@ -218,7 +280,9 @@ def _information(
             cuda.syncthreads()
         radius = told[RADIUS]
         inside = max(radius - 1, np.int32(0)) if strict else radius
-        with_x, with_y, alone = np.int32(0), np.int32(0), np.int32(0)
+        with_x = np.int32(0)
+        with_y = np.int32(0)
+        alone = np.int32(0)
         j = thread
         while j < rows:
             if near[j] <= inside:
@@ -228,10 +292,13 @@ def _information(
                 if _distance(x[j], centre, is_code[0], far) <= inside:
                     with_x += 1
             j += np.uint32(THREADS)
-        slots[0, thread], slots[1, thread], slots[2, thread] = with_x, with_y, alone
+        slots[0, thread] = with_x
+        slots[1, thread] = with_y
+        slots[2, thread] = alone
         _add_slots(slots, sums)
         if thread == 0:
-            k, term = told[NEIGHBOURS], 0.0
+            k = told[NEIGHBOURS]
+            term = 0.0
             if k > 0 and strict:
                 term = psi[k] - psi[sums[0]] - psi[sums[1]] + psi[sums[2]]
             elif k > 0:
@@ -246,7 +313,9 @@ def _information(
 def _add_up(terms: Any, totals: Any) -> None:
     """The mean term of every copy, by one block each, always in the same order."""
     parts = cuda.shared.array(THREADS, float64)
-    b, thread, total = cuda.blockIdx.x, cuda.threadIdx.x, 0.0
+    b = cuda.blockIdx.x
+    thread = cuda.threadIdx.x
+    total = 0.0
     for i in range(thread, terms.shape[1], THREADS):
         total += terms[b, i]
     parts[thread] = total
@@ -262,10 +331,13 @@ def _add_up(terms: Any, totals: Any) -> None:
 
 @cuda.jit
 def _nearest(columns: Any, is_code: Any, far: Any, most: Any, seed: Any, found: Any) -> None:
-    """The nearest rows of every row; the first thread of a block gives out the places, in the order of the rows."""
+    """The nearest rows of every row; the first thread of a block gives out the places, in the order
+    of the rows.
+    """
     near = cuda.shared.array(0, int16)
     slots = cuda.shared.array(THREADS, int32)
-    rows, i = columns.shape[1], cuda.blockIdx.x
+    rows = columns.shape[1]
+    i = cuda.blockIdx.x
     for j in range(cuda.threadIdx.x, rows, cuda.blockDim.x):
         away = np.int32(0)
         for c in range(columns.shape[0]):
@@ -274,7 +346,9 @@ def _nearest(columns: Any, is_code: Any, far: Any, most: Any, seed: Any, found: 
     cuda.syncthreads()
     radius = min(_radius(near, rows, min(most, rows), 1, far, slots), far - 1)
     if cuda.threadIdx.x == 0:
-        taken, tied, stream = 0, 0, stream_of(seed, i)
+        taken = 0
+        tied = 0
+        stream = stream_of(seed, i)
         for j in range(rows):
             if near[j] < radius:
                 found[i, taken] = j

@@ -1,6 +1,8 @@
-"""Which neighbours of a variable may be conditioned on, and which pairs are left, for many graphs at once.
+"""Which neighbours of a variable may be conditioned on, and which pairs are left, for many graphs
+at once.
 
-Graphs are bits of an integer, and a neighbour carries the bits of the graphs in which it may be conditioned on.
+Graphs are bits of an integer, and a neighbour carries the bits of the graphs in which it may be
+conditioned on.
 """
 
 from __future__ import annotations
@@ -16,13 +18,16 @@ from causalcontext.kernels.compiling import kernel
 class Neighbours(NamedTuple):
     """The neighbours of every variable that may be conditioned on, and in which graphs."""
 
-    # shape (N + 1,): variable i has the neighbours `columns[start[i] : start[i + 1]]`, in column order, triggers not
-    # among them
+    # shape (N + 1,): variable i has the neighbours `columns[start[i] : start[i + 1]]`, in column
+    # order, triggers not among them
     start: Ints
-    # columns, graphs: shape (neighbours,): their columns, and the bits of the graphs in which they may serve
+    # columns, graphs: shape (neighbours,): their columns, and the bits of the graphs in which they
+    # may serve
     columns: Ints
     graphs: Ints
-    triggers: Ints  # shape (N, triggers): the bits of the graphs in which a trigger may serve a variable
+    triggers: (
+        Ints  # shape (N, triggers): the bits of the graphs in which a trigger may serve a variable
+    )
 
 
 class Pairs(NamedTuple):
@@ -34,7 +39,9 @@ class Pairs(NamedTuple):
 
 
 class SharedAnswers(NamedTuple):
-    """Whose answers a graph takes over (`leader[g]`), and the graphs from `begin` up to `end` that are looked at."""
+    """Whose answers a graph takes over (`leader[g]`), and the graphs from `begin` up to `end` that
+    are looked at.
+    """
 
     leader: Ints
     begin: int
@@ -51,7 +58,9 @@ class Edges(NamedTuple):
 
 
 def list_edges(adjacency: Bools) -> Edges:
-    """The edges that some graph has, from an array of shape (graphs, N, N); all that a level looks at."""
+    """The edges that some graph has, from an array of shape (graphs, N, N); all that a level looks
+    at.
+    """
     somewhere = adjacency[0] if len(adjacency) == 1 else adjacency.any(axis=0)
     first, second = np.divmod(np.flatnonzero(somewhere), adjacency.shape[1])
     return Edges(first, second, adjacency[:, first, second])
@@ -64,12 +73,14 @@ def graphs_of(edges: Edges, variables: int) -> Bools:
     return graphs
 
 
-def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, share: SharedAnswers,
-                    triggers: int) -> Neighbours:  # fmt: skip
-    """The neighbours that may be conditioned on: possible causes, in a graph or in any of those that it answers for.
+def list_neighbours(
+    edges: Edges, may: Bools, trigger: Ints, hidden: Bools, share: SharedAnswers, triggers: int
+) -> Neighbours:
+    """The neighbours that may be conditioned on: possible causes, in a graph or in any of those
+    that it answers for.
 
-    `may` leads from cause to effect, shape (N, N); `trigger` is the number of the trigger that a column is, -1 for
-    others; `hidden` columns are never conditioned on.
+    `may` leads from cause to effect, shape (N, N); `trigger` is the number of the trigger that a
+    column is, -1 for others; `hidden` columns are never conditioned on.
     """
     bits = _bits(edges, share, share.leader) * may[edges.second, edges.first]
     own = trigger[edges.second]
@@ -82,7 +93,9 @@ def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, shar
 
 
 def _bits(edges: Edges, share: SharedAnswers, leader: Ints) -> Ints:
-    """The bits of the graphs from `share.begin` up to `share.end` that answer for a graph with the edge."""
+    """The bits of the graphs from `share.begin` up to `share.end` that answer for a graph with the
+    edge.
+    """
     bits = np.zeros(edges.first.size, dtype=np.int64)
     for present, answering in zip(edges.present, leader.tolist(), strict=True):
         if share.begin <= answering < share.end:
@@ -90,16 +103,22 @@ def _bits(edges: Edges, share: SharedAnswers, leader: Ints) -> Ints:
     return bits
 
 
-def open_pairs(edges: Edges, required: Bools, context_numbers: Ints, contexts: list[int],
-               share: SharedAnswers) -> Pairs:  # fmt: skip
-    """The pairs that are adjacent and not required, with the bits of the leading graphs where they are.
+def open_pairs(
+    edges: Edges, required: Bools, context_numbers: Ints, contexts: list[int], share: SharedAnswers
+) -> Pairs:
+    """The pairs that are adjacent and not required, with the bits of the leading graphs where they
+    are.
 
-    `context_numbers` is the number of the searched context variable that a column is, -1 for others; `contexts` are the
-    columns of those of the pairs: none, one, which comes first, or two.
+    `context_numbers` is the number of the searched context variable that a column is, -1 for
+    others; `contexts` are the columns of those of the pairs: none, one, which comes first, or two.
     """
     first, second, _ = edges
     one, two = [*context_numbers[contexts].tolist(), -1, -1][:2]
-    chosen = (context_numbers[first] == one) & (context_numbers[second] == two) & ~required[first, second]
+    chosen = (
+        (context_numbers[first] == one)
+        & (context_numbers[second] == two)
+        & ~required[first, second]
+    )
     if one == two:
         chosen &= first < second
     leading = np.where(share.leader == np.arange(share.leader.size), share.leader, -1)
@@ -125,15 +144,20 @@ def fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints) 
         for t in range(neighbours.triggers.shape[1]):
             count[i] += neighbours.triggers[i, t] != 0
     for k in range(pairs.first.size):
-        x, y = pairs.first[k], pairs.second[k]
-        most[k] = max(count[x] - _serves(neighbours, x, y, trigger), count[y] - _serves(neighbours, y, x, trigger))
+        x = pairs.first[k]
+        y = pairs.second[k]
+        most[k] = max(
+            count[x] - _serves(neighbours, x, y, trigger),
+            count[y] - _serves(neighbours, y, x, trigger),
+        )
 
 
 @kernel
 def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
     if trigger[z] >= 0:
         return 1 if neighbours.triggers[node, trigger[z]] else 0
-    first, end = neighbours.start[node], neighbours.start[node + 1]
+    first = neighbours.start[node]
+    end = neighbours.start[node + 1]
     while first < end:
         middle = (first + end) // 2
         if neighbours.columns[middle] == z:
@@ -145,18 +169,27 @@ def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
     return 0
 
 
-def widest_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """For every (graph, pair) the most candidates that one of the two variables has, and the triggers of either."""
-    wide, triggers = np.zeros_like(first), np.zeros_like(first)
+def widest_pools(
+    neighbours: Neighbours, graph: Ints, first: Ints, second: Ints
+) -> tuple[Ints, Ints]:
+    """For every (graph, pair) the most candidates that one of the two variables has, and the
+    triggers of either.
+    """
+    wide = np.zeros_like(first)
+    triggers = np.zeros_like(first)
     fill_pools(neighbours, graph, first, second, wide, triggers)
     return wide, triggers
 
 
 @kernel
-def fill_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints, wide: Ints, triggers: Ints) -> None:
+def fill_pools(
+    neighbours: Neighbours, graph: Ints, first: Ints, second: Ints, wide: Ints, triggers: Ints
+) -> None:
     """`wide` and `triggers` are filled, which are 0 before."""
     for k in range(first.size):
-        x, y, g = first[k], second[k], graph[k]
+        x = first[k]
+        y = second[k]
+        g = graph[k]
         for node in (x, y):
             count = 0
             for i in range(neighbours.start[node], neighbours.start[node + 1]):

@@ -1,13 +1,16 @@
 """One level of the skeleton as a single compiled call.
 
-Contexts share what they can: a set is tested once on a row selection, for all graphs in which it is a candidate. Graphs
-are bits of an integer, and a neighbour carries the bits of the graphs in which it may be conditioned on. Columns that
-switch the rows (*triggers*: context variables, or the column that an indicator is made of) are enumerated apart from
-the others: a *mask* is a set of triggers, and the sets of a mask are answered on the row selection of (graph, mask).
+Contexts share what they can: a set is tested once on a row selection, for all graphs in which it is
+a candidate. Graphs are bits of an integer, and a neighbour carries the bits of the graphs in which
+it may be conditioned on. Columns that switch the rows (*triggers*: context variables, or the column
+that an indicator is made of) are enumerated apart from the others: a *mask* is a set of triggers,
+and the sets of a mask are answered on the row selection of (graph, mask).
 
-A call returns the deciding set of every pair and graph (`Decisions`); who keeps records, and where, is not known here.
+A call returns the deciding set of every pair and graph (`Decisions`); who keeps records, and where,
+is not known here.
 
-The votes on colliders go through the same sets: how many of those that separate a pair hold each possible centre.
+The votes on colliders go through the same sets: how many of those that separate a pair hold each
+possible centre.
 """
 
 from __future__ import annotations
@@ -38,12 +41,25 @@ from causalcontext.kernels.levels.gaussian import (
 from causalcontext.kernels.levels.neighbours import Neighbours, Pairs
 from causalcontext.kernels.limits import TIED
 
-P, STATISTIC, DF = 0, 1, 2
-ROWS, MASK, SIZE, REASON, UNTESTED, SEPARATED, CUT, LABEL = 0, 1, 2, 3, 4, 5, 6, 7
+P = 0
+STATISTIC = 1
+DF = 2
+ROWS = 0
+MASK = 1
+SIZE = 2
+REASON = 3
+UNTESTED = 4
+SEPARATED = 5
+CUT = 6
+LABEL = 7
 FACTS = 8
-"""Columns of `Decisions.numbers` and `Decisions.facts`; the mask is -1 where nothing could be tested."""
+"""Columns of `Decisions.numbers` and `Decisions.facts`; the mask is -1 where nothing could be
+tested.
+"""
 MOST_SETS = 100_000
-"""Sets of one size that are tried among the neighbours of one variable. Larger neighbourhoods are cut short there."""
+"""Sets of one size that are tried among the neighbours of one variable. Larger neighbourhoods are
+cut short there.
+"""
 
 
 class Masks(NamedTuple):
@@ -52,7 +68,8 @@ class Masks(NamedTuple):
     # bits, size: shape (masks,): which triggers, and how many
     bits: Ints
     size: Ints
-    kept: Ints  # shape (masks, most): system columns that a mask leaves among the conditions, padded with -1
+    # shape (masks, most): system columns that a mask leaves among the conditions, padded with -1
+    kept: Ints
     selection: Ints  # shape (graphs, masks): which rows answer
     own: Ints  # shape (N,): the bit of the trigger that a column is, 0 for others
 
@@ -69,7 +86,9 @@ class Level(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """The deciding set of every pair and graph: the separating one, else the one with the largest p-value."""
+    """The deciding set of every pair and graph: the separating one, else the one with the largest
+    p-value.
+    """
 
     numbers: Floats  # shape (pairs, graphs, 3)
     facts: Codes  # shape (pairs, graphs, `FACTS`)
@@ -77,7 +96,9 @@ class Decisions(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What a run of sets is about: a pair, whose neighbours are tried, how many at a time, with which mask."""
+    """What a run of sets is about: a pair, whose neighbours are tried, how many at a time, with
+    which mask.
+    """
 
     x: int
     y: int
@@ -97,20 +118,32 @@ def no_decisions(pairs: int, graphs: int, width: int) -> Decisions:
 
 
 @kernel
-def search_pairs(level: Level, begin: int, end: int, pairs: Pairs, decisions: Decisions, work: Workspace,
-                 tests: Ints) -> None:  # fmt: skip
-    """Look for a separating set of `level.size` variables for these pairs; count tests on all rows and on some.
+def search_pairs(
+    level: Level,
+    begin: int,
+    end: int,
+    pairs: Pairs,
+    decisions: Decisions,
+    work: Workspace,
+    tests: Ints,
+) -> None:
+    """Look for a separating set of `level.size` variables for these pairs; count tests on all rows
+    and on some.
 
-    Sets without triggers come first, from the neighbours of the first variable, then of the second. For every graph the
-    first separating set in this order wins; the graphs that are still active stop there. On a card a thread takes one
-    pair at a time.
+    Sets without triggers come first, from the neighbours of the first variable, then of the second.
+    For every graph the first separating set in this order wins; the graphs that are still active
+    stop there. On a card a thread takes one pair at a time.
     """
     for k in range(begin, end):
-        x, y, left = pairs.first[k], pairs.second[k], pairs.active[k]
+        x = pairs.first[k]
+        y = pairs.second[k]
+        left = pairs.active[k]
         for m in range(level.masks.bits.size):
             if left == 0:
                 break
-            if level.masks.size[m] > level.size or level.masks.bits[m] & (level.masks.own[x] | level.masks.own[y]):
+            if level.masks.size[m] > level.size or level.masks.bits[m] & (
+                level.masks.own[x] | level.masks.own[y]
+            ):
                 continue  # too large for the level, or one of the two variables is in it
             done = 0
             for g in range(level.masks.selection.shape[0]):
@@ -133,12 +166,25 @@ def serving_graphs(level: Level, node: int, m: int, active: int) -> int:
 
 
 @kernel
-def _scan(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: Decisions, work: Workspace,
-          tests: Ints) -> int:  # fmt: skip
-    """Test the sets of a mask, in lexicographic order, from both neighbourhoods; the graphs that found a separating
-    one. A set that is inside both is tested once."""
-    data, selections, lists = level.data, level.selections, work.lists
-    scanned, found, size = 0, 0, level.size - level.masks.size[m]
+def _scan(
+    level: Level,
+    k: int,
+    x: int,
+    y: int,
+    m: int,
+    active: int,
+    decisions: Decisions,
+    work: Workspace,
+    tests: Ints,
+) -> int:
+    """Test the sets of a mask, in lexicographic order, from both neighbourhoods; the graphs that
+    found a separating one. A set that is inside both is tested once."""
+    data = level.data
+    selections = level.selections
+    lists = work.lists
+    scanned = 0
+    found = 0
+    size = level.size - level.masks.size[m]
     kept = keep_columns(level.masks.kept[m], lists[GIVEN])
     length = size + kept
     given = lists[GIVEN, :length]
@@ -150,8 +196,11 @@ def _scan(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: 
         here = _small_enough(size, count, here, level.size, decisions.facts[k], lists[MINE])
         if here == 0:
             continue
-        asked, stale, changed = question_of(level, about, here), 0, 0 if count >= size else -1
-        label, inside = label_of(selections, asked.selection), selections.inside[asked.selection]
+        asked = question_of(level, about, here)
+        stale = 0
+        changed = 0 if count >= size else -1
+        label = label_of(selections, asked.selection)
+        inside = selections.inside[asked.selection]
         if changed == 0:
             first_set(lists, about)
             work.weakest[:] = 2.0
@@ -159,14 +208,18 @@ def _scan(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: 
         while changed >= 0 and here & ~found:
             eligible = eligible_graphs(lists, size, here & ~found, scanned)
             if eligible:
-                statistic, df, rows, reason = answer_set(data, selections, asked, given, stale, work.fit)
+                statistic, df, rows, reason = answer_set(
+                    data, selections, asked, given, stale, work.fit
+                )
                 stale = length
                 tests[inside] += 1
                 if label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length:
                     eligible = _weakest(eligible, abs(statistic), work.weakest)
                 if eligible:
                     p = tail(data.kind, label, statistic, df) if reason == TESTABLE else -1.0
-                    answer = SetAnswer(p, statistic, df, rows, reason, label, 1 if p > level.alpha else 0)
+                    answer = SetAnswer(
+                        p, statistic, df, rows, reason, label, 1 if p > level.alpha else 0
+                    )
                     _write(decisions, k, eligible, answer, about, given)
                     found |= eligible if answer.separates else 0
             changed = next_set(lists, about, count)
@@ -188,8 +241,12 @@ def keep_columns(kept: Ints, given: Ints) -> int:
 
 @kernel
 def fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, lists: Ints) -> int:
-    """List the variables that may serve a node in some active graph, with the graphs; how many there are."""
-    count, j, end = 0, neighbours.start[other], neighbours.start[other + 1]
+    """List the variables that may serve a node in some active graph, with the graphs; how many
+    there are.
+    """
+    count = 0
+    j = neighbours.start[other]
+    end = neighbours.start[other + 1]
     if about.size == 0:
         return 0
     for i in range(neighbours.start[about.node], neighbours.start[about.node + 1]):
@@ -216,7 +273,9 @@ def combinations(candidates: int, size: int) -> float:
 
 @kernel
 def _small_enough(size: int, count: int, active: int, level: int, facts: Codes, mine: Ints) -> int:
-    """The graphs in which the sets of this size are few enough; the others note the level at which they were cut."""
+    """The graphs in which the sets of this size are few enough; the others note the level at which
+    they were cut.
+    """
     if size <= 1 or combinations(count, size) <= MOST_SETS:
         return active
     kept = 0
@@ -235,7 +294,9 @@ def _small_enough(size: int, count: int, active: int, level: int, facts: Codes, 
 
 @kernel
 def _weakest(eligible: int, size: float, weakest: Floats) -> int:
-    """The graphs for which no set so far has left a smaller correlation; their smallest one is noted."""
+    """The graphs for which no set so far has left a smaller correlation; their smallest one is
+    noted.
+    """
     kept = 0
     for g in range(weakest.size):
         if eligible & (1 << g) and size < weakest[g] * (1.0 - TIED):
@@ -246,7 +307,9 @@ def _weakest(eligible: int, size: float, weakest: Floats) -> int:
 
 @kernel
 def question_of(level: Level, about: Subject, active: int) -> PairQuery:
-    """The pair and the row selection that answers; against a context variable only the other one is looked at."""
+    """The pair and the row selection that answers; against a context variable only the other one is
+    looked at.
+    """
     g = 0
     while not active & (1 << g):
         g += 1
@@ -264,7 +327,9 @@ def first_set(lists: Ints, about: Subject) -> None:
 
 @kernel
 def next_set(lists: Ints, about: Subject, count: int) -> int:
-    """Let the set hold the next subset of the pool; the first place that changed, or -1 after the last."""
+    """Let the set hold the next subset of the pool; the first place that changed, or -1 after the
+    last.
+    """
     for changed in range(about.size - 1, -1, -1):
         if lists[CHOSEN, changed] < count - about.size + changed:
             lists[CHOSEN, changed] += 1
@@ -278,7 +343,9 @@ def next_set(lists: Ints, about: Subject, count: int) -> int:
 
 @kernel
 def eligible_graphs(lists: Ints, size: int, active: int, skipped: int) -> int:
-    """The active graphs in which the whole set is a candidate, and was not one for the other variable."""
+    """The active graphs in which the whole set is a candidate, and was not one for the other
+    variable.
+    """
     before = active & skipped
     for j in range(size):
         active &= lists[MINE, lists[CHOSEN, j]]
@@ -299,44 +366,64 @@ class SetAnswer(NamedTuple):
 
 
 @kernel
-def _write(decisions: Decisions, k: int, graphs: int, answer: SetAnswer, about: Subject, given: Ints) -> None:
+def _write(
+    decisions: Decisions, k: int, graphs: int, answer: SetAnswer, about: Subject, given: Ints
+) -> None:
     """Write an answer down for some graphs, where it is the weakest evidence so far."""
     for g in range(decisions.facts.shape[1]):
         if not graphs & (1 << g):
             continue
-        facts, numbers = decisions.facts[k, g], decisions.numbers[k, g]
+        facts = decisions.facts[k, g]
+        numbers = decisions.numbers[k, g]
         if answer.reason != TESTABLE:
             facts[UNTESTED] += 1
             if facts[MASK] < 0:
-                facts[ROWS], facts[REASON] = answer.rows, answer.reason
+                facts[ROWS] = answer.rows
+                facts[REASON] = answer.reason
             continue
         facts[SEPARATED] |= answer.separates
         if answer.separates or answer.p > numbers[P] * (1.0 + TIED):
-            numbers[P], numbers[STATISTIC], numbers[DF] = answer.p, answer.statistic, answer.df
-            facts[ROWS], facts[MASK], facts[SIZE] = answer.rows, about.mask, about.size
-            facts[REASON], facts[LABEL] = TESTABLE, answer.label
+            numbers[P] = answer.p
+            numbers[STATISTIC] = answer.statistic
+            numbers[DF] = answer.df
+            facts[ROWS] = answer.rows
+            facts[MASK] = about.mask
+            facts[SIZE] = about.size
+            facts[REASON] = TESTABLE
+            facts[LABEL] = answer.label
             for j in range(decisions.given.shape[2]):
                 decisions.given[k, g, j] = given[about.kept + j] if j < about.size else -1
 
 
 @kernel
 def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) -> None:
-    """Carry the decisions of one graph over to its records, shapes (all pairs, ...), at these places.
+    """Carry the decisions of one graph over to its records, shapes (all pairs, ...), at these
+    places.
 
-    The largest p-value of all calls counts. Tests that could not run are counted, and decide where no other ran.
+    The largest p-value of all calls counts. Tests that could not run are counted, and decide where
+    no other ran.
     """
     for k in range(places.size):
-        old, new, place = records.facts[places[k]], decisions.facts[k, g], places[k]
+        old = records.facts[places[k]]
+        new = decisions.facts[k, g]
+        place = places[k]
         largest = records.numbers[place, P] * (1.0 + TIED)
-        better = new[SEPARATED] > old[SEPARATED] or (new[MASK] >= 0 and decisions.numbers[k, g, P] > largest)
+        better = new[SEPARATED] > old[SEPARATED] or (
+            new[MASK] >= 0 and decisions.numbers[k, g, P] > largest
+        )
         if better or (old[MASK] < 0 and new[UNTESTED] > 0):
-            old[ROWS], old[REASON] = new[ROWS], new[REASON]
+            old[ROWS] = new[ROWS]
+            old[REASON] = new[REASON]
         if better:
-            old[MASK], old[SIZE], old[LABEL] = new[MASK], new[SIZE], new[LABEL]
+            old[MASK] = new[MASK]
+            old[SIZE] = new[SIZE]
+            old[LABEL] = new[LABEL]
             for j in range(records.numbers.shape[1]):
                 records.numbers[place, j] = decisions.numbers[k, g, j]
             for j in range(records.given.shape[1]):
-                records.given[place, j] = decisions.given[k, g, j] if j < decisions.given.shape[2] else -1
+                records.given[place, j] = (
+                    decisions.given[k, g, j] if j < decisions.given.shape[2] else -1
+                )
         old[UNTESTED] += new[UNTESTED]
         old[SEPARATED] |= new[SEPARATED]
         if old[CUT] == 0:
@@ -344,9 +431,11 @@ def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) 
 
 
 class Ballots(NamedTuple):
-    """Pairs whose separating sets vote, each in one graph: on the centres from `offset[k]` up to `offset[k + 1]`.
+    """Pairs whose separating sets vote, each in one graph: on the centres from `offset[k]` up to
+    `offset[k + 1]`.
 
-    `largest` is the size of the largest sets that have a vote; it never grows from one pair to the next.
+    `largest` is the size of the largest sets that have a vote; it never grows from one pair to the
+    next.
     """
 
     graph: Ints
@@ -360,8 +449,14 @@ class Ballots(NamedTuple):
 def part_of(ballots: Ballots, part: slice) -> Ballots:
     """Some of the ballots that follow each other."""
     offset = ballots.offset[part.start : part.stop + 1]
-    return Ballots(ballots.graph[part], ballots.first[part], ballots.second[part], ballots.largest[part],
-                   ballots.centre[offset[0] : offset[-1]], offset - offset[0])  # fmt: skip
+    return Ballots(
+        ballots.graph[part],
+        ballots.first[part],
+        ballots.second[part],
+        ballots.largest[part],
+        ballots.centre[offset[0] : offset[-1]],
+        offset - offset[0],
+    )
 
 
 def with_sets_of(ballots: Ballots, size: int) -> Ballots:
@@ -370,7 +465,9 @@ def with_sets_of(ballots: Ballots, size: int) -> Ballots:
 
 
 class Sizes(NamedTuple):
-    """Which sets are counted: neighbours from `first` up to `last`, triggers not counted; with triggers, `most`."""
+    """Which sets are counted: neighbours from `first` up to `last`, triggers not counted; with
+    triggers, `most`.
+    """
 
     first: int
     last: int
@@ -378,29 +475,49 @@ class Sizes(NamedTuple):
 
 
 @kernel
-def count_votes(level: Level, begin: int, end: int, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints,
-                work: Workspace) -> None:  # fmt: skip
-    """Count, for these pairs, the sets of these sizes that separate them; on a card a thread takes one at a time.
+def count_votes(
+    level: Level,
+    begin: int,
+    end: int,
+    ballots: Ballots,
+    sizes: Sizes,
+    separating: Ints,
+    holding: Ints,
+    work: Workspace,
+) -> None:
+    """Count, for these pairs, the sets of these sizes that separate them; on a card a thread takes
+    one at a time.
 
-    `separating[k]` gains the number of separating sets of pair k, `holding[offset[k] : offset[k + 1]]` how many of them
-    hold each of its possible centres.
+    `separating[k]` gains the number of separating sets of pair k, `holding[offset[k] : offset[k +
+    1]]` how many of them hold each of its possible centres.
     """
     masks, own = level.masks, level.masks.own
     for k in range(begin, end):
-        x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
+        x = ballots.first[k]
+        y = ballots.second[k]
+        graph = 1 << ballots.graph[k]
         middle = slice(ballots.offset[k], ballots.offset[k + 1])
         for size in range(sizes.first, min(sizes.last, ballots.largest[k]) + 1):
             for m in range(masks.bits.size):
                 if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + size <= sizes.most:
-                    about = Subject(x, y, x, m, size, keep_columns(masks.kept[m], work.lists[GIVEN]))
-                    separating[k] += _vote(level, about, graph, ballots.centre[middle], holding[middle], work)
+                    about = Subject(
+                        x, y, x, m, size, keep_columns(masks.kept[m], work.lists[GIVEN])
+                    )
+                    separating[k] += _vote(
+                        level, about, graph, ballots.centre[middle], holding[middle], work
+                    )
 
 
 @kernel
-def _vote(level: Level, asked_about: Subject, graph: int, middle: Ints, votes: Ints, work: Workspace) -> int:
+def _vote(
+    level: Level, asked_about: Subject, graph: int, middle: Ints, votes: Ints, work: Workspace
+) -> int:
     """Count the separating sets of a mask from both neighbourhoods, each set once."""
     x, y, _, mask, size, kept = asked_about
-    data, selections, lists, length = level.data, level.selections, work.lists, size + kept
+    data = level.data
+    selections = level.selections
+    lists = work.lists
+    length = size + kept
     given = lists[GIVEN, :length]
     total, scanned = 0, 0
     for side in range(2):
@@ -409,21 +526,33 @@ def _vote(level: Level, asked_about: Subject, graph: int, middle: Ints, votes: I
         if not serving_graphs(level, node, mask, graph):
             continue
         count = fill_pool(level.neighbours, about, other, graph, lists)
-        asked, stale, changed = question_of(level, about, graph), 0, 0 if count >= size else -1
+        asked = question_of(level, about, graph)
+        stale = 0
+        changed = 0 if count >= size else -1
         label = label_of(selections, asked.selection)
         if changed == 0:
             first_set(lists, about)
             start(data, selections, asked.selection, asked.x, asked.y, work.fit)
-        inside, outside = 0.0, 2.0  # correlations of sets of full rank that are known to separate, and not to
+        inside, outside = (
+            0.0,
+            2.0,
+        )  # correlations of sets of full rank that are known to separate, and not to
         while changed >= 0:
             if eligible_graphs(lists, size, graph, scanned):
-                statistic, df, _, reason = answer_set(data, selections, asked, given, stale, work.fit)
-                stale, strength = length, abs(statistic)
-                alike = label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length
+                statistic, df, _, reason = answer_set(
+                    data, selections, asked, given, stale, work.fit
+                )
+                stale = length
+                strength = abs(statistic)
+                alike = (
+                    label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length
+                )
                 if alike and (strength <= inside or strength >= outside):
                     separates = strength <= inside
                 else:
-                    separates = reason == TESTABLE and tail(data.kind, label, statistic, df) > level.alpha
+                    separates = (
+                        reason == TESTABLE and tail(data.kind, label, statistic, df) > level.alpha
+                    )
                     inside = strength if alike and separates else inside
                     outside = strength if alike and not separates else outside
                 if separates:

@@ -1,9 +1,11 @@
-"""What the kernels of a search share: the design, the rows, and the workspace in which a thread fits.
+"""What the kernels of a search share: the design, the rows, and the workspace in which a thread
+fits.
 
-A workspace remembers. A set of columns that was evaluated on the rows is not evaluated again. Half of the fits of a
-search over orders are repeated: a fit is a function of what its node may choose from, so whole fits are kept by node,
-block and candidates. Covariances are made row by row, when a regression takes a column, and kept by block and column.
-Where there is no room left all of these are forgotten: what a climb needs again it mostly needed a moment ago.
+A workspace remembers. A set of columns that was evaluated on the rows is not evaluated again. Half
+of the fits of a search over orders are repeated: a fit is a function of what its node may choose
+from, so whole fits are kept by node, block and candidates. Covariances are made row by row, when a
+regression takes a column, and kept by block and column. Where there is no room left all of these
+are forgotten: what a climb needs again it mostly needed a moment ago.
 """
 
 from __future__ import annotations
@@ -36,30 +38,38 @@ OWNER, PARTNER, SOURCE, FAMILY, CONTEXTS, BASIC, CURVED = range(7)
 END, LENGTH, TAKEN, PATH = range(4)
 """Columns of `Fits.whole`: path and chosen columns follow."""
 CLOSED, ONLY_IF_IT_PAYS, WELCOME, UNKNOWN = range(4)
-"""Which columns could still be added at the end of a path; `UNKNOWN`: any may matter, and no path is kept."""
+"""Which columns could still be added at the end of a path; `UNKNOWN`: any may matter, and no path
+is kept.
+"""
 LEFT, LEAST, FACTOR, VALUE = range(4)
 """Lines of `Scratch.line`."""
 
-KEPT_ROWS, KEPT_ENTRIES = 1 << 16, 1 << 24
-"""Places for rows of covariances, and their entries; memory that is never written is never taken."""
+KEPT_ROWS = 1 << 16
+KEPT_ENTRIES = 1 << 24
+"""Places for rows of covariances, and their entries; memory that is never written is never taken.
+"""
 
 Names = NDArray[np.uint64]
 
 
 class BlockTables(NamedTuple):
-    """The design: B blocks, q plain columns, p variables; Q columns at most, by values of readers included."""
+    """The design: B blocks, q plain columns, p variables; Q columns at most, by values of readers
+    included.
+    """
 
-    # `n`, `means`, `scatter`: shape (cells,), (cells, q), (cells, q, q): rows of every cell, means and centred cross
-    # products of plain columns there
+    # `n`, `means`, `scatter`: shape (cells,), (cells, q), (cells, q, q): rows of every cell, means
+    # and centred cross products of plain columns there
     n: Floats
     means: Floats
     scatter: Floats
-    # shape (B, 4): the values of a reader at some of which columns live, 0 for plain columns; the most columns beside
-    # required ones (-1: too few rows); 0 for plain columns and more for those by values of a reader; a number for what
-    # the block is in all designs of a table
+    # shape (B, 4): the values of a reader at some of which columns live, 0 for plain columns; the
+    # most columns beside required ones (-1: too few rows); 0 for plain columns and more for those
+    # by values of a reader; a number for what the block is in all designs of a table
     block: Ints
-    groups: Ints  # shape (B, cells): the intercept of every cell, -1 for cells that are not in the block
-    # shape (B, 3): rows; the score of a number of unit variance without parents; the price of one parameter
+    # shape (B, cells): the intercept of every cell, -1 for cells that are not in the block
+    groups: Ints
+    # shape (B, 3): rows; the score of a number of unit variance without parents; the price of one
+    # parameter
     number: Floats
     about: Ints  # shape (1 + readers, 7, Q)
     first: Ints  # shape (1 + readers, p + 2)
@@ -74,30 +84,36 @@ class BlockTables(NamedTuple):
 class FitRows(NamedTuple):
     """The rows, sorted by cell; m of them."""
 
-    values: Floats  # shape (columns and more, m): plain and curved columns, then numbers elsewhere in their bins
+    # shape (columns and more, m): plain and curved columns, then numbers elsewhere in their bins
+    values: Floats
     codes: Ints  # shape (nodes, m): classes of the nodes that have some
     starts: Ints  # shape (cells + 1,)
-    # shape (nodes, 5): kind, first response column, number of response columns, classes; for a number that was counted
-    # or rounded the first of the rows of `values` in which it lies elsewhere in its bin, else -1
+    # shape (nodes, 5): kind, first response column, number of response columns, classes; for a
+    # number that was counted or rounded the first of the rows of `values` in which it lies
+    # elsewhere in its bin, else -1
     node: Ints
-    # shape (16 * columns,): random numbers that make the names of sets; 16 a column, by the contexts it lives in
+    # shape (16 * columns,): random numbers that make the names of sets; 16 a column, by the
+    # contexts it lives in
     keys: Names
-    # shape (4 + nodes,): how many rows of the table each of these stands for; 1 if noise densities are on offer; 1 if
-    # curves are; the first of the rows of `values` that a scale may have, 0 without scales; for every node the variance
-    # inside the bins of a number that was counted or rounded, else 0
+    # shape (4 + nodes,): how many rows of the table each of these stands for; 1 if noise densities
+    # are on offer; 1 if curves are; the first of the rows of `values` that a scale may have, 0
+    # without scales; for every node the variance inside the bins of a number that was counted or
+    # rounded, else 0
     facts: Floats
 
 
 class Fits(NamedTuple):
-    """The regression of every node in every slot (a node's blocks), at most W columns, and the path that led to it."""
+    """The regression of every node in every slot (a node's blocks), at most W columns, and the path
+    that led to it.
+    """
 
     scores: Floats  # shape (nodes, slots)
-    # shape (nodes, slots, 3 + 2 W): `END`, `LENGTH` of the path, number `TAKEN`; the path; the columns taken. Columns
-    # of a scale are negative: -1 less their place among those of all candidates, `SHAPES` each, and of the groups of a
-    # block after these
+    # shape (nodes, slots, 3 + 2 W): `END`, `LENGTH` of the path, number `TAKEN`; the path; the
+    # columns taken. Columns of a scale are negative: -1 less their place among those of all
+    # candidates, `SHAPES` each, and of the groups of a block after these
     whole: Ints
-    # shape (nodes, slots, p) or (nodes, slots, 0): whether the fit would be another one if a candidate were none, or if
-    # another variable were one. Without room for it, that is not noted
+    # shape (nodes, slots, p) or (nodes, slots, 0): whether the fit would be another one if a
+    # candidate were none, or if another variable were one. Without room for it, that is not noted
     matters: Bools
 
 
@@ -105,21 +121,25 @@ class Scratch(NamedTuple):
     """Arrays of one thread for a regression in progress; D response columns at most."""
 
     candidates: Bools  # shape (p,)
-    # shape (2, Q): columns, those of candidates first; for the others the variable that would have to be a candidate
+    # shape (2, Q): columns, those of candidates first; for the others the variable that would have
+    # to be a candidate
     listed: Ints
     rows: Floats  # shape (W, Q)
     shared: Floats  # shape (D, Q)
-    # shape (4, Q): of the listed columns: residual variances, those that count as none, prices as factors, what would
-    # be left
+    # shape (4, Q): of the listed columns: residual variances, those that count as none, prices as
+    # factors, what would be left
     line: Floats
-    small: Floats  # shape (5, S, S): the response's residual covariance, its inverse, a factor, its inverse, slopes
+    # shape (5, S, S): the response's residual covariance, its inverse, a factor, its inverse,
+    # slopes
+    small: Floats
 
 
 class Memory(NamedTuple):
-    """Sets that were evaluated before, of one thread: names, scores or gains, and what was left of the set.
+    """Sets that were evaluated before, of one thread: names, scores or gains, and what was left of
+    the set.
 
-    What was left is in line `number`: lines of sets that follow each other are neighbours, so that little memory is
-    taken.
+    What was left is in line `number`: lines of sets that follow each other are neighbours, so that
+    little memory is taken.
     """
 
     names: Names
@@ -132,7 +152,8 @@ class Memory(NamedTuple):
 class KeptRows(NamedTuple):
     """Rows of covariances, of one thread and one design."""
 
-    names: Ints  # shape (places,): names of rows, 0 where none is kept; the number of places is a power of 2
+    # shape (places,): names of rows, 0 where none is kept; the number of places is a power of 2
+    names: Ints
     start: Ints  # shape (places,): where a row begins among the entries
     entries: Floats  # shape (entries,)
     filled: Ints  # shape (2,): how many rows are kept, and how many entries these have
@@ -142,7 +163,9 @@ class KeptFits(NamedTuple):
     """Whole fits of one thread in one problem."""
 
     keys: Names  # shape (p,): random numbers that make the names of sets of candidates
-    names: Names  # shape (places,): names of fits, 0 where nothing is kept; no places: nothing ever is
+    names: (
+        Names  # shape (places,): names of fits, 0 where nothing is kept; no places: nothing ever is
+    )
     number: Codes  # shape (places,): which fit that is
     scores: Floats  # shape (fits,)
     columns: Codes  # shape (fits, 1 + W): the number of columns taken, and the columns
@@ -151,7 +174,8 @@ class KeptFits(NamedTuple):
 
 
 class FitArrays(NamedTuple):
-    """Everything that a fit reads and writes; one for every thread. A fit fetches what it needs of it.
+    """Everything that a fit reads and writes; one for every thread. A fit fetches what it needs of
+    it.
 
     A fit that is kept is not made again, and leaves nothing in `work`.
     """
@@ -167,9 +191,11 @@ class FitArrays(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """The functions that choose columns and look at rows, behind pointers; kernels find them in a note.
+    """The functions that choose columns and look at rows, behind pointers; kernels find them in a
+    note.
 
-    `weighted` is a note of the same `FitArrays`, but for moments and covariances with weights, which `scaled` writes.
+    `weighted` is a note of the same `FitArrays`, but for moments and covariances with weights,
+    which `scaled` writes.
     """
 
     select: FunctionPointer
@@ -188,35 +214,58 @@ class Calls(NamedTuple):
 def no_fits(nodes: int, slots: int, width: int, asked: int) -> Fits:
     """Room for fits with at most `width` columns, and for what matters among so many variables."""
     shape = (nodes, slots)
-    return Fits(np.zeros(shape), np.zeros((*shape, 3 + 2 * width), dtype=np.int64),
-                np.zeros((*shape, asked), dtype=np.bool_))  # fmt: skip
+    return Fits(
+        np.zeros(shape),
+        np.zeros((*shape, 3 + 2 * width), dtype=np.int64),
+        np.zeros((*shape, asked), dtype=np.bool_),
+    )
 
 
 def scratch(variables: int, columns: int, width: int, responses: int) -> Scratch:
     """Scratch arrays for one thread."""
     size = max(width, responses) + 1
-    return Scratch(np.zeros(variables, dtype=np.bool_), np.zeros((2, columns), dtype=np.int64),
-                   np.zeros((width, columns)), np.zeros((responses, columns)), np.zeros((4, columns)),
-                   np.zeros((5, size, size)))  # fmt: skip
+    return Scratch(
+        np.zeros(variables, dtype=np.bool_),
+        np.zeros((2, columns), dtype=np.int64),
+        np.zeros((width, columns)),
+        np.zeros((responses, columns)),
+        np.zeros((4, columns)),
+        np.zeros((5, size, size)),
+    )
 
 
 def no_memory(width: int, size: int) -> Memory:
     """An empty memory for sets of at most `width` columns."""
-    return Memory(np.zeros(size, dtype=np.uint64), np.empty(size), np.empty(size, dtype=np.int32),
-                  np.empty((size // 2, width + 1), dtype=np.int64), np.zeros(1, dtype=np.int64))  # fmt: skip
+    return Memory(
+        np.zeros(size, dtype=np.uint64),
+        np.empty(size),
+        np.empty(size, dtype=np.int32),
+        np.empty((size // 2, width + 1), dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
 
 
 def no_rows(longest: int, rows: int = KEPT_ROWS, entries: int = KEPT_ENTRIES) -> KeptRows:
     """Room for rows of covariances, the longest of which has so many entries."""
-    return KeptRows(np.zeros(rows, dtype=np.int64), np.empty(rows, dtype=np.int64), np.empty(max(entries, longest)),
-                    np.zeros(2, dtype=np.int64))  # fmt: skip
+    return KeptRows(
+        np.zeros(rows, dtype=np.int64),
+        np.empty(rows, dtype=np.int64),
+        np.empty(max(entries, longest)),
+        np.zeros(2, dtype=np.int64),
+    )
 
 
 def no_kept(variables: int, width: int, places: int) -> KeptFits:
     """Room for half as many fits as places; memory that is never written is never taken."""
-    return KeptFits(random_names(1, variables), np.zeros(places, dtype=np.uint64), np.empty(places, dtype=np.int32),
-                    np.empty(places // 2), np.empty((places // 2, 1 + width), dtype=np.int32),
-                    np.empty((places // 2, variables), dtype=np.bool_), np.zeros(1, dtype=np.int64))  # fmt: skip
+    return KeptFits(
+        random_names(1, variables),
+        np.zeros(places, dtype=np.uint64),
+        np.empty(places, dtype=np.int32),
+        np.empty(places // 2),
+        np.empty((places // 2, 1 + width), dtype=np.int32),
+        np.empty((places // 2, variables), dtype=np.bool_),
+        np.zeros(1, dtype=np.int64),
+    )
 
 
 @cache
@@ -230,11 +279,32 @@ def _sample() -> FitArrays:
     whole = [np.zeros((1,) * axes, dtype=np.int64) for axes in range(4)]
     number = [np.zeros((1,) * axes) for axes in range(4)]
     names = np.zeros(1, dtype=np.uint64)
-    tables = BlockTables(number[1], number[2], number[3], whole[2], whole[2], number[2], whole[3], whole[2], number[2],
-                         number[2], number[2], number[2], np.zeros((1, 1), dtype=np.bool_))  # fmt: skip
+    tables = BlockTables(
+        number[1],
+        number[2],
+        number[3],
+        whole[2],
+        whole[2],
+        number[2],
+        whole[3],
+        whole[2],
+        number[2],
+        number[2],
+        number[2],
+        number[2],
+        np.zeros((1, 1), dtype=np.bool_),
+    )
     rows = FitRows(number[2], whole[2], whole[1], whole[2], names, number[1])
-    return FitArrays(tables, rows, density_table(), no_fits(1, 1, 1, 1), scratch(1, 1, 1, 1), no_memory(1, 1),
-                     no_rows(1), no_kept(1, 1, 0))  # fmt: skip
+    return FitArrays(
+        tables,
+        rows,
+        density_table(),
+        no_fits(1, 1, 1, 1),
+        scratch(1, 1, 1, 1),
+        no_memory(1, 1),
+        no_rows(1),
+        no_kept(1, 1, 0),
+    )
 
 
 FIT_ARRAYS = numba.typeof(_sample())
@@ -243,21 +313,23 @@ NO_FIT_ARRAYS = empty_note(FIT_ARRAYS)
 
 
 class Regression(NamedTuple):
-    """A node as the response on the rows of one block, the Q columns of p variables there, and what they cost."""
+    """A node as the response on the rows of one block, the Q columns of p variables there, and what
+    they cost.
+    """
 
     arrays: Note  # of `FitArrays`: `row_of` finds or makes covariances there
     block: int
     plain: int  # how many columns the rows have
-    # column `(s << bits) + mask` is column s of the rows at the values of a reader in a bit mask of so many, and 0
-    # elsewhere; there is none at no value. 0 where columns live on the whole block
+    # column `(s << bits) + mask` is column s of the rows at the values of a reader in a bit mask of
+    # so many, and 0 elsewhere; there is none at no value. 0 where columns live on the whole block
     bits: int
-    # shape (7, Q): the node a column belongs to, and the second one of a product, else -1; its number among the columns
-    # of the rows. Where a column lives in some contexts only: the first of its family, in which the contexts, as a bit
-    # mask, count up from 1; and that mask (0: the whole block). 1 if a required parent must have the column; 1 if it is
-    # a curve
+    # shape (7, Q): the node a column belongs to, and the second one of a product, else -1; its
+    # number among the columns of the rows. Where a column lives in some contexts only: the first of
+    # its family, in which the contexts, as a bit mask, count up from 1; and that mask (0: the whole
+    # block). 1 if a required parent must have the column; 1 if it is a curve
     about: Ints
-    # shape (p + 2,): the columns of variable i are `first[i]` to `first[i + 1] - 1`; `first[p]` to `first[p + 1] - 1`
-    # are products
+    # shape (p + 2,): the columns of variable i are `first[i]` to `first[i + 1] - 1`; `first[p]` to
+    # `first[p + 1] - 1` are products
     first: Ints
     cost: Floats  # shape (Q,): the price of one parameter
     extra: Floats  # shape (Q,): what a column costs beside its parameters: the choice among many
@@ -266,7 +338,8 @@ class Regression(NamedTuple):
     required: Bools  # shape (p,): parents whose basic columns always stay
     rows: float
     most: int  # the most columns beside required ones, -1 for too few rows
-    # `node`, `response`, `width`: the node, its first response column among those of the rows, and how many it has
+    # `node`, `response`, `width`: the node, its first response column among those of the rows, and
+    # how many it has
     node: int
     response: int
     width: int
@@ -276,24 +349,42 @@ class Regression(NamedTuple):
 @kernel
 def regression_of(arrays: Note, block: int, node: int) -> Regression:
     """A node as the response in one block; `arrays` is the note of `FitArrays`."""
-    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
+    tables = fetch(arrays, FIT_ARRAYS, BlockTables)
+    rows = fetch(arrays, FIT_ARRAYS, FitRows)
     design = tables.block[block, DESIGN]
-    return Regression(arrays, block, tables.means.shape[1], tables.block[block, BITS], tables.about[design],
-                      tables.first[design], tables.cost[block], tables.extra[design], tables.weight[block],
-                      tables.variance[block], tables.required[node], tables.number[block, ROWS],
-                      tables.block[block, LIMIT], node, rows.node[node, RESPONSE], rows.node[node, WIDTH],
-                      rows.facts[BLURS + node])  # fmt: skip
+    return Regression(
+        arrays,
+        block,
+        tables.means.shape[1],
+        tables.block[block, BITS],
+        tables.about[design],
+        tables.first[design],
+        tables.cost[block],
+        tables.extra[design],
+        tables.weight[block],
+        tables.variance[block],
+        tables.required[node],
+        tables.number[block, ROWS],
+        tables.block[block, LIMIT],
+        node,
+        rows.node[node, RESPONSE],
+        rows.node[node, WIDTH],
+        rows.facts[BLURS + node],
+    )
 
 
 @kernel
 def row_of(table: Regression, source: int) -> Floats:
-    """The covariances of a plain column on all rows of a block with all columns there, until the next row is asked for.
+    """The covariances of a plain column on all rows of a block with all columns there, until the
+    next row is asked for.
 
-    That of a column at some values with another one is what they share: `row[other & shared_values(table, column)]`,
-    where the row is that of the plain column `column >> table.bits`.
+    That of a column at some values with another one is what they share: `row[other &
+    shared_values(table, column)]`, where the row is that of the plain column `column >>
+    table.bits`.
     """
     kept = fetch(table.arrays, FIT_ARRAYS, KeptRows)
-    places, name = kept.names.size - 1, table.block * table.plain + source + 1
+    places = kept.names.size - 1
+    name = table.block * table.plain + source + 1
     place = name & places
     while kept.names[place] != name:
         if kept.names[place] == 0:
@@ -305,16 +396,25 @@ def row_of(table: Regression, source: int) -> Floats:
 
 @kernel
 def shared_values(table: Regression, column: int) -> int:
-    """What is left of the number of a column by `&` is the same column at the values where a given one lives."""
+    """What is left of the number of a column by `&` is the same column at the values where a given
+    one lives.
+    """
     return int(column | -(1 << table.bits))
 
 
 @kernel
 def _made_row(table: Regression, source: int, name: int) -> Floats:
-    """Make a row and keep it: cross products within cells, and of the means of cells that share an intercept."""
-    kept, tables = fetch(table.arrays, FIT_ARRAYS, KeptRows), fetch(table.arrays, FIT_ARRAYS, BlockTables)
-    groups, n, means, bits = tables.groups[table.block], tables.n, tables.means, table.bits
-    columns, places = table.plain, kept.names.size - 1
+    """Make a row and keep it: cross products within cells, and of the means of cells that share an
+    intercept.
+    """
+    kept = fetch(table.arrays, FIT_ARRAYS, KeptRows)
+    tables = fetch(table.arrays, FIT_ARRAYS, BlockTables)
+    groups = tables.groups[table.block]
+    n = tables.n
+    means = tables.means
+    bits = table.bits
+    columns = table.plain
+    places = kept.names.size - 1
     if 2 * kept.filled[0] > places or kept.filled[1] + (columns << bits) > kept.entries.size:
         kept.names[:] = 0
         kept.filled[:] = 0
@@ -325,7 +425,8 @@ def _made_row(table: Regression, source: int, name: int) -> Floats:
     row = kept.entries[kept.filled[1] : kept.filled[1] + (columns << bits)]
     kept.filled[0] += 1
     kept.filled[1] += row.size
-    rows, total = np.zeros(groups.size), np.zeros(groups.size)
+    rows = np.zeros(groups.size)
+    total = np.zeros(groups.size)
     for cell in range(groups.size):
         if groups[cell] >= 0:
             rows[groups[cell]] += n[cell]
@@ -335,8 +436,10 @@ def _made_row(table: Regression, source: int, name: int) -> Floats:
         group = groups[cell]
         if group < 0 or n[cell] == 0.0:
             continue
-        own, mean = tables.scatter[cell, source], means[cell]
-        away, step = n[cell] * (mean[source] - total[group] / rows[group]), 2 << group
+        own = tables.scatter[cell, source]
+        mean = means[cell]
+        away = n[cell] * (mean[source] - total[group] / rows[group])
+        step = 2 << group
         if bits == 0:
             for j in range(columns):
                 row[j] += own[j] + away * mean[j]
@@ -363,8 +466,16 @@ def response_covariance(table: Regression, left: Floats) -> None:
 def classes_of(tables: BlockTables, rows: FitRows, block: int, node: int) -> ClassRows:
     """A category as a response on the rows of one block."""
     own = rows.node[node]
-    return ClassRows(rows.values, rows.codes[node], rows.starts, tables.groups[block], own[CLASSES],
-                     own[KIND] == ORDERED, rows.facts[WEIGHT], tables.number[block, PRICE])  # fmt: skip
+    return ClassRows(
+        rows.values,
+        rows.codes[node],
+        rows.starts,
+        tables.groups[block],
+        own[CLASSES],
+        own[KIND] == ORDERED,
+        rows.facts[WEIGHT],
+        tables.number[block, PRICE],
+    )
 
 
 @kernel
@@ -377,8 +488,12 @@ def find(names: Names, name: np.uint64) -> int:
 
 
 @kernel
-def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int) -> np.uint64:
-    """A name for a node, a block (its row of `BlockTables.block`) and a set of columns, whatever their order."""
+def name_of(
+    block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int
+) -> np.uint64:
+    """A name for a node, a block (its row of `BlockTables.block`) and a set of columns, whatever
+    their order.
+    """
     name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
     name ^= np.uint64(block[IDENTITY]) * np.uint64(0xC2B2AE3D27D4EB4F)
     for t in range(count):
@@ -399,7 +514,9 @@ def store(memory: Memory, place: int, name: np.uint64, score: float) -> bool:
 @kernel
 def name_of_fit(keys: Names, kind: int, node: int, candidates: Bools) -> np.uint64:
     """A name for a node, a kind of block and a set of candidates."""
-    name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(kind) * np.uint64(0xC2B2AE3D27D4EB4F)
+    name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(kind) * np.uint64(
+        0xC2B2AE3D27D4EB4F
+    )
     for j in range(keys.size):
         name ^= keys[j] if candidates[j] else np.uint64(0)
     return name | np.uint64(1)
@@ -408,8 +525,12 @@ def name_of_fit(keys: Names, kind: int, node: int, candidates: Bools) -> np.uint
 @kernel
 def recall(kept: KeptFits, place: int, fits: Fits, node: int, slot: int) -> float:
     """Write a fit that was kept to a slot, but for the path that led to it; its score."""
-    number, whole, matters = kept.number[place], fits.whole[node, slot], fits.matters[node, slot]
-    room, columns, mattered = (whole.size - PATH) // 2, kept.columns[number], kept.matters[number]
+    number = kept.number[place]
+    whole = fits.whole[node, slot]
+    matters = fits.matters[node, slot]
+    room = (whole.size - PATH) // 2
+    columns = kept.columns[number]
+    mattered = kept.matters[number]
     whole[TAKEN] = columns[0]
     for t in range(columns[0]):
         whole[PATH + room + t] = columns[1 + t]
@@ -424,9 +545,14 @@ def keep(kept: KeptFits, name: np.uint64, fits: Fits, node: int, slot: int, scor
     if kept.filled[0] >= kept.scores.size:
         kept.names[:] = np.uint64(0)
         kept.filled[0] = 0
-    whole, matters = fits.whole[node, slot], fits.matters[node, slot]
-    place, number, room = find(kept.names, name), kept.filled[0], (whole.size - PATH) // 2
-    kept.names[place], kept.number[place], kept.scores[number] = name, number, score
+    whole = fits.whole[node, slot]
+    matters = fits.matters[node, slot]
+    place = find(kept.names, name)
+    number = kept.filled[0]
+    room = (whole.size - PATH) // 2
+    kept.names[place] = name
+    kept.number[place] = number
+    kept.scores[number] = score
     kept.columns[number, 0] = whole[TAKEN]
     for t in range(whole[TAKEN]):
         kept.columns[number, 1 + t] = whole[PATH + room + t]

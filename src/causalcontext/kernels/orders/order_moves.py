@@ -1,9 +1,10 @@
-"""A search over orders: a node is tried at all places of an order at once, and put where it is best.
+"""A search over orders: a node is tried at all places of an order at once, and put where it is
+best.
 
-A problem has one order (shared by all cells) or one for every cell, all with the same beginning up to the last node
-that some reader needs. A node may take its parents in a block from the nodes that come before it in every order the
-block uses, and from what is given; it may use a reader if what that needs comes before it. Given the orders, the score
-is a sum over nodes.
+A problem has one order (shared by all cells) or one for every cell, all with the same beginning up
+to the last node that some reader needs. A node may take its parents in a block from the nodes that
+come before it in every order the block uses, and from what is given; it may use a reader if what
+that needs comes before it. Given the orders, the score is a sum over nodes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from causalcontext.kernels.orders.slots import NO_BLOCK, NodeSlots, best_score, 
 ORDER, PLACE = range(2)
 """First axis of `State.orders`: which node stands where, and where every node stands."""
 NOW, OTHER = range(2)
-"""First axis of `State.value`: the score of every node, and with the moved node on its other side."""
+"""First axis of `State.value`: the score of every node, and with the moved node on its other side.
+"""
 SMALLEST_GAIN = 1e-6
 """A move must gain more than this: below it two models count as equal."""
 
@@ -55,15 +57,19 @@ class OrderProblem(NamedTuple):
     order_calls: Note
     calls: Note
     slots: NodeSlots
-    allowed: Bools  # shape (nodes, candidates): `allowed[child, parent]`; candidates are the nodes, then what is given
+    # shape (nodes, candidates): `allowed[child, parent]`; candidates are the nodes, then what is
+    # given
+    allowed: Bools
     first: Bools  # shape (nodes, nodes): `first[a, b]`: a must come before b
 
 
 class State(NamedTuple):
     """Where a search stands."""
 
-    arrays: Note  # the note of `FitArrays` with twice as many slots as a node has: those of alternatives follow
-    # shape (nodes, slots): the scores of its fits. Those of readers that a node may not use yet are out of date
+    # the note of `FitArrays` with twice as many slots as a node has: those of alternatives follow
+    arrays: Note
+    # shape (nodes, slots): the scores of its fits. Those of readers that a node may not use yet are
+    # out of date
     scores: Floats
     matters: Bools  # shape (nodes, slots, candidates): whose candidacy its fits depend on
     candidates: Bools  # shape (candidates,): what its next fit may choose from
@@ -76,18 +82,22 @@ class State(NamedTuple):
 
 
 @kernel
-def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window: Ints,
-          shared: bool) -> tuple[float, float]:  # fmt: skip
-    """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
+def climb(
+    problem: OrderProblem, state: State, stale: Ints, visits: Ints, window: Ints, shared: bool
+) -> tuple[float, float]:
+    """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last
+    gain, total score.
 
-    A 1 in `state.stop` ends it after the next fit; a move that is not done yet is dropped, and nodes that were not
-    fitted yet have required causes alone. Fits of the `stale` nodes do not belong to the orders yet. `visits`, shape
-    (sweeps, visited), has the nodes to move, one after the other, `window` the lowest and the highest place that a node
-    may move to; `shared` says whether there is one order for all cells.
+    A 1 in `state.stop` ends it after the next fit; a move that is not done yet is dropped, and
+    nodes that were not fitted yet have required causes alone. Fits of the `stale` nodes do not
+    belong to the orders yet. `visits`, shape (sweeps, visited), has the nodes to move, one after
+    the other, `window` the lowest and the highest place that a node may move to; `shared` says
+    whether there is one order for all cells.
     """
     for place in range(stale.size):
         _refit_node(problem, state, stale[place], False)
-    gain, lowest = 0.0, window[0]
+    gain = 0.0
+    lowest = window[0]
     if not shared:
         for needed in problem.slots.needs.ravel():
             if needed >= 0:
@@ -110,15 +120,20 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
 
 
 @kernel
-def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowest: int, highest: int) -> float:
-    """Put a node where the total score is highest in one order, between two places; what was gained.
+def _move_node(
+    problem: OrderProblem, state: State, order: int, node: int, lowest: int, highest: int
+) -> float:
+    """Put a node where the total score is highest in one order, between two places; what was
+    gained.
 
-    The total with the node at place t is the sum of the others' scores, those before t without the node before them,
-    the rest with it, and of the node's own score with everything before t as candidates.
+    The total with the node at place t is the sum of the others' scores, those before t without the
+    node before them, the rest with it, and of the node's own score with everything before t as
+    candidates.
     """
     rest = _without(state.orders[ORDER, order], node)
     here = state.orders[PLACE, order, node]
-    low, high = lowest, min(rest.size, highest)
+    low = lowest
+    high = min(rest.size, highest)
     for t in range(rest.size):  # what must come before and after the node does
         if problem.first[rest[t], node]:
             low = max(low, t + 1)
@@ -139,7 +154,8 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
         return 0.0
     for t in range(rest.size + 1):
         w = node if t == best else rest[t] if t < best else rest[t - 1]
-        state.orders[ORDER, order, t], state.orders[PLACE, order, w] = w, t
+        state.orders[ORDER, order, t] = w
+        state.orders[PLACE, order, w] = t
     slots = state.changed.shape[1]
     for t in range(min(here, best), max(here, best)):
         w = rest[t]
@@ -147,15 +163,21 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
         state.touched[w] = True
         for slot in range(slots):
             if state.changed[w, slot]:
-                fetch(problem.order_calls, ORDER_CALLS, OrderCalls).copy_fit(state.arrays, w, slots + slot, slot)
+                fetch(problem.order_calls, ORDER_CALLS, OrderCalls).copy_fit(
+                    state.arrays, w, slots + slot, slot
+                )
     _refit_node(problem, state, node, True)
     return float(gain)
 
 
 @kernel
 def _try_other_side(problem: OrderProblem, state: State, order: int, node: int, w: int) -> None:
-    """Score another node, in the slots of alternatives, with the moved node and so its readers on its other side."""
-    slots, place, count = problem.slots, state.orders[PLACE], state.changed.shape[1]
+    """Score another node, in the slots of alternatives, with the moved node and so its readers on
+    its other side.
+    """
+    slots = problem.slots
+    place = state.orders[PLACE]
+    count = state.changed.shape[1]
     state.value[OTHER, w] = state.value[NOW, w]
     for slot in range(count):
         state.changed[w, slot] = False
@@ -167,9 +189,11 @@ def _try_other_side(problem: OrderProblem, state: State, order: int, node: int, 
         some = some or (now[q] != then[q] and slots.may[w, 1 + q])
     if not (some or problem.allowed[w, node]):
         return
-    scores, fit = state.scores[w].copy(), fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
+    scores = state.scores[w].copy()
+    fit = fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
     for slot in range(count):
-        q, block = slots.owner[slot], slots.block[w, slot]
+        q = slots.owner[slot]
+        block = slots.block[w, slot]
         if block == NO_BLOCK or not slots.may[w, 1 + q] or (q >= 0 and not then[q]):
             continue
         if state.stop[0] != 0:
@@ -188,11 +212,20 @@ def _try_other_side(problem: OrderProblem, state: State, order: int, node: int, 
 
 
 @kernel
-def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest: Ints, low: int, high: int) -> Floats:
-    """The node's own score at every place from low to high; uses the node's slots of alternatives."""
-    slots, place, count = problem.slots, state.orders[PLACE], state.changed.shape[1]
-    own, ready, scores = np.empty(rest.size + 1), np.zeros(count, dtype=np.bool_), np.full(count, -math.inf)
-    there, fit = place[order].copy(), fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
+def _try_places(
+    problem: OrderProblem, state: State, order: int, node: int, rest: Ints, low: int, high: int
+) -> Floats:
+    """The node's own score at every place from low to high; uses the node's slots of
+    alternatives.
+    """
+    slots = problem.slots
+    place = state.orders[PLACE]
+    count = state.changed.shape[1]
+    own = np.empty(rest.size + 1)
+    ready = np.zeros(count, dtype=np.bool_)
+    scores = np.full(count, -math.inf)
+    there = place[order].copy()
+    fit = fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
     for t in range(rest.size):
         there[rest[t]] = t
     for t in range(low, high + 1):
@@ -201,7 +234,8 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
         there[node] = t
         usable = usable_readers(slots.needs, there, node, NOBODY, False)
         for slot in range(count):
-            q, block = slots.owner[slot], slots.block[node, slot]
+            q = slots.owner[slot]
+            block = slots.block[node, slot]
             if block == NO_BLOCK or not slots.may[node, 1 + q] or (q >= 0 and not usable[q]):
                 continue
             if state.stop[0] != 0:
@@ -211,11 +245,15 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
                 continue
             if ready[slot]:
                 u = rest[t - 1]
-                if not problem.allowed[node, u] or not _decides(state.uses[block], place, order, u, node):
+                if not problem.allowed[node, u] or not _decides(
+                    state.uses[block], place, order, u, node
+                ):
                     continue
                 if not state.matters[node, count + slot, u]:
                     continue
-            _gather_first(problem.allowed[node], state.uses[block], place, order, node, t, state.candidates)
+            _gather_first(
+                problem.allowed[node], state.uses[block], place, order, node, t, state.candidates
+            )
             scores[slot] = fit(state.arrays, problem.calls, block, node, count + slot)
             ready[slot] = True
         own[t] = best_score(slots, node, scores, usable)
@@ -223,8 +261,12 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
 
 
 @kernel
-def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: int, t: int, candidates: Bools) -> None:
-    """The candidates of a node that stands after the first t others in one order, which is in use."""
+def _gather_first(
+    allowed: Bools, uses: Bools, place: Ints, order: int, node: int, t: int, candidates: Bools
+) -> None:
+    """The candidates of a node that stands after the first t others in one order, which is in
+    use.
+    """
     for u in range(candidates.size):
         candidates[u] = allowed[u]
     for o in range(place.shape[0]):
@@ -238,7 +280,9 @@ def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: in
 @kernel
 def _totals(value: Floats, rest: Ints, here: int, own: Floats, low: int, high: int) -> Floats:
     """The part of the total score that depends on the place, for every place from low to high."""
-    totals, late, early = np.full(rest.size + 1, -math.inf), 0.0, 0.0
+    totals = np.full(rest.size + 1, -math.inf)
+    late = 0.0
+    early = 0.0
     for t in range(low, high):
         late += value[NOW if t >= here else OTHER, rest[t]]
     for t in range(low, high + 1):
@@ -276,20 +320,28 @@ def _first_best(totals: Floats, low: int, high: int) -> int:
 def _refit_node(problem: OrderProblem, state: State, node: int, whole: bool) -> None:
     """Fit a node in the slots that it may use, for the current orders.
 
-    Unless that must be done as a `whole`, what is left when the climb is to stop has required causes alone, and no
-    changes with contexts where it may do without.
+    Unless that must be done as a `whole`, what is left when the climb is to stop has required
+    causes alone, and no changes with contexts where it may do without.
     """
-    slots, fit = problem.slots, fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
+    slots = problem.slots
+    fit = fetch(problem.order_calls, ORDER_CALLS, OrderCalls).fit
     usable = usable_readers(slots.needs, state.orders[PLACE, 0], node, NOBODY, False)
     state.touched[node] = True
     for slot in range(slots.block.shape[1]):
-        q, block = slots.owner[slot], slots.block[node, slot]
+        q = slots.owner[slot]
+        block = slots.block[node, slot]
         if block != NO_BLOCK and slots.may[node, 1 + q] and (q < 0 or usable[q]):
             late = not whole and state.stop[0] != 0
             if late and q >= 0 and slots.may[node, 0]:
                 state.scores[node, slot] = -math.inf
                 continue
-            _gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
+            _gather(
+                problem.allowed[node],
+                state.uses[block],
+                state.orders[PLACE],
+                node,
+                state.candidates,
+            )
             if late:
                 required = fetch(state.arrays, FIT_ARRAYS, BlockTables).required[node]
                 for u in range(state.candidates.size):
@@ -300,7 +352,9 @@ def _refit_node(problem: OrderProblem, state: State, node: int, whole: bool) -> 
 
 @kernel
 def _decides(uses: Bools, place: Ints, order: int, candidate: int, node: int) -> bool:
-    """Whether this order decides if the candidate comes before the node, all other orders in use having it so."""
+    """Whether this order decides if the candidate comes before the node, all other orders in use
+    having it so.
+    """
     if not uses[order]:
         return False
     late = 0
@@ -312,7 +366,9 @@ def _decides(uses: Bools, place: Ints, order: int, candidate: int, node: int) ->
 
 @kernel
 def _gather(allowed: Bools, uses: Bools, place: Ints, node: int, candidates: Bools) -> None:
-    """The candidates of a node in a block: allowed, and before it in every order that the block uses."""
+    """The candidates of a node in a block: allowed, and before it in every order that the block
+    uses.
+    """
     for u in range(candidates.size):
         candidates[u] = allowed[u]
     for o in range(place.shape[0]):
@@ -322,6 +378,8 @@ def _gather(allowed: Bools, uses: Bools, place: Ints, node: int, candidates: Boo
 
 @kernel
 def _keep_before(place: Ints, end: int, candidates: Bools) -> None:
-    """Keep those nodes among the candidates that stand before some place of an order; what is given stays."""
+    """Keep those nodes among the candidates that stand before some place of an order; what is given
+    stays.
+    """
     for u in range(place.size):
         candidates[u] &= place[u] < end

@@ -1,8 +1,9 @@
-"""The score of a number whose noise may have an uneven spread: columns of the location and of the scale in turns.
+"""The score of a number whose noise may have an uneven spread: columns of the location and of the
+scale in turns.
 
-Moments choose the columns of the location, rows those of the scale; then the location is chosen again with moments
-weighted by 1 / s^2, as long as the score rises. `scaled` stands behind a pointer: a search without scales compiles none
-of this.
+Moments choose the columns of the location, rows those of the scale; then the location is chosen
+again with moments weighted by 1 / s^2, as long as the score rises. `scaled` stands behind a
+pointer: a search without scales compiles none of this.
 """
 
 from __future__ import annotations
@@ -60,24 +61,39 @@ MOST_ROUNDS = 3
 
 
 @kernel
-def scaled(arrays: Note, weighted: Note, select: FunctionPointer, fit_scale: FunctionPointer,
-           density_gain: FunctionPointer, block: int, node: int, slot: int, given: Ints) -> float:  # fmt: skip
-    """Choose columns of the location and of the scale of a number in a block, and write them; the score.
+def scaled(
+    arrays: Note,
+    weighted: Note,
+    select: FunctionPointer,
+    fit_scale: FunctionPointer,
+    density_gain: FunctionPointer,
+    block: int,
+    node: int,
+    slot: int,
+    given: Ints,
+) -> float:
+    """Choose columns of the location and of the scale of a number in a block, and write them; the
+    score.
 
-    With `given`, a number of columns and the columns, these are scored as they are and only their slopes are written.
-    `weighted` is `Calls.weighted`.
+    With `given`, a number of columns and the columns, these are scored as they are and only their
+    slopes are written. `weighted` is `Calls.weighted`.
     """
-    plain, fits = fetch(arrays, FIT_ARRAYS, FitRows).facts[CURVES] == 0.0, fetch(arrays, FIT_ARRAYS, Fits)
-    whole, candidates = fits.whole[node, slot], fetch(arrays, FIT_ARRAYS, Scratch).candidates
+    plain = fetch(arrays, FIT_ARRAYS, FitRows).facts[CURVES] == 0.0
+    fits = fetch(arrays, FIT_ARRAYS, Fits)
+    whole = fits.whole[node, slot]
+    candidates = fetch(arrays, FIT_ARRAYS, Scratch).candidates
     groups = fetch(arrays, FIT_ARRAYS, BlockTables).groups[block]
-    offered = np.zeros(SHAPES * candidates.size + groups.max(), dtype=np.bool_)  # of candidates, and all groups but one
+    offered = np.zeros(
+        SHAPES * candidates.size + groups.max(), dtype=np.bool_
+    )  # of candidates, and all groups but one
     calls = ScaleCalls(fit_scale, density_gain, fetch(arrays, FIT_ARRAYS, DensityTable))
     if given[0] >= 0:
         return _as_given(arrays, calls, block, node, offered, given)
     select(arrays, block, node, plain, slot)
     for column in range(offered.size):
         offered[column] = column >= SHAPES * candidates.size or candidates[column // SHAPES]
-    trail, tried = np.zeros(1 + (whole.size - PATH) // 2, dtype=np.int64), np.zeros(offered.size, dtype=np.bool_)
+    trail = np.zeros(1 + (whole.size - PATH) // 2, dtype=np.int64)
+    tried = np.zeros(offered.size, dtype=np.bool_)
     _note_path(whole, trail)
     chosen = _taken(whole)
     fit = _no_scale(arrays, block, chosen)
@@ -95,21 +111,37 @@ def scaled(arrays: Note, weighted: Note, select: FunctionPointer, fit_scale: Fun
         better = _location_and_scale(arrays, calls, block, node, others, offered, other, tried)
         if better <= score + 1e-9:
             break
-        score, chosen, fit = better, others, other
+        score = better
+        chosen = others
+        fit = other
     _mark(regression_of(arrays, block, node), fits.matters[node, slot], candidates, trail, tried)
     _write(whole, chosen, fit.taken, trail)
     return float(score)
 
 
-scaled_pointer = PointerTo(scaled, lambda: (
-    NO_FIT_ARRAYS, NO_FIT_ARRAYS, select_pointer.kind, scale_pointer.kind, density_pointer.kind, 0, 0, 0,
-    np.zeros(1, dtype=np.int64)))  # fmt: skip
+scaled_pointer = PointerTo(
+    scaled,
+    lambda: (
+        NO_FIT_ARRAYS,
+        NO_FIT_ARRAYS,
+        select_pointer.kind,
+        scale_pointer.kind,
+        density_pointer.kind,
+        0,
+        0,
+        0,
+        np.zeros(1, dtype=np.int64),
+    ),
+)
 
 
 @kernel
-def _as_given(arrays: Note, calls: ScaleCalls, block: int, node: int, offered: Bools,
-              given: Ints) -> float:  # fmt: skip
-    """The score of given columns; `work.small[4]` has their slopes, those of the scale after the others."""
+def _as_given(
+    arrays: Note, calls: ScaleCalls, block: int, node: int, offered: Bools, given: Ints
+) -> float:
+    """The score of given columns; `work.small[4]` has their slopes, those of the scale after the
+    others.
+    """
     taken = np.zeros(1 + MOST_SCALES, dtype=np.int64)
     chosen = _split(given, taken)
     fit = _no_scale(arrays, block, chosen)
@@ -134,7 +166,8 @@ def _no_scale(arrays: Note, block: int, chosen: Ints) -> ScaleFit:
 @kernel
 def _size_of(arrays: Note, block: int) -> int:
     """The rows of a block."""
-    starts, groups = fetch(arrays, FIT_ARRAYS, FitRows).starts, fetch(arrays, FIT_ARRAYS, BlockTables).groups[block]
+    starts = fetch(arrays, FIT_ARRAYS, FitRows).starts
+    groups = fetch(arrays, FIT_ARRAYS, BlockTables).groups[block]
     size = 0
     for r in range(groups.size):
         size += starts[r + 1] - starts[r] if groups[r] >= 0 else 0
@@ -144,7 +177,8 @@ def _size_of(arrays: Note, block: int) -> int:
 @kernel
 def _split(given: Ints, taken: Ints) -> Ints:
     """The columns of the location; those of the scale are written to `taken`."""
-    count, chosen = 0, np.empty(given[0], dtype=np.int64)
+    count = 0
+    chosen = np.empty(given[0], dtype=np.int64)
     for t in range(given[0]):
         if given[1 + t] >= 0:
             chosen[count] = given[1 + t]
@@ -158,7 +192,8 @@ def _split(given: Ints, taken: Ints) -> Ints:
 @kernel
 def _taken(whole: Ints) -> Ints:
     """The columns that a selection took."""
-    columns, start = np.empty(whole[TAKEN], dtype=np.int64), PATH + (whole.size - PATH) // 2
+    columns = np.empty(whole[TAKEN], dtype=np.int64)
+    start = PATH + (whole.size - PATH) // 2
     for t in range(columns.size):
         columns[t] = whole[start + t]
     return columns
@@ -176,7 +211,9 @@ def _are_same(one: Ints, other: Ints) -> bool:
 
 @kernel
 def _note_path(whole: Ints, trail: Ints) -> None:
-    """Add the columns of a path to all those that were ever taken: their number and the columns; -1 for too many."""
+    """Add the columns of a path to all those that were ever taken: their number and the columns; -1
+    for too many.
+    """
     for t in range(whole[LENGTH]):
         known = trail[0] < 0
         for a in range(max(trail[0], 0)):
@@ -191,9 +228,11 @@ def _note_path(whole: Ints, trail: Ints) -> None:
 
 @kernel
 def _mark(table: Regression, matters: Bools, candidates: Bools, trail: Ints, tried: Bools) -> None:
-    """Add the columns that the scale tried to the trail, and mark the variables whose candidacy matters.
+    """Add the columns that the scale tried to the trail, and mark the variables whose candidacy
+    matters.
 
-    These are all that were ever taken, and all that are no candidates yet; everybody where too many were taken to list.
+    These are all that were ever taken, and all that are no candidates yet; everybody where too many
+    were taken to list.
     """
     for j in range(matters.size):
         matters[j] = not candidates[j] or trail[0] < 0
@@ -230,10 +269,21 @@ def _write(whole: Ints, chosen: Ints, taken: Ints, trail: Ints) -> None:
 
 
 @kernel
-def _location_and_scale(arrays: Note, calls: ScaleCalls, block: int, node: int, chosen: Ints,
-                        offered: Bools, fit: ScaleFit, tried: Bools) -> float:  # fmt: skip
-    """The score of some columns of the location with the best scale of those offered, beginning with `fit.taken`."""
-    tables, table = fetch(arrays, FIT_ARRAYS, BlockTables), regression_of(arrays, block, node)
+def _location_and_scale(
+    arrays: Note,
+    calls: ScaleCalls,
+    block: int,
+    node: int,
+    chosen: Ints,
+    offered: Bools,
+    fit: ScaleFit,
+    tried: Bools,
+) -> float:
+    """The score of some columns of the location with the best scale of those offered, beginning
+    with `fit.taken`.
+    """
+    tables = fetch(arrays, FIT_ARRAYS, BlockTables)
+    table = regression_of(arrays, block, node)
     rows = _scale_rows(arrays, table, chosen, offered, fit.taken)
     score = choose_scale(rows, calls, fit, tried)
     for t in range(chosen.size):
@@ -242,13 +292,24 @@ def _location_and_scale(arrays: Note, calls: ScaleCalls, block: int, node: int, 
 
 
 @kernel
-def _scale_rows(arrays: Note, table: Regression, chosen: Ints, offered: Bools, taken: Ints) -> ScaleRows:
-    """The rows of a regression with its columns; those that are not offered to the scale, and not taken, are 0."""
-    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
-    groups, m = tables.groups[table.block], _size_of(arrays, table.block)
-    intercepts, first, price = groups.max() + 1, int(rows.facts[SCALES]), tables.number[table.block, PRICE]
-    response, location = np.zeros((1, m)), np.zeros((intercepts + chosen.size, m))
-    columns, prices, square = np.zeros((offered.size, m)), np.empty(offered.size), np.zeros(offered.size)
+def _scale_rows(
+    arrays: Note, table: Regression, chosen: Ints, offered: Bools, taken: Ints
+) -> ScaleRows:
+    """The rows of a regression with its columns; those that are not offered to the scale, and not
+    taken, are 0.
+    """
+    tables = fetch(arrays, FIT_ARRAYS, BlockTables)
+    rows = fetch(arrays, FIT_ARRAYS, FitRows)
+    groups = tables.groups[table.block]
+    m = _size_of(arrays, table.block)
+    intercepts = groups.max() + 1
+    first = int(rows.facts[SCALES])
+    price = tables.number[table.block, PRICE]
+    response = np.zeros((1, m))
+    location = np.zeros((intercepts + chosen.size, m))
+    columns = np.zeros((offered.size, m))
+    prices = np.empty(offered.size)
+    square = np.zeros(offered.size)
     shapes = offered.size - groups.max()
     _gather(rows, groups, rows.node[table.node, RESPONSE], 0, response[0])
     for t in range(chosen.size):
@@ -262,14 +323,22 @@ def _scale_rows(arrays: Note, table: Regression, chosen: Ints, offered: Bools, t
         for a in range(taken[0]):
             wanted = wanted or taken[1 + a] == h
         if wanted:
-            _gather(rows, groups, first + h if h < shapes else -1, 0 if h < shapes else 2 << (h - shapes), columns[h])
+            _gather(
+                rows,
+                groups,
+                first + h if h < shapes else -1,
+                0 if h < shapes else 2 << (h - shapes),
+                columns[h],
+            )
             square[h] = _centre(columns[h])
     return ScaleRows(response[0], location, columns, square, prices, table.rows)
 
 
 @kernel
 def _gather(rows: FitRows, groups: Ints, source: int, lives: int, goal: Floats) -> None:
-    """A row of the values (-1: ones) on the rows of a block, 0 outside the groups of a bit mask (0: all)."""
+    """A row of the values (-1: ones) on the rows of a block, 0 outside the groups of a bit mask (0:
+    all).
+    """
     place = 0
     for r in range(groups.size):
         if groups[r] < 0:
@@ -295,23 +364,35 @@ def _centre(column: Floats) -> float:
 
 @kernel
 def _write_moments(arrays: Note, weighted: Note, block: int, node: int, log_scale: Floats) -> None:
-    """Moments of all columns by cell with weights 1 / s^2, whose mean over the rows of the block is 1."""
-    rows, tables = fetch(arrays, FIT_ARRAYS, FitRows), fetch(weighted, FIT_ARRAYS, BlockTables)
-    kept, groups = fetch(weighted, FIT_ARRAYS, KeptRows), tables.groups[block]
+    """Moments of all columns by cell with weights 1 / s^2, whose mean over the rows of the block is
+    1.
+    """
+    rows = fetch(arrays, FIT_ARRAYS, FitRows)
+    tables = fetch(weighted, FIT_ARRAYS, BlockTables)
+    kept = fetch(weighted, FIT_ARRAYS, KeptRows)
+    groups = tables.groups[block]
     kept.filled[0] = kept.filled[1] = 0
     for place in range(kept.names.size):
         kept.names[place] = 0
-    weight, total = np.empty(log_scale.size), 0.0
+    weight = np.empty(log_scale.size)
+    total = 0.0
     for t in range(weight.size):
         weight[t] = math.exp(-2.0 * log_scale[t])
         total += weight[t]
     for t in range(weight.size):
         weight[t] *= tables.number[block, 0] / total
-    columns, first = _columns_in_use(arrays, block, node), 0
+    columns = _columns_in_use(arrays, block, node)
+    first = 0
     for r in range(groups.size):
         tables.n[r] = 0.0
         if groups[r] >= 0:
-            _write_cell(rows, tables, r, columns, weight[first : first + rows.starts[r + 1] - rows.starts[r]])
+            _write_cell(
+                rows,
+                tables,
+                r,
+                columns,
+                weight[first : first + rows.starts[r + 1] - rows.starts[r]],
+            )
             first += rows.starts[r + 1] - rows.starts[r]
     _write_variances(tables, block, columns)
 
@@ -319,11 +400,14 @@ def _write_moments(arrays: Note, weighted: Note, block: int, node: int, log_scal
 @kernel(fastmath={"reassoc", "contract"})
 def _write_cell(rows: FitRows, tables: BlockTables, r: int, columns: Ints, weight: Floats) -> None:
     """The weighted moments of some columns in one cell."""
-    part, start = np.empty((columns.size, weight.size)), rows.starts[r]
+    part = np.empty((columns.size, weight.size))
+    start = rows.starts[r]
     for t in range(weight.size):
         tables.n[r] += weight[t]
     for a in range(columns.size if tables.n[r] > 0.0 else 0):
-        own, mean, column = rows.values[columns[a]], 0.0, part[a]
+        own = rows.values[columns[a]]
+        mean = 0.0
+        column = part[a]
         for t in range(weight.size):
             mean += weight[t] * own[start + t]
         mean /= tables.n[r]
@@ -334,15 +418,19 @@ def _write_cell(rows: FitRows, tables: BlockTables, r: int, columns: Ints, weigh
     weighted_products(part, weight, products)
     for a in range(columns.size):
         for b in range(a + 1):
-            tables.scatter[r, columns[a], columns[b]] = tables.scatter[r, columns[b], columns[a]] = products[a, b]
+            tables.scatter[r, columns[a], columns[b]] = tables.scatter[
+                r, columns[b], columns[a]
+            ] = products[a, b]
 
 
 @kernel
 def _columns_in_use(arrays: Note, block: int, node: int) -> Ints:
     """The plain columns of the response and of the candidates."""
-    tables, work = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, Scratch)
+    tables = fetch(arrays, FIT_ARRAYS, BlockTables)
+    work = fetch(arrays, FIT_ARRAYS, Scratch)
     response = fetch(arrays, FIT_ARRAYS, FitRows).node[node, RESPONSE]
-    found, count = np.empty(tables.means.shape[1], dtype=np.int64), 0
+    found = np.empty(tables.means.shape[1], dtype=np.int64)
+    count = 0
     for column in range(found.size):
         owner = tables.about[0, OWNER, column]
         if column == response or (work.candidates[owner] and owner != node):
@@ -353,12 +441,18 @@ def _columns_in_use(arrays: Note, block: int, node: int) -> Ints:
 
 @kernel
 def _write_variances(tables: BlockTables, block: int, columns: Ints) -> None:
-    """The variances of columns in a block, around the means of its groups, and of columns by values of a reader."""
-    groups, bits, rows = tables.groups[block], tables.block[block, BITS], tables.number[block, 0]
+    """The variances of columns in a block, around the means of its groups, and of columns by values
+    of a reader.
+    """
+    groups = tables.groups[block]
+    bits = tables.block[block, BITS]
+    rows = tables.number[block, 0]
     apart = np.zeros(groups.max() + 1)
     for column in columns:
         for group in range(apart.size):
-            n, total, apart[group] = 0.0, 0.0, 0.0
+            n = 0.0
+            total = 0.0
+            apart[group] = 0.0
             for r in range(groups.size):
                 if groups[r] == group:
                     n += tables.n[r]

@@ -1,14 +1,15 @@
 """Which columns a node takes from its candidates: grow and shrink on covariances, with a memory.
 
-Every variable offers columns: itself, and perhaps curves of itself. Growing is a pivoted Cholesky factorisation: the
-column that raises the penalised likelihood most comes next, as long as the score rises, and with patience a little
-longer: two causes may hide each other. Then columns that do not pay are dropped. The response is one column for a
-number, and several (the indicators of all levels but one) for a category; the likelihood is the Gaussian one, Wilks'
-lambda. Columns of variables that are no candidates go along, so that every fit knows whose candidacy matters: who was
-taken anywhere along the path, or would have been. In a search over orders that spares most regressions.
+Every variable offers columns: itself, and perhaps curves of itself. Growing is a pivoted Cholesky
+factorisation: the column that raises the penalised likelihood most comes next, as long as the score
+rises, and with patience a little longer: two causes may hide each other. Then columns that do not
+pay are dropped. The response is one column for a number, and several (the indicators of all levels
+but one) for a category; the likelihood is the Gaussian one, Wilks' lambda. Columns of variables
+that are no candidates go along, so that every fit knows whose candidacy matters: who was taken
+anywhere along the path, or would have been. In a search over orders that spares most regressions.
 
-Gains are compared without logarithms: a column that leaves the share 1 - q of the response's (generalised) variance
-pays if (1 - q) exp(2 price / rows) < 1.
+Gains are compared without logarithms: a column that leaves the share 1 - q of the response's
+(generalised) variance pays if (1 - q) exp(2 price / rows) < 1.
 """
 
 from __future__ import annotations
@@ -53,20 +54,27 @@ from causalcontext.kernels.orders.fit_arrays import (
 
 NO_VARIANCE = 1e-12
 PATIENCE = 1
-"""How many columns in a row may be taken that do not pay by themselves, in the hope of one that pays then."""
+"""How many columns in a row may be taken that do not pay by themselves, in the hope of one that
+pays then.
+"""
 
 
 @kernel
 def select(arrays: Note, block: int, node: int, plain: bool, slot: int) -> float:
-    """Choose columns of `work.candidates`, only plain ones if asked; what is left of the variance of a number.
+    """Choose columns of `work.candidates`, only plain ones if asked; what is left of the variance
+    of a number.
 
-    `arrays` is the note of `FitArrays`. Afterwards `fits.whole` has the chosen columns, `work.small[4]` their slopes
-    and `work.small[0]` the residual covariance of the response. Required parents always stay.
+    `arrays` is the note of `FitArrays`. Afterwards `fits.whole` has the chosen columns,
+    `work.small[4]` their slopes and `work.small[0]` the residual covariance of the response.
+    Required parents always stay.
     """
     table = regression_of(arrays, block, node)
-    fits, work = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, Scratch)
-    whole, matters = fits.whole[node, slot], fits.matters[node, slot]
-    whole[LENGTH], whole[TAKEN] = 0, 0
+    fits = fetch(arrays, FIT_ARRAYS, Fits)
+    work = fetch(arrays, FIT_ARRAYS, Scratch)
+    whole = fits.whole[node, slot]
+    matters = fits.matters[node, slot]
+    whole[LENGTH] = 0
+    whole[TAKEN] = 0
     for j in range(matters.size):
         matters[j] = False
     if table.most < 0:
@@ -86,7 +94,8 @@ select_pointer = PointerTo(select, lambda: (NO_FIT_ARRAYS, 0, 0, False, 0))
 def copy_fit(arrays: Note, node: int, source: int, goal: int) -> float:
     """Copy the fit of one slot to another; its score."""
     fits = fetch(arrays, FIT_ARRAYS, Fits)
-    whole, matters = fits.whole[node], fits.matters[node]
+    whole = fits.whole[node]
+    matters = fits.matters[node]
     for t in range(whole.shape[1]):
         whole[goal, t] = whole[source, t]
     for j in range(matters.shape[1]):
@@ -100,8 +109,12 @@ copy_pointer = PointerTo(copy_fit, lambda: (NO_FIT_ARRAYS, 0, 0, 0))
 
 @kernel
 def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[int, int]:
-    """List columns on offer, with covariances and prices; if asked, then those of one more candidate; how many each."""
-    p, about, line = work.candidates.size, table.about, work.line
+    """List columns on offer, with covariances and prices; if asked, then those of one more
+    candidate; how many each.
+    """
+    p = work.candidates.size
+    about = table.about
+    line = work.line
     inside, m = NOTHING, NOTHING
     for turn in range(2 if asked else 1):
         inside = m
@@ -111,7 +124,9 @@ def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[i
             for column in range(table.first[part], table.first[part + 1]):
                 if plain and about[CURVED, column] == 1:
                     break
-                owner, variance, newcomer = about[OWNER, column], table.variance[column], part
+                owner = about[OWNER, column]
+                variance = table.variance[column]
+                newcomer = part
                 if part == p:
                     newcomer = _newcomer(work.candidates, owner, about[PARTNER, column], table.node)
                     if newcomer < 0 or (newcomer < p) != (turn == 1):
@@ -119,12 +134,15 @@ def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[i
                 if variance < SMALL_COLUMN_BELOW:
                     continue
                 required = turn == 0 and table.required[owner] and about[BASIC, column] == 1
-                work.listed[0, m], work.listed[1, m] = column, newcomer
-                line[LEFT, m], line[LEAST, m] = variance, SAME_COLUMN_BELOW * variance
+                work.listed[0, m] = column
+                work.listed[1, m] = newcomer
+                line[LEFT, m] = variance
+                line[LEAST, m] = SAME_COLUMN_BELOW * variance
                 line[FACTOR, m] = 0.0 if required else _factor(table, column)
                 m += 1
     for a in range(table.width):
-        row, shared = row_of(table, table.response + a), work.shared[a]
+        row = row_of(table, table.response + a)
+        shared = work.shared[a]
         for place in range(m):
             shared[place] = row[work.listed[0, place]]
     response_covariance(table, work.small[0])
@@ -133,7 +151,9 @@ def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[i
 
 @kernel
 def _newcomer(candidates: Bools, one: int, other: int, node: int) -> int:
-    """The variable that a product lacks among the candidates: the number of variables if none, -1 if two."""
+    """The variable that a product lacks among the candidates: the number of variables if none, -1
+    if two.
+    """
     if node in (one, other) or not (one == other or candidates[one] or candidates[other]):
         return -1
     if candidates[one] and candidates[other]:
@@ -142,10 +162,16 @@ def _newcomer(candidates: Bools, one: int, other: int, node: int) -> int:
 
 
 @kernel
-def _grow(table: Regression, inside: int, count: int, whole: Ints, matters: Bools, work: Scratch) -> None:
+def _grow(
+    table: Regression, inside: int, count: int, whole: Ints, matters: Bools, work: Scratch
+) -> None:
     """Grow the path, and note whose columns were taken, and whose would have been."""
-    most, d, room = table.most, table.width, (whole.size - PATH) // 2
-    size, in_vain, kept = NOTHING, 0, 0
+    most = table.most
+    d = table.width
+    room = (whole.size - PATH) // 2
+    size = NOTHING
+    in_vain = 0
+    kept = 0
     whole[END] = WELCOME
     while True:
         invert(work.small[0], work.small[1], d)
@@ -181,35 +207,52 @@ def _grow(table: Regression, inside: int, count: int, whole: Ints, matters: Bool
 
 
 @kernel
-def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
-          small: Floats) -> tuple[int, float]:  # fmt: skip
-    """What every column in the list would leave, times its price; the best of those on offer, -1 if there is none."""
+def _next(
+    d: int, inside: int, count: int, line: Floats, by_response: Floats, small: Floats
+) -> tuple[int, float]:
+    """What every column in the list would leave, times its price; the best of those on offer, -1 if
+    there is none.
+    """
     # all places at once, so that compilers use vector instructions
-    left, least, price, value = line[LEFT], line[LEAST], line[FACTOR], line[VALUE]
+    left = line[LEFT]
+    least = line[LEAST]
+    price = line[FACTOR]
+    value = line[VALUE]
     floor = SMALLEST_VARIANCE / max(small[0, 0, 0], SMALLEST_VARIANCE)
     for place in range(count):
         value[place] = 0.0
     for a in range(d):
         for b in range(d):
-            one, other, factor = by_response[a], by_response[b], small[1, a, b]
+            one = by_response[a]
+            other = by_response[b]
+            factor = small[1, a, b]
             for place in range(count):
                 value[place] += one[place] * factor * other[place]
     for place in range(count):
         explained = value[place]
         share = max(1.0 - explained / left[place], floor) * price[place]
         value[place] = share if left[place] > least[place] and explained > 0.0 else math.inf
-    best, lowest = -1, math.inf
+    best = -1
+    lowest = math.inf
     for place in range(inside):
         if value[place] < lowest:
-            best, lowest = place, value[place]
+            best = place
+            lowest = value[place]
     return best, lowest
 
 
 @kernel
 def _take(table: Regression, column: int, best: int, m: int, size: int, work: Scratch) -> None:
-    """Regress the response and everything in the list on the next column, which is not taken again."""
-    row, own_values, d = row_of(table, column >> table.bits), shared_values(table, column), table.width
-    left, value, own, load = work.line[LEFT], work.rows[size], work.small[3, 0], work.small[2, 0]
+    """Regress the response and everything in the list on the next column, which is not taken
+    again.
+    """
+    row = row_of(table, column >> table.bits)
+    own_values = shared_values(table, column)
+    d = table.width
+    left = work.line[LEFT]
+    value = work.rows[size]
+    own = work.small[3, 0]
+    load = work.small[2, 0]
     root = math.sqrt(left[best])
     for a in range(size):
         own[a] = work.rows[a, best]
@@ -218,14 +261,16 @@ def _take(table: Regression, column: int, best: int, m: int, size: int, work: Sc
     for place in range(m):
         value[place] = row[work.listed[0, place] & own_values]
     for a in range(size):
-        earlier, step = work.rows[a], own[a]
+        earlier = work.rows[a]
+        step = own[a]
         for place in range(m):
             value[place] -= earlier[place] * step
     for place in range(m):
         value[place] /= root
         left[place] -= value[place] * value[place]
     for a in range(d):
-        shared, step = work.shared[a], load[a]
+        shared = work.shared[a]
+        step = load[a]
         for place in range(m):
             shared[place] -= value[place] * step
     for a in range(d):
@@ -236,19 +281,24 @@ def _take(table: Regression, column: int, best: int, m: int, size: int, work: Sc
 
 @kernel
 def _start_with_path(table: Regression, whole: Ints) -> None:
-    """Start with the columns of the path; those of one family that share contexts are replaced by disjoint ones.
+    """Start with the columns of the path; those of one family that share contexts are replaced by
+    disjoint ones.
 
-    x everywhere and x in context 0 together span the same as x in context 0 and x in the others, but only the latter
-    say in which contexts x matters.
+    x everywhere and x in context 0 together span the same as x in context 0 and x in the others,
+    but only the latter say in which contexts x matters.
     """
     room = (whole.size - PATH) // 2
     chosen = whole[PATH + room :]
     count = 0
     for t in range(whole[LENGTH]):
         column = whole[PATH + t]
-        family, seen = table.about[FAMILY, column], False
+        family = table.about[FAMILY, column]
+        seen = False
         for earlier in range(t):
-            seen = seen or (table.about[CONTEXTS, column] > 0 and table.about[FAMILY, whole[PATH + earlier]] == family)
+            seen = seen or (
+                table.about[CONTEXTS, column] > 0
+                and table.about[FAMILY, whole[PATH + earlier]] == family
+            )
         if seen:
             continue
         if table.about[CONTEXTS, column] == 0:
@@ -282,30 +332,44 @@ def _part(table: Regression, whole: Ints, t: int, family: int, open_contexts: in
 
 @kernel
 def _shrink(table: Regression, whole: Ints, is_category: bool, work: Scratch) -> None:
-    """Drop columns, or merge two of a family, where the loss is below the price, the cheapest first."""
+    """Drop columns, or merge two of a family, where the loss is below the price, the cheapest
+    first.
+    """
     chosen = whole[PATH + (whole.size - PATH) // 2 :]
     while True:
         solve(table, chosen, whole[TAKEN], work)
-        for a in range(table.width if is_category else 0):  # no column seems to explain what has no variance left
+        for a in range(
+            table.width if is_category else 0
+        ):  # no column seems to explain what has no variance left
             work.small[0, a, a] += SMALLEST_VARIANCE
         invert(work.small[0], work.small[1], table.width)
-        first, second, lowest = -1, -1, 1.0
+        first = -1
+        second = -1
+        lowest = 1.0
         for place in range(whole[TAKEN]):
             column = chosen[place]
             if table.required[table.about[OWNER, column]] and table.about[BASIC, column] == 1:
                 continue
             value = _loss(place, NOBODY, whole[TAKEN], table.width, work) / _factor(table, column)
             if value < lowest:
-                first, second, lowest = place, -1, value
+                first = place
+                second = -1
+                lowest = value
             for other in range(place):
                 related = table.about[FAMILY, chosen[other]] == table.about[FAMILY, column]
                 if table.about[CONTEXTS, column] == 0 or not related:
                     continue
                 both = _merged(table, column, chosen[other])
-                saved = price_of(table, column) + price_of(table, chosen[other]) - price_of(table, both)
-                value = _loss(place, other, whole[TAKEN], table.width, work) * math.exp(-2.0 * saved / table.rows)
+                saved = (
+                    price_of(table, column) + price_of(table, chosen[other]) - price_of(table, both)
+                )
+                value = _loss(place, other, whole[TAKEN], table.width, work) * math.exp(
+                    -2.0 * saved / table.rows
+                )
                 if value < lowest:
-                    first, second, lowest = place, other, value
+                    first = place
+                    second = other
+                    lowest = value
         if first < 0:
             return
         if second >= 0:
@@ -318,13 +382,18 @@ def _shrink(table: Regression, whole: Ints, is_category: bool, work: Scratch) ->
 @kernel
 def _merged(table: Regression, one: int, other: int) -> int:
     """The column of a family that lives in the contexts of two."""
-    return int(table.about[FAMILY, one] + (table.about[CONTEXTS, one] | table.about[CONTEXTS, other]) - 1)
+    return int(
+        table.about[FAMILY, one] + (table.about[CONTEXTS, one] | table.about[CONTEXTS, other]) - 1
+    )
 
 
 @kernel
 def _loss(place: int, other: int, count: int, d: int, work: Scratch) -> float:
-    """By what factor the response's residual variance grows without a column, or if two columns have one slope."""
-    inverse, slopes = work.small[3], work.small[4]
+    """By what factor the response's residual variance grows without a column, or if two columns
+    have one slope.
+    """
+    inverse = work.small[3]
+    slopes = work.small[4]
     explained, spread = 0.0, 0.0
     for a in range(d):
         for b in range(d):
@@ -366,7 +435,8 @@ def invert(matrix: Floats, inverse: Floats, size: int) -> None:
         pivot = -inverse[k, k]
         if pivot <= NO_VARIANCE + 1e-10 * matrix[k, k]:
             for i in range(size):
-                inverse[i, k], inverse[k, i] = 0.0, 0.0
+                inverse[i, k] = 0.0
+                inverse[k, i] = 0.0
             continue
         for i in range(size):
             for j in range(size):
@@ -381,11 +451,17 @@ def invert(matrix: Floats, inverse: Floats, size: int) -> None:
 
 @kernel
 def solve(table: Regression, chosen: Ints, count: int, work: Scratch) -> None:
-    """Regress the response: slopes in `small[4]`, rest in `small[0]`, the factor and its inverse in `small[2:4]`."""
-    left, factor, inverse, slopes = work.small[0], work.small[2], work.small[3], work.small[4]
+    """Regress the response: slopes in `small[4]`, rest in `small[0]`, the factor and its inverse in
+    `small[2:4]`.
+    """
+    left = work.small[0]
+    factor = work.small[2]
+    inverse = work.small[3]
+    slopes = work.small[4]
     d = table.width
     for j in range(count):
-        row, own_values = row_of(table, chosen[j] >> table.bits), shared_values(table, chosen[j])
+        row = row_of(table, chosen[j] >> table.bits)
+        own_values = shared_values(table, chosen[j])
         for i in range(j + 1):
             value = row[chosen[i] & own_values]
             for a in range(i):

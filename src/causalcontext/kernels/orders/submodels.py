@@ -1,8 +1,10 @@
-"""Sub-models of given orders: which of the variables before it a variable depends on, and with which coefficients.
+"""Sub-models of given orders: which of the variables before it a variable depends on, and with
+which coefficients.
 
-Sets of variables are bit masks. A variable is pooled (one regression on all rows); after a context it may also be
-shifted (one regression, around the means at every value) or apart (a regression of its own at every value). Regressions
-come from moments: a *block* is a set of rows with its centred cross products.
+Sets of variables are bit masks. A variable is pooled (one regression on all rows); after a context
+it may also be shifted (one regression, around the means at every value) or apart (a regression of
+its own at every value). Regressions come from moments: a *block* is a set of rows with its centred
+cross products.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ NOTHING_LEFT = 1e-9
 
 @kernel
 def subset_weights(scatter: Floats, facts: Floats, weights: Floats) -> None:
-    """`weights[b, v, S]` is filled: the log-likelihood of v given the set S in a block, less what parameters cost.
+    """`weights[b, v, S]` is filled: the log-likelihood of v given the set S in a block, less what
+    parameters cost.
 
     `scatter` has shape (blocks, variables, variables), `facts` (blocks, 3).
     """
@@ -45,30 +48,47 @@ def subset_weights(scatter: Floats, facts: Floats, weights: Floats) -> None:
                 across = scatter[block][chosen[:count], v].copy()
                 whole = scatter[block, v, v]
                 left = max(whole - solve_half(factor, across), NOTHING_LEFT * whole)
-                weights[block, v, members] = -0.5 * n * math.log(left / n) - facts[block, PRICE] * parameters
+                weights[block, v, members] = (
+                    -0.5 * n * math.log(left / n) - facts[block, PRICE] * parameters
+                )
 
 
 @kernel
-def draw_models(weights: Floats, readers: Ints, before: Ints, allowed: Ints, required: Ints, may: Bools,
-                uniform: Floats, kinds: Ints, sets: Ints) -> None:  # fmt: skip
-    """`kinds` and `sets` are filled: what every variable reads in every draw, and its causes in every cell.
+def draw_models(
+    weights: Floats,
+    readers: Ints,
+    before: Ints,
+    allowed: Ints,
+    required: Ints,
+    may: Bools,
+    uniform: Floats,
+    kinds: Ints,
+    sets: Ints,
+) -> None:
+    """`kinds` and `sets` are filled: what every variable reads in every draw, and its causes in
+    every cell.
 
-    `weights`, shape (blocks, variables, sets), are those of the pooled block, then for every reader of the shifted one
-    and those of its values. `readers`, shape (readers, 2 + cells), has the first block of a reader, how many values it
-    has, and its value in every cell; `before`, shape (draws, 1 + readers, variables), the variables before every
-    variable as a bit mask, then, for every reader, 1 if it comes before the variable. Causes that are `allowed` and
-    `required` are bit masks; `may`, shape (1 + readers, variables), says whether a variable may be pooled, and whether
-    it may use a reader. `uniform` has shape (draws, variables, 1 + cells). `kinds`, shape (draws, variables), are -1
-    pooled, 2 q shifted by reader q, 2 q + 1 apart; `sets` has shape (draws, variables, cells).
+    `weights`, shape (blocks, variables, sets), are those of the pooled block, then for every reader
+    of the shifted one and those of its values. `readers`, shape (readers, 2 + cells), has the first
+    block of a reader, how many values it has, and its value in every cell; `before`, shape (draws,
+    1 + readers, variables), the variables before every variable as a bit mask, then, for every
+    reader, 1 if it comes before the variable. Causes that are `allowed` and `required` are bit
+    masks; `may`, shape (1 + readers, variables), says whether a variable may be pooled, and whether
+    it may use a reader. `uniform` has shape (draws, variables, 1 + cells). `kinds`, shape (draws,
+    variables), are -1 pooled, 2 q shifted by reader q, 2 q + 1 apart; `sets` has shape (draws,
+    variables, cells).
     """
-    cells, count = sets.shape[2], readers.shape[0]
+    cells = sets.shape[2]
+    count = readers.shape[0]
     total = np.empty(1 + 2 * count)
     for draw in range(kinds.shape[0]):
         for v in range(kinds.shape[1]):
-            free, must = before[draw, 0, v] & allowed[v] & ~required[v], required[v]
+            free = before[draw, 0, v] & allowed[v] & ~required[v]
+            must = required[v]
             total[0] = _log_sum(weights[0, v], free, must) if may[0, v] else -math.inf
             for q in range(count):
-                usable, first = before[draw, 1 + q, v] == 1 and may[1 + q, v], readers[q, 0]
+                usable = before[draw, 1 + q, v] == 1 and may[1 + q, v]
+                first = readers[q, 0]
                 total[1 + 2 * q] = _log_sum(weights[first, v], free, must) if usable else -math.inf
                 total[2 + 2 * q] = 0.0 if usable else -math.inf
                 for value in range(readers[q, 1] if usable else 0):
@@ -82,17 +102,29 @@ def draw_models(weights: Floats, readers: Ints, before: Ints, allowed: Ints, req
                 q = kind // 2
                 for cell in range(cells):
                     value = readers[q, 2 + cell]
-                    sets[draw, v, cell] = _subset(weights[readers[q, 0] + 1 + value, v], free, must,
-                                                  uniform[draw, v, 1 + value])  # fmt: skip
+                    sets[draw, v, cell] = _subset(
+                        weights[readers[q, 0] + 1 + value, v],
+                        free,
+                        must,
+                        uniform[draw, v, 1 + value],
+                    )
 
 
 @kernel
-def draw_slopes(scatter: Floats, facts: Floats, readers: Ints, kinds: Ints, sets: Ints, normal: Floats,
-                slopes: Floats) -> None:  # fmt: skip
-    """`slopes[draw, cell, cause, effect]` are filled, drawn from the t distribution around least squares.
+def draw_slopes(
+    scatter: Floats,
+    facts: Floats,
+    readers: Ints,
+    kinds: Ints,
+    sets: Ints,
+    normal: Floats,
+    slopes: Floats,
+) -> None:
+    """`slopes[draw, cell, cause, effect]` are filled, drawn from the t distribution around least
+    squares.
 
-    `normal`, shape (draws, variables, cells, 1 + variables), has standard normal numbers: the first one makes the
-    chi-squared number of the residual variance (Wilson and Hilferty 1931).
+    `normal`, shape (draws, variables, cells, 1 + variables), has standard normal numbers: the first
+    one makes the chi-squared number of the residual variance (Wilson and Hilferty 1931).
     """
     draws, size, cells = sets.shape
     chosen = np.empty(size, dtype=np.int64)
@@ -147,7 +179,9 @@ def _factor(scatter: Floats, chosen: Ints) -> Floats:
 
 @kernel
 def _log_sum(weights: Floats, free: int, must: int) -> float:
-    """The log of the sum over all sets that have what must be there, and any part of what is free."""
+    """The log of the sum over all sets that have what must be there, and any part of what is
+    free.
+    """
     highest, part = -math.inf, free
     while True:
         highest = max(highest, weights[must | part])
@@ -169,7 +203,9 @@ def _log_sum(weights: Floats, free: int, must: int) -> float:
 def _subset(weights: Floats, free: int, must: int, uniform: float) -> int:
     """One of these sets, with a probability proportional to the exponential of its weight."""
     total = _log_sum(weights, free, must)
-    left, part, last = uniform, free, must
+    left = uniform
+    part = free
+    last = must
     while total > -math.inf:
         here = math.exp(weights[must | part] - total)
         if here > 0.0:
@@ -184,12 +220,14 @@ def _subset(weights: Floats, free: int, must: int, uniform: float) -> int:
 @kernel
 def _choose(total: Floats, uniform: float) -> int:
     """The place of one number, with a probability proportional to its exponential."""
-    highest, added = total.max(), 0.0
+    highest = total.max()
+    added = 0.0
     if highest == -math.inf:
         return 0
     for value in total:
         added += math.exp(value - highest)
-    left, last = uniform * added, 0
+    left = uniform * added
+    last = 0
     for place in range(total.size):
         here = math.exp(total[place] - highest)
         if here > 0.0:

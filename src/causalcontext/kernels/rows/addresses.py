@@ -1,4 +1,6 @@
-"""Numbers where they lie in memory, and the words that hold them: no array is made, copied or kept alive."""
+"""Numbers where they lie in memory, and the words that hold them: no array is made, copied or kept
+alive.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def _as_bits(of: Any, kind: Any) -> Any:
 
 
 def _fetch() -> Any:
-    """An intrinsic: a hint that the line of memory at an address will be read soon; nothing happens if it cannot be."""
+    """An intrinsic: a hint that the line of memory at an address will be read soon; nothing happens
+    if it cannot be.
+    """
 
     def fetched(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -53,7 +57,9 @@ def _fetch() -> Any:
             kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
             hint = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
             read, into_second_cache, data = (number(choice) for choice in (0, 2, 1))
-            builder.call(hint, [builder.inttoptr(arguments[0], byte), read, into_second_cache, data])
+            builder.call(
+                hint, [builder.inttoptr(arguments[0], byte), read, into_second_cache, data]
+            )
             return context.get_dummy_value()
 
         return _types.none(_types.uint64), generate
@@ -62,7 +68,8 @@ def _fetch() -> Any:
 
 
 fetch = _fetch()
-_to_numbers, _to_words = _as_pointer(_types.float64), _as_pointer(_types.uint64)
+_to_numbers = _as_pointer(_types.float64)
+_to_words = _as_pointer(_types.uint64)
 word_of = _as_bits(_types.float64, _types.int64)
 value_of = _as_bits(_types.int64, _types.float64)
 

@@ -1,8 +1,10 @@
-"""Two numbers given others whose effects may be curved: chosen columns of a table of correlations, three questions.
+"""Two numbers given others whose effects may be curved: chosen columns of a table of correlations,
+three questions.
 
-Every variable has columns: itself, then curves of it. Of the conditions, the variables themselves are always taken, and
-of their curves those that pay their price for one of the two ends. What is left of the ends is asked three questions:
-are the ends correlated, and does either follow a curve of the other beyond that?
+Every variable has columns: itself, then curves of it. Of the conditions, the variables themselves
+are always taken, and of their curves those that pay their price for one of the two ends. What is
+left of the ends is asked three questions: are the ends correlated, and does either follow a curve
+of the other beyond that?
 """
 
 from __future__ import annotations
@@ -18,22 +20,28 @@ from causalcontext.kernels.limits import COLLINEAR_BELOW, PERFECT, SPARE_ROWS
 from causalcontext.kernels.linear import project
 from causalcontext.kernels.special import correlation_two_sided, f_upper
 
-LINE_WEIGHT, CURVE_WEIGHT = 4.0, 1.0
+LINE_WEIGHT = 4.0
+CURVE_WEIGHT = 1.0
 """How the three questions share the level: the line, the curves of x, the curves of y."""
 END_CURVES = 3
 """So many curves of an end are asked about: the first ones."""
 PRICE = 2.0
-"""What a curve must gain in log-likelihood to be taken out. One too many costs a row; one too few may be what both ends
-have in common, and looks like a link."""
+"""What a curve must gain in log-likelihood to be taken out. One too many costs a row; one too few
+may be what both ends have in common, and looks like a link."""
 ROWS_PER_COLUMN = 10
 """At most one curve is chosen for that many rows, for each end."""
 SAME_CURVE = 1e-6
 """A curve of which less than this share is left says nothing new."""
-TESTABLE, FEW_ROWS, CONSTANT, COLLINEAR = 0, 1, 2, 3
+TESTABLE = 0
+FEW_ROWS = 1
+CONSTANT = 2
+COLLINEAR = 3
 
 
 class Basis(NamedTuple):
-    """Correlations of all columns on some rows; those of variable j are `first[j]` to `first[j + 1] - 1`."""
+    """Correlations of all columns on some rows; those of variable j are `first[j]` to `first[j + 1]
+    - 1`.
+    """
 
     table: Floats
     first: Ints
@@ -41,11 +49,14 @@ class Basis(NamedTuple):
 
 
 @kernel
-def answer_basis(basis: Basis, pairs: Ints, start: Ints, given: Ints, numbers: Floats, reasons: Ints) -> None:
-    """Answer a group of trials on the same rows; the conditions of trial t are `given[start[t] : start[t + 1]]`.
+def answer_basis(
+    basis: Basis, pairs: Ints, start: Ints, given: Ints, numbers: Floats, reasons: Ints
+) -> None:
+    """Answer a group of trials on the same rows; the conditions of trial t are `given[start[t] :
+    start[t + 1]]`.
 
-    `numbers`, shape (trials, 3), are -n log(1 - share explained) of the question that decides, its degrees of freedom,
-    and p.
+    `numbers`, shape (trials, 3), are -n log(1 - share explained) of the question that decides, its
+    degrees of freedom, and p.
     """
     for t in range(len(pairs)):
         x, y = pairs[t]
@@ -54,7 +65,8 @@ def answer_basis(basis: Basis, pairs: Ints, start: Ints, given: Ints, numbers: F
 
 @kernel
 def _answer(basis: Basis, x: int, y: int, given: Ints, numbers: Floats) -> int:
-    first, rows = basis.first, basis.rows
+    first = basis.first
+    rows = basis.rows
     if first[x] == first[x + 1] or first[y] == first[y + 1]:
         return CONSTANT
     columns, straight, curves, at_y = _columns(first, x, y, given)
@@ -78,7 +90,9 @@ def _answer(basis: Basis, x: int, y: int, given: Ints, numbers: Floats) -> int:
 
 @kernel
 def _columns(first: Ints, x: int, y: int, given: Ints) -> tuple[Ints, int, int, int]:
-    """The conditions themselves, their curves, x and a few curves of it, y likewise; how many, and where y is."""
+    """The conditions themselves, their curves, x and a few curves of it, y likewise; how many, and
+    where y is.
+    """
     straight, curves = 0, 0
     for z in given:
         if first[z] < first[z + 1]:
@@ -105,7 +119,9 @@ def _columns(first: Ints, x: int, y: int, given: Ints) -> tuple[Ints, int, int, 
 
 @kernel
 def _free_of_curves(left: Floats, begin: int, at_x: int, at_y: int, rows: int, rank: int) -> int:
-    """Regress everything on the curves, from `begin` to `at_x - 1`, that either end chooses; how many they are."""
+    """Regress everything on the curves, from `begin` to `at_x - 1`, that either end chooses; how
+    many they are.
+    """
     most = min(rows // ROWS_PER_COLUMN, (rows - rank - 2 - SPARE_ROWS) // 2)
     alone = left.copy()
     for_x = _choose(left, begin, at_x, at_x, rows, most)
@@ -140,16 +156,24 @@ def _choose(left: Floats, begin: int, end: int, response: int, rows: int, most: 
 @kernel
 def _ask(left: Floats, at_x: int, at_y: int, df: float, rows: int, numbers: Floats) -> None:
     """The three questions, each with its share of the level."""
-    on_x, on_y = at_y - at_x, len(left) - at_y
+    on_x = at_y - at_x
+    on_y = len(left) - at_y
     share = min(left[at_x, at_y] ** 2 / (left[at_x, at_x] * left[at_y, at_y]), 1.0)
-    of_x, of_y = left[at_x:, at_x:].copy(), _swapped(left, at_x, at_y)
-    parts = ((correlation_two_sided(share, df), share, 1.0), _curves_of(of_x, on_x, df), _curves_of(of_y, on_y, df))
+    of_x = left[at_x:, at_x:].copy()
+    of_y = _swapped(left, at_x, at_y)
+    parts = (
+        (correlation_two_sided(share, df), share, 1.0),
+        _curves_of(of_x, on_x, df),
+        _curves_of(of_y, on_y, df),
+    )
     least = math.inf
     for place in range(3):
         p, explained, count = parts[place]
         weight = LINE_WEIGHT if place == 0 else CURVE_WEIGHT
         if count > 0.0 and p / weight < least:
-            least, share, numbers[1] = p / weight, explained, count
+            least = p / weight
+            share = explained
+            numbers[1] = count
     numbers[0] = -rows * math.log1p(-min(share, PERFECT))
     unlikely = 0.0
     for place in range(3):
@@ -162,7 +186,8 @@ def _ask(left: Floats, at_x: int, at_y: int, df: float, rows: int, numbers: Floa
 @kernel
 def _swapped(left: Floats, at_x: int, at_y: int) -> Floats:
     """The ends with y first."""
-    on_x, on_y = at_y - at_x, len(left) - at_y
+    on_x = at_y - at_x
+    on_y = len(left) - at_y
     order = np.empty(on_x + on_y, np.int64)
     order[:on_y] = np.arange(at_y, len(left))
     order[on_y:] = np.arange(at_x, at_y)
@@ -175,12 +200,15 @@ def _swapped(left: Floats, at_x: int, at_y: int) -> Floats:
 
 @kernel
 def _curves_of(ends: Floats, other: int, df: float) -> tuple[float, float, float]:
-    """Does column `other` follow columns 1 to `other - 1` beyond column 0? p, the share explained, and of how many.
+    """Does column `other` follow columns 1 to `other - 1` beyond column 0? p, the share explained,
+    and of how many.
 
     None of them where there is nothing to ask.
     """
     project(ends, 0, COLLINEAR_BELOW)
-    before, count, explained = ends[other, other], 0, 0.0
+    before = ends[other, other]
+    count = 0
+    explained = 0.0
     for j in range(1, other):
         if ends[j, j] > SAME_CURVE and df - count - 1.0 >= SPARE_ROWS:
             explained += ends[j, other] ** 2 / ends[j, j]
@@ -188,4 +216,8 @@ def _curves_of(ends: Floats, other: int, df: float) -> tuple[float, float, float
     if count == 0 or before <= COLLINEAR_BELOW:
         return 1.0, 0.0, 0.0
     left_over = max(before - explained, 0.0)
-    return f_upper(explained, left_over, float(count), df - count), min(explained / before, 1.0), float(count)
+    return (
+        f_upper(explained, left_over, float(count), df - count),
+        min(explained / before, 1.0),
+        float(count),
+    )

@@ -1,7 +1,8 @@
 """Least squares of y on Z in every context and in all of them together, from rows.
 
-Rows are put in the order of their contexts once; the fits then come from cross products per context. A condition that
-is a linear function of the ones before it in some fit lowers the rank of that fit.
+Rows are put in the order of their contexts once; the fits then come from cross products per
+context. A condition that is a linear function of the ones before it in some fit lowers the rank of
+that fit.
 """
 
 from __future__ import annotations
@@ -18,16 +19,24 @@ from causalcontext.kernels.linear import sweep
 
 
 class Groups(NamedTuple):
-    """Standardised rows of the contexts with enough of them, one context after another; y is the last column."""
+    """Standardised rows of the contexts with enough of them, one context after another; y is the
+    last column.
+    """
 
     rows: Floats  # shape (n, conditions + 1)
-    start: Ints  # shape (contexts + 1,): context r has the rows from `start[r]` up to `start[r + 1]`
+    start: (
+        Ints  # shape (contexts + 1,): context r has the rows from `start[r]` up to `start[r + 1]`
+    )
 
 
 class ContextFits(NamedTuple):
-    """Least squares of y: one fit for all contexts, shifts by context, and a fit for every context."""
+    """Least squares of y: one fit for all contexts, shifts by context, and a fit for every
+    context.
+    """
 
-    slopes: Floats  # shape (contexts + 2, conditions): of the common fit, of the fit with shifts, then of every context
+    # shape (contexts + 2, conditions): of the common fit, of the fit with shifts, then of every
+    # context
+    slopes: Floats
     left: Floats  # shape (contexts + 2,): residual sums of squares, in the same order
     rank: Ints  # shape (contexts + 2,): coefficients in each fit, intercepts included
     mean: Floats  # shape (contexts + 1, conditions + 1): of all rows, then of every context
@@ -35,8 +44,11 @@ class ContextFits(NamedTuple):
 
 @kernel
 def group_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> Groups:
-    """The rows of the contexts that are large enough, with pooled mean 0 and variance 1 in every column."""
-    rows, start = np.empty((codes.size, columns.shape[1] + 1)), np.empty(levels + 1, dtype=np.int64)
+    """The rows of the contexts that are large enough, with pooled mean 0 and variance 1 in every
+    column.
+    """
+    rows = np.empty((codes.size, columns.shape[1] + 1))
+    start = np.empty(levels + 1, dtype=np.int64)
     return group_into(columns, y, codes, rows, start)
 
 
@@ -49,7 +61,8 @@ def group_into(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Int
         counts[codes[i]] += 1
     m = columns.shape[1]
     place = np.empty(levels, dtype=np.int64)
-    contexts, start[0] = 0, 0
+    contexts = 0
+    start[0] = 0
     for level in range(levels):
         place[level] = -1
         if counts[level] >= m + 1 + SPARE_ROWS:
@@ -89,7 +102,8 @@ def standardise(rows: Floats) -> None:
 @kernel
 def cross_products(rows: Floats, start: Ints, mean: Floats) -> Floats:
     """Centred cross products inside every context; the means are written to `mean`."""
-    contexts, width = start.size - 1, rows.shape[1]
+    contexts = start.size - 1
+    width = rows.shape[1]
     scatter = np.zeros((contexts, width, width))
     away = np.empty(width)
     for r in range(contexts):
@@ -121,10 +135,15 @@ def fit_all(groups: Groups) -> ContextFits:
 
 @kernel
 def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
-    """The same from centred cross products inside contexts, and means in units of all rows, whose own, 0, is first."""
-    contexts, width = start.size - 1, mean.shape[1]
-    m, n = width - 1, start[contexts]
-    slopes, left = np.zeros((contexts + 2, m)), np.zeros(contexts + 2)
+    """The same from centred cross products inside contexts, and means in units of all rows, whose
+    own, 0, is first.
+    """
+    contexts = start.size - 1
+    width = mean.shape[1]
+    m = width - 1
+    n = start[contexts]
+    slopes = np.zeros((contexts + 2, m))
+    left = np.zeros(contexts + 2)
     rank = np.zeros(contexts + 2, dtype=np.int64)
     tables = np.zeros((contexts + 2, width, width))
     for r in range(contexts):
@@ -135,7 +154,8 @@ def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
                 tables[1, j, a] += scatter[r, j, a]
                 tables[r + 2, j, a] = scatter[r, j, a]
     for k in range(contexts + 2):
-        own, size = tables[k, m, m], n if k < 2 else start[k - 1] - start[k - 2]
+        own = tables[k, m, m]
+        size = n if k < 2 else start[k - 1] - start[k - 2]
         rank[k] = (contexts if k == 1 else 1) + sweep(tables[k], m, size)
         left[k] = tables[k, m, m] if k < 2 or tables[k, m, m] > COLLINEAR_BELOW * own else 0.0
         for j in range(m):
@@ -145,7 +165,9 @@ def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
 
 @kernel
 def residuals_of(groups: Groups, fits: ContextFits, kind: int) -> Floats:
-    """Residuals of the common fit (0), of the fit with shifts (1), or of the fits of every context (2)."""
+    """Residuals of the common fit (0), of the fit with shifts (1), or of the fits of every context
+    (2).
+    """
     m = groups.rows.shape[1] - 1
     out = np.empty(groups.rows.shape[0])
     for r in range(groups.start.size - 1):

@@ -1,9 +1,11 @@
-"""The largest likelihood of a generalised linear model, by Newton steps: the one solver for classes and counts.
+"""The largest likelihood of a generalised linear model, by Newton steps: the one solver for classes
+and counts.
 
-A family (`kernels.rows.likelihoods`) is a function that gives the log-likelihood with its derivatives; everything else
-is the same for all of them. A ridge on chosen coefficients keeps them finite where classes are separated; the
-likelihood is reported without it. Without a ridge separated classes do no harm either: the coefficients run away, while
-the likelihood converges to its supremum, and so the gain of a step to nothing.
+A family (`kernels.rows.likelihoods`) is a function that gives the log-likelihood with its
+derivatives; everything else is the same for all of them. A ridge on chosen coefficients keeps them
+finite where classes are separated; the likelihood is reported without it. Without a ridge separated
+classes do no harm either: the coefficients run away, while the likelihood converges to its
+supremum, and so the gain of a step to nothing.
 """
 
 from __future__ import annotations
@@ -22,10 +24,17 @@ from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, PASSES, POISS
 RIDGE = 1e-2
 """On slopes of standardised columns, where they have to be finite."""
 DAMPING = 1e-10
-"""Added to the diagonal of a Hessian, not to the likelihood: coefficients without information stay where they are."""
-CLOSE, CLOSE_TO_TOLERANCE, FASTER = 1e-2, 100.0, 20.0
-"""A step that promises less than these, and so many times less than the one before, needs no look at where it ends."""
-MOST_STEPS, MOST_HALVES = 60, 25
+"""Added to the diagonal of a Hessian, not to the likelihood: coefficients without information stay
+where they are.
+"""
+CLOSE = 1e-2
+CLOSE_TO_TOLERANCE = 100.0
+FASTER = 20.0
+"""A step that promises less than these, and so many times less than the one before, needs no look
+at where it ends.
+"""
+MOST_STEPS = 60
+MOST_HALVES = 25
 HOPE = 3.0
 """The maximum is hardly ever further away than this, times what a Newton step promises."""
 BOOTSTRAP_TOLERANCE = 1e-5
@@ -33,20 +42,38 @@ BOOTSTRAP_TOLERANCE = 1e-5
 NO_TIES: Ints = np.empty(0, dtype=np.int64)
 
 
-def fit_glm(family: int, design: Floats, response: Ints, classes: int, slopes: Floats, ridge: float,
-            tolerance: float) -> float:  # fmt: skip
+def fit_glm(
+    family: int,
+    design: Floats,
+    response: Ints,
+    classes: int,
+    slopes: Floats,
+    ridge: float,
+    tolerance: float,
+) -> float:
     """The log-likelihood at its maximum, less a ridge on all but the intercepts.
 
-    The family is `LOGIT`, `ORDINAL` or `POISSON`; the first row of the design, shape (width, rows), is 1. The response
-    has classes 0, 1, ..., or counts, for which `classes` is 2. `slopes` is where to start, then the maximum:
-    `(classes - 1) * width` for a logit, one class after the other, the last one having none; `classes - 1 + width - 1`
-    for proportional odds, the cuts, in order, first; `width` for counts. A Newton step that promises less than the
-    tolerance is the last one.
+    The family is `LOGIT`, `ORDINAL` or `POISSON`; the first row of the design, shape (width, rows),
+    is 1. The response has classes 0, 1, ..., or counts, for which `classes` is 2. `slopes` is where
+    to start, then the maximum: `(classes - 1) * width` for a logit, one class after the other, the
+    last one having none; `classes - 1 + width - 1` for proportional odds, the cuts, in order,
+    first; `width` for counts. A Newton step that promises less than the tolerance is the last one.
     """
-    penalty, curvature = np.empty(slopes.size), np.empty((slopes.size, slopes.size))
+    penalty = np.empty(slopes.size)
+    curvature = np.empty((slopes.size, slopes.size))
     write_ridge(family, classes, len(design), ridge, penalty)
-    found: float = maximise(PASSES[family](), design, response, classes - 1, NO_TIES, penalty, slopes, curvature,
-                            -math.inf, tolerance)  # fmt: skip
+    found: float = maximise(
+        PASSES[family](),
+        design,
+        response,
+        classes - 1,
+        NO_TIES,
+        penalty,
+        slopes,
+        curvature,
+        -math.inf,
+        tolerance,
+    )
     return found
 
 
@@ -62,7 +89,9 @@ def first_slopes(family: int, response: Ints, classes: int, width: int) -> Float
 def probabilities(family: int, design: Floats, classes: int, slopes: Floats) -> Floats:
     """Of every class in every row, shape (rows, classes); `design` has shape (width, rows)."""
     if family == ORDINAL:
-        below = scipy.special.expit(slopes[: classes - 1] - (slopes[classes - 1 :] @ design[1:])[:, None])
+        below = scipy.special.expit(
+            slopes[: classes - 1] - (slopes[classes - 1 :] @ design[1:])[:, None]
+        )
         return np.asarray(np.maximum(np.diff(below, axis=1, prepend=0.0, append=1.0), 0.0))
     predictor = np.zeros((design.shape[1], classes))
     predictor[:, :-1] = (slopes.reshape(classes - 1, design.shape[0]) @ design).T
@@ -70,19 +99,34 @@ def probabilities(family: int, design: Floats, classes: int, slopes: Floats) -> 
 
 
 @kernel
-def maximise(one_pass: FunctionPointer, design: Floats, response: Ints, free: int, ties: Ints, ridge: Floats,
-             slopes: Floats, curvature: Floats, needed: float, tolerance: float) -> float:  # fmt: skip
+def maximise(
+    one_pass: FunctionPointer,
+    design: Floats,
+    response: Ints,
+    free: int,
+    ties: Ints,
+    ridge: Floats,
+    slopes: Floats,
+    curvature: Floats,
+    needed: float,
+    tolerance: float,
+) -> float:
     """The largest log-likelihood; `slopes` is where to start and then the maximum.
 
-    `one_pass` is one of `likelihoods.PASSES`, `free` the number of classes but one. `ties` has the place of every
-    coefficient of the family in `slopes`, -1 for those that are 0; some may share one; if it is empty, each has its
-    own. `curvature` is written: the lower triangle of the negative Hessian, ridge included, at the maximum or one short
-    step before. Where the maximum is clearly below what is `needed`, the search for it ends, with -inf. A Newton step
-    that promises less than the tolerance is the last one.
+    `one_pass` is one of `likelihoods.PASSES`, `free` the number of classes but one. `ties` has the
+    place of every coefficient of the family in `slopes`, -1 for those that are 0; some may share
+    one; if it is empty, each has its own. `curvature` is written: the lower triangle of the
+    negative Hessian, ridge included, at the maximum or one short step before. Where the maximum is
+    clearly below what is `needed`, the search for it ends, with -inf. A Newton step that promises
+    less than the tolerance is the last one.
     """
     size = slopes.size
-    gradient, trial, step = np.zeros(size), np.zeros(size), np.zeros(size)
-    factor, nothing, flat = np.zeros((size, size)), np.empty((0, 0)), np.empty(0)
+    gradient = np.zeros(size)
+    trial = np.zeros(size)
+    step = np.zeros(size)
+    factor = np.zeros((size, size))
+    nothing = np.empty((0, 0))
+    flat = np.empty(0)
     likelihood = _value(one_pass, design, response, free, ties, slopes, gradient, curvature)
     before, careful = 0.0, False
     for _ in range(MOST_STEPS):
@@ -100,7 +144,9 @@ def maximise(one_pass: FunctionPointer, design: Floats, response: Ints, free: in
             return -math.inf
         if promise < tolerance:
             break
-        scale, gain, value = 1.0, -1.0, likelihood
+        scale = 1.0
+        gain = -1.0
+        value = likelihood
         last = promise < min(CLOSE, CLOSE_TO_TOLERANCE * tolerance) and FASTER * promise < before
         careful = careful or last
         for half in range(MOST_HALVES):
@@ -123,14 +169,25 @@ def maximise(one_pass: FunctionPointer, design: Floats, response: Ints, free: in
             break
         if scale < 1.0 or careful:
             _value(one_pass, design, response, free, ties, slopes, gradient, curvature)
-        before, careful = promise, scale < 1.0
+        before = promise
+        careful = scale < 1.0
     return likelihood
 
 
 @kernel
-def _value(one_pass: FunctionPointer, design: Floats, response: Ints, free: int, ties: Ints, slopes: Floats,
-           gradient: Floats, curvature: Floats) -> float:  # fmt: skip
-    """The log-likelihood; gradient and curvature by the slopes are written where there is room for them."""
+def _value(
+    one_pass: FunctionPointer,
+    design: Floats,
+    response: Ints,
+    free: int,
+    ties: Ints,
+    slopes: Floats,
+    gradient: Floats,
+    curvature: Floats,
+) -> float:
+    """The log-likelihood; gradient and curvature by the slopes are written where there is room for
+    them.
+    """
     if ties.size == 0:
         return float(one_pass(design, response, free, slopes, gradient, curvature))
     every = np.zeros(ties.size)
@@ -170,7 +227,8 @@ def write_ridge(family: int, classes: int, width: int, ridge: float, out: Floats
 @kernel
 def write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: Floats) -> None:
     """The intercepts are those of the shares of the classes."""
-    counts, below = np.empty(classes), 0.0
+    counts = np.empty(classes)
+    below = 0.0
     for c in range(classes):
         counts[c] = 0.5
     for row in range(codes.size):
@@ -184,13 +242,22 @@ def write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: Fl
 
 
 @kernel
-def is_out_of_reach(one_pass: FunctionPointer, design: Floats, codes: Ints, free: int, ridge: Floats, slopes: Floats,
-                    inverse: Floats, needed: float) -> bool:  # fmt: skip
+def is_out_of_reach(
+    one_pass: FunctionPointer,
+    design: Floats,
+    codes: Ints,
+    free: int,
+    ridge: Floats,
+    slopes: Floats,
+    inverse: Floats,
+    needed: float,
+) -> bool:
     """Whether the maximum is clearly below what is needed, by the gradient alone.
 
     `inverse` is the inverse of a negative Hessian from elsewhere, so twice as much hope is kept.
     """
-    gradient, promise = np.zeros(slopes.size), 0.0
+    gradient = np.zeros(slopes.size)
+    promise = 0.0
     likelihood = one_pass(design, codes, free, slopes, gradient, np.empty((0, 0)))
     for a in range(slopes.size):
         gradient[a] -= ridge[a] * slopes[a]
@@ -203,17 +270,28 @@ def is_out_of_reach(one_pass: FunctionPointer, design: Floats, codes: Ints, free
 
 
 @kernel
-def drawn_exceedances(one_pass: FunctionPointer, base: Floats, design: Floats, below: Floats, start_small: Floats,
-                      start_large: Floats, observed: float, uniforms: Floats,
-                      most: int) -> tuple[int, int]:  # fmt: skip
-    """How often classes drawn from the smaller of two models give a likelihood ratio as large as the observed one.
+def drawn_exceedances(
+    one_pass: FunctionPointer,
+    base: Floats,
+    design: Floats,
+    below: Floats,
+    start_small: Floats,
+    start_large: Floats,
+    observed: float,
+    uniforms: Floats,
+    most: int,
+) -> tuple[int, int]:
+    """How often classes drawn from the smaller of two models give a likelihood ratio as large as
+    the observed one.
 
-    How many draws reach `observed`, and how many were made before `most` of them did. `base` and `design` have shape
-    (width, rows), `below`, cumulative probabilities of the classes, (rows, classes), `uniforms` (draws, rows);
-    `start_small` are the coefficients of the smaller model, `start_large` the same in the larger one.
+    How many draws reach `observed`, and how many were made before `most` of them did. `base` and
+    `design` have shape (width, rows), `below`, cumulative probabilities of the classes, (rows,
+    classes), `uniforms` (draws, rows); `start_small` are the coefficients of the smaller model,
+    `start_large` the same in the larger one.
     """
     rows, classes = below.shape
-    codes, ties = np.zeros(rows, dtype=np.int64), np.empty(0, dtype=np.int64)
+    codes = np.zeros(rows, dtype=np.int64)
+    ties = np.empty(0, dtype=np.int64)
     reached = 0
     for draw in range(uniforms.shape[0]):
         for row in range(rows):
@@ -223,9 +301,20 @@ def drawn_exceedances(one_pass: FunctionPointer, base: Floats, design: Floats, b
             codes[row] = code
         ratio = 0.0
         for columns, start, sign in ((base, start_small, -2.0), (design, start_large, 2.0)):
-            slopes, curvature = start.copy(), np.empty((start.size, start.size))
-            ratio += sign * maximise(one_pass, columns, codes, classes - 1, ties, np.zeros(start.size), slopes,
-                                     curvature, -math.inf, BOOTSTRAP_TOLERANCE)  # fmt: skip
+            slopes = start.copy()
+            curvature = np.empty((start.size, start.size))
+            ratio += sign * maximise(
+                one_pass,
+                columns,
+                codes,
+                classes - 1,
+                ties,
+                np.zeros(start.size),
+                slopes,
+                curvature,
+                -math.inf,
+                BOOTSTRAP_TOLERANCE,
+            )
         if ratio >= observed - 20.0 * BOOTSTRAP_TOLERANCE:
             reached += 1
             if reached == most:

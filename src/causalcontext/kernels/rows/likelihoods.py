@@ -1,13 +1,15 @@
 """Log-likelihoods of generalised linear models with their derivatives: one pass over the rows each.
 
-The families are the multinomial logit, proportional odds, the Poisson regression and the hurdle. The first three are
-concave in their coefficients, and bounded: by 0 for classes, by that of a fit to every row for counts. The hurdle is a
-logit and a normal regression, whose variance is the best one; a Newton step ends at its maximum. The design has one
-line for every column and one entry a row, so that all sums run along memory.
+The families are the multinomial logit, proportional odds, the Poisson regression and the hurdle.
+The first three are concave in their coefficients, and bounded: by 0 for classes, by that of a fit
+to every row for counts. The hurdle is a logit and a normal regression, whose variance is the best
+one; a Newton step ends at its maximum. The design has one line for every column and one entry a
+row, so that all sums run along memory.
 
-The pass of the logit works on a block of rows at a time. The probabilities of all classes are computed first. The
-gradient is their distance from what was seen, times the design; the Hessian is, for every pair of classes, a weighted
-sum of products of two columns, where products serve all pairs and weights serve all products.
+The pass of the logit works on a block of rows at a time. The probabilities of all classes are
+computed first. The gradient is their distance from what was seen, times the design; the Hessian is,
+for every pair of classes, a weighted sum of products of two columns, where products serve all pairs
+and weights serve all products.
 """
 
 from __future__ import annotations
@@ -21,40 +23,70 @@ from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import FunctionPointer, PointerTo
 from causalcontext.kernels.limits import SMALLEST_VARIANCE, SPARE_ROWS
-from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
+from causalcontext.kernels.rows.row_blocks import (
+    AT_ONCE,
+    LEFT,
+    RIGHT,
+    add_dots,
+    exponentials,
+    padded,
+)
 from causalcontext.kernels.special import logistic, softplus
 
-LOGIT, ORDINAL, POISSON, TWO_PART = 0, 1, 2, 3
-"""The families: classes, ordered classes, counts, and hurdles: numbers in some rows, one value in the others."""
-NO_NUMBER, NUMBERS_FROM, UNIT = 0, 1 << 40, float(1 << 20)
-"""A hurdle's codes: 0 where there is no number, else `NUMBERS_FROM` plus the number times `UNIT`, rounded."""
+LOGIT = 0
+ORDINAL = 1
+POISSON = 2
+TWO_PART = 3
+"""The families: classes, ordered classes, counts, and hurdles: numbers in some rows, one value in
+the others.
+"""
+NO_NUMBER = 0
+NUMBERS_FROM = 1 << 40
+UNIT = float(1 << 20)
+"""A hurdle's codes: 0 where there is no number, else `NUMBERS_FROM` plus the number times `UNIT`,
+rounded.
+"""
 ROWS_OF_A_LOG = 32
-"""The logarithm of a product of so many sums of at most `MOST_LEVELS` exponentials is taken at once."""
+"""The logarithm of a product of so many sums of at most `MOST_LEVELS` exponentials is taken at
+once.
+"""
 LARGEST_EXPONENT = 700.0
 
 
 @kernel
-def call_pass(one_pass: FunctionPointer, design: Floats, response: Ints, free: int, slopes: Floats, gradient: Floats,
-              curvature: Floats) -> float:  # fmt: skip
+def call_pass(
+    one_pass: FunctionPointer,
+    design: Floats,
+    response: Ints,
+    free: int,
+    slopes: Floats,
+    gradient: Floats,
+    curvature: Floats,
+) -> float:
     """A pass behind a pointer, for Python."""
     return float(one_pass(design, response, free, slopes, gradient, curvature))
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
-               curvature: Floats) -> float:  # fmt: skip
-    """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the negative Hessian.
+def logit_pass(
+    design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats, curvature: Floats
+) -> float:
+    """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the
+    negative Hessian.
 
-    What there is no room for is not written. The design has shape (width, rows); `free` are the classes but one, and
-    there are `free * width` slopes.
+    What there is no room for is not written. The design has shape (width, rows); `free` are the
+    classes but one, and there are `free * width` slopes.
     """
     width, n = design.shape
     wanted = curvature.size > 0
-    block, share = np.zeros((padded(width, LEFT), AT_ONCE)), np.zeros((padded(free + 1, RIGHT), AT_ONCE))
+    block = np.zeros((padded(width, LEFT), AT_ONCE))
+    share = np.zeros((padded(free + 1, RIGHT), AT_ONCE))
     first = np.zeros((block.shape[0], share.shape[0]))
     one = free == 1
     weights = np.zeros((block.shape[0] if one else padded(free * (free + 1) // 2, LEFT), AT_ONCE))
-    products = np.zeros((block.shape[0] if one else padded(width * (width + 1) // 2, RIGHT), AT_ONCE))
+    products = np.zeros(
+        (block.shape[0] if one else padded(width * (width + 1) // 2, RIGHT), AT_ONCE)
+    )
     second = np.zeros((weights.shape[0], products.shape[0]))
     total = 0.0
     for start in range(0, n, AT_ONCE):
@@ -81,7 +113,9 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def _write_shares(block: Floats, width: int, codes: Ints, free: int, slopes: Floats, share: Floats) -> float:
+def _write_shares(
+    block: Floats, width: int, codes: Ints, free: int, slopes: Floats, share: Floats
+) -> float:
     """Write the probabilities of all classes; the log-likelihood of these rows."""
     length = codes.size
     for c in range(free):
@@ -92,7 +126,9 @@ def _write_shares(block: Floats, width: int, codes: Ints, free: int, slopes: Flo
             slope = slopes[c * width + a]
             for t in range(length):
                 line[t] += slope * block[a, t]
-    highest, norm, spare = np.zeros(AT_ONCE), np.zeros(AT_ONCE), np.empty(AT_ONCE)
+    highest = np.zeros(AT_ONCE)
+    norm = np.zeros(AT_ONCE)
+    spare = np.empty(AT_ONCE)
     for c in range(free):
         for t in range(length):
             highest[t] = max(highest[t], share[c, t])
@@ -160,7 +196,9 @@ def _write_products(block: Floats, width: int, length: int, products: Floats) ->
 
 
 @kernel
-def _put(first: Floats, second: Floats, width: int, free: int, gradient: Floats, curvature: Floats) -> None:
+def _put(
+    first: Floats, second: Floats, width: int, free: int, gradient: Floats, curvature: Floats
+) -> None:
     """Write the sums over all rows to their places."""
     k = 0
     for c in range(free if gradient.size > 0 else 0):
@@ -179,14 +217,17 @@ def _put(first: Floats, second: Floats, width: int, free: int, gradient: Floats,
 
 
 @kernel
-def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
-                 curvature: Floats) -> float:  # fmt: skip
-    """The same of proportional odds: P(class <= j) = F(cut_j - x b); -inf where the cuts are not in order.
+def ordinal_pass(
+    design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats, curvature: Floats
+) -> float:
+    """The same of proportional odds: P(class <= j) = F(cut_j - x b); -inf where the cuts are not in
+    order.
 
     `slopes` has the cuts first, then b; the first row of `design`, 1, has none.
     """
     width, n = design.shape
-    wanted, sloped = curvature.size > 0, gradient.size > 0
+    wanted = curvature.size > 0
+    sloped = gradient.size > 0
     for a in range(slopes.size if sloped else 0):
         gradient[a] = 0.0
         for b in range(a + 1 if wanted else 0):
@@ -194,7 +235,9 @@ def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
     for j in range(1, free):
         if not slopes[j] > slopes[j - 1]:
             return -math.inf
-    predictor, slope, bend = np.zeros(n), np.empty(n), np.empty(n)
+    predictor = np.zeros(n)
+    slope = np.empty(n)
+    bend = np.empty(n)
     for a in range(1, width):
         for row in range(n):
             predictor[row] += slopes[free + a - 1] * design[a, row]
@@ -203,15 +246,19 @@ def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
         level = codes[row]
         above = slopes[level] - predictor[row] if level < free else math.inf
         below = slopes[level - 1] - predictor[row] if level > 0 else -math.inf
-        left_above, left_below = logistic(-above), logistic(below)
+        left_above = logistic(-above)
+        left_below = logistic(below)
         odds = 1.0 / math.expm1(above - below) if 0 < level < free else 0.0
         total += -softplus(-above) - softplus(below) - math.log1p(odds)
         if not sloped:
             continue
-        up, down, both = left_above + odds, -left_below - odds, odds * (1.0 + odds)
+        up = left_above + odds
+        down = -left_below - odds
+        both = odds * (1.0 + odds)
         bend_up = left_above * (1.0 - left_above) + both if level < free else 0.0
         bend_down = left_below * (1.0 - left_below) + both if level > 0 else 0.0
-        slope[row], bend[row] = -(up + down), bend_up + bend_down - 2.0 * both
+        slope[row] = -(up + down)
+        bend[row] = bend_up + bend_down - 2.0 * both
         if level < free:
             gradient[level] += up
         if level > 0:
@@ -241,11 +288,15 @@ def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
 
 
 @kernel
-def poisson_pass(design: Floats, counts: Ints, free: int, slopes: Floats, gradient: Floats,
-                 curvature: Floats) -> float:  # fmt: skip
-    """The same of a Poisson regression with log link, without the term log(count!); `free` is ignored."""
+def poisson_pass(
+    design: Floats, counts: Ints, free: int, slopes: Floats, gradient: Floats, curvature: Floats
+) -> float:
+    """The same of a Poisson regression with log link, without the term log(count!); `free` is
+    ignored.
+    """
     width, n = design.shape
-    mean, total = np.zeros(n), 0.0
+    mean = np.zeros(n)
+    total = 0.0
     for a in range(width):
         for row in range(n):
             mean[row] += slopes[a] * design[a, row]
@@ -267,15 +318,21 @@ def poisson_pass(design: Floats, counts: Ints, free: int, slopes: Floats, gradie
 
 
 @kernel
-def hurdle_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
-                curvature: Floats) -> float:  # fmt: skip
-    """The same of a hurdle: a logit of whether there is no number, and a normal regression of those that there are.
+def hurdle_pass(
+    design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats, curvature: Floats
+) -> float:
+    """The same of a hurdle: a logit of whether there is no number, and a normal regression of those
+    that there are.
 
-    `slopes` are those of the logit, then those of the numbers; `free` is ignored. With too few numbers for a variance
-    of their own it is at least 1, that of all values in standard units.
+    `slopes` are those of the logit, then those of the numbers; `free` is ignored. With too few
+    numbers for a variance of their own it is at least 1, that of all values in standard units.
     """
     width, n = design.shape
-    odds, mean, total, square, count = np.zeros(n), np.zeros(n), 0.0, 0.0, 0
+    odds = np.zeros(n)
+    mean = np.zeros(n)
+    total = 0.0
+    square = 0.0
+    count = 0
     for a in range(width):
         for row in range(n):
             odds[row] += slopes[a] * design[a, row]
@@ -289,7 +346,9 @@ def hurdle_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient
             mean[row] = (codes[row] - NUMBERS_FROM) / UNIT - mean[row]
             square += mean[row] * mean[row]
             count += 1
-    variance = max(square / max(count, 1), SMALLEST_VARIANCE if count >= width + SPARE_ROWS else 1.0)
+    variance = max(
+        square / max(count, 1), SMALLEST_VARIANCE if count >= width + SPARE_ROWS else 1.0
+    )
     total -= 0.5 * (count * math.log(2.0 * math.pi * variance) + square / variance)
     for row in range(n if gradient.size > 0 else 0):
         odds[row] = logistic(odds[row])
@@ -298,7 +357,8 @@ def hurdle_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient
         for row in range(n):
             first += ((1.0 if codes[row] == NO_NUMBER else 0.0) - odds[row]) * design[a, row]
             second += mean[row] * design[a, row]
-        gradient[a], gradient[width + a] = first, second / variance
+        gradient[a] = first
+        gradient[width + a] = second / variance
         for b in range(width if curvature.size > 0 else 0):
             curvature[width + a, b] = 0.0
         for b in range(a + 1 if curvature.size > 0 else 0):
@@ -307,14 +367,19 @@ def hurdle_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient
                 product = design[a, row] * design[b, row]
                 first += odds[row] * (1.0 - odds[row]) * product
                 second += product if codes[row] != NO_NUMBER else 0.0
-            curvature[a, b], curvature[width + a, width + b] = first, second / variance
+            curvature[a, b] = first
+            curvature[width + a, width + b] = second / variance
     return total
 
 
 def _samples() -> tuple[Any, ...]:
-    row, square = np.zeros(1), np.zeros((1, 1))
+    row = np.zeros(1)
+    square = np.zeros((1, 1))
     return square, np.zeros(1, dtype=np.int64), 1, row, row, square
 
 
-PASSES = tuple(PointerTo(one_pass, _samples) for one_pass in (logit_pass, ordinal_pass, poisson_pass, hurdle_pass))
+PASSES = tuple(
+    PointerTo(one_pass, _samples)
+    for one_pass in (logit_pass, ordinal_pass, poisson_pass, hurdle_pass)
+)
 """The pass of every family, behind pointers of one kind."""

@@ -1,10 +1,11 @@
 """Counts of neighbours in rank space, for many shuffled copies of one column at once.
 
-All distances are small integers: the gap between two ranks, 0 or `far` between two codes, the largest over columns. A
-row of the table of distances is thus an array of 16-bit integers that stays in the nearest cache, a count of
-neighbours is one pass over it that the compiler turns into vector instructions, and the distance to the k-th neighbour
-is found by a few such counts: cheaper than any sort or tree. Integers are cast all along, since a wider accumulator
-would cost the vectors most of their lanes.
+All distances are small integers: the gap between two ranks, 0 or `far` between two codes, the
+largest over columns. A row of the table of distances is thus an array of 16-bit integers that stays
+in the nearest cache, a count of neighbours is one pass over it that the compiler turns into vector
+instructions, and the distance to the k-th neighbour is found by a few such counts: cheaper than any
+sort or tree. Integers are cast all along, since a wider accumulator would cost the vectors most of
+their lanes.
 """
 
 from __future__ import annotations
@@ -18,16 +19,25 @@ from causalcontext.kernels.draws import stream_of, uniform_at
 _short = np.int16
 
 
-def shuffled_information(shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float,
-                         strict: bool) -> Floats:  # fmt: skip
-    """The estimate of the conditional mutual information of x and y given Z for every shuffled copy of x.
+def shuffled_information(
+    shuffled: Shorts,
+    is_code: Bools,
+    columns: Shorts,
+    psi: Floats,
+    far: int,
+    neighbours: float,
+    strict: bool,
+) -> Floats:
+    """The estimate of the conditional mutual information of x and y given Z for every shuffled copy
+    of x.
 
-    `shuffled`, shape (copies, rows), has ranks or codes of x, `columns`, shape (1 + conditions, rows), those of y, then
-    of the conditions; `is_code` says which of them all are codes. `psi` is the digamma function at 0 (not used), 1, 2,
-    ...; `far` is the distance between two codes, larger than that between any two ranks; of `neighbours` below 1, the
-    share counts of the rows at less than `far` from a row, itself included. `strict` counts as Frenzel and Pompe do
-    (closer than the k-th neighbour, the row itself included), else as Mesner and Shalizi do (as close as the k-th
-    neighbour, the row itself left out).
+    `shuffled`, shape (copies, rows), has ranks or codes of x, `columns`, shape (1 + conditions,
+    rows), those of y, then of the conditions; `is_code` says which of them all are codes. `psi` is
+    the digamma function at 0 (not used), 1, 2, and so on; `far` is the distance between two codes,
+    larger than that between any two ranks; of `neighbours` below 1, the share counts of the rows
+    at less than `far` from a row, itself included. `strict` counts as
+    Frenzel and Pompe do (closer than the k-th neighbour, the row itself included), else as Mesner
+    and Shalizi do (as close as the k-th neighbour, the row itself left out).
     """
     totals = np.zeros(shuffled.shape[0])
     _add_information(shuffled, is_code, columns, psi, far, neighbours, strict, totals)
@@ -35,10 +45,20 @@ def shuffled_information(shuffled: Shorts, is_code: Bools, columns: Shorts, psi:
 
 
 @kernel
-def _add_information(shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float,
-                     strict: bool, totals: Floats) -> None:  # fmt: skip
+def _add_information(
+    shuffled: Shorts,
+    is_code: Bools,
+    columns: Shorts,
+    psi: Floats,
+    far: int,
+    neighbours: float,
+    strict: bool,
+    totals: Floats,
+) -> None:
     copies, rows = shuffled.shape
-    near_y, near_given, near = np.empty(rows, _short), np.empty(rows, _short), np.empty(rows, _short)
+    near_y = np.empty(rows, _short)
+    near_given = np.empty(rows, _short)
+    near = np.empty(rows, _short)
     for i in range(rows):
         near_given[:] = 0
         for c in range(1, columns.shape[0]):
@@ -54,15 +74,19 @@ def _add_information(shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Flo
             if k == 0:
                 continue
             radius = _radius(near, k + 1, radius, far)
-            with_x = _both_within(x, x[i], near_given, is_code[0], far, max(radius - 1, 0) if strict else radius)
+            with_x = _both_within(
+                x, x[i], near_given, is_code[0], far, max(radius - 1, 0) if strict else radius
+            )
             totals[b] += _term(near, near_y, near_given, psi, with_x, radius, k, strict)
     totals /= rows
 
 
 def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, seed: np.uint64) -> Ints:
-    """The `most` nearest rows of every row, itself among them, at less than `far`; -1 where there are fewer.
+    """The `most` nearest rows of every row, itself among them, at less than `far`; -1 where there
+    are fewer.
 
-    Among rows that are equally far the last places are given at random, from a stream for every row.
+    Among rows that are equally far the last places are given at random, from a stream for every
+    row.
     """
     found = np.full((columns.shape[1], most), -1)
     _find_nearest(columns, is_code, far, seed, found)
@@ -78,7 +102,9 @@ def _find_nearest(columns: Shorts, is_code: Bools, far: int, seed: np.uint64, fo
         for c in range(columns.shape[0]):
             _widen(columns[c], columns[c, i], near, near, is_code[c], far)
         radius = min(_radius(near, min(most, rows), 1, far), far - 1)
-        taken, tied, stream = 0, 0, stream_of(seed, i)
+        taken = 0
+        tied = 0
+        stream = stream_of(seed, i)
         for j in range(rows):
             if near[j] < radius:
                 found[i, taken] = j
@@ -93,14 +119,16 @@ def _find_nearest(columns: Shorts, is_code: Bools, far: int, seed: np.uint64, fo
                 tied += 1
 
 
-def local_shuffles(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, copies: int,
-                   seed: np.uint64) -> Ints:  # fmt: skip
-    """For copies from the `first` on and every row, the row whose x it takes: of its stratum, or one of its nearest.
+def local_shuffles(
+    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, copies: int, seed: np.uint64
+) -> Ints:
+    """For copies from the `first` on and every row, the row whose x it takes: of its stratum, or
+    one of its nearest.
 
-    Rows in `strata`, of which one ends where the next of `starts` begins, are permuted within their stratum. A
-    `loose` row takes one of its nearest rows that no loose row before it took, if there is one; the order of loose rows
-    and that of their nearest rows are drawn anew for every copy. Every copy has a stream of its own, so that one call
-    for many copies gives what many calls give.
+    Rows in `strata`, of which one ends where the next of `starts` begins, are permuted within their
+    stratum. A `loose` row takes one of its nearest rows that no loose row before it took, if there
+    is one; the order of loose rows and that of their nearest rows are drawn anew for every copy.
+    Every copy has a stream of its own, so that one call for many copies gives what many calls give.
     """
     sources = np.empty((copies, loose.size + strata.size), np.int64)
     _draw_shuffles(nearest, loose, strata, starts, first, seed, sources)
@@ -108,13 +136,26 @@ def local_shuffles(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first
 
 
 @kernel
-def _draw_shuffles(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, seed: np.uint64,
-                   sources: Ints) -> None:  # fmt: skip
-    """Draws are numbered by what they are for: places of strata, places of loose rows, choices of donors."""
-    used, order, donors = np.empty(sources.shape[1], np.bool_), np.empty_like(loose), np.empty_like(strata)
+def _draw_shuffles(
+    nearest: Ints,
+    loose: Ints,
+    strata: Ints,
+    starts: Ints,
+    first: int,
+    seed: np.uint64,
+    sources: Ints,
+) -> None:
+    """Draws are numbered by what they are for: places of strata, places of loose rows, choices of
+    donors.
+    """
+    used = np.empty(sources.shape[1], np.bool_)
+    order = np.empty_like(loose)
+    donors = np.empty_like(strata)
     for b in range(sources.shape[0]):
         stream = stream_of(seed, first + b)
-        order[:], donors[:], used[:] = loose, strata, False
+        order[:] = loose
+        donors[:] = strata
+        used[:] = False
         for s in range(starts.size - 1):
             for last in range(starts[s + 1] - 1, starts[s], -1):
                 drawn = starts[s] + int(uniform_at(stream, last) * (last - starts[s] + 1))
@@ -126,8 +167,12 @@ def _draw_shuffles(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first
             drawn = int(uniform_at(stream, turn + last) * (last + 1))
             order[last], order[drawn] = order[drawn], order[last]
         turn += loose.size
-        for place in range(loose.size):  # takes any of its nearest rows that are free; any of them if none is
-            i, number, free = order[place], 0, 0
+        for place in range(
+            loose.size
+        ):  # takes any of its nearest rows that are free; any of them if none is
+            i = order[place]
+            number = 0
+            free = 0
             while number < nearest.shape[1] and nearest[i, number] >= 0:
                 free += not used[nearest[i, number]]
                 number += 1
@@ -144,21 +189,44 @@ def _draw_shuffles(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first
 
 
 @kernel
-def _term(near: Shorts, near_y: Shorts, near_given: Shorts, psi: Floats, with_x: int, radius: int, k: int,
-          strict: bool) -> float:  # fmt: skip
-    """What one row with so many neighbours in x and Z contributes to the estimate, times the number of rows."""
+def _term(
+    near: Shorts,
+    near_y: Shorts,
+    near_given: Shorts,
+    psi: Floats,
+    with_x: int,
+    radius: int,
+    k: int,
+    strict: bool,
+) -> float:
+    """What one row with so many neighbours in x and Z contributes to the estimate, times the number
+    of rows.
+    """
     if strict:
         inside = max(radius - 1, 0)
-        return float(psi[k] - psi[with_x] - psi[_within(near_y, inside)] + psi[_within(near_given, inside)])
+        return float(
+            psi[k] - psi[with_x] - psi[_within(near_y, inside)] + psi[_within(near_given, inside)]
+        )
     tied = _within(near, radius) - 1
-    return float(psi[tied] - psi[with_x - 1] - psi[_within(near_y, radius) - 1] + psi[_within(near_given, radius) - 1])
+    return float(
+        psi[tied]
+        - psi[with_x - 1]
+        - psi[_within(near_y, radius) - 1]
+        + psi[_within(near_given, radius) - 1]
+    )
 
 
 @kernel
 def _radius(near: Shorts, k: int, guess: int, far: int) -> int:
-    """The smallest radius with k rows or more, the row itself counted; a good guess makes it fast."""
-    below, at_below, above, at_above = -1, 0, far, near.size
-    radius, misses = min(max(guess, 0), far - 1), 0
+    """The smallest radius with k rows or more, the row itself counted; a good guess makes it
+    fast.
+    """
+    below = -1
+    at_below = 0
+    above = far
+    at_above = near.size
+    radius = min(max(guess, 0), far - 1)
+    misses = 0
     while above - below > 1:
         count = _within(near, radius)
         if count >= k:
@@ -177,9 +245,12 @@ def _radius(near: Shorts, k: int, guess: int, far: int) -> int:
 
 
 @kernel
-def _widen(values: Shorts, centre: int, before: Shorts, after: Shorts, is_code: bool, far: int) -> None:
+def _widen(
+    values: Shorts, centre: int, before: Shorts, after: Shorts, is_code: bool, far: int
+) -> None:
     """`after` is the larger of `before` and the distance in one more column."""
-    middle, beyond = _short(centre), _short(far)
+    middle = _short(centre)
+    beyond = _short(far)
     if is_code:
         for j in range(values.size):
             after[j] = before[j] if values[j] == middle else beyond
@@ -191,20 +262,27 @@ def _widen(values: Shorts, centre: int, before: Shorts, after: Shorts, is_code: 
 @kernel
 def _within(near: Shorts, radius: int) -> int:
     """How many distances are at most the radius."""
-    limit, count = _short(radius), _short(0)
+    limit = _short(radius)
+    count = _short(0)
     for j in range(near.size):
         count = _short(count + _short(near[j] <= limit))
     return int(count)
 
 
 @kernel
-def _both_within(values: Shorts, centre: int, near: Shorts, is_code: bool, far: int, radius: int) -> int:
+def _both_within(
+    values: Shorts, centre: int, near: Shorts, is_code: bool, far: int, radius: int
+) -> int:
     """How many rows are within the radius, both in one column and in what was measured before."""
-    middle, limit, count = _short(centre), _short(radius), _short(0)
+    middle = _short(centre)
+    limit = _short(radius)
+    count = _short(0)
     if is_code:
         for j in range(values.size):
             count = _short(count + _short((values[j] == middle) & (near[j] <= limit)))
     else:
         for j in range(values.size):
-            count = _short(count + _short(max(_short(abs(_short(values[j] - middle))), near[j]) <= limit))
+            count = _short(
+                count + _short(max(_short(abs(_short(values[j] - middle))), near[j]) <= limit)
+            )
     return int(count)

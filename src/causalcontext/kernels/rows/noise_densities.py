@@ -1,13 +1,15 @@
-"""What a noise density gains over the Gaussian one: maximum-entropy densities of standardised residuals.
+"""What a noise density gains over the Gaussian one: maximum-entropy densities of standardised
+residuals.
 
-A density is an exponential family on a grid. Level 1 has the features u, u^2, log cosh u and u exp(-u^2 / 2), the
-Gaussian density being the case without the last two; level 2 adds the squares of hinges at five places. Its support is
-the line (beyond +-8 every density falls like exp(-|u|), or it could pile up its mass there) or reaches from the
-smallest residual to the largest. Only means of the features enter, so one pass over the residuals is enough for all
-densities. Each density pays for its extra parameters at the plain BIC; the best one that pays is taken.
+A density is an exponential family on a grid. Level 1 has the features u, u^2, log cosh u and u
+exp(-u^2 / 2), the Gaussian density being the case without the last two; level 2 adds the squares of
+hinges at five places. Its support is the line (beyond +-8 every density falls like exp(-|u|), or it
+could pile up its mass there) or reaches from the smallest residual to the largest. Only means of
+the features enter, so one pass over the residuals is enough for all densities. Each density pays
+for its extra parameters at the plain BIC; the best one that pays is taken.
 
-Skewness and kurtosis, then the features' means say beforehand whether a density can pay, by score tests against the
-Gaussian density. Laws without a chance are not fitted.
+Skewness and kurtosis, then the features' means say beforehand whether a density can pay, by score
+tests against the Gaussian density. Laws without a chance are not fitted.
 """
 
 from __future__ import annotations
@@ -31,28 +33,37 @@ CROWDING = 2.5
 LOOKED_UP = 161
 STEP = 2.0 * REACH / (LOOKED_UP - 1)
 KNOTS = (-1.5, -0.75, 0.0, 0.75, 1.5)
-FEW, MANY = 4, 4 + len(KNOTS)
+FEW = 4
+MANY = 4 + len(KNOTS)
 """The features of level 1 and of level 2, the Gaussian ones included."""
 GAUSSIAN = 0.5 * math.log(2.0 * math.pi) + 0.5
 CHANCE = 0.5
 """A density is fitted if its score test promises at least this share of its price."""
 RIDGE = 1e-6
-"""Keeps the edge of a density from becoming steeper than the grid can see; only the coefficients feel it."""
+"""Keeps the edge of a density from becoming steeper than the grid can see; only the coefficients
+feel it.
+"""
 NO_NOISE = 1e-6
 """Residuals with a smaller standard deviation are rounding errors, which have no density."""
 MOST_STEPS = 40
 WORST_MISFIT = 0.02
-"""A fit counts only if the density has the features' means, in standard deviations of the features, up to this."""
+"""A fit counts only if the density has the features' means, in standard deviations of the features,
+up to this.
+"""
 
 
 class DensityTable(NamedTuple):
-    """What all fits share: features at the points of the grid, their Gaussian means, and two score tests."""
+    """What all fits share: features at the points of the grid, their Gaussian means, and two score
+    tests.
+    """
 
     line: Floats  # shape (MANY + 2, POINTS): features, places and weights of the line
-    lookup: Floats  # shape (2, LOOKED_UP): the features that need an exponential, at equal distances
+    lookup: (
+        Floats  # shape (2, LOOKED_UP): the features that need an exponential, at equal distances
+    )
     expected: Floats  # shape (MANY,): the means under the Gaussian density
-    # `few`, `many`: shape (2, 2) and (7, 7): inverse covariances of the features beyond u and u^2, given these, under
-    # the Gaussian density
+    # `few`, `many`: shape (2, 2) and (7, 7): inverse covariances of the features beyond u and u^2,
+    # given these, under the Gaussian density
     few: Floats
     many: Floats
 
@@ -60,7 +71,9 @@ class DensityTable(NamedTuple):
 def features_at(u: Floats) -> Floats:
     """The features of level 2 at some places, shape (MANY, places)."""
     hinges = [np.maximum(u - knot, 0.0) ** 2 for knot in KNOTS]
-    return np.stack([u, u * u, np.logaddexp(u, -u) - math.log(2.0), u * np.exp(-0.5 * u * u), *hinges])
+    return np.stack(
+        [u, u * u, np.logaddexp(u, -u) - math.log(2.0), u * np.exp(-0.5 * u * u), *hinges]
+    )
 
 
 @cache
@@ -83,24 +96,38 @@ def density_table() -> DensityTable:
 
 
 def best_density(residual: Floats, rows: float, density: Floats) -> float:
-    """What `density_gain` says of residuals, which stay as they are: called through its pointer, compiled once."""
-    return float(_gain_by(density_pointer(), residual.copy(), residual.size, float(rows), density_table(), density))
+    """What `density_gain` says of residuals, which stay as they are: called through its pointer,
+    compiled once.
+    """
+    return float(
+        _gain_by(
+            density_pointer(), residual.copy(), residual.size, float(rows), density_table(), density
+        )
+    )
 
 
 @kernel
 def _gain_by(
-    call: FunctionPointer, residual: Floats, count: int, rows: float, table: DensityTable, density: Floats
+    call: FunctionPointer,
+    residual: Floats,
+    count: int,
+    rows: float,
+    table: DensityTable,
+    density: Floats,
 ) -> float:
     return call(residual, count, rows, table, density)  # type: ignore[no-any-return]
 
 
 @kernel
-def density_gain(residual: Floats, count: int, rows: float, table: DensityTable, density: Floats) -> float:
-    """What the best noise density of `residual[:count]` gains over the Gaussian one, its price paid; 0 if none pays.
+def density_gain(
+    residual: Floats, count: int, rows: float, table: DensityTable, density: Floats
+) -> float:
+    """What the best noise density of `residual[:count]` gains over the Gaussian one, its price
+    paid; 0 if none pays.
 
-    The residuals, which stand for so many rows, are standardised. `density` is written: the number of features (0 for
-    the Gaussian density), the mean and the standard deviation of the residuals, lowest and highest place of the
-    support, then coefficients.
+    The residuals, which stand for so many rows, are standardised. `density` is written: the number
+    of features (0 for the Gaussian density), the mean and the standard deviation of the residuals,
+    lowest and highest place of the support, then coefficients.
     """
     density[:] = 0.0
     price = 0.5 * math.log(rows)
@@ -112,21 +139,29 @@ def density_gain(residual: Floats, count: int, rows: float, table: DensityTable,
     first, second = _score_tests(mean, rows, table)
     if first < CHANCE * 2.0 * price and second < CHANCE * (MANY - 2.0) * price:
         return 0.0
-    grid, spare = np.empty((MANY + 2, POINTS)), np.empty((3, MANY))
-    matrix, slopes, start = np.empty((MANY, MANY)), np.zeros(MANY), np.zeros(MANY)
+    grid = np.empty((MANY + 2, POINTS))
+    spare = np.empty((3, MANY))
+    matrix = np.empty((MANY, MANY))
+    slopes = np.zeros(MANY)
+    start = np.zeros(MANY)
     slopes[1] = -0.5
     margin = (high - low) / count
     best = 0.0
     for level in range(2 if second >= CHANCE * (MANY - 2.0) * price else 1):
-        features, low_end, high_end, ends = FEW if level == 0 else MANY, -REACH, REACH, 0.0
+        features = FEW if level == 0 else MANY
+        low_end = -REACH
+        high_end = REACH
+        ends = 0.0
         grid[:] = table.line
         for cut in range(2):
             if cut == 1:
                 outside = _outside(grid, slopes, low - margin, high + margin)
                 if rows * outside[0] > CHANCE * price:
-                    low_end, ends = low - margin, ends + 1.0
+                    low_end = low - margin
+                    ends = ends + 1.0
                 if rows * outside[1] > CHANCE * price:
-                    high_end, ends = high + margin, ends + 1.0
+                    high_end = high + margin
+                    ends = ends + 1.0
                 if ends == 0.0:
                     break
                 _fill_interval(grid, low_end, high_end)
@@ -136,7 +171,9 @@ def density_gain(residual: Floats, count: int, rows: float, table: DensityTable,
             gain = rows * (height - beyond + GAUSSIAN) - (features - 2.0 + ends) * price
             if gain > best:
                 best = gain
-                density[0], density[3], density[4] = features, low_end, high_end
+                density[0] = features
+                density[3] = low_end
+                density[4] = high_end
                 for j in range(MANY):
                     density[5 + j] = start[j] if j < features else 0.0
             if cut == 0 and height > -math.inf:
@@ -145,19 +182,24 @@ def density_gain(residual: Floats, count: int, rows: float, table: DensityTable,
     return best
 
 
-density_pointer = PointerTo(density_gain, lambda: (np.zeros(1), 1, 1.0, density_table(), np.zeros(1)))
+density_pointer = PointerTo(
+    density_gain, lambda: (np.zeros(1), 1, 1.0, density_table(), np.zeros(1))
+)
 
 
 @kernel(fastmath={"reassoc", "contract"})
 def _standardise(residual: Floats, count: int, density: Floats) -> float:
-    """Standardise the residuals; how odd they look: skewness^2 / 6 + (kurtosis - 3)^2 / 24, as Jarque and Bera have it.
+    """Standardise the residuals; how odd they look: skewness^2 / 6 + (kurtosis - 3)^2 / 24, as
+    Jarque and Bera have it.
 
-    Half of that, times the rows, is about what a density could gain that is close to the Gaussian one.
+    Half of that, times the rows, is about what a density could gain that is close to the Gaussian
+    one.
     """
     total = 0.0
     for t in range(count):
         total += residual[t]
-    centre, second = total / count, 0.0
+    centre = total / count
+    second = 0.0
     for t in range(count):
         residual[t] -= centre
         second += residual[t] * residual[t]
@@ -168,22 +210,31 @@ def _standardise(residual: Floats, count: int, density: Floats) -> float:
         residual[t] = u
         third += u * u * u
         fourth += u * u * u * u
-    density[1], density[2] = centre, scale
-    skew, tails = third / count, fourth / count - 3.0
+    density[1] = centre
+    density[2] = scale
+    skew = third / count
+    tails = fourth / count - 3.0
     return skew * skew / 6.0 + tails * tails / 24.0
 
 
 @kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
-def _means(residual: Floats, count: int, lookup: Floats, mean: Floats) -> tuple[float, float, float]:
-    """The means of the features, the smallest and the largest residual, what lies beyond the line."""
+def _means(
+    residual: Floats, count: int, lookup: Floats, mean: Floats
+) -> tuple[float, float, float]:
+    """The means of the features, the smallest and the largest residual, what lies beyond the
+    line.
+    """
     mean[:] = 0.0
-    low, high, beyond = math.inf, -math.inf, 0.0
+    low = math.inf
+    high = -math.inf
+    beyond = 0.0
     inside = np.empty(AT_ONCE)
     for start in range(0, count, AT_ONCE):
         length = min(AT_ONCE, count - start)
         for t in range(length):
             u = residual[start + t]
-            low, high = min(low, u), max(high, u)
+            low = min(low, u)
+            high = max(high, u)
             beyond += max(abs(u) - REACH, 0.0)
             inside[t] = min(max(u, -REACH), REACH)
         _add_features(inside, length, lookup, mean)
@@ -194,8 +245,13 @@ def _means(residual: Floats, count: int, lookup: Floats, mean: Floats) -> tuple[
 
 @kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _add_features(inside: Floats, length: int, lookup: Floats, sums: Floats) -> None:
-    """Add the features of a few residuals; those that need an exponential are interpolated by cubics."""
-    one, two, bent, waved = 0.0, 0.0, 0.0, 0.0
+    """Add the features of a few residuals; those that need an exponential are interpolated by
+    cubics.
+    """
+    one = 0.0
+    two = 0.0
+    bent = 0.0
+    waved = 0.0
     for t in range(length):
         u = inside[t]
         one += u
@@ -203,16 +259,23 @@ def _add_features(inside: Floats, length: int, lookup: Floats, sums: Floats) -> 
         place = (u + REACH) / STEP
         g = min(max(int(place), 1), LOOKED_UP - 3)
         x = place - g
-        a, b = -x * (x - 1.0) * (x - 2.0) / 6.0, (x + 1.0) * (x - 1.0) * (x - 2.0) / 2.0
-        c, d = -(x + 1.0) * x * (x - 2.0) / 2.0, (x + 1.0) * x * (x - 1.0) / 6.0
-        bent += a * lookup[0, g - 1] + b * lookup[0, g] + c * lookup[0, g + 1] + d * lookup[0, g + 2]
-        waved += a * lookup[1, g - 1] + b * lookup[1, g] + c * lookup[1, g + 1] + d * lookup[1, g + 2]
+        a = -x * (x - 1.0) * (x - 2.0) / 6.0
+        b = (x + 1.0) * (x - 1.0) * (x - 2.0) / 2.0
+        c = -(x + 1.0) * x * (x - 2.0) / 2.0
+        d = (x + 1.0) * x * (x - 1.0) / 6.0
+        bent += (
+            a * lookup[0, g - 1] + b * lookup[0, g] + c * lookup[0, g + 1] + d * lookup[0, g + 2]
+        )
+        waved += (
+            a * lookup[1, g - 1] + b * lookup[1, g] + c * lookup[1, g + 1] + d * lookup[1, g + 2]
+        )
     sums[0] += one
     sums[1] += two
     sums[2] += bent
     sums[3] += waved
     for j in range(len(KNOTS)):
-        hinge, knot = 0.0, KNOTS[j]
+        hinge = 0.0
+        knot = KNOTS[j]
         for t in range(length):
             above = max(inside[t] - knot, 0.0)
             hinge += above * above
@@ -234,11 +297,14 @@ def _score_tests(mean: Floats, rows: float, table: DensityTable) -> tuple[float,
 
 @kernel
 def _fill_interval(grid: Floats, low: float, high: float) -> None:
-    """The features on an interval, by Simpson's rule; the end points are in, or the means may lie outside the hull."""
+    """The features on an interval, by Simpson's rule; the end points are in, or the means may lie
+    outside the hull.
+    """
     step = (high - low) / (POINTS - 1)
     for g in range(POINTS):
         u = low + g * step
-        grid[0, g], grid[1, g] = u, u * u
+        grid[0, g] = u
+        grid[1, g] = u * u
         grid[2, g] = abs(u) + math.log1p(math.exp(-2.0 * abs(u))) - math.log(2.0)
         grid[3, g] = u * math.exp(-0.5 * u * u)
         for j in range(len(KNOTS)):
@@ -262,7 +328,9 @@ def _outside(grid: Floats, slopes: Floats, low: float, high: float) -> tuple[flo
         for j in range(MANY):
             value += slopes[j] * grid[j, g]
         highest = max(highest, value)
-    below, above, total = 0.0, 0.0, 0.0
+    below = 0.0
+    above = 0.0
+    total = 0.0
     for g in range(POINTS):
         value = 0.0
         for j in range(MANY):
@@ -275,9 +343,16 @@ def _outside(grid: Floats, slopes: Floats, low: float, high: float) -> tuple[flo
 
 
 @kernel
-def _maximise(grid: Floats, mean: Floats, count: int, slopes: Floats, spare: Floats, matrix: Floats) -> float:
-    """The largest mean log density with the first `count` features, by Newton steps from `slopes`; -inf if none."""
-    model, step, trial, factor = spare[0], spare[1, :count], spare[2], np.empty((count, count))
+def _maximise(
+    grid: Floats, mean: Floats, count: int, slopes: Floats, spare: Floats, matrix: Floats
+) -> float:
+    """The largest mean log density with the first `count` features, by Newton steps from `slopes`;
+    -inf if none.
+    """
+    model = spare[0]
+    step = spare[1, :count]
+    trial = spare[2]
+    factor = np.empty((count, count))
     value = _pass(grid, mean, count, slopes, model, matrix) - _ridge(slopes, count)
     for _ in range(MOST_STEPS):
         for j in range(count):
@@ -318,9 +393,14 @@ def _ridge(slopes: Floats, count: int) -> float:
 
 
 @kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
-def _pass(grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats, matrix: Floats) -> float:
-    """The mean log density at these coefficients; the features' means and covariances under the density are written."""
-    height, spare = np.zeros(POINTS), np.empty(POINTS)
+def _pass(
+    grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats, matrix: Floats
+) -> float:
+    """The mean log density at these coefficients; the features' means and covariances under the
+    density are written.
+    """
+    height = np.zeros(POINTS)
+    spare = np.empty(POINTS)
     for j in range(count):
         slope = slopes[j]
         for g in range(POINTS):

@@ -1,4 +1,6 @@
-"""What a noise density adds to the score of a number: residuals on the rows of a block, then the best density."""
+"""What a noise density adds to the score of a number: residuals on the rows of a block, then the
+best density.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import FunctionPointer, PointerTo
 from causalcontext.kernels.orders.fit_arrays import PIECES, RESPONSE
-from causalcontext.kernels.rows.noise_densities import MANY, DensityTable, density_pointer, density_table
+from causalcontext.kernels.rows.noise_densities import (
+    MANY,
+    DensityTable,
+    density_pointer,
+    density_table,
+)
 
 FEWEST_ROWS = 10
 IN_A_BIN = 5
@@ -20,22 +27,44 @@ NO_DENSITY = -2
 
 
 def _samples() -> tuple[Any, ...]:
-    whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
-    return number[:, None], whole, whole, whole, whole[:, None], number, 1.0, density_table(), density_pointer.kind
+    whole = np.zeros(1, dtype=np.int64)
+    number = np.zeros(1)
+    return (
+        number[:, None],
+        whole,
+        whole,
+        whole,
+        whole[:, None],
+        number,
+        1.0,
+        density_table(),
+        density_pointer.kind,
+    )
 
 
 @kernel
-def number_gain(values: Floats, starts: Ints, groups: Ints, node: Ints, chosen: Ints, slopes: Floats,
-                rows: float, densities: DensityTable, density_gain: FunctionPointer) -> float:  # fmt: skip
-    """What the best noise density gains over the Gaussian one; `rows` of the table are what these stand for.
+def number_gain(
+    values: Floats,
+    starts: Ints,
+    groups: Ints,
+    node: Ints,
+    chosen: Ints,
+    slopes: Floats,
+    rows: float,
+    densities: DensityTable,
+    density_gain: FunctionPointer,
+) -> float:
+    """What the best noise density gains over the Gaussian one; `rows` of the table are what these
+    stand for.
 
-    The rows of `values`, shape (columns, m), are sorted by cell, of which `starts` has the first ones and `groups` the
-    intercepts, -1 for cells that are not in the block. `node` is the number's row of `FitRows.node`: its column, and
-    for a count the first of `IN_A_BIN` rows of `values` in which it lies elsewhere in its bin; -1 for other numbers,
-    `NO_DENSITY` where noise is Gaussian. `chosen` are columns, and the groups in which they live, as a bit mask (0:
-    all).
+    The rows of `values`, shape (columns, m), are sorted by cell, of which `starts` has the first
+    ones and `groups` the intercepts, -1 for cells that are not in the block. `node` is the number's
+    row of `FitRows.node`: its column, and for a count the first of `IN_A_BIN` rows of `values` in
+    which it lies elsewhere in its bin; -1 for other numbers, `NO_DENSITY` where noise is Gaussian.
+    `chosen` are columns, and the groups in which they live, as a bit mask (0: all).
     """
-    response, pieces = node[RESPONSE], node[PIECES]
+    response = node[RESPONSE]
+    pieces = node[PIECES]
     if pieces == NO_DENSITY:
         return 0.0
     residual = np.empty(values.shape[1] * (IN_A_BIN if pieces >= 0 else 1))
@@ -52,8 +81,15 @@ number_pointer = PointerTo(number_gain, _samples)
 
 
 @kernel
-def _spread(values: Floats, starts: Ints, groups: Ints, response: int, pieces: int, size: int,
-            residual: Floats) -> None:  # fmt: skip
+def _spread(
+    values: Floats,
+    starts: Ints,
+    groups: Ints,
+    response: int,
+    pieces: int,
+    size: int,
+    residual: Floats,
+) -> None:
     """Residuals of all places in the bins, one after the other, from those at the beginning."""
     for piece in range(IN_A_BIN - 1, -1, -1):
         place = 0
@@ -66,22 +102,33 @@ def _spread(values: Floats, starts: Ints, groups: Ints, response: int, pieces: i
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def write_residual(values: Floats, starts: Ints, groups: Ints, response: int, chosen: Ints, slopes: Floats, count: int,
-                   residual: Floats) -> int:  # fmt: skip
+def write_residual(
+    values: Floats,
+    starts: Ints,
+    groups: Ints,
+    response: int,
+    chosen: Ints,
+    slopes: Floats,
+    count: int,
+    residual: Floats,
+) -> int:
     """The residuals on the rows of a block, up to a common intercept; how many there are.
 
-    Loops run over slices from 0: compilers use vector instructions only where no index can be negative.
+    Loops run over slices from 0: compilers use vector instructions only where no index can be
+    negative.
     """
     size, total, rows = 0, np.zeros(groups.size), np.zeros(groups.size)
     for r in range(groups.size):
-        group, length = groups[r], starts[r + 1] - starts[r]
+        group = groups[r]
+        length = starts[r + 1] - starts[r]
         if group < 0:
             continue
         own = residual[size : size + length]
         own[:] = values[response, starts[r] : starts[r + 1]]
         for place in range(count):
             if chosen[1, place] == 0 or chosen[1, place] & (1 << group):
-                column, slope = values[chosen[0, place], starts[r] : starts[r + 1]], slopes[place]
+                column = values[chosen[0, place], starts[r] : starts[r + 1]]
+                slope = slopes[place]
                 for t in range(length):
                     own[t] -= slope * column[t]
         summed = 0.0

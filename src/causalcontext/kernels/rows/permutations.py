@@ -14,8 +14,8 @@ from causalcontext.kernels.compiling import kernel
 def cell_sum(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floats) -> float:
     """The sum of count log(count) over the cells of every stratum.
 
-    x and y are codes, rows of a stratum together, from `bounds[s]` up to `bounds[s + 1]`; `table`, shape (levels of x,
-    levels of y), holds zeros, and zeros afterwards; `logs` has c log(c) at c.
+    x and y are codes, rows of a stratum together, from `bounds[s]` up to `bounds[s + 1]`; `table`,
+    shape (levels of x, levels of y), holds zeros, and zeros afterwards; `logs` has c log(c) at c.
     """
     total = 0.0
     for stratum in range(bounds.size - 1):
@@ -28,9 +28,18 @@ def cell_sum(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floats) -> float
 
 
 @kernel
-def permuted_exceedances(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floats, observed: float,
-                         uniforms: Floats, most: int) -> tuple[int, int]:  # fmt: skip
-    """How many permutations of x inside strata reach `observed`, and how many were made before `most` did.
+def permuted_exceedances(
+    x: Ints,
+    y: Ints,
+    bounds: Ints,
+    table: Ints,
+    logs: Floats,
+    observed: float,
+    uniforms: Floats,
+    most: int,
+) -> tuple[int, int]:
+    """How many permutations of x inside strata reach `observed`, and how many were made before
+    `most` did.
 
     `uniforms`, shape (permutations, rows), holds the random numbers; x is left permuted.
     """
@@ -49,10 +58,12 @@ def permuted_exceedances(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floa
 
 
 def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
-    """The sum over groups of the distances between all their pairs, each divided by the size of its group.
+    """The sum over groups of the distances between all their pairs, each divided by the size of its
+    group.
 
-    `codes`, shape (copies, rows), has the group of every row, one assignment a copy. The values are in ascending order,
-    so that one pass will do: a value is above all that came before it in its group.
+    `codes`, shape (copies, rows), has the group of every row, one assignment a copy. The values are
+    in ascending order, so that one pass will do: a value is above all that came before it in its
+    group.
     """
     found = np.zeros(codes.shape[0])
     _add_dispersion(codes, values, levels, found)
@@ -63,7 +74,9 @@ def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
 def _add_dispersion(codes: Ints, values: Floats, levels: int, found: Floats) -> None:
     copies, rows = codes.shape
     for b in range(copies):
-        counts, sums, distances = np.zeros(levels), np.zeros(levels), np.zeros(levels)
+        counts = np.zeros(levels)
+        sums = np.zeros(levels)
+        distances = np.zeros(levels)
         for j in range(rows):
             group = codes[b, j]
             distances[group] += counts[group] * values[j] - sums[group]

@@ -1,14 +1,16 @@
-"""The robust test of a change between contexts, from rows to a p-value: parts, gate, and what the gate asks.
+"""The robust test of a change between contexts, from rows to a p-value: parts, gate, and what the
+gate asks.
 
-Where a change is clear from moments, an upper bound of the p-value needs no rows of the query. Moments give the parts
-for mean and slopes; the part for the spread can only lower p. Whether the gate opens is not asked: the logit is taken
-as if it did, and needs no more than two likelihoods, those of the context on Z and on Z with y, which queries share.
+Where a change is clear from moments, an upper bound of the p-value needs no rows of the query.
+Moments give the parts for mean and slopes; the part for the spread can only lower p. Whether the
+gate opens is not asked: the logit is taken as if it did, and needs no more than two likelihoods,
+those of the context on Z and on Z with y, which queries share.
 
-The parts ask whether the regression of y on Z differs between contexts: mean, slopes, spread, and all in one (LR*).
-They prove nothing unless y given Z is linear with one spread inside the contexts. Two checks, the gate, say whether it
-is; they are made inside the contexts, so that a change between contexts does not disturb them, and what they look for
-is common to all contexts, as it is where nothing changes. If it is not, a logit says whether the context needs y beside
-Z.
+The parts ask whether the regression of y on Z differs between contexts: mean, slopes, spread, and
+all in one (LR*). They prove nothing unless y given Z is linear with one spread inside the contexts.
+Two checks, the gate, say whether it is; they are made inside the contexts, so that a change between
+contexts does not disturb them, and what they look for is common to all contexts, as it is where
+nothing changes. If it is not, a logit says whether the context needs y beside Z.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ from causalcontext.kernels.rows.glm import RIDGE, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.kernels.special import chi2_upper, digamma, f_upper
 
-MEAN_WEIGHT, SLOPE_WEIGHT, SPREAD_WEIGHT = 5.0, 1.0, 1.0
+MEAN_WEIGHT = 5.0
+SLOPE_WEIGHT = 1.0
+SPREAD_WEIGHT = 1.0
 """How the level is shared out: docs/decisions/change-test.md."""
 NOTHING_BELOW = 1e-9
 """A column of which the conditions leave less than this share adds nothing."""
@@ -47,14 +51,19 @@ TOLERANCE = 1e-7
 
 @kernel
 def likelihood_ratio(groups: Groups, fits: ContextFits) -> tuple[float, float, float]:
-    """LR* of one regression for all contexts, its df and p-value; NaN where a context leaves no residual."""
+    """LR* of one regression for all contexts, its df and p-value; NaN where a context leaves no
+    residual.
+    """
     n = groups.rows.shape[0]
     if fits.left[0] <= COLLINEAR_BELOW * n:
         return math.nan, math.nan, math.nan
-    ratio, df = n * math.log(fits.left[0] / n), -(fits.rank[0] + 1)
+    ratio = n * math.log(fits.left[0] / n)
+    df = -(fits.rank[0] + 1)
     mean = n * (digamma(0.5 * (n - fits.rank[0])) + math.log(2.0 / n))
     for r in range(groups.start.size - 1):
-        size, left, rank = groups.start[r + 1] - groups.start[r], fits.left[r + 2], fits.rank[r + 2]
+        size = groups.start[r + 1] - groups.start[r]
+        left = fits.left[r + 2]
+        rank = fits.rank[r + 2]
         if left <= 0.0:
             return math.nan, math.nan, math.nan
         ratio -= size * math.log(left / size)
@@ -67,14 +76,20 @@ def likelihood_ratio(groups: Groups, fits: ContextFits) -> tuple[float, float, f
 
 
 @kernel
-def nested_f(groups: Groups, fits: ContextFits, small: int, large: int) -> tuple[float, float, float]:
-    """F of two nested fits (0 common, 1 shifts, 2 every context), its df and p-value; NaN where they are one."""
-    left, rank = fits.left[large], float(fits.rank[large])
+def nested_f(
+    groups: Groups, fits: ContextFits, small: int, large: int
+) -> tuple[float, float, float]:
+    """F of two nested fits (0 common, 1 shifts, 2 every context), its df and p-value; NaN where
+    they are one.
+    """
+    left = fits.left[large]
+    rank = float(fits.rank[large])
     if large == 2:
         for r in range(3, fits.left.size):
             left += fits.left[r]
             rank += fits.rank[r]
-    df, df_left = rank - fits.rank[small], groups.start[groups.start.size - 1] - rank
+    df = rank - fits.rank[small]
+    df_left = groups.start[groups.start.size - 1] - rank
     if df <= 0 or df_left <= 0:
         return math.nan, math.nan, math.nan
     explained = fits.left[small] - left
@@ -85,8 +100,11 @@ def nested_f(groups: Groups, fits: ContextFits, small: int, large: int) -> tuple
 
 @kernel
 def combine(mean: float, slope: float, spread: float) -> float:
-    """P(a smallest weighted p-value this small) for independent parts; a part that is NaN takes no share."""
-    total, least = 0.0, math.inf
+    """P(a smallest weighted p-value this small) for independent parts; a part that is NaN takes no
+    share.
+    """
+    total = 0.0
+    least = math.inf
     parts = ((mean, MEAN_WEIGHT), (slope, SLOPE_WEIGHT), (spread, SPREAD_WEIGHT))
     for p, weight in parts:
         if not math.isnan(p):
@@ -103,13 +121,21 @@ def combine(mean: float, slope: float, spread: float) -> float:
 
 @kernel
 def brown_forsythe(groups: Groups, fits: ContextFits) -> tuple[float, float]:
-    """F of absolute distances of residuals of the common fit from their medians by context, and its p-value."""
-    values, start = residuals_of(groups, fits, 0), groups.start
-    contexts, n = start.size - 1, values.size
-    away, means = np.empty(n), np.empty(contexts)
-    inside, between, centre = 0.0, 0.0, 0.0
+    """F of absolute distances of residuals of the common fit from their medians by context, and its
+    p-value.
+    """
+    values = residuals_of(groups, fits, 0)
+    start = groups.start
+    contexts = start.size - 1
+    n = values.size
+    away = np.empty(n)
+    means = np.empty(contexts)
+    inside = 0.0
+    between = 0.0
+    centre = 0.0
     for r in range(contexts):
-        middle, total = np.median(values[start[r] : start[r + 1]]), 0.0
+        middle = np.median(values[start[r] : start[r + 1]])
+        total = 0.0
         for i in range(start[r], start[r + 1]):
             away[i] = abs(values[i] - middle)
             total += away[i]
@@ -121,16 +147,22 @@ def brown_forsythe(groups: Groups, fits: ContextFits) -> tuple[float, float]:
     centre /= n
     for r in range(contexts):
         between += (start[r + 1] - start[r]) * (means[r] - centre) * (means[r] - centre)
-    df, df_left = contexts - 1, n - contexts
+    df = contexts - 1
+    df_left = n - contexts
     value = (between / df) / (inside / df_left) if inside > 0.0 else math.inf
     return value, f_upper(between, inside, float(df), float(df_left))
 
 
 @kernel
 def bartlett(groups: Groups, fits: ContextFits) -> float:
-    """The p-value of Bartlett's test for the residual variances of the contexts; it trusts in Gaussian tails."""
+    """The p-value of Bartlett's test for the residual variances of the contexts; it trusts in
+    Gaussian tails.
+    """
     contexts = groups.start.size - 1
-    total_df, total, logs, inverse = 0.0, 0.0, 0.0, 0.0
+    total_df = 0.0
+    total = 0.0
+    logs = 0.0
+    inverse = 0.0
     for r in range(contexts):
         df = groups.start[r + 1] - groups.start[r] - fits.rank[r + 2]
         if fits.left[r + 2] <= 0.0:
@@ -146,9 +178,13 @@ def bartlett(groups: Groups, fits: ContextFits) -> float:
 
 @kernel
 def curvature(groups: Groups, fits: ContextFits) -> float:
-    """p-value of squares of the conditions and powers of the common fit, beside a line for every context."""
-    n, m = groups.rows.shape[0], groups.rows.shape[1] - 1
-    fitted, squares = residuals_of(groups, fits, 0), 0.0
+    """p-value of squares of the conditions and powers of the common fit, beside a line for every
+    context.
+    """
+    n = groups.rows.shape[0]
+    m = groups.rows.shape[1] - 1
+    fitted = residuals_of(groups, fits, 0)
+    squares = 0.0
     for i in range(n):
         fitted[i] = groups.rows[i, m] - fitted[i]
         squares += fitted[i] * fitted[i]
@@ -167,12 +203,16 @@ def curvature(groups: Groups, fits: ContextFits) -> float:
 
 @kernel
 def uneven_spread(groups: Groups, fits: ContextFits) -> float:
-    """p-value of the conditions and their squares for the size of residuals, in units of the context's spread."""
-    n, m = groups.rows.shape[0], groups.rows.shape[1] - 1
+    """p-value of the conditions and their squares for the size of residuals, in units of the
+    context's spread.
+    """
+    n = groups.rows.shape[0]
+    m = groups.rows.shape[1] - 1
     residuals = residuals_of(groups, fits, 2)
     table = np.empty((n, 2 * m + 1))
     for r in range(groups.start.size - 1):
-        begin, end = groups.start[r], groups.start[r + 1]
+        begin = groups.start[r]
+        end = groups.start[r + 1]
         scale = 1.0 / max(math.sqrt(fits.left[r + 2] / (end - begin - fits.rank[r + 2])), 1e-150)
         for i in range(begin, end):
             for j in range(m):
@@ -184,13 +224,16 @@ def uneven_spread(groups: Groups, fits: ContextFits) -> float:
 
 @kernel
 def common_terms(table: Floats, start: Ints, own: int) -> float:
-    """p-value of F for the middle columns: the first `own` have slopes by context, the last column is the target.
+    """p-value of F for the middle columns: the first `own` have slopes by context, the last column
+    is the target.
 
     Every context has an intercept. 1 where the columns add nothing.
     """
-    contexts, extra = start.size - 1, table.shape[1] - own - 1
+    contexts = start.size - 1
+    extra = table.shape[1] - own - 1
     scatter = cross_products(table, start, np.empty((contexts, table.shape[1])))
-    spread, left = np.zeros(extra), np.zeros((extra + 1, extra + 1))
+    spread = np.zeros(extra)
+    left = np.zeros((extra + 1, extra + 1))
     df_left = table.shape[0] - contexts
     for r in range(contexts):
         for j in range(extra):
@@ -213,16 +256,20 @@ def common_terms(table: Floats, start: Ints, own: int) -> float:
 
 
 def context_needs(groups: Groups, fits: ContextFits, enough: float) -> float:
-    """p-value of y in telling the context beside Z: of its residual, of products with Z, of its square, in logits.
+    """p-value of y in telling the context beside Z: of its residual, of products with Z, of its
+    square, in logits.
 
-    Where Z alone tells the contexts apart, nothing can be gained: the p-values are about 1. As soon as p is known to be
-    at most `enough`, what is left is not fitted: its p-values count as 1. A negative one asks for all of them.
+    Where Z alone tells the contexts apart, nothing can be gained: the p-values are about 1. As soon
+    as p is known to be at most `enough`, what is left is not fitted: its p-values count as 1. A
+    negative one asks for all of them.
     """
-    m, free = groups.rows.shape[1] - 1, groups.start.size - 2
+    m = groups.rows.shape[1] - 1
+    free = groups.start.size - 2
     codes = np.repeat(np.arange(free + 1), np.diff(groups.start))
     design = np.empty((2 * m + 3, groups.rows.shape[0]))
     _fill_design(groups.rows, groups.start, fits.slopes, fits.left, fits.rank, fits.mean, design)
-    p_slope, p_spread = 1.0 if m else math.nan, 1.0
+    p_slope = 1.0 if m else math.nan
+    p_spread = 1.0
     nothing, slopes = _fit(design, m + 1, codes, np.zeros((free, m + 1)))
     mean, slopes = _fit(design, m + 2, codes, slopes)
     p_mean = chi2_upper(2.0 * (mean - nothing), float(free))
@@ -237,10 +284,20 @@ def context_needs(groups: Groups, fits: ContextFits, enough: float) -> float:
 
 
 @kernel
-def _fill_design(rows: Floats, start: Ints, slopes: Floats, left: Floats, rank: Ints, mean: Floats,
-                 design: Floats) -> None:  # fmt: skip
-    """Write 1, the conditions, and then, standardised, the residual, its products with the conditions, its square."""
-    n, m = rows.shape[0], rows.shape[1] - 1
+def _fill_design(
+    rows: Floats,
+    start: Ints,
+    slopes: Floats,
+    left: Floats,
+    rank: Ints,
+    mean: Floats,
+    design: Floats,
+) -> None:
+    """Write 1, the conditions, and then, standardised, the residual, its products with the
+    conditions, its square.
+    """
+    n = rows.shape[0]
+    m = rows.shape[1] - 1
     residuals = residuals_of(Groups(rows, start), ContextFits(slopes, left, rank, mean), 0)
     added = np.empty((n, m + 2))
     for i in range(n):
@@ -258,28 +315,43 @@ def _fill_design(rows: Floats, start: Ints, slopes: Floats, left: Floats, rank: 
 
 
 def _fit(design: Floats, width: int, codes: Ints, slopes: Floats) -> tuple[float, Floats]:
-    """The logit on the first `width` columns, from the slopes of a fit on fewer of them, shape (classes - 1, fewer)."""
+    """The logit on the first `width` columns, from the slopes of a fit on fewer of them, shape
+    (classes - 1, fewer).
+    """
     start = np.zeros((len(slopes), width))
     start[:, : slopes.shape[1]] = slopes
-    return fit_glm(LOGIT, design[:width], codes, len(slopes) + 1, start.reshape(-1), RIDGE, TOLERANCE), start
+    return (
+        fit_glm(LOGIT, design[:width], codes, len(slopes) + 1, start.reshape(-1), RIDGE, TOLERANCE),
+        start,
+    )
 
 
-TESTABLE, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 2, 3, 4
+TESTABLE = 0
+CONSTANT = 2
+COLLINEAR = 3
+FEW_CONTEXTS = 4
 GATE_LEVEL = 0.01
-"""Each of the two checks of the gate opens it below this p-value, unless another level is asked for."""
+"""Each of the two checks of the gate opens it below this p-value, unless another level is asked
+for.
+"""
 CLEAR = 1e-6
 """Below this the p-value of the logit need not be known exactly: an upper bound is given."""
 
 
 class Parts(NamedTuple):
-    """p-values of what may have changed, of the two checks of the gate, and of the logit that it asks."""
+    """p-values of what may have changed, of the two checks of the gate, and of the logit that it
+    asks.
+    """
 
     mean: float  # shifts of the mean between contexts, slopes in common
     slope: float  # slopes that differ between contexts; NaN without conditions
     mean_and_slope: float  # the two together: Chow's F
     variance: float  # Brown-Forsythe on the residuals of the common fit
-    gaussian_variance: float  # Bartlett's test on the fits by context; enters as the larger p of the two
-    # curvature, uneven_spread: y given Z is not linear, or its spread depends on Z, alike in all contexts
+    gaussian_variance: (
+        float  # Bartlett's test on the fits by context; enters as the larger p of the two
+    )
+    # curvature, uneven_spread: y given Z is not linear, or its spread depends on Z, alike in all
+    # contexts
     curvature: float
     uneven_spread: float
     logit: float  # the context needs y beside Z
@@ -290,19 +362,37 @@ class Parts(NamedTuple):
     reason: int  # why there is no p-value; 0 if there is one
 
 
-MEAN, SLOPE, _, VARIANCE, GAUSSIAN_VARIANCE, CURVATURE, UNEVEN_SPREAD, BY_LOGIT, STATISTIC, DF, P = range(11)
+(
+    MEAN,
+    SLOPE,
+    _,
+    VARIANCE,
+    GAUSSIAN_VARIANCE,
+    CURVATURE,
+    UNEVEN_SPREAD,
+    BY_LOGIT,
+    STATISTIC,
+    DF,
+    P,
+) = range(11)
 """Where the numbers of `Parts` stand."""
 
 
-def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float) -> Parts:
+def robust_change(
+    columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float
+) -> Parts:
     """All parts of the test, with checks of the gate at the level `gate`.
 
     The gate is looked at where p without it is below `look_below`; it can only raise p.
     """
     numbers = np.full(len(Parts._fields) - 1, math.nan)
     m = columns.shape[1]
-    rows, start, rank = np.empty((codes.size, m + 1)), np.empty(levels + 1, np.int64), np.empty(levels + 2, np.int64)
-    slopes, left, mean = np.empty((levels + 2, m)), np.empty(levels + 2), np.empty((levels + 1, m + 1))
+    rows = np.empty((codes.size, m + 1))
+    start = np.empty(levels + 1, np.int64)
+    rank = np.empty(levels + 2, np.int64)
+    slopes = np.empty((levels + 2, m))
+    left = np.empty(levels + 2)
+    mean = np.empty((levels + 1, m + 1))
     room = ContextFits(slopes, left, rank, mean)
     reason, k = fill_parts(columns, y, codes, look_below, rows, start, room, numbers)
     if min(numbers[CURVATURE], numbers[UNEVEN_SPREAD]) < gate:
@@ -315,14 +405,24 @@ def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_bel
 
 
 @kernel
-def fill_parts(columns: Floats, y: Floats, codes: Ints, look_below: float, rows: Floats, start: Ints,
-               room: ContextFits, numbers: Floats) -> tuple[int, int]:  # fmt: skip
-    """Write down all numbers of `Parts` but the logit's, and `Groups` and `ContextFits`, whose arrays have room for all
-    rows and levels; why there are no numbers, and how many contexts are left."""
+def fill_parts(
+    columns: Floats,
+    y: Floats,
+    codes: Ints,
+    look_below: float,
+    rows: Floats,
+    start: Ints,
+    room: ContextFits,
+    numbers: Floats,
+) -> tuple[int, int]:
+    """Write down all numbers of `Parts` but the logit's, and `Groups` and `ContextFits`, whose
+    arrays have room for all rows and levels; why there are no numbers, and how many contexts are
+    left."""
     groups = group_into(columns, y, codes, rows, start)
     fits = fit_all(groups)
     for k in range(fits.left.size):
-        room.left[k], room.rank[k] = fits.left[k], fits.rank[k]
+        room.left[k] = fits.left[k]
+        room.rank[k] = fits.rank[k]
         for j in range(room.slopes.shape[1]):
             room.slopes[k, j] = fits.slopes[k, j]
     for k in range(groups.start.size):
@@ -330,26 +430,39 @@ def fill_parts(columns: Floats, y: Floats, codes: Ints, look_below: float, rows:
             room.mean[k, j] = fits.mean[k, j]
     reason = _reason(groups, fits)
     if reason == TESTABLE:
-        f, df = np.empty(3), np.empty(3)
+        f = np.empty(3)
+        df = np.empty(3)
         for part in range(3):
-            small, large = (1 if part == 1 else 0), (1 if part == 0 else 2)
+            small = 1 if part == 1 else 0
+            large = 1 if part == 0 else 2
             f[part], df[part], numbers[part] = nested_f(groups, fits, small, large)
         f[2], numbers[VARIANCE] = brown_forsythe(groups, fits)
         df[2] = groups.start.size - 2.0
         numbers[GAUSSIAN_VARIANCE] = bartlett(groups, fits)
         spread = max(numbers[VARIANCE], numbers[GAUSSIAN_VARIANCE])
-        by_spread, by_slope = spread / SPREAD_WEIGHT, numbers[SLOPE] / SLOPE_WEIGHT
+        by_spread = spread / SPREAD_WEIGHT
+        by_slope = numbers[SLOPE] / SLOPE_WEIGHT
         by_slope = math.inf if math.isnan(by_slope) else by_slope
-        decides = 0 if numbers[MEAN] / MEAN_WEIGHT < min(by_spread, by_slope) else 1 if by_slope < by_spread else 2
-        numbers[STATISTIC], numbers[DF] = f[decides], df[decides]
+        decides = (
+            0
+            if numbers[MEAN] / MEAN_WEIGHT < min(by_spread, by_slope)
+            else 1
+            if by_slope < by_spread
+            else 2
+        )
+        numbers[STATISTIC] = f[decides]
+        numbers[DF] = df[decides]
         numbers[P] = combine(numbers[MEAN], numbers[SLOPE], spread)
         if columns.shape[1] > 0 and numbers[P] < look_below:
-            numbers[CURVATURE], numbers[UNEVEN_SPREAD] = curvature(groups, fits), uneven_spread(groups, fits)
+            numbers[CURVATURE] = curvature(groups, fits)
+            numbers[UNEVEN_SPREAD] = uneven_spread(groups, fits)
     return reason, groups.start.size - 1
 
 
 @kernel
-def change_on_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> tuple[float, float, float, int]:
+def change_on_rows(
+    columns: Floats, y: Floats, codes: Ints, levels: int
+) -> tuple[float, float, float, int]:
     """LR* with its df and p-value, or the reason why there is none."""
     groups = group_rows(columns, y, codes, levels)
     fits = fit_all(groups)
@@ -362,8 +475,11 @@ def change_on_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> tupl
 
 @kernel
 def _reason(groups: Groups, fits: ContextFits) -> int:
-    """Why nothing can be tested: few contexts, y constant or a linear function of Z, or Z tells the contexts apart."""
-    n, m = groups.rows.shape[0], groups.rows.shape[1] - 1
+    """Why nothing can be tested: few contexts, y constant or a linear function of Z, or Z tells the
+    contexts apart.
+    """
+    n = groups.rows.shape[0]
+    m = groups.rows.shape[1] - 1
     if groups.start.size < 3:
         return FEW_CONTEXTS
     constant = True
@@ -388,10 +504,13 @@ class CellMoments(NamedTuple):
 def bound_from_moments(cells: CellMoments, places: Ints) -> tuple[float, float, float]:
     """F and df of what decides, mean or slopes, and what p before the gate can be at most.
 
-    Of the last of `places` on the others; the spread counts as unchanged. NaN where rows are needed to tell.
+    Of the last of `places` on the others; the spread counts as unchanged. NaN where rows are needed
+    to tell.
     """
-    contexts, width = cells.start.size - 1, places.size
-    scatter, mean = np.empty((contexts, width, width)), np.zeros((contexts + 1, width))
+    contexts = cells.start.size - 1
+    width = places.size
+    scatter = np.empty((contexts, width, width))
+    mean = np.zeros((contexts + 1, width))
     for r in range(contexts):
         if cells.start[r + 1] - cells.start[r] < width + SPARE_ROWS:
             return math.nan, math.nan, math.nan
@@ -420,16 +539,22 @@ def bound_of_logit(gain: float, free: int) -> float:
 def most_lost(slopes: Floats, at: int, weights: Floats, left: float, ridge: float) -> float:
     """How much less likelihood a fit can have with the residual of a column in place of the column.
 
-    Both span the same models, but the ridge is another one. At the maximum of one fit the gradient of the likelihood
-    is that of its ridge; since the likelihood is concave, the slopes of the other fit lie in a ball around that
-    gradient, in their own units, with the slopes of the first one on its surface.
+    Both span the same models, but the ridge is another one. At the maximum of one fit the gradient
+    of the likelihood is that of its ridge; since the likelihood is concave, the slopes of the other
+    fit lie in a ball around that gradient, in their own units, with the slopes of the first one on
+    its surface.
 
-    `slopes`, shape (classes - 1, width), begin with the intercept, and `at` counts with it; `weights`, shape (width,),
-    are those of the others in the regression of the column, 0 for the intercept and for itself; `left` is the standard
-    deviation of the residual, by which it is divided.
+    `slopes`, shape (classes - 1, width), begin with the intercept, and `at` counts with it;
+    `weights`, shape (width,), are those of the others in the regression of the column, 0 for the
+    intercept and for itself; `left` is the standard deviation of the residual, by which it is
+    divided.
     """
-    start, middle = slopes + np.outer(slopes[:, at], weights), slopes.copy()
-    start[:, at], middle[:, at] = left * slopes[:, at], (slopes[:, at] - slopes @ weights) / left
-    began, centre, apart = (float(np.sum(part[:, 1:] ** 2)) for part in (start, middle, middle - start))
+    start = slopes + np.outer(slopes[:, at], weights)
+    middle = slopes.copy()
+    start[:, at] = left * slopes[:, at]
+    middle[:, at] = (slopes[:, at] - slopes @ weights) / left
+    began, centre, apart = (
+        float(np.sum(part[:, 1:] ** 2)) for part in (start, middle, middle - start)
+    )
     nearest = max(math.sqrt(centre) - math.sqrt(apart), 0.0)
     return 0.5 * ridge * (began - nearest * nearest)

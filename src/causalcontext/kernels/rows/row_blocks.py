@@ -1,4 +1,6 @@
-"""Exponentials and dot products of a few rows at a time: what lies in the cache is used often, in vector registers."""
+"""Exponentials and dot products of a few rows at a time: what lies in the cache is used often, in
+vector registers.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ from causalcontext.kernels.compiling import kernel
 
 AT_ONCE = 128
 """Rows of a block."""
-LEFT, RIGHT = 4, 2
+LEFT = 4
+RIGHT = 2
 """So many lines of each side of a product are worked on together."""
 
 PER_LN2 = 1.0 / math.log(2.0)
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+LN2_HIGH = 6.93147180369123816490e-01
+LN2_LOW = 1.90821492927058770002e-10
 """log 2 in two parts, the first with few digits: whole multiples of it are exact."""
 WHOLE = 1.5 * 2.0**52
 """A small number added to this is rounded to a whole one, which the last bits show."""
@@ -30,9 +34,11 @@ def padded(lines: int, at_once: int) -> int:
 
 @kernel(fastmath={"contract"})
 def exponentials(line: Floats, length: int, spare: Floats, bits: Ints) -> None:
-    """Replace numbers of at most 0 by their exponentials, to about 15 digits; `bits` is a view of `spare`.
+    """Replace numbers of at most 0 by their exponentials, to about 15 digits; `bits` is a view of
+    `spare`.
 
-    exp(x) = 2^k exp(r) with |r| <= log(2) / 2. Every loop is one that compilers turn into vector instructions.
+    exp(x) = 2^k exp(r) with |r| <= log(2) / 2. Every loop is one that compilers turn into vector
+    instructions.
     """
     for t in range(length):
         spare[t] = max(line[t], LEAST) * PER_LN2 + WHOLE
@@ -53,15 +59,24 @@ def exponentials(line: Floats, length: int, spare: Floats, bits: Ints) -> None:
 
 @kernel(fastmath={"reassoc", "contract"})
 def add_dots(left: Floats, right: Floats, length: int, triangle: bool, sums: Floats) -> None:
-    """Add the dot products of all lines of two blocks to `sums[i, j]`; for a triangle j <= i is enough.
+    """Add the dot products of all lines of two blocks to `sums[i, j]`; for a triangle j <= i is
+    enough.
 
     Blocks have shape (lines, AT_ONCE), with a multiple of `LEFT` and of `RIGHT` lines.
     """
     for i in range(0, left.shape[0], LEFT):
         for j in range(0, min(right.shape[0], i + LEFT) if triangle else right.shape[0], RIGHT):
-            a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            a = 0.0
+            b = 0.0
+            c = 0.0
+            d = 0.0
+            e = 0.0
+            f = 0.0
+            g = 0.0
+            h = 0.0
             for t in range(length):
-                one, two = right[j, t], right[j + 1, t]
+                one = right[j, t]
+                two = right[j + 1, t]
                 a += left[i, t] * one
                 b += left[i, t] * two
                 c += left[i + 1, t] * one

@@ -1,8 +1,10 @@
-"""Mechanisms whose noise has an uneven spread: y = mu(x) + sigma(x) u, log sigma linear in some columns.
+"""Mechanisms whose noise has an uneven spread: y = mu(x) + sigma(x) u, log sigma linear in some
+columns.
 
-`fit_scale` fits given columns of the location and of the scale on the rows; `choose_scale` also chooses the columns of
-the scale. Every candidate may act on the spread alone. A column is tried if a score test promises most of its price,
-by the fitted noise density and by ranks as well: a few far rows must not look like an uneven spread.
+`fit_scale` fits given columns of the location and of the scale on the rows; `choose_scale` also
+chooses the columns of the scale. Every candidate may act on the spread alone. A column is tried if
+a score test promises most of its price, by the fitted noise density and by ranks as well: a few far
+rows must not look like an uneven spread.
 """
 
 from __future__ import annotations
@@ -30,14 +32,19 @@ from causalcontext.kernels.rows.noise_densities import (
 MOST_SCALES = 4
 """The most columns of a scale."""
 SHAPES = 5
-"""The columns that every candidate offers to a scale: a line, a V, a step in the middle, and a hinge on either side."""
+"""The columns that every candidate offers to a scale: a line, a V, a step in the middle, and a
+hinge on either side.
+"""
 CHOICE = math.log(4.0)
 """What a column that is no line costs beside its parameter."""
 PROMISE = 0.6
 """A column is tried if it promises this share of its price."""
 STEPS = 6
-STEEPEST, LARGEST_STEP, LARGEST_LOG = 1.5, 0.7, 3.0
-"""Slopes of a scale at first, how far one step may move them, and the largest logarithm of a scale."""
+STEEPEST = 1.5
+LARGEST_STEP = 0.7
+LARGEST_LOG = 3.0
+"""Slopes of a scale at first, how far one step may move them, and the largest logarithm of a scale.
+"""
 BINS = 1024
 SMALLEST_RESIDUAL = 0.02
 MOST_REJECTED = 2
@@ -74,7 +81,8 @@ class ScaleCalls(NamedTuple):
 
 
 def _samples() -> tuple[Any, ...]:
-    number, whole = [np.zeros((1,) * axes) for axes in range(3)], np.zeros(1, dtype=np.int64)
+    number = [np.zeros((1,) * axes) for axes in range(3)]
+    whole = np.zeros(1, dtype=np.int64)
     rows = ScaleRows(number[1], number[2], number[2], number[1], number[1], 1.0)
     return rows, density_table(), density_pointer.kind, ScaleFit(whole, *[number[1]] * 5)
 
@@ -82,18 +90,27 @@ def _samples() -> tuple[Any, ...]:
 @kernel
 def no_scale(rows: int, columns: int) -> ScaleFit:
     """Room for a fit with so many columns of the location, which has none of the scale yet."""
-    return ScaleFit(np.zeros(1 + MOST_SCALES, dtype=np.int64), np.zeros(MOST_SCALES), np.zeros(columns),
-                    np.zeros(rows), np.zeros(rows), np.zeros(MANY + 5))  # fmt: skip
+    return ScaleFit(
+        np.zeros(1 + MOST_SCALES, dtype=np.int64),
+        np.zeros(MOST_SCALES),
+        np.zeros(columns),
+        np.zeros(rows),
+        np.zeros(rows),
+        np.zeros(MANY + 5),
+    )
 
 
 @kernel
 def choose_scale(rows: ScaleRows, calls: ScaleCalls, fit: ScaleFit, tried: Bools) -> float:
-    """Add columns to the scale of a fit while they pay; its score without the prices of the location.
+    """Add columns to the scale of a fit while they pay; its score without the prices of the
+    location.
 
-    `tried` says afterwards which columns were ever tried; without room for it the columns stay those of the fit.
+    `tried` says afterwards which columns were ever tried; without room for it the columns stay
+    those of the fit.
     """
     score = calls.fit_scale(rows, calls.densities, calls.density_gain, fit)
-    rejected, failed = np.zeros(tried.size, dtype=np.bool_), 0
+    rejected = np.zeros(tried.size, dtype=np.bool_)
+    failed = 0
     while fit.taken[0] < MOST_SCALES and failed < MOST_REJECTED and tried.size > 0:
         column = _most_promising(rows, fit, rejected)
         if column < 0:
@@ -157,17 +174,27 @@ def _copy(values: Floats, goal: Floats) -> None:
 
 
 @kernel
-def fit_scale(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPointer, fit: ScaleFit) -> float:
-    """Fit the location and the columns `fit.taken` of the scale; the score without the prices of the location.
+def fit_scale(
+    rows: ScaleRows, densities: DensityTable, density_gain: FunctionPointer, fit: ScaleFit
+) -> float:
+    """Fit the location and the columns `fit.taken` of the scale; the score without the prices of
+    the location.
 
-    A regression of the logarithm of the residuals' sizes starts the scale; scoring steps improve it, each with a
-    weighted regression of the location. The best of them is kept. The score is
-    `- sum(log s) - n / 2 log(mean(u^2))`, plus what the noise density of u gains, less the prices of the columns.
+    A regression of the logarithm of the residuals' sizes starts the scale; scoring steps improve
+    it, each with a weighted regression of the location. The best of them is kept. The score is `-
+    sum(log s) - n / 2 log(mean(u^2))`, plus what the noise density of u gains, less the prices of
+    the columns.
     """
-    m, count = rows.response.size, fit.taken[0]
-    slopes, location = np.zeros(count), np.zeros(fit.location.size)
-    log_scale, left, density, price = np.zeros(m), np.zeros(m), np.zeros(MANY + 5), 0.0
-    scores, move = np.empty(m), np.empty(count)
+    m = rows.response.size
+    count = fit.taken[0]
+    slopes = np.zeros(count)
+    location = np.zeros(fit.location.size)
+    log_scale = np.zeros(m)
+    left = np.zeros(m)
+    density = np.zeros(MANY + 5)
+    price = 0.0
+    scores = np.empty(m)
+    move = np.empty(count)
     for a in range(count):
         price += rows.price[fit.taken[1 + a]]
     if count > 0:
@@ -192,7 +219,9 @@ def fit_scale(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPo
                 _copy(density, fit.density)
         if count > 0 and step < STEPS - 1:
             spread = write_scores(left, density, scores)
-            _regress(rows, fit.taken, scores, max(spread, 0.2), move)  # a step of Fisher's scoring, not too far
+            _regress(
+                rows, fit.taken, scores, max(spread, 0.2), move
+            )  # a step of Fisher's scoring, not too far
             for a in range(count):
                 slopes[a] += min(max(move[a], -LARGEST_STEP), LARGEST_STEP)
     return best
@@ -202,23 +231,36 @@ scale_pointer = PointerTo(fit_scale, _samples)
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def _likelihood(rows: ScaleRows, densities: DensityTable, density_gain: FunctionPointer, log_scale: Floats,
-                left: Floats, density: Floats) -> float:  # fmt: skip
+def _likelihood(
+    rows: ScaleRows,
+    densities: DensityTable,
+    density_gain: FunctionPointer,
+    log_scale: Floats,
+    left: Floats,
+    density: Floats,
+) -> float:
     """The log-likelihood with the best noise density, up to a constant; the density is written."""
-    m, square, total = left.size, 0.0, 0.0
+    m = left.size
+    square = 0.0
+    total = 0.0
     for t in range(m):
         square += left[t] * left[t]
         total += log_scale[t]
     share = rows.rows / m
     gain = density_gain(left.copy(), m, rows.rows, densities, density)
-    return float(-share * total - 0.5 * rows.rows * math.log(max(square / m, SMALLEST_VARIANCE)) + gain)
+    return float(
+        -share * total - 0.5 * rows.rows * math.log(max(square / m, SMALLEST_VARIANCE)) + gain
+    )
 
 
 @kernel(fastmath={"reassoc", "contract"})
 def _weighted_residual(rows: ScaleRows, log_scale: Floats, left: Floats, slopes: Floats) -> None:
-    """What a regression with weights 1 / s^2 leaves of the response, divided by s; its slopes are written."""
+    """What a regression with weights 1 / s^2 leaves of the response, divided by s; its slopes are
+    written.
+    """
     width, m = rows.location.shape
-    weight, gram = np.empty(m), np.empty((width, width))
+    weight = np.empty(m)
+    gram = np.empty((width, width))
     for t in range(m):
         weight[t] = math.exp(-2.0 * log_scale[t])
     weighted_products(rows.location, weight, gram)
@@ -242,8 +284,11 @@ def _weighted_residual(rows: ScaleRows, log_scale: Floats, left: Floats, slopes:
 
 @kernel
 def _first_slopes(rows: ScaleRows, taken: Ints, left: Floats, slopes: Floats) -> None:
-    """The slopes of a regression of the logarithm of the residuals' sizes on the columns of the scale."""
-    target, square = np.empty(left.size), 0.0
+    """The slopes of a regression of the logarithm of the residuals' sizes on the columns of the
+    scale.
+    """
+    target = np.empty(left.size)
+    square = 0.0
     for t in range(left.size):
         square += left[t] * left[t]
     scale = math.sqrt(max(square / left.size, 1e-300))
@@ -256,16 +301,20 @@ def _first_slopes(rows: ScaleRows, taken: Ints, left: Floats, slopes: Floats) ->
 
 @kernel(fastmath={"reassoc", "contract"})
 def _regress(rows: ScaleRows, taken: Ints, target: Floats, spread: float, slopes: Floats) -> None:
-    """Regress on the columns of the scale, which have mean 0; the slopes, divided by `spread`, are written."""
+    """Regress on the columns of the scale, which have mean 0; the slopes, divided by `spread`, are
+    written.
+    """
     count = slopes.size
     gram = np.empty((count, count))
     for a in range(count):
-        own, value = rows.offered[taken[1 + a]], 0.0
+        own = rows.offered[taken[1 + a]]
+        value = 0.0
         for t in range(target.size):
             value += own[t] * target[t]
         slopes[a] = value / spread
         for b in range(a + 1):
-            other, value = rows.offered[taken[1 + b]], 0.0
+            other = rows.offered[taken[1 + b]]
+            value = 0.0
             for t in range(target.size):
                 value += own[t] * other[t]
             gram[a, b] = value
@@ -276,8 +325,13 @@ def _regress(rows: ScaleRows, taken: Ints, target: Floats, spread: float, slopes
 
 @kernel
 def write_scores(left: Floats, density: Floats, score: Floats) -> float:
-    """The derivatives of the log-likelihood by the log of the scale, u psi(u) - 1, with mean 0; their variance."""
-    centre, scale, total, square = density[1], max(density[2], 1e-300), 0.0, 0.0
+    """The derivatives of the log-likelihood by the log of the scale, u psi(u) - 1, with mean 0;
+    their variance.
+    """
+    centre = density[1]
+    scale = max(density[2], 1e-300)
+    total = 0.0
+    square = 0.0
     for t in range(left.size):
         u = (left[t] - centre) / scale
         score[t] = u * (u if density[0] == 0.0 else _psi(u, density))
@@ -294,7 +348,12 @@ def _psi(u: float, density: Floats) -> float:
     if abs(u) > REACH:
         return math.copysign(1.0, u)
     bell = math.exp(-0.5 * u * u)
-    value = density[5] + 2.0 * u * density[6] + math.tanh(u) * density[7] + (1.0 - u * u) * bell * density[8]
+    value = (
+        density[5]
+        + 2.0 * u * density[6]
+        + math.tanh(u) * density[7]
+        + (1.0 - u * u) * bell * density[8]
+    )
     if density[0] > FEW:
         for j in range(len(KNOTS)):
             value += 2.0 * max(u - KNOTS[j], 0.0) * density[5 + FEW + j]
@@ -305,7 +364,8 @@ def _psi(u: float, density: Floats) -> float:
 def _most_promising(rows: ScaleRows, fit: ScaleFit, rejected: Bools) -> int:
     """The column that promises most for the scale beyond its price, -1 if none promises enough."""
     m = fit.residual.size
-    score, ranks = np.empty(m), np.empty(m)
+    score = np.empty(m)
+    ranks = np.empty(m)
     spread = write_scores(fit.residual, fit.density, score)
     write_ranks(fit.residual, fit.density[2], ranks)
     best, most = -1, 0.0
@@ -316,12 +376,16 @@ def _most_promising(rows: ScaleRows, fit: ScaleFit, rejected: Bools) -> int:
             known = known or fit.taken[1 + a] == column
         if known:
             continue
-        own, by_score, by_rank = rows.offered[column], 0.0, 0.0
+        own = rows.offered[column]
+        by_score = 0.0
+        by_rank = 0.0
         for t in range(m):
             by_score += own[t] * score[t]
             by_rank += own[t] * ranks[t]
         size = rows.square[column]
-        gain = share * min(by_score * by_score / (max(spread, 0.2) * size), by_rank * by_rank / size)
+        gain = share * min(
+            by_score * by_score / (max(spread, 0.2) * size), by_rank * by_rank / size
+        )
         beyond = gain - PROMISE * rows.price[column]
         if beyond > most:
             best, most = column, beyond
@@ -330,20 +394,27 @@ def _most_promising(rows: ScaleRows, fit: ScaleFit, rejected: Bools) -> int:
 
 @kernel
 def write_ranks(left: Floats, scale: float, ranks: Floats) -> None:
-    """Normal scores of the sizes of residuals of spread `scale` around their median, with variance 1; ranks by bins."""
-    size, total = np.zeros(left.size), 0.0
+    """Normal scores of the sizes of residuals of spread `scale` around their median, with variance
+    1; ranks by bins.
+    """
+    size = np.zeros(left.size)
+    total = 0.0
     _write_shares(left, scale, True, ranks)
-    middle, closest = 0.0, math.inf
+    middle = 0.0
+    closest = math.inf
     for t in range(left.size):
         if abs(ranks[t] - 0.5) < closest:
-            middle, closest = left[t], abs(ranks[t] - 0.5)
+            middle = left[t]
+            closest = abs(ranks[t] - 0.5)
     for t in range(left.size):
         size[t] = abs(left[t] - middle)
     _write_shares(size, scale, False, ranks)
     for t in range(left.size):
         # the quantile of the normal distribution, to three digits (Abramowitz and Stegun, 26.2.23)
         x = math.sqrt(-2.0 * math.log(min(ranks[t], 1.0 - ranks[t])))
-        x -= (2.515517 + x * (0.802853 + x * 0.010328)) / (1.0 + x * (1.432788 + x * (0.189269 + x * 0.001308)))
+        x -= (2.515517 + x * (0.802853 + x * 0.010328)) / (
+            1.0 + x * (1.432788 + x * (0.189269 + x * 0.001308))
+        )
         ranks[t] = x if ranks[t] > 0.5 else -x
         total += ranks[t] * ranks[t]
     root = math.sqrt(max(total / left.size, 1e-300))
@@ -353,8 +424,11 @@ def write_ranks(left: Floats, scale: float, ranks: Floats) -> None:
 
 @kernel
 def _write_shares(values: Floats, scale: float, signed: bool, shares: Floats) -> None:
-    """The share of all values below every value and half of those in its bin; bins are finer near 0."""
-    count, below = np.zeros(BINS), np.zeros(BINS)
+    """The share of all values below every value and half of those in its bin; bins are finer near
+    0.
+    """
+    count = np.zeros(BINS)
+    below = np.zeros(BINS)
     place = np.empty(values.size, dtype=np.int64)
     for t in range(values.size):
         away = values[t] / max(scale, 1e-300)

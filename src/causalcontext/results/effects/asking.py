@@ -1,16 +1,19 @@
-"""One question at a time: the effect of x on y in a context, the difference between two, the effect of a context.
+"""One question at a time: the effect of x on y in a context, the difference between two, the effect
+of a context.
 
-Every answer is a `Possible`: one number, several that the graph leaves open, or none and the reason.
+Every answer is a `Possible`: one number, several that the graph leaves open, or none and the
+reason.
 
-Under do(R = a) every case has the mechanisms of context a. What lies upstream of R keeps its mean over all rows; what
-R leads to follows from the mechanisms of a, fitted where they can be (`mechanics`). So the difference between two
-contexts is an effect of R, not of what makes cases land in one context or the other.
+Under do(R = a) every case has the mechanisms of context a. What lies upstream of R keeps its mean
+over all rows; what R leads to follows from the mechanisms of a, fitted where they can be
+(`mechanics`). So the difference between two contexts is an effect of R, not of what makes cases
+land in one context or the other.
 
-In PAGs, where variables may be hidden, effects are found by adjustment where the ends allow it. The context is held at
-its value by the choice of rows where it may lead to y. Then it must not be downstream of x: what x does past a context
-that it moves itself is not a matter of adjustment. A context that is a function of a column may lead wherever the
-column leads, drawn or not. Its rows are chosen where the column is adjusted for, or is x itself: then they select
-nothing.
+In PAGs, where variables may be hidden, effects are found by adjustment where the ends allow it. The
+context is held at its value by the choice of rows where it may lead to y. Then it must not be
+downstream of x: what x does past a context that it moves itself is not a matter of adjustment. A
+context that is a function of a column may lead wherever the column leads, drawn or not. Its rows
+are chosen where the column is adjusted for, or is x itself: then they select nothing.
 """
 
 from __future__ import annotations
@@ -53,7 +56,8 @@ def asked_node(mechanics: Mechanics, name: str) -> tuple[int, int | None]:
     """The variable that a name says as a node of time t, and the lag; a plain name says no lag."""
     if mechanics.result.series is None or not isinstance(name, str):
         return mechanics.result.position(name), None
-    window, names = mechanics.window, mechanics.result.names
+    window = mechanics.window
+    names = mechanics.result.names
     known = [names[mechanics.at(v)] for v in range(window.variables + window.covariates)]
     plain, lag = (name, None) if name in known else split(name)
     if plain not in (known if lag is None else known[: window.variables]):
@@ -73,45 +77,72 @@ def effect_in(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast = N
     if mechanics.is_pag:
         return adjusted(lambda: levels.signed(adjusted_effect(mechanics, g, x, y)))
     if y in mechanics.contexts:
-        # By how much the probability of one of its values moves with x: on all rows, since no context is held.
+        # By how much the probability of one of its values moves with x: on all rows, since no
+        # context is held.
         if not mechanics.into_contexts[:, mechanics.place(x)[0]].any():
             return NO_PATH
-        first, nodes = mechanics.cells[0], range(mechanics.endpoints.shape[1])
-        asked = [(first, v) for v in nodes if v == y or mechanics.into_contexts[first, mechanics.place(v)[0]]]
+        first = mechanics.cells[0]
+        nodes = range(mechanics.endpoints.shape[1])
+        asked = [
+            (first, v)
+            for v in nodes
+            if v == y or mechanics.into_contexts[first, mechanics.place(v)[0]]
+        ]
         return possible(
-            mechanics, asked, lambda family: composition.standardised_effect(mechanics, family, first, x, y, levels)
+            mechanics,
+            asked,
+            lambda family: composition.standardised_effect(mechanics, family, first, x, y, levels),
         )
     if not mechanics.leads(g, x, y):
         return NO_PATH
-    return possible(mechanics, places(mechanics, g, x, y), lambda family: in_family(mechanics, family, g, x, y, levels),
-                    lambda: _signed(levels, local_effects(mechanics, g, x, y)))  # fmt: skip
+    return possible(
+        mechanics,
+        places(mechanics, g, x, y),
+        lambda family: in_family(mechanics, family, g, x, y, levels),
+        lambda: _signed(levels, local_effects(mechanics, g, x, y)),
+    )
 
 
 def _signed(levels: Contrast, found: LocalAnswers) -> LocalAnswers:
     return LocalAnswers([levels.signed(one) for one in found.estimates], found.cut)
 
 
-def difference(mechanics: Mechanics, g: int, h: int, x: int, y: int, levels: Contrast = NUMBERS) -> Possible:
+def difference(
+    mechanics: Mechanics, g: int, h: int, x: int, y: int, levels: Contrast = NUMBERS
+) -> Possible:
     """The effect of x on y in context g minus that in context h."""
     if mechanics.is_pag:
-        return adjusted(lambda: levels.signed(
-            adjusted_effect(mechanics, g, x, y) - adjusted_effect(mechanics, h, x, y)))  # fmt: skip
+        return adjusted(
+            lambda: levels.signed(
+                adjusted_effect(mechanics, g, x, y) - adjusted_effect(mechanics, h, x, y)
+            )
+        )
     if not (mechanics.leads(g, x, y) or mechanics.leads(h, x, y)):
         return NO_PATH
 
     def ask(family: Family) -> Estimate:
-        return in_family(mechanics, family, g, x, y, levels) - in_family(mechanics, family, h, x, y, levels)
+        return in_family(mechanics, family, g, x, y, levels) - in_family(
+            mechanics, family, h, x, y, levels
+        )
 
     def local() -> LocalAnswers:
         found = [_signed(levels, local_effects(mechanics, place, x, y)) for place in (g, h)]
         here, there = (sorted(some.estimates, key=lambda one: one.value) for some in found)
-        return LocalAnswers((here[0] - there[-1], here[-1] - there[0]), any(some.cut for some in found))
+        return LocalAnswers(
+            (here[0] - there[-1], here[-1] - there[0]), any(some.cut for some in found)
+        )
 
-    return possible(mechanics, [*places(mechanics, g, x, y), *places(mechanics, h, x, y)], ask, local)
+    return possible(
+        mechanics, [*places(mechanics, g, x, y), *places(mechanics, h, x, y)], ask, local
+    )
 
 
-def in_family(mechanics: Mechanics, family: Family, g: int, x: int, y: int, levels: Contrast = NUMBERS) -> Estimate:
-    """The effect in one family of graphs: composed from linear mechanisms, or standardised where one is not linear."""
+def in_family(
+    mechanics: Mechanics, family: Family, g: int, x: int, y: int, levels: Contrast = NUMBERS
+) -> Estimate:
+    """The effect in one family of graphs: composed from linear mechanisms, or standardised where
+    one is not linear.
+    """
     key = (family, g, x, y, levels)
     if key not in mechanics.totals:
         if mechanics.cyclic[g].any():
@@ -119,24 +150,39 @@ def in_family(mechanics: Mechanics, family: Family, g: int, x: int, y: int, leve
                 if mechanics.cyclic[g, v]:
                     raise NoAnswer(f"directed edges form a cycle through {mechanics.name(v)}")
         try:
-            mechanics.totals[key] = levels.signed(composition.total_effect(mechanics, family, g, x, y))
+            mechanics.totals[key] = levels.signed(
+                composition.total_effect(mechanics, family, g, x, y)
+            )
         except NotLinear:
-            mechanics.totals[key] = composition.standardised_effect(mechanics, family, g, x, y, levels)
+            mechanics.totals[key] = composition.standardised_effect(
+                mechanics, family, g, x, y, levels
+            )
     return mechanics.totals[key]
 
 
-def by_path(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> dict[tuple[int, ...], Possible]:
-    """What every directed path from x to y carries in a context; paths that only some graphs have carry 0 in others."""
+def by_path(
+    mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast
+) -> dict[tuple[int, ...], Possible]:
+    """What every directed path from x to y carries in a context; paths that only some graphs have
+    carry 0 in others.
+    """
     if mechanics.is_pag:
         raise NoAnswer("a PAG leaves room for hidden variables, so it has no effects by path")
-    whole, asked = effect_in(mechanics, g, x, y, levels), places(mechanics, g, x, y)
+    whole = effect_in(mechanics, g, x, y, levels)
+    asked = places(mechanics, g, x, y)
     families = mechanics.graphs.families(mechanics.graphs.touching(asked), most_families(mechanics))
     if not whole.estimates or families is None:
         raise NoAnswer(whole.note) if whole.note else too_many_families(mechanics)
     found: dict[tuple[int, ...], Possible] = {}
-    for path in (path for family in families for path in composition.paths_between(mechanics, family, g, x, y)):
+    for path in (
+        path
+        for family in families
+        for path in composition.paths_between(mechanics, family, g, x, y)
+    ):
         if path not in found:
-            found[path] = possible(mechanics, asked, partial(composition.path_effect, mechanics, g, path, levels))
+            found[path] = possible(
+                mechanics, asked, partial(composition.path_effect, mechanics, g, path, levels)
+            )
         if len(found) > composition.MOST_PATHS:
             ends = f"{mechanics.name(x)} to {mechanics.name(y)}"
             raise NoAnswer(f"more than {composition.MOST_PATHS} paths lead from {ends}")
@@ -144,7 +190,9 @@ def by_path(mechanics: Mechanics, g: int, x: int, y: int, levels: Contrast) -> d
 
 
 def places(mechanics: Mechanics, g: int, x: int, y: int) -> list[Place]:
-    """The variables whose causes the effect of x on y depends on; differences of contexts ask again and again."""
+    """The variables whose causes the effect of x on y depends on; differences of contexts ask again
+    and again.
+    """
     if (g, x, y) not in mechanics.asked_places:
         on_the_way = mechanics.between(g, x, y)
         if not mechanics.all_continuous:
@@ -163,30 +211,40 @@ def adjusted(ask: Callable[[], Estimate]) -> Possible:
         return Possible((), f"not identified, because of {reason}")
 
 
-def approximations(mechanics: Mechanics, g: int, effects: Sequence[int], causes: Sequence[int] | None = None
-                   ) -> list[str]:  # fmt: skip
+def approximations(
+    mechanics: Mechanics, g: int, effects: Sequence[int], causes: Sequence[int] | None = None
+) -> list[str]:
     """Where linear approximation of something else in the mechanisms of some effects, in words."""
     evidence = mechanics.result.evidence
     ranked = evidence is not None and evidence.transform == "ranks"
     found = ["the search used ranks; effects are linear in the original columns"] * ranked
-    bends = [f"{mechanics.name(cause)} --> {mechanics.name(v)} ({shape})"
-             for cause, v, shape in mechanics.bends(g, effects, causes)]  # fmt: skip
+    bends = [
+        f"{mechanics.name(cause)} --> {mechanics.name(v)} ({shape})"
+        for cause, v, shape in mechanics.bends(g, effects, causes)
+    ]
     found += ["linear approximation of " + ", ".join(bends[:3])] * bool(bends)
     if mechanics.result.windowed is None or mechanics.is_pag:
         return found
     for v in effects:  # residuals that follow each other make errors too small
-        families = mechanics.graphs.families(mechanics.graphs.touching([(g, v)]), most_families(mechanics))
+        families = mechanics.graphs.families(
+            mechanics.graphs.touching([(g, v)]), most_families(mechanics)
+        )
         try:
             correlation = mechanics.follows(mechanics.fit(families[0], g, v)) if families else 0.0
         except NoAnswer:
             continue
         if correlation:
-            found.append(f"residuals of {mechanics.name(v)} follow each other (correlation {correlation:.2f}), so that "
-                         "its coefficients and errors are in doubt: pass more lags")  # fmt: skip
+            found.append(
+                f"residuals of {mechanics.name(v)} follow each other (correlation"
+                f" {correlation:.2f}), so that its coefficients and errors are in doubt: pass more"
+                " lags"
+            )
     return found
 
 
-def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, levels: Contrast = NUMBERS) -> Possible:
+def context_effect(
+    mechanics: Mechanics, context: int, g: int, h: int, y: int, levels: Contrast = NUMBERS
+) -> Possible:
     """The mean of y with a context set to its value in g, minus that with its value in h."""
     if mechanics.is_pag:
         return adjusted(lambda: adjusted_difference(mechanics, context, g, h, y))
@@ -196,9 +254,9 @@ def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, l
 
     def ask(family: Family) -> Estimate:
         try:
-            return composition.mean_under(mechanics, family, g, y, {}, everyone) - composition.mean_under(
-                mechanics, family, h, y, {}, everyone
-            )
+            return composition.mean_under(
+                mechanics, family, g, y, {}, everyone
+            ) - composition.mean_under(mechanics, family, h, y, {}, everyone)
         except NotLinear:
             return composition.standardised_context_effect(mechanics, family, g, h, y, levels)
 
@@ -210,7 +268,11 @@ def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int, l
         ways = local_families(mechanics, [g], [only])
         for causes in (family.parents(g, only) for family in ways.families):
             means = (
-                () if y in causes else [composition.standardised_mean(mechanics, y, causes, place) for place in (g, h)]
+                ()
+                if y in causes
+                else [
+                    composition.standardised_mean(mechanics, y, causes, place) for place in (g, h)
+                ]
             )
             found.append(means[0] - means[1] if means else Estimate(0.0))
         return LocalAnswers(found, ways.cut)
@@ -225,8 +287,11 @@ def downstream(mechanics: Mechanics, g: int, y: int) -> list[Place]:
     """What a context may lead to on the way to y."""
     on_the_way = mechanics.reach[g, :, y].copy()
     on_the_way[y] = True
-    return [(g, v) for v in range(len(on_the_way))
-            if on_the_way[v] and mechanics.from_contexts[g, v] and mechanics.lag(v) == 0]  # fmt: skip
+    return [
+        (g, v)
+        for v in range(len(on_the_way))
+        if on_the_way[v] and mechanics.from_contexts[g, v] and mechanics.lag(v) == 0
+    ]
 
 
 def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
@@ -235,9 +300,12 @@ def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
         return _effect_over_time(mechanics, g, x, y)
     if not possible_descendants(_without_functions(mechanics, g), x)[y]:
         return Estimate(0.0)
-    contexts, links = mechanics.result.cells, may_cause(_without_functions(mechanics, g))
+    contexts = mechanics.result.cells
+    links = may_cause(_without_functions(mechanics, g))
     links[x] = links[:, x] = False
-    leading = ancestors(links, y)  # other than through x; for contexts, the columns that they are made of count
+    leading = ancestors(
+        links, y
+    )  # other than through x; for contexts, the columns that they are made of count
     sources = ((position, contexts.source_of(position)) for position in contexts.positions)
     held = (position if source is None else source for position, source in sources)
     given = _given(mechanics, g, x, y, tuple(v for v in held if leading[v]))
@@ -248,34 +316,45 @@ def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
 
 
 def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: int) -> Estimate:
-    """The mean of y if a context variable is set as in one graph, minus that if it is set as in another."""
+    """The mean of y if a context variable is set as in one graph, minus that if it is set as in
+    another.
+    """
     if mechanics.result.series is not None:
-        return _effect_over_time(mechanics, g, context, y) - _effect_over_time(mechanics, h, context, y)
+        return _effect_over_time(mechanics, g, context, y) - _effect_over_time(
+            mechanics, h, context, y
+        )
     if not any(possible_descendants(mechanics.endpoints[place], context)[y] for place in (g, h)):
         return Estimate(0.0)
     if len(mechanics.contexts) > 1:
         raise NoAnswer("several contexts together with hidden variables")
-    first, second = (composition.standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place)
-                     for place in (g, h))  # fmt: skip
+    first, second = (
+        composition.standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place)
+        for place in (g, h)
+    )
     return first - second
 
 
 def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     """The effect of an earlier column by adjustment in the window; 0 where x leads nowhere near y.
 
-    What lies before the window is hidden and confounds its first columns: `window_pags` says which edges may be there.
-    With contexts there is no answer but 0: before the window they are free, and mechanisms may be others.
+    What lies before the window is hidden and confounds its first columns: `window_pags` says which
+    edges may be there. With contexts there is no answer but 0: before the window they are free, and
+    mechanisms may be others.
     """
     (variable, lag), name, window = mechanics.place(x), mechanics.name, mechanics.window
     if lag > window.lags:
-        raise NoAnswer(f"its lag: hidden variables may connect {name(x)} and {name(y)} without any link of at most "
-                       f"{window.lags} lags")  # fmt: skip
+        raise NoAnswer(
+            f"its lag: hidden variables may connect {name(x)} and {name(y)} without any link of at"
+            f" most {window.lags} lags"
+        )
     into = x in mechanics.contexts or bool(mechanics.into_contexts[g, variable])
     if not mechanics.leads(g, x, y) and not (into and mechanics.from_contexts[g, y]):
         return Estimate(0.0)
     if mechanics.contexts:
-        raise NoAnswer("the context: it may have had another value before, and links that only that value has may "
-                       f"confound {name(x)} and {name(y)}")  # fmt: skip
+        raise NoAnswer(
+            "the context: it may have had another value before, and links that only that value has"
+            f" may confound {name(x)} and {name(y)}"
+        )
     if g not in mechanics.window_pags:
         mechanics.window_pags[g] = window_pag(mechanics, g, LoggedSeparations(mechanics, g))
     known = mechanics.window_pags[g]
@@ -283,36 +362,52 @@ def _effect_over_time(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     if found.given is not None:
         blamed = _contradicting(mechanics, known, x, y, found.given)
         if blamed:
-            raise NoAnswer(f"the rows, which contradict the graph: given {name(x)} and the adjustment set, "
-                           f"{listed(map(name, blamed), 3)} should be independent of {name(y)}")  # fmt: skip
+            raise NoAnswer(
+                f"the rows, which contradict the graph: given {name(x)} and the adjustment set, "
+                f"{listed(map(name, blamed), 3)} should be independent of {name(y)}"
+            )
         return mechanics.regression(y, (x, *found.given), (mechanics.rows_of(g, ()),)).slope(x)
     a, b = found.blamed or (x, y)
     advice = "; pass more lags" if max(lag, mechanics.lag(b)) == window.lags else ""
     if not known.sure[a, b]:
-        raise NoAnswer(f"{name(a)} and {name(b)}, which may share a cause before the window{advice}")
+        raise NoAnswer(
+            f"{name(a)} and {name(b)}, which may share a cause before the window{advice}"
+        )
     hides = ", which may hide a common cause" if known.endpoints[b, a] != Endpoint.ARROW else ""
     raise NoAnswer(f"{name(a)} {mark_of(known.endpoints, a, b)} {name(b)}{hides}{advice}")
 
 
 CONTRADICTED = 0.01
-"""Rows contradict a graph that separates columns if these have coefficients other than 0 at this level."""
+"""Rows contradict a graph that separates columns if these have coefficients other than 0 at this
+level.
+"""
 
 
-def _contradicting(mechanics: Mechanics, known: WindowPag, x: int, y: int, given: tuple[int, ...]) -> list[int]:
-    """Columns among those to adjust for that the graph separates from y given the rest, if the rows do not."""
+def _contradicting(
+    mechanics: Mechanics, known: WindowPag, x: int, y: int, given: tuple[int, ...]
+) -> list[int]:
+    """Columns among those to adjust for that the graph separates from y given the rest, if the rows
+    do not.
+    """
     rest = {v: [x, *(w for w in given if w != v)] for v in given}
     apart = [v for v in given if connection(known.endpoints, v, y, rest[v], definite=False) is None]
     rows = mechanics.moments.merged(mechanics.everyone)
-    whole, kept = (rows.regression(y, [x, *some]) for some in (given, [v for v in given if v not in apart]))
+    whole, kept = (
+        rows.regression(y, [x, *some]) for some in (given, [v for v in given if v not in apart])
+    )
     if not apart or whole is None or kept is None or whole.df < 1:
         return []
     ratio = (kept.left - whole.left) / len(apart) / (whole.left / whole.df)
-    return apart if scipy.special.fdtrc(len(apart), whole.df, max(ratio, 0.0)) < CONTRADICTED else []
+    return (
+        apart if scipy.special.fdtrc(len(apart), whole.df, max(ratio, 0.0)) < CONTRADICTED else []
+    )
 
 
 def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:
     endpoints = _without_functions(mechanics, g)
-    crossed = np.argwhere(np.triu((endpoints == Endpoint.CONFLICT) | (endpoints.T == Endpoint.CONFLICT)))
+    crossed = np.argwhere(
+        np.triu((endpoints == Endpoint.CONFLICT) | (endpoints.T == Endpoint.CONFLICT))
+    )
     if len(crossed):
         raise NoAnswer(edge_text(mechanics, g, *crossed[0].tolist()))
     found = adjustment(endpoints, x, y, held)
@@ -321,7 +416,9 @@ def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) 
     assert found.blamed is not None
     (a, b), name = found.blamed, mechanics.name
     if a == b:
-        raise NoAnswer(f"{name(a)}, which is held: {name(x)} may lead to it, and it may lead to {name(y)}")
+        raise NoAnswer(
+            f"{name(a)}, which is held: {name(x)} may lead to it, and it may lead to {name(y)}"
+        )
     hides = ", which may hide a common cause" if directed(endpoints)[a, b] else ""
     raise NoAnswer(edge_text(mechanics, g, a, b) + hides)
 
@@ -330,5 +427,6 @@ def _without_functions(mechanics: Mechanics, g: int) -> Endpoints:
     """The ends of a graph without the contexts that are functions of a column."""
     endpoints: Endpoints = mechanics.endpoints[g].copy()
     functions = [position for position, _ in mechanics.result.cells.made]
-    endpoints[functions], endpoints[:, functions] = Endpoint.NONE, Endpoint.NONE
+    endpoints[functions] = Endpoint.NONE
+    endpoints[:, functions] = Endpoint.NONE
     return endpoints

@@ -1,9 +1,10 @@
-"""Numbers that know how they move with the parameters they were computed from, so that they know their error.
+"""Numbers that know how they move with the parameters they were computed from, so that they know
+their error.
 
-A coefficient, a product along a path, a total effect, a mean under an intervention and the difference of two of these
-are all functions of parameters that were estimated in blocks: one block for every mechanism. The noises of different
-mechanisms are independent, so are the errors of their blocks, and the variance of a function is the sum of what the
-blocks contribute (the delta method).
+A coefficient, a product along a path, a total effect, a mean under an intervention and the
+difference of two of these are all functions of parameters that were estimated in blocks: one block
+for every mechanism. The noises of different mechanisms are independent, so are the errors of their
+blocks, and the variance of a function is the sum of what the blocks contribute (the delta method).
 """
 
 from __future__ import annotations
@@ -53,12 +54,17 @@ class Estimate:
 
     def scaled(self, factor: float) -> Estimate:
         """The number times a constant."""
-        return Estimate(self.value * factor, {block: factor * part for block, part in self.gradient.items()})
+        return Estimate(
+            self.value * factor, {block: factor * part for block, part in self.gradient.items()}
+        )
 
     @cached_property
     def _variances(self) -> tuple[tuple[float, float], ...]:
         """What every block contributes to the variance, and its degrees of freedom."""
-        parts = ((float(part @ block.covariance @ part), block.df) for block, part in self.gradient.items())
+        parts = (
+            (float(part @ block.covariance @ part), block.df)
+            for block, part in self.gradient.items()
+        )
         return tuple((max(variance, 0.0), df) for variance, df in parts)
 
     @property
@@ -99,13 +105,19 @@ def total(parts: Iterable[Estimate]) -> Estimate:
         added: Floats = rows.sum(axis=0)
         gradient[block] = np.where(np.abs(added) <= ROUNDING * np.abs(rows).sum(axis=0), 0.0, added)
     value, size = sum(part.value for part in found), sum(abs(part.value) for part in found)
-    return Estimate(0.0 if abs(value) <= ROUNDING * size else float(value),
-                    {block: part for block, part in gradient.items() if part.any()})  # fmt: skip
+    return Estimate(
+        0.0 if abs(value) <= ROUNDING * size else float(value),
+        {block: part for block, part in gradient.items() if part.any()},
+    )
 
 
 def quantile(df: float, probability: float) -> float:
-    """The quantile of Student's t; of the normal distribution without a limit to the degrees of freedom."""
-    return float(scipy.special.ndtri(probability) if np.isinf(df) else scipy.special.stdtrit(df, probability))
+    """The quantile of Student's t; of the normal distribution without a limit to the degrees of
+    freedom.
+    """
+    return float(
+        scipy.special.ndtri(probability) if np.isinf(df) else scipy.special.stdtrit(df, probability)
+    )
 
 
 def tail(df: float, value: float) -> float:

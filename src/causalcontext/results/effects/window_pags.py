@@ -1,10 +1,12 @@
-"""Which edges a PAG over the window has between earlier columns: what adjustment over time needs to know.
+"""Which edges a PAG over the window has between earlier columns: what adjustment over time needs to
+know.
 
-A window graph shows links into time t. Everything before the window is hidden, so that the graph of the whole window
-has the same links a step earlier, and perhaps more: two columns may share a cause that lies before the window. A pair
-that is adjacent at time t is so at all earlier times, with the same ends, since a set that separates it in the window
-would separate it later. A pair that a set separates at time t is separated earlier by the earlier set, if that set lies
-in the window. All other pairs of earlier columns may be adjacent, and of their ends we know who cannot cause whom.
+A window graph shows links into time t. Everything before the window is hidden, so that the graph of
+the whole window has the same links a step earlier, and perhaps more: two columns may share a cause
+that lies before the window. A pair that is adjacent at time t is so at all earlier times, with the
+same ends, since a set that separates it in the window would separate it later. A pair that a set
+separates at time t is separated earlier by the earlier set, if that set lies in the window. All
+other pairs of earlier columns may be adjacent, and of their ends we know who cannot cause whom.
 `graphs.paths.adjustment` takes such a part of a PAG.
 """
 
@@ -31,17 +33,23 @@ MOST_GIVEN = 3
 
 
 class WindowPag(NamedTuple):
-    """The ends of all edges that the window may have, shape (N, N), and which of them it surely has."""
+    """The ends of all edges that the window may have, shape (N, N), and which of them it surely
+    has.
+    """
 
     endpoints: Endpoints
     sure: Bools
 
 
 class LoggedSeparations:
-    """The sets of the log, and whether others leave a partial correlation: what a linear adjustment rests on."""
+    """The sets of the log, and whether others leave a partial correlation: what a linear adjustment
+    rests on.
+    """
 
     def __init__(self, mechanics: Mechanics, g: int) -> None:
-        self._log, self._graph, self._alpha = mechanics.result.log, g, mechanics.result.settings.alpha
+        self._log = mechanics.result.log
+        self._graph = g
+        self._alpha = mechanics.result.settings.alpha
         self._rows = mechanics.moments.merged(mechanics.everyone)
 
     def found(self, a: int, b: int) -> tuple[int, ...] | None:
@@ -54,24 +62,38 @@ class LoggedSeparations:
         fit = self._rows.regression(b, [a, *given])
         if fit is None or fit.df < 1 or not fit.errors[0] > 0.0:
             return False
-        return float(2.0 * scipy.special.stdtr(fit.df, -abs(fit.slopes[0] / fit.errors[0]))) > self._alpha
+        return (
+            float(2.0 * scipy.special.stdtr(fit.df, -abs(fit.slopes[0] / fit.errors[0])))
+            > self._alpha
+        )
 
 
 def window_pag(graphs: UnrolledGraphs, g: int, separations: LoggedSeparations) -> WindowPag:
     """The PAG of the whole window, as far as the graph of a context shows it.
 
-    Edges in conflict have ends that are not known. Contexts are not allowed for: before the window they are free.
+    Edges in conflict have ends that are not known. Contexts are not allowed for: before the window
+    they are free.
     """
-    shown, window = graphs.endpoints[g], graphs.window
+    shown = graphs.endpoints[g]
+    window = graphs.window
     shown = np.where(shown == Endpoint.CONFLICT, np.int8(Endpoint.CIRCLE), shown)
-    ends, sure, reach = shown.copy(), adjacent(shown), graphs.reach[g]
+    ends = shown.copy()
+    sure = adjacent(shown)
+    reach = graphs.reach[g]
     earliest: dict[tuple[int, int], int] = {}
-    placed = [(v, place) for v in range(window.nodes) if (place := window.place(v)) is not None and place[1] > 0]
+    placed = [
+        (v, place)
+        for v in range(window.nodes)
+        if (place := window.place(v)) is not None and place[1] > 0
+    ]
     for (a, (first, before)), (b, (second, after)) in combinations(placed, 2):
         steps = min(before, after)  # how much later the same two columns can be
         later = window.at(first, before - steps), window.at(second, after - steps)
         if sure[later]:
-            ends[a, b], ends[b, a], sure[a, b], sure[b, a] = shown[later], shown[later[::-1]], True, True
+            ends[a, b] = shown[later]
+            ends[b, a] = shown[later[::-1]]
+            sure[a, b] = True
+            sure[b, a] = True
             continue
         if later not in earliest:
             around = np.flatnonzero(sure[list(later)].any(axis=0)).tolist()
@@ -79,15 +101,23 @@ def window_pag(graphs: UnrolledGraphs, g: int, separations: LoggedSeparations) -
         if earliest[later] + steps > window.lags:
             ends[a, b] = Endpoint.CIRCLE if reach[later[::-1]] else Endpoint.ARROW
             ends[b, a] = Endpoint.CIRCLE if reach[later] else Endpoint.ARROW
-    past, covariates = [v for v in range(window.nodes) if window.lag(v) > 0], list(window.extra)
-    ends[np.ix_(covariates, past)], ends[np.ix_(past, covariates)] = Endpoint.ARROW, Endpoint.CIRCLE
-    ends[np.ix_(covariates, covariates)] = Endpoint.CIRCLE  # nothing of the table causes them; the rest was not asked
+    past = [v for v in range(window.nodes) if window.lag(v) > 0]
+    covariates = list(window.extra)
+    ends[np.ix_(covariates, past)] = Endpoint.ARROW
+    ends[np.ix_(past, covariates)] = Endpoint.CIRCLE
+    ends[np.ix_(covariates, covariates)] = (
+        Endpoint.CIRCLE
+    )  # nothing of the table causes them; the rest was not asked
     np.fill_diagonal(ends, Endpoint.NONE)
     return WindowPag(ends, sure)
 
 
-def _shortest(window: Window, separations: LoggedSeparations, pair: tuple[int, int], around: Sequence[int]) -> int:
-    """The longest lag of the set that separates a pair with the shortest lags; more than the window has without any."""
+def _shortest(
+    window: Window, separations: LoggedSeparations, pair: tuple[int, int], around: Sequence[int]
+) -> int:
+    """The longest lag of the set that separates a pair with the shortest lags; more than the window
+    has without any.
+    """
     known = separations.found(*pair)
     if known is None:
         return window.lags + 1

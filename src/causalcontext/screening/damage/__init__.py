@@ -1,7 +1,9 @@
-"""Damaged cells and rows that a reader must know of: duplicates of rows, a row of totals, codes, imputed means.
+"""Damaged cells and rows that a reader must know of: duplicates of rows, a row of totals, codes,
+imputed means.
 
-Rows that are no observations of their own are left out, and cells that are no measurements are taken for missing; of
-both, and of what nobody but the user can mend, a sentence says where and how much.
+Rows that are no observations of their own are left out, and cells that are no measurements are
+taken for missing; of both, and of what nobody but the user can mend, a sentence says where and how
+much.
 """
 
 from __future__ import annotations
@@ -14,11 +16,17 @@ import numpy as np
 from causalcontext.data.dataset import Dataset, only_cells, some_rows
 from causalcontext.kernels.arrays import Ints
 from causalcontext.screening.damage import cells, duplicates, scales
-from causalcontext.screening.damage.finding import Damage, DamageKind, number_columns, percent, union_of
+from causalcontext.screening.damage.finding import (
+    Damage,
+    DamageKind,
+    number_columns,
+    percent,
+    union_of,
+)
 
 MOST_LEFT_OUT = 0.3
-"""The share of the rows that may be left out for damaged cells where missing values are not modelled. Beyond it, what
-is left may say little about the table, and the user decides."""
+"""The share of the rows that may be left out for damaged cells where missing values are not
+modelled. Beyond it, what is left may say little about the table, and the user decides."""
 
 
 class Mended(NamedTuple):
@@ -31,14 +39,18 @@ class Mended(NamedTuple):
     """The rows of the table that are left, by number; None where all are."""
 
 
-def mended(data: Dataset, missing: str = "raise", keep: bool = False, codes_decided: bool = False) -> Mended:
-    """The table without rows that are no observations and cells that are no measurements, and words on all damage.
+def mended(
+    data: Dataset, missing: str = "raise", keep: bool = False, codes_decided: bool = False
+) -> Mended:
+    """The table without rows that are no observations and cells that are no measurements, and words
+    on all damage.
 
-    `missing` is how missing values are treated: with "model" and "testwise" damaged cells become missing values, else
-    their rows are left out. With `keep` nothing is changed; with `codes_decided` the user has said which values are
-    codes for missing ones.
+    `missing` is how missing values are treated: with "model" and "testwise" damaged cells become
+    missing values, else their rows are left out. With `keep` nothing is changed; with
+    `codes_decided` the user has said which values are codes for missing ones.
     """
-    rows, given = np.arange(data.n_rows), data.n_rows
+    rows = np.arange(data.n_rows)
+    given = data.n_rows
     findings: list[Damage] = []
     told: list[str] = []
     numbers = number_columns(data)
@@ -49,7 +61,8 @@ def mended(data: Dataset, missing: str = "raise", keep: bool = False, codes_deci
         findings.append(finding)
         told.append(_words(finding, keep))
         if not keep and finding.rows is not None:
-            data, rows = _without_rows(data, finding.rows), rows[~finding.rows]
+            data = _without_rows(data, finding.rows)
+            rows = rows[~finding.rows]
             numbers = number_columns(data)
     for find in cells.FINDERS:
         finding = None if find is cells.codes_for_missing and codes_decided else find(data, numbers)
@@ -60,16 +73,21 @@ def mended(data: Dataset, missing: str = "raise", keep: bool = False, codes_deci
         as_missing = missing in ("model", "testwise")
         small = len(data.codes) - int(damaged.sum()) >= (1.0 - MOST_LEFT_OUT) * len(data.codes)
         if keep or not (as_missing or small):
-            handled = (f", in {percent(finding.share)} of the rows, too many to leave out: links, claims and effects "
-                       "may be false; missing='model' takes the cells for missing")  # fmt: skip
+            handled = (
+                f", in {percent(finding.share)} of the rows, too many to leave out: links, claims"
+                " and effects may be false; missing='model' takes the cells for missing"
+            )
             handled = "" if keep else handled
         elif as_missing:
             handled = "; they are taken for missing"
             data = _with_missing(data, finding)
         else:
             count = int(damaged.sum())
-            handled = f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} left out"
-            data, rows = _without_rows(data, damaged), rows[~damaged]
+            handled = (
+                f"; taken for missing, and {count:,} {'row' if count == 1 else 'rows'} left out"
+            )
+            data = _without_rows(data, damaged)
+            rows = rows[~damaged]
         told.append(f"{finding.words}{handled}; {finding.way}")
         numbers = number_columns(data)
     for look in (*scales.FINDERS, duplicates.near_copies_of_rows):
@@ -79,14 +97,21 @@ def mended(data: Dataset, missing: str = "raise", keep: bool = False, codes_deci
         findings.append(finding)
         told.append(_words(finding, keep))
         if not keep and finding.rows is not None:
-            data, rows = _without_rows(data, finding.rows), rows[~finding.rows]
+            data = _without_rows(data, finding.rows)
+            rows = rows[~finding.rows]
     return Mended(data, tuple(findings), tuple(told), None if len(rows) == given else rows)
 
 
 def told_without(repaired: Mended, data: Dataset) -> tuple[tuple[Damage, ...], tuple[str, ...]]:
-    """What was found in a table, and the words, after columns were left out of it: nothing on the scales of these."""
+    """What was found in a table, and the words, after columns were left out of it: nothing on the
+    scales of these.
+    """
     findings = [finding for finding in repaired.findings if finding.kind not in scales.KINDS]
-    told = [words for finding, words in zip(repaired.findings, repaired.told, strict=True) if finding in findings]
+    told = [
+        words
+        for finding, words in zip(repaired.findings, repaired.told, strict=True)
+        if finding in findings
+    ]
     numbers = number_columns(data)
     again = [finding for look in scales.FINDERS if (finding := look(data, numbers)) is not None]
     return (*findings, *again), (*told, *(finding.words for finding in again))

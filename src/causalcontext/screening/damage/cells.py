@@ -1,7 +1,8 @@
-"""Cells that are no measurements: codes for missing values, imputed means, values carried forward, a slip of the pen.
+"""Cells that are no measurements: codes for missing values, imputed means, values carried forward,
+a slip of the pen.
 
-What they share is a value that occurs far more often than its neighbours do, or far away from all others. Such cells
-are taken for missing.
+What they share is a value that occurs far more often than its neighbours do, or far away from all
+others. Such cells are taken for missing.
 """
 
 from __future__ import annotations
@@ -24,59 +25,107 @@ from causalcontext.screening.damage.finding import (
     union_of,
 )
 
-FAR_CODES = (-99.0, -999.0, -9999.0, -99999.0, -999999.0, -6999.0, -7777.0, -8888.0, 999.0, 9999.0, 99999.0, 999999.0,
-             1e20, -1e20)  # fmt: skip
+FAR_CODES = (
+    -99.0,
+    -999.0,
+    -9999.0,
+    -99999.0,
+    -999999.0,
+    -6999.0,
+    -7777.0,
+    -8888.0,
+    999.0,
+    9999.0,
+    99999.0,
+    999999.0,
+    1e20,
+    -1e20,
+)
 """Numbers that are seldom anything but a code, where all other values are far away."""
-NEAR_CODES = (0.0, -1.0, -9.0, -8.0, -88.0, 8.0, 9.0, 77.0, 88.0, 98.0, 99.0, 777.0, 888.0, 998.0, 7777.0, 8888.0)
+NEAR_CODES = (
+    0.0,
+    -1.0,
+    -9.0,
+    -8.0,
+    -88.0,
+    8.0,
+    9.0,
+    77.0,
+    88.0,
+    98.0,
+    99.0,
+    777.0,
+    888.0,
+    998.0,
+    7777.0,
+    8888.0,
+)
 """Numbers that are often measurements, too."""
-FEWEST_FAR, FEWEST_NEAR = 3, 5
+FEWEST_FAR = 3
+FEWEST_NEAR = 5
 """Cells that must have the code: outside the others by their whole range, and nearer than that."""
 FEWEST_GRID = 8
-"""Cells that must have the code beside whole numbers, whose highest value may stand apart by chance. Not tuned."""
+"""Cells that must have the code beside whole numbers, whose highest value may stand apart by
+chance. Not tuned.
+"""
 FAR = 1.0
 """How far a code is outside the other values, in units of their whole range."""
 AWAY = 2.5
-"""How far a near code is from the median of the others, in robust standard deviations; the ends of a uniform column
-are at 1.3."""
-AROUND, CROWDED = 0.2, 0.2
-"""A near code has hardly any other values around it: within 0.2 standard deviations at most 0.2 of its own count. Where
-values are cut off at a limit, as many as it has lie there."""
+"""How far a near code is from the median of the others, in robust standard deviations; the ends of
+a uniform column are at 1.3."""
+AROUND = 0.2
+CROWDED = 0.2
+"""A near code has hardly any other values around it: within 0.2 standard deviations at most 0.2 of
+its own count. Where values are cut off at a limit, as many as it has lie there."""
 MOST_NEAR = 0.15
-"""The largest share of a near code; with more cells, zeros are a state of its own (no dose, no income)."""
+"""The largest share of a near code; with more cells, zeros are a state of its own (no dose, no
+income).
+"""
 STEPS = 2.5
-"""Steps of a grid of values that a near code must be away from them: a Likert scale from 1 to 5 has no 8, 9 may be a
-refusal."""
+"""Steps of a grid of values that a near code must be away from them: a Likert scale from 1 to 5 has
+no 8, 9 may be a refusal."""
 FINE_STEP = 0.3
-"""The step of a fine number, in robust standard deviations: a Poisson count of mean 11 has it, where no 0 occurs."""
+"""The step of a fine number, in robust standard deviations: a Poisson count of mean 11 has it,
+where no 0 occurs.
+"""
 SLIP = 10.0
-"""How far a single cell is outside the others, in units of their whole range: a misplaced decimal point."""
+"""How far a single cell is outside the others, in units of their whole range: a misplaced decimal
+point.
+"""
 TAME = 1.3
-"""The range of the others is at most so many times 2 sqrt(2 log n) robust standard deviations, about that of n normal
-values, so that a single cell is told from a heavy tail: 7.3 of 50 values, 9.7 of 1,000. At 12 for all n a Cauchy column
-of 50 values was taken for one with a slip."""
+"""The range of the others is at most so many times 2 sqrt(2 log n) robust standard deviations,
+about that of n normal values, so that a single cell is told from a heavy tail: 7.3 of 50 values,
+9.7 of 1,000. At 12 for all n a Cauchy column of 50 values was taken for one with a slip."""
 FEWEST_TAME = 30
-FEWEST_IMPUTED, LEAST_IMPUTED = 5, 0.01
+FEWEST_IMPUTED = 5
+LEAST_IMPUTED = 0.01
 """Cells with the same mean: so many, and this share of the rows."""
 FEWEST_LOOKED = 3
 """Cells among the rows looked at."""
 BEYOND_OTHERS = 4.0
-"""How many times oftener the mean occurs than any other value, against digit preference. Not tuned."""
+"""How many times oftener the mean occurs than any other value, against digit preference. Not tuned.
+"""
 FEWEST_OTHERS = 10.0
-"""Effective values, 1 / sum p^2, beside a mean that lies on their grid: most answers to a question of five levels may
-be the one in the middle. A Poisson count of mean 8 has so many. Not tuned."""
+"""Effective values, 1 / sum p^2, beside a mean that lies on their grid: most answers to a question
+of five levels may be the one in the middle. A Poisson count of mean 8 has so many. Not tuned."""
 EXACT = 1e-6
-"""How exactly cells have the mean or median of the others, in standard deviations, or to half of their last digit."""
+"""How exactly cells have the mean or median of the others, in standard deviations, or to half of
+their last digit.
+"""
 MIDDLE = 0.05
 """How far a rounded mean may be from the true one, in standard deviations."""
-FEWEST_CARRIED, LEAST_CARRIED, MOST_CARRIED = 10, 0.01, 0.35
-"""Cells that repeat the row before: so many at least, and the shares between which they are repairs of gaps. With more
-of them, rows share the value by design, such as the income of a household."""
+FEWEST_CARRIED = 10
+LEAST_CARRIED = 0.01
+MOST_CARRIED = 0.35
+"""Cells that repeat the row before: so many at least, and the shares between which they are repairs
+of gaps. With more of them, rows share the value by design, such as the income of a household."""
 ELSEWHERE = 0.1
 """The share of repeated values that may occur elsewhere as well, by rounding."""
 TURNS = 0.05
 """The least share of rises, and of falls, from row to row; a column that only rises is sorted."""
 TOGETHER = 0.5
-"""Where several columns repeat in the same rows by more than this share, units have several rows."""
+"""Where several columns repeat in the same rows by more than this share, units have several rows.
+"""
 KEEP_CELLS = "if they are measurements, pass damaged='keep'"
 
 
@@ -86,18 +135,22 @@ def codes_of(column: NumberColumn) -> dict[float, int]:
     >>> import numpy as np
     >>> from causalcontext.data.tables import read_table
     >>> from causalcontext.screening.damage.finding import number_columns
-    >>> data = read_table({"X": [1.0, 2.0, -9999.0, 3.0, -9999.0, -9999.0], "Y": np.arange(6.0)}, None)
+    >>> x = [1.0, 2.0, -9999.0, 3.0, -9999.0, -9999.0]
+    >>> data = read_table({"X": x, "Y": np.arange(6.0)}, None)
     >>> [codes_of(column) for column in number_columns(data)]
     [{-9999.0: 3}, {}]
     """
-    low, high = float(np.fmin.reduce(column.values)), float(np.fmax.reduce(column.values))
+    low = float(np.fmin.reduce(column.values))
+    high = float(np.fmax.reduce(column.values))
     possible = [code for code in (*FAR_CODES, *NEAR_CODES) if low <= code <= high]
     counts = {code: int(np.count_nonzero(column.values == code)) for code in possible}
     counts = {code: count for code, count in counts.items() if count >= FEWEST_FAR}
     if not counts:
         return {}
     outermost_first = sorted(counts, key=lambda code: -abs(code - float(np.median(column.some))))
-    for place in range(len(outermost_first)):  # a code is judged beside all values that are no codes
+    for place in range(
+        len(outermost_first)
+    ):  # a code is judged beside all values that are no codes
         asked = outermost_first[place:]
         rest = column.values[~np.isin(column.values, asked) & np.isfinite(column.values)]
         codes = {code: counts[code] for code in asked if _is_code(code, counts[code], rest)}
@@ -106,8 +159,12 @@ def codes_of(column: NumberColumn) -> dict[float, int]:
     return _outermost(column.values, outermost_first, counts)
 
 
-def _outermost(values: Floats, asked: Sequence[float], counts: dict[float, int]) -> dict[float, int]:
-    """The codes among values of which some are measurements, each beside all others but the codes before it."""
+def _outermost(
+    values: Floats, asked: Sequence[float], counts: dict[float, int]
+) -> dict[float, int]:
+    """The codes among values of which some are measurements, each beside all others but the codes
+    before it.
+    """
     codes: dict[float, int] = {}
     for code in asked:
         rest = values[~np.isin(values, [*codes, code]) & np.isfinite(values)]
@@ -120,7 +177,8 @@ def _is_code(code: float, count: int, rest: Floats) -> bool:
     """Whether a value stands apart from the rest as a code does."""
     if not len(rest):
         return False
-    low, high = float(rest.min()), float(rest.max())
+    low = float(rest.min())
+    high = float(rest.max())
     outside = max(low - code, code - high)
     certain = code in FAR_CODES
     if high > low and outside > FAR * (high - low):
@@ -147,13 +205,23 @@ def codes_for_missing(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damag
     """The cells with codes for missing values."""
     codes = {column: codes for column in numbers if (codes := codes_of(column))}
     cells = {column.position: np.isin(column.values, list(own)) for column, own in codes.items()}
-    parts = [f"{column.name} has {listed([f'{count:,} cells of {code:g}' for code, count in own.items()])} "
-             f"({percent(float(cells[column.position].mean()))})" for column, own in codes.items()]  # fmt: skip
+    parts = [
+        f"{column.name} has"
+        f" {listed([f'{count:,} cells of {code:g}' for code, count in own.items()])}"
+        f" ({percent(float(cells[column.position].mean()))})"
+        for column, own in codes.items()
+    ]
     alone = len(codes) == 1
     texts = [f"{code:g}" for code in sorted({code for own in codes.values() for code in own})]
     means = f"{listed(texts)} {'means' if len(texts) == 1 else 'mean'} missing"
-    way = f"if these are measurements, pass na_values=[]; if {means}, pass na_values=[{', '.join(texts)}]"
-    words = f"{listed(parts, MOST_NAMED, 'column')}, far from {'its' if alone else 'their'} other values"
+    way = (
+        f"if these are measurements, pass na_values=[]; if {means}, pass"
+        f" na_values=[{', '.join(texts)}]"
+    )
+    words = (
+        f"{listed(parts, MOST_NAMED, 'column')}, far from {'its' if alone else 'their'} other"
+        " values"
+    )
     return _cells(DamageKind.CODES, data, cells, words, way)
 
 
@@ -162,27 +230,34 @@ def slips(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     cells: dict[int, Bools] = {}
     parts = []
     for column in numbers:
-        first, last = np.fmin.reduce(column.values), np.fmax.reduce(column.values)
+        first = np.fmin.reduce(column.values)
+        last = np.fmax.reduce(column.values)
         if len(column.some) < FEWEST_TAME or not np.isfinite(last - first):
             continue
-        low, high = float(column.some[1]), float(column.some[-2])  # a part of the range of the others
+        low = float(column.some[1])  # a part of the range of the others
+        high = float(column.some[-2])
         if max(last - high, low - first) <= SLIP * (high - low):
             continue
         median, deviation = robust_units(column.some)
         row = int(np.nanargmax(np.abs(column.values - median)))
         rest = np.delete(column.values, row)
-        low, high = float(np.nanmin(rest)), float(np.nanmax(rest))
+        low = float(np.nanmin(rest))
+        high = float(np.nanmax(rest))
         outside = max(low - column.values[row], column.values[row] - high)
         tame = TAME * 2.0 * np.sqrt(2.0 * np.log(len(rest)))
         if 0.0 < high - low <= tame * deviation and outside > SLIP * (high - low):
             cells[column.position] = np.arange(data.n_rows) == row
-            parts.append(f"{column.name} is {column.values[row]:g} in row {row + 1:,} and between {low:.4g} and "
-                         f"{high:.4g} in all others")  # fmt: skip
+            parts.append(
+                f"{column.name} is {column.values[row]:g} in row {row + 1:,} and between {low:.4g}"
+                f" and {high:.4g} in all others"
+            )
     return _cells(DamageKind.SLIP, data, cells, listed(parts, MOST_NAMED, "column"), KEEP_CELLS)
 
 
 def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The cells that have the mean or median of all others, in the table or within their context."""
+    """The cells that have the mean or median of all others, in the table or within their
+    context.
+    """
     cells: dict[int, Bools] = {}
     for column in numbers:
         if column.counts.max() < FEWEST_LOOKED:
@@ -196,7 +271,10 @@ def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
         if everywhere.any():
             cells[column.position] = everywhere
     names = _with_shares(data, cells)
-    words = f"a value in the middle, the mean or median of the others, repeats in {names}: imputed means are no data"
+    words = (
+        f"a value in the middle, the mean or median of the others, repeats in {names}: imputed"
+        " means are no data"
+    )
     return _cells(DamageKind.IMPUTED, data, cells, words, KEEP_CELLS)
 
 
@@ -207,11 +285,15 @@ def _with_mean(values: Floats) -> Bools:
     distinct, counts = np.unique(some[np.isfinite(some)], return_counts=True)
     if len(distinct) < 3 or counts.max() < max(FEWEST_LOOKED, LEAST_IMPUTED * len(some)):
         return nothing
-    value, others = float(distinct[counts.argmax()]), np.delete(counts, counts.argmax())
+    value = float(distinct[counts.argmax()])
+    others = np.delete(counts, counts.argmax())
     hit: Bools = values == value
     count = int(hit.sum())
     rest = values[~hit & np.isfinite(values)]
-    if count < max(FEWEST_IMPUTED, LEAST_IMPUTED * len(values)) or counts.max() < BEYOND_OTHERS * others.max():
+    if (
+        count < max(FEWEST_IMPUTED, LEAST_IMPUTED * len(values))
+        or counts.max() < BEYOND_OTHERS * others.max()
+    ):
         return nothing
     few = float(others.sum()) ** 2 < FEWEST_OTHERS * float(np.sum(others.astype(np.float64) ** 2))
     if few and _is_on_grid(value, np.delete(distinct, counts.argmax())):
@@ -219,7 +301,8 @@ def _with_mean(values: Floats) -> Bools:
     deviation = float(rest.std())
     within = min(max(EXACT * deviation, 0.51 * _last_digit(value)), MIDDLE * deviation)
     mean = abs(float(rest.mean()) - value) <= within
-    above, below = int(np.count_nonzero(rest > value)), int(np.count_nonzero(rest < value))
+    above = int(np.count_nonzero(rest > value))
+    below = int(np.count_nonzero(rest < value))
     return hit if mean or abs(above - below) <= 1 else nothing
 
 
@@ -239,7 +322,9 @@ def _last_digit(value: float) -> float:
 
 
 def carried_forward(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The cells that repeat the row before them, in columns whose values hardly repeat otherwise."""
+    """The cells that repeat the row before them, in columns whose values hardly repeat
+    otherwise.
+    """
     cells = {}
     for column in numbers:
         repeats = np.r_[False, column.values[1:] == column.values[:-1]]
@@ -254,8 +339,10 @@ def carried_forward(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage 
     several = len(cells) > 1
     if several and _overlap(list(cells.values())) > TOGETHER:
         cells = {}
-    words = (f"cells of {_with_shares(data, cells)} repeat the row before, and no other: values carried forward are no "
-             "data")  # fmt: skip
+    words = (
+        f"cells of {_with_shares(data, cells)} repeat the row before, and no other: values carried"
+        " forward are no data"
+    )
     return _cells(DamageKind.CARRIED, data, cells, words, KEEP_CELLS)
 
 
@@ -265,7 +352,9 @@ def _fewest_carried(data: Dataset) -> float:
 
 
 def _constant_in_context(data: Dataset, column: NumberColumn) -> Bools:
-    """The rows of contexts in which a column has a single value: a device that is off, which is a mechanism."""
+    """The rows of contexts in which a column has a single value: a device that is off, which is a
+    mechanism.
+    """
     constant = np.zeros(data.n_rows, dtype=bool)
     for context in range(len(data.contexts.cells)):
         rows = np.flatnonzero(data.codes == context)
@@ -281,7 +370,8 @@ def _only_runs(values: Floats) -> bool:
     runs = 1 + int(np.count_nonzero(differences))
     repeated = len(some) - runs
     elsewhere = runs - len(np.unique(some))
-    rises, falls = np.mean(differences > 0.0), np.mean(differences < 0.0)
+    rises = np.mean(differences > 0.0)
+    falls = np.mean(differences < 0.0)
     return elsewhere <= ELSEWHERE * repeated and bool(min(rises, falls) > TURNS)
 
 
@@ -296,11 +386,19 @@ def _overlap(masks: Sequence[Bools]) -> float:
 
 def _with_shares(data: Dataset, cells: dict[int, Bools]) -> str:
     """Names of columns with the shares of their cells."""
-    return listed([f"{data.names[position]} ({percent(float(mask.mean()))} of the rows)"
-                   for position, mask in cells.items()], MOST_NAMED, "column")  # fmt: skip
+    return listed(
+        [
+            f"{data.names[position]} ({percent(float(mask.mean()))} of the rows)"
+            for position, mask in cells.items()
+        ],
+        MOST_NAMED,
+        "column",
+    )
 
 
-def _cells(kind: DamageKind, data: Dataset, cells: dict[int, Bools], words: str, way: str) -> Damage | None:
+def _cells(
+    kind: DamageKind, data: Dataset, cells: dict[int, Bools], words: str, way: str
+) -> Damage | None:
     """The record of damaged cells; None without any."""
     if not cells:
         return None
@@ -310,4 +408,8 @@ def _cells(kind: DamageKind, data: Dataset, cells: dict[int, Bools], words: str,
 
 
 FINDERS: tuple[Callable[[Dataset, tuple[NumberColumn, ...]], Damage | None], ...] = (
-    codes_for_missing, slips, imputed_means, carried_forward)  # fmt: skip
+    codes_for_missing,
+    slips,
+    imputed_means,
+    carried_forward,
+)

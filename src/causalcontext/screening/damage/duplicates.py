@@ -1,8 +1,10 @@
-"""Rows that are no observations of their own: copies of other rows, exact or with a trace of noise, and totals.
+"""Rows that are no observations of their own: copies of other rows, exact or with a trace of noise,
+and totals.
 
-Tables of categories and rounded numbers repeat rows naturally. Pairs of rows that differ in one fine number alone tell
-how often: of N pairs that are equal in the others, a share of about P is equal altogether, the chance that two values
-of the number are the same. Copies are rows that repeat far more often than this for every fine number.
+Tables of categories and rounded numbers repeat rows naturally. Pairs of rows that differ in one
+fine number alone tell how often: of N pairs that are equal in the others, a share of about P is
+equal altogether, the chance that two values of the number are the same. Copies are rows that repeat
+far more often than this for every fine number.
 """
 
 from __future__ import annotations
@@ -14,28 +16,39 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.damage.finding import FINE, Damage, DamageKind, NumberColumn, percent
 
-FEWEST_COPIES, BEYOND_CHANCE = 3, 5.0
-"""Copies are told from so many rows on, and by chance fewer than a fifth of them are expected: P is that of
-independent columns, and dependence makes natural repeats likelier. Not tuned."""
+FEWEST_COPIES = 3
+BEYOND_CHANCE = 5.0
+"""Copies are told from so many rows on, and by chance fewer than a fifth of them are expected: P is
+that of independent columns, and dependence makes natural repeats likelier. Not tuned."""
 MOST_ASKED = 6
 """Fine numbers that are asked how often rows repeat naturally; the finest ones tell most."""
 FEWEST_NUMBERS = 3
-"""Numbers that nearly equal rows need: in two dimensions the nearest row of 2,000 is as near by chance."""
+"""Numbers that nearly equal rows need: in two dimensions the nearest row of 2,000 is as near by
+chance.
+"""
 MOST_NUMBERS = 8
 NEAR = 0.1
-"""A copy is so much nearer than the next row. In q dimensions this happens by chance in a share of NEAR^q of the rows:
-1 in 1,000 with three numbers."""
+"""A copy is so much nearer than the next row. In q dimensions this happens by chance in a share of
+NEAR^q of the rows: 1 in 1,000 with three numbers."""
 LEAST_NEAR = 0.1
-"""The share of rows that must have a copy; structure of one dimension gives NEAR at most, by the definition of NEAR."""
+"""The share of rows that must have a copy; structure of one dimension gives NEAR at most, by the
+definition of NEAR.
+"""
 NEIGHBOURS = 5
 QUERIES = 200
-"""Rows that are asked before all others; a table of which a fifth are copies passes in 1 of 10^4 cases."""
+"""Rows that are asked before all others; a table of which a fifth are copies passes in 1 of 10^4
+cases.
+"""
 MOST_ROWS = 50_000
-"""Longer tables are not looked at for nearly equal rows: neighbours of all rows would take seconds."""
+"""Longer tables are not looked at for nearly equal rows: neighbours of all rows would take seconds.
+"""
 FEWEST_ROWS = 10
 """Rows beside a row of totals."""
-SUM_WITHIN, MEAN_WITHIN = 1e-3, 1e-6
-"""How exactly a total is the sum of the other rows (relative), and a mean the mean (in standard deviations)."""
+SUM_WITHIN = 1e-3
+MEAN_WITHIN = 1e-6
+"""How exactly a total is the sum of the other rows (relative), and a mean the mean (in standard
+deviations).
+"""
 MOST_WITH_MEANS = 100_000
 """In longer tables values are as near the mean by chance."""
 KEEP = "to search it as it is, pass damaged='keep'"
@@ -44,37 +57,52 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 def copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """The rows that repeat an earlier one in all columns, where that is beyond chance."""
-    fine = sorted((column for column in numbers if _is_fine(column)), key=lambda column: -column.effective)
+    fine = sorted(
+        (column for column in numbers if _is_fine(column)), key=lambda column: -column.effective
+    )
     if len(fine) < 2 or data.n_rows < FEWEST_ROWS:
         return None
     first = _hashed(fine[0].values) + _hashed(fine[1].values) * MIX
     ordered = np.sort(first)
     if not (ordered[1:] == ordered[:-1]).any():
         return None
-    keys = {position: _hashed(np.asarray(column)) * _weight(position) for position, column in enumerate(data.columns)}
+    keys = {
+        position: _hashed(np.asarray(column)) * _weight(position)
+        for position, column in enumerate(data.columns)
+    }
     key = np.sum(list(keys.values()), axis=0, dtype=np.uint64)
     _, earliest, sizes = np.unique(key, return_index=True, return_counts=True)
     copies = np.ones(data.n_rows, dtype=bool)
     copies[earliest] = False
-    count, equal, natural = int(copies.sum()), _pairs(sizes), 0.0
+    count = int(copies.sum())
+    equal = _pairs(sizes)
+    natural = 0.0
     if count < FEWEST_COPIES:
         return None
     for column in fine[:MOST_ASKED]:
-        equal_but_in_it = _pairs(np.unique(key - keys[column.position], return_counts=True)[1]) - equal
+        equal_but_in_it = (
+            _pairs(np.unique(key - keys[column.position], return_counts=True)[1]) - equal
+        )
         chance = 2.0 * _pairs(np.unique(column.values, return_counts=True)[1]) / data.n_rows**2
         natural = max(natural, equal_but_in_it * chance / max(1.0 - chance, 1e-3))
     if equal < FEWEST_COPIES + BEYOND_CHANCE * natural:
         return None
     share = count / data.n_rows
-    words = (f"{count:,} of {data.n_rows:,} rows ({percent(share)}) are duplicates, equal to an earlier row in every "
-             f"column, far more than chance makes: they are counted once, which leaves {data.n_rows - count:,} rows "
-             f"(as table.drop_duplicates() does); {KEEP}")  # fmt: skip
+    words = (
+        f"{count:,} of {data.n_rows:,} rows ({percent(share)}) are duplicates, equal to an earlier"
+        " row in every column, far more than chance makes: they are counted once, which leaves"
+        f" {data.n_rows - count:,} rows (as table.drop_duplicates() does); {KEEP}"
+    )
     return Damage(DamageKind.DUPLICATES, (), share, words, rows=copies)
 
 
 def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """The rows that are nearly equal to an earlier one, where many are nearer than any other row."""
-    fine = [column for column in numbers if 2 * len(column.distinct) > len(column.some)][:MOST_NUMBERS]
+    """The rows that are nearly equal to an earlier one, where many are nearer than any other
+    row.
+    """
+    fine = [column for column in numbers if 2 * len(column.distinct) > len(column.some)][
+        :MOST_NUMBERS
+    ]
     if len(fine) < FEWEST_NUMBERS or not 10 * NEIGHBOURS <= data.n_rows <= MOST_ROWS:
         return None
     values = np.column_stack([column.values for column in fine])
@@ -100,9 +128,11 @@ def near_copies_of_rows(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
     copies[usable] = (near & (neighbours < np.arange(len(values))[:, None])).any(axis=1)
     count = int(copies.sum())
     share = count / data.n_rows
-    words = (f"{count:,} of {data.n_rows:,} rows ({percent(share)}) are nearly equal to an earlier row, {1 / NEAR:.0f} "
-             "times nearer to it than to any other, as rows are that were copied or measured twice: they are left out, "
-             f"since they are no new evidence; {KEEP}")  # fmt: skip
+    words = (
+        f"{count:,} of {data.n_rows:,} rows ({percent(share)}) are nearly equal to an earlier row,"
+        f" {1 / NEAR:.0f} times nearer to it than to any other, as rows are that were copied or"
+        f" measured twice: they are left out, since they are no new evidence; {KEEP}"
+    )
     return Damage(DamageKind.NEAR_DUPLICATES, (), share, words, rows=copies)
 
 
@@ -115,13 +145,17 @@ def row_of_totals(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
     for column in asked:
         for how, row in _total_of(column.values):
             hits.setdefault((how, row), []).append(column.name)
-    enough = {key: names for key, names in hits.items() if len(names) >= 2 and 2 * len(names) > len(asked)}
+    enough = {
+        key: names for key, names in hits.items() if len(names) >= 2 and 2 * len(names) > len(asked)
+    }
     if not enough:
         return None
     (how, row), names = max(enough.items(), key=lambda item: len(item[1]))
     rows = np.arange(data.n_rows) == row
-    words = (f"row {row + 1:,} holds the {how}s of all other rows in {len(names)} columns, {names[0]} and {names[1]} "
-             f"among them: a row of totals is left out; {KEEP}")  # fmt: skip
+    words = (
+        f"row {row + 1:,} holds the {how}s of all other rows in {len(names)} columns, {names[0]}"
+        f" and {names[1]} among them: a row of totals is left out; {KEEP}"
+    )
     return Damage(DamageKind.TOTALS, tuple(names), 1.0 / data.n_rows, words, rows=rows)
 
 
@@ -134,10 +168,18 @@ def _total_of(values: Floats) -> list[tuple[str, int]]:
     count = int(np.count_nonzero(values == values))
     if count <= FEWEST_ROWS:
         return []
-    row = max(int(np.nanargmax(values)), int(np.nanargmin(values)), key=lambda place: abs(float(values[place])))
+    row = max(
+        int(np.nanargmax(values)),
+        int(np.nanargmin(values)),
+        key=lambda place: abs(float(values[place])),
+    )
     rest = float(total - values[row])
     if rest != 0.0 and abs(values[row] - rest) <= SUM_WITHIN * abs(rest):
-        return [("sum", row)] if abs(values[row]) > 2.0 * np.nanmax(np.abs(np.delete(values, row))) else []
+        return (
+            [("sum", row)]
+            if abs(values[row]) > 2.0 * np.nanmax(np.abs(np.delete(values, row)))
+            else []
+        )
     if count > MOST_WITH_MEANS:
         return []
     hit = np.flatnonzero(np.abs(values - total / count) <= MEAN_WITHIN * float(np.nanstd(values)))
@@ -145,12 +187,15 @@ def _total_of(values: Floats) -> list[tuple[str, int]]:
 
 
 def _is_fine(column: NumberColumn) -> bool:
-    """Whether a column has values enough to tell rows apart, in a short table a tenth of the rows."""
+    """Whether a column has values enough to tell rows apart, in a short table a tenth of the
+    rows.
+    """
     return column.effective >= min(FINE, 0.3 * len(column.some))
 
 
 def _nearest(values: Floats, asked: Ints) -> tuple[Floats, Ints]:
-    """The distances to the nearest rows of some rows, and these, shape (m, NEIGHBOURS + 2), the nearest first.
+    """The distances to the nearest rows of some rows, and these, shape (m, NEIGHBOURS + 2), the
+    nearest first.
 
     For few rows this takes less than to import trees.
     """
@@ -159,11 +204,15 @@ def _nearest(values: Floats, asked: Ints) -> tuple[Floats, Ints]:
     some = np.argpartition(distances, NEIGHBOURS + 1, axis=1)[:, : NEIGHBOURS + 2]
     picked = np.take_along_axis(distances, some, axis=1)
     order = np.argsort(picked, axis=1)
-    return np.sqrt(np.take_along_axis(picked, order, axis=1)), np.take_along_axis(some, order, axis=1)
+    return np.sqrt(np.take_along_axis(picked, order, axis=1)), np.take_along_axis(
+        some, order, axis=1
+    )
 
 
 def _near(distances: Floats, neighbours: Ints, own: Ints) -> tuple[Ints, Bools]:
-    """The nearest rows but oneself, shape (m, NEIGHBOURS), and which are far nearer than the next one."""
+    """The nearest rows but oneself, shape (m, NEIGHBOURS), and which are far nearer than the next
+    one.
+    """
     oneself = neighbours == own[:, None]
     oneself[~oneself.any(axis=1), -1] = True
     distances = distances[~oneself].reshape(len(own), NEIGHBOURS + 1)

@@ -16,8 +16,8 @@ from causalcontext.screening.left_out import DoubtfulScale
 from causalcontext.screening.relations import LARGEST
 
 LOOK = 10_000
-"""Rows of a long table that tell how the values of a column are spread; at a fifth of it, values that 1 % of the rows
-have are 20 of those looked at; at twice as many only time changes."""
+"""Rows of a long table that tell how the values of a column are spread; at a fifth of it, values
+that 1 % of the rows have are 20 of those looked at; at twice as many only time changes."""
 FINE = 20.0
 """Effective values, 1 / sum p^2, from which on a column is a fine number, as in `data.coarse`."""
 NORMAL_IQR = 1.349
@@ -100,11 +100,17 @@ class NumberColumn:
 
 
 def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
-    """The continuous system variables that have at least two different values, none of them too large to be squared."""
+    """The continuous system variables that have at least two different values, none of them too
+    large to be squared.
+    """
     columns = []
     for position in data.system:
         values = np.asarray(data.columns[position])
-        if position in data.categories or data.kinds[position] is Kind.CATEGORICAL or values.dtype.kind not in "iuf":
+        if (
+            position in data.categories
+            or data.kinds[position] is Kind.CATEGORICAL
+            or values.dtype.kind not in "iuf"
+        ):
             continue
         numbers = values.astype(np.float64)
         some = numbers[:: max(1, -(-len(numbers) // LOOK))]
@@ -114,12 +120,18 @@ def number_columns(data: Dataset) -> tuple[NumberColumn, ...]:
         if len(distinct) > 1 and largest < LARGEST:
             name = data.names[position]
             declared = name in data.declared
-            columns.append(NumberColumn(name, position, numbers, some, distinct, counts.astype(np.int64), declared))
+            columns.append(
+                NumberColumn(
+                    name, position, numbers, some, distinct, counts.astype(np.int64), declared
+                )
+            )
     return tuple(columns)
 
 
 def robust_units(values: Floats) -> tuple[float, float]:
-    """The median and the standard deviation by quartiles; by all values where half of them are the same."""
+    """The median and the standard deviation by quartiles; by all values where half of them are the
+    same.
+    """
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
     deviation = float(high - low) / NORMAL_IQR
     return float(median), deviation if deviation > 0.0 else float(values.std())

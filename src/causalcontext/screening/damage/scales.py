@@ -1,4 +1,5 @@
-"""Columns whose scale hides what is to be found: capped, coarsely rounded, standardised within contexts, amounts.
+"""Columns whose scale hides what is to be found: capped, coarsely rounded, standardised within
+contexts, amounts.
 
 Nothing can be done about them without the user, so they are told.
 """
@@ -22,95 +23,144 @@ from causalcontext.screening.damage.finding import (
 )
 from causalcontext.screening.left_out import DoubtfulScale
 
-FEWEST_CAPPED, LEAST_CAPPED = 5, 0.01
+FEWEST_CAPPED = 5
+LEAST_CAPPED = 0.01
 """Cells at the limit: so many, and this share of the rows."""
 BEYOND_OTHERS = 4.0
 """How many times oftener the limit occurs than any other value."""
 NEAREST = 0.5
 """How far the limit is from the next value at most, in robust standard deviations."""
 COARSE_STEP = 0.4
-"""The step of rounded numbers, in standard deviations, from which on they are told. At 0.5 half of the claims are lost,
-and at 1 an interval of an effect covers the truth in 1 of 8 tables of straight lines; finer steps were not measured."""
+"""The step of rounded numbers, in standard deviations, from which on they are told. At 0.5 half of
+the claims are lost, and at 1 an interval of an effect covers the truth in 1 of 8 tables of straight
+lines; finer steps were not measured."""
 FEWEST_STEPS = 6
 """Values of a rounded number; with fewer a column is taken for ordered levels."""
 ON_GRID = 1e-6
 """How far values may be from whole steps, in steps."""
-ALIKE, EXACTLY_ALIKE = 0.02, 0.001
-"""Means and standard deviations are the same in all contexts if they differ by less than this share of their standard
-errors, in two columns; means alone if they are the same but for rounding. By chance means differ by less than 0.02 of
-their standard errors in 1 of 90 columns, and two of 20 columns do in 1 of 40 tables."""
+ALIKE = 0.02
+EXACTLY_ALIKE = 0.001
+"""Means and standard deviations are the same in all contexts if they differ by less than this share
+of their standard errors, in two columns; means alone if they are the same but for rounding. By
+chance means differ by less than 0.02 of their standard errors in 1 of 90 columns, and two of 20
+columns do in 1 of 40 tables."""
 FEWEST_IN_CONTEXT = 10
 FEWEST_AMOUNTS = 100
-SKEWED, STRAIGHT, MOST_SKEWED, FLAT = 1.3, 0.2, 0.7, 2.0
-"""The least skewness of an amount; the skewness of its logarithm at most, as a share of that of the amount and by
-itself; and the excess kurtosis of the logarithm at most. Exponential and gamma noise of shape 2, with 2 and 1.4 beside
--1.1 and -0.8, stay outside; lognormal amounts have 6 beside 0."""
+SKEWED = 1.3
+STRAIGHT = 0.2
+MOST_SKEWED = 0.7
+FLAT = 2.0
+"""The least skewness of an amount; the skewness of its logarithm at most, as a share of that of the
+amount and by itself; and the excess kurtosis of the logarithm at most. Exponential and gamma noise
+of shape 2, with 2 and 1.4 beside -1.1 and -0.8, stay outside; lognormal amounts have 6 beside 0."""
 LEAST_RATIO = 20.0
 """How many times the smallest amount the largest one is."""
 
 
 def caps(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Columns in which many rows have exactly the highest or lowest value, and others hardly repeat."""
-    parts, names, largest = [], [], 0.0
+    """Columns in which many rows have exactly the highest or lowest value, and others hardly
+    repeat.
+    """
+    parts = []
+    names = []
+    largest = 0.0
     for column in numbers:
         for end, word in ((0, "lowest"), (-1, "highest")):
-            count, limit = int(column.counts[end]), float(column.distinct[end])
+            count = int(column.counts[end])
+            limit = float(column.distinct[end])
             others = np.delete(column.counts, end)
             next_value = float(column.distinct[1 if end == 0 else -2])
             if abs(limit - next_value) > NEAREST * robust_units(column.some)[1]:
                 continue  # values that were cut off have others beside them
             share = count / len(column.some)
-            if limit == 0.0 or column.declared or count < max(FEWEST_CAPPED, LEAST_CAPPED * len(column.some)):
+            if (
+                limit == 0.0
+                or column.declared
+                or count < max(FEWEST_CAPPED, LEAST_CAPPED * len(column.some))
+            ):
                 continue
             if count >= BEYOND_OTHERS * others.max() and _effective(others) >= FINE:
-                parts.append(f"{column.name} is {limit:.6g}, its {word} value, in {percent(share)} of the rows")
+                parts.append(
+                    f"{column.name} is {limit:.6g}, its {word} value, in {percent(share)} of the"
+                    " rows"
+                )
                 names.append(column.name)
                 largest = max(largest, share)
     if not parts:
         return None
-    words = (f"{listed(parts, MOST_NAMED, 'column')}: values beyond a limit were set to it, so that links may be false "
-             "and effects there too small; use the values before the cap, or leave the column out")  # fmt: skip
+    words = (
+        f"{listed(parts, MOST_NAMED, 'column')}: values beyond a limit were set to it, so that"
+        " links may be false and effects there too small; use the values before the cap, or leave"
+        " the column out"
+    )
     return Damage(DamageKind.CAP, tuple(names), largest, words)
 
 
 def repeated_values(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """Columns in which one value among the others repeats, and these hardly do."""
-    parts, names, largest = [], [], 0.0
+    parts = []
+    names = []
+    largest = 0.0
     for column in numbers:
         most = int(column.counts.argmax())
-        others, share = np.delete(column.counts, most), float(column.counts[most]) / len(column.some)
-        least = max(FEWEST_CAPPED, LEAST_CAPPED * len(column.some), BEYOND_OTHERS * float(others.max()))
+        others = np.delete(column.counts, most)
+        share = float(column.counts[most]) / len(column.some)
+        least = max(
+            FEWEST_CAPPED, LEAST_CAPPED * len(column.some), BEYOND_OTHERS * float(others.max())
+        )
         inside = 0 < most < len(column.counts) - 1
-        stands_out = inside and least <= column.counts[most] and share <= ATOM and _effective(others) >= FINE
+        stands_out = (
+            inside and least <= column.counts[most] and share <= ATOM and _effective(others) >= FINE
+        )
         if stands_out and not column.declared:
-            parts.append(f"{column.name} is {column.distinct[most]:.6g} in {percent(share)} of the rows")
+            parts.append(
+                f"{column.name} is {column.distinct[most]:.6g} in {percent(share)} of the rows"
+            )
             names.append(column.name)
             largest = max(largest, share)
     if not parts:
         return None
-    words = (f"{listed(parts, MOST_NAMED, 'column')}, and other values hardly repeat: if this stands for something "
-             "else, such as a missing value, links and effects there are wrong; pass na_values= with this value, or "
-             "leave the column out")  # fmt: skip
+    words = (
+        f"{listed(parts, MOST_NAMED, 'column')}, and other values hardly repeat: if this stands for"
+        " something else, such as a missing value, links and effects there are wrong; pass"
+        " na_values= with this value, or leave the column out"
+    )
     return Damage(DamageKind.REPEATED, tuple(names), largest, words)
 
 
 def coarse_rounding(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
-    """Columns that were rounded to a large part of their standard deviation; counts and scores have steps of 1."""
-    parts, names, largest = [], [], 0.0
+    """Columns that were rounded to a large part of their standard deviation; counts and scores have
+    steps of 1.
+    """
+    parts = []
+    names = []
+    largest = 0.0
     for column in numbers:
-        step, deviation = column.step, float(column.some.std())
-        if column.declared or len(column.distinct) < FEWEST_STEPS or step < COARSE_STEP * deviation or step == 1.0:
+        step = column.step
+        deviation = float(column.some.std())
+        if (
+            column.declared
+            or len(column.distinct) < FEWEST_STEPS
+            or step < COARSE_STEP * deviation
+            or step == 1.0
+        ):
             continue
         steps = column.distinct / step
-        if np.abs(steps - steps[0] - np.round(steps - steps[0])).max() <= ON_GRID * max(1.0, np.abs(steps).max()):
-            parts.append(f"{column.name} (steps of {step:.3g}, {step / deviation:.1f} standard deviations)")
+        if np.abs(steps - steps[0] - np.round(steps - steps[0])).max() <= ON_GRID * max(
+            1.0, np.abs(steps).max()
+        ):
+            parts.append(
+                f"{column.name} (steps of {step:.3g}, {step / deviation:.1f} standard deviations)"
+            )
             names.append(column.name)
             largest = max(largest, step / deviation)
     if not parts:
         return None
-    words = (f"coarse rounding of {listed(parts, MOST_NAMED, 'column')} leaves few values: links may be false or "
-             f"missed, and effects are those of the rounded numbers; use finer numbers if there are any, or search "
-             f"levels with kinds={{{names[0]!r}: 'ordered'}}")  # fmt: skip
+    words = (
+        f"coarse rounding of {listed(parts, MOST_NAMED, 'column')} leaves few values: links may be"
+        " false or missed, and effects are those of the rounded numbers; use finer numbers if"
+        f" there are any, or search levels with kinds={{{names[0]!r}: 'ordered'}}"
+    )
     return Damage(DamageKind.ROUNDED, tuple(names), 1.0, words)
 
 
@@ -120,13 +170,16 @@ def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
     cells = np.flatnonzero(counts >= FEWEST_IN_CONTEXT)
     if len(cells) < 2:
         return None
-    both, centred = [], []
+    both = []
+    centred = []
     codes = data.codes.astype(np.int64)
     for column in numbers:
         if column.effective < FINE:
             continue
         means = _means(column.values, codes)[cells]
-        error = float(column.some.std()) / np.sqrt(float(counts[cells].min()))  # that of all rows, which is the largest
+        error = float(column.some.std()) / np.sqrt(
+            float(counts[cells].min())
+        )  # that of all rows, which is the largest
         spread = float(np.ptp(means))
         if spread > ALIKE * error:
             continue
@@ -139,14 +192,17 @@ def standardised_within(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Dam
     names, what = (both, "means and standard deviations") if len(both) > 1 else (centred, "means")
     if len(names) < 2:
         return None
-    words = (f"{listed(names, MOST_NAMED, 'column')} have the same {what} in every context, as columns have that were "
-             f"{'standardised' if names is both else 'centred'} within contexts: what the context does to them cannot "
-             "be seen, links among them may be false, and effects have other units in each context; use the numbers "
-             "as they were measured")  # fmt: skip
+    words = (
+        f"{listed(names, MOST_NAMED, 'column')} have the same {what} in every context, as columns"
+        f" have that were {'standardised' if names is both else 'centred'} within contexts: what"
+        " the context does to them cannot be seen, links among them may be false, and effects have"
+        " other units in each context; use the numbers as they were measured"
+    )
     doubtful = DoubtfulScale(
         tuple(names),
         ("slope", "level", "spread"),
-        f"{listed(names, MOST_NAMED)} have other units in every context: they have the same {what} in all of them",
+        f"{listed(names, MOST_NAMED)} have other units in every context: they have the same {what}"
+        " in all of them",
     )
     return Damage(DamageKind.STANDARDISED, tuple(names), 1.0, words, doubtful=doubtful)
 
@@ -155,39 +211,55 @@ def _means(values: Floats, codes: Ints) -> Floats:
     """Means in every context, without missing values."""
     known = codes >= 0
     if not known.all():
-        values, codes = values[known], codes[known]
+        values = values[known]
+        codes = codes[known]
     sums = np.bincount(codes, weights=values)
     if np.isfinite(sums).all():
         return np.asarray(sums / np.maximum(np.bincount(codes), 1))
     known = np.isfinite(values)
-    return np.asarray(np.bincount(codes, weights=np.where(known, values, 0.0))
-                      / np.maximum(np.bincount(codes, weights=known), 1.0))  # fmt: skip
+    return np.asarray(
+        np.bincount(codes, weights=np.where(known, values, 0.0))
+        / np.maximum(np.bincount(codes, weights=known), 1.0)
+    )
 
 
 def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
     """Positive columns that are strongly skewed, and whose logarithms are near normal."""
     names = []
     for column in numbers:
-        low, high = float(column.some[0]), float(column.some[-1])
-        if len(column.some) < FEWEST_AMOUNTS or low <= 0.0 or high < LEAST_RATIO * low or column.effective < FINE:
+        low = float(column.some[0])
+        high = float(column.some[-1])
+        if (
+            len(column.some) < FEWEST_AMOUNTS
+            or low <= 0.0
+            or high < LEAST_RATIO * low
+            or column.effective < FINE
+        ):
             continue
         logarithms = np.log(column.some)
-        skewness, straight = _moment(column.some, 3), abs(_moment(logarithms, 3))
-        near_normal = straight < min(STRAIGHT * skewness, MOST_SKEWED) and abs(_moment(logarithms, 4) - 3.0) < FLAT
+        skewness = _moment(column.some, 3)
+        straight = abs(_moment(logarithms, 3))
+        near_normal = (
+            straight < min(STRAIGHT * skewness, MOST_SKEWED)
+            and abs(_moment(logarithms, 4) - 3.0) < FLAT
+        )
         if skewness > SKEWED and near_normal:
             names.append(column.name)
     if not names:
         return None
     many = len(names) > 1
-    words = (f"{listed(names, MOST_NAMED, 'column')} {'are' if many else 'is'} skewed as amounts are, and the "
-             f"{'logarithms are' if many else 'logarithm is'} not: lines miss what {'they do' if many else 'it does'}, "
-             "and links may be false or point the wrong way; search the logarithm in place of the column, such as "
-             f"numpy.log(table[{names[0]!r}]), or pass transform='ranks'")  # fmt: skip
+    words = (
+        f"{listed(names, MOST_NAMED, 'column')} {'are' if many else 'is'} skewed as amounts are,"
+        f" and the {'logarithms are' if many else 'logarithm is'} not: lines miss what"
+        f" {'they do' if many else 'it does'}, and links may be false or point the wrong way;"
+        f" search the logarithm in place of the column, such as numpy.log(table[{names[0]!r}]), or"
+        " pass transform='ranks'"
+    )
     doubtful = DoubtfulScale(
         tuple(names),
         ("edge", "slope", "level", "spread"),
-        f"{listed(names, MOST_NAMED)} {'are' if many else 'is'} skewed as amounts are: on their scale a mechanism that "
-        "all contexts share may seem to differ; search the logarithm",
+        f"{listed(names, MOST_NAMED)} {'are' if many else 'is'} skewed as amounts are: on their"
+        " scale a mechanism that all contexts share may seem to differ; search the logarithm",
         by_ranks=True,
     )
     return Damage(DamageKind.LOGARITHM, tuple(names), 1.0, words, doubtful=doubtful)
@@ -196,7 +268,9 @@ def amounts(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
 def _moment(values: Floats, order: int) -> float:
     """The mean of a power of the values in standard units."""
     deviation = float(values.std())
-    return float(np.mean(((values - values.mean()) / deviation) ** order)) if deviation > 0.0 else 0.0
+    return (
+        float(np.mean(((values - values.mean()) / deviation) ** order)) if deviation > 0.0 else 0.0
+    )
 
 
 def _effective(counts: np.ndarray) -> float:
@@ -205,5 +279,11 @@ def _effective(counts: np.ndarray) -> float:
 
 
 FINDERS = (caps, repeated_values, coarse_rounding, standardised_within, amounts)
-KINDS = (DamageKind.CAP, DamageKind.REPEATED, DamageKind.ROUNDED, DamageKind.STANDARDISED, DamageKind.LOGARITHM)
+KINDS = (
+    DamageKind.CAP,
+    DamageKind.REPEATED,
+    DamageKind.ROUNDED,
+    DamageKind.STANDARDISED,
+    DamageKind.LOGARITHM,
+)
 """The kinds that these find."""

@@ -1,1 +1,3 @@
-"""Searches over time: lagged parents first, then what acts inside a time step, each on the rows that tell."""
+"""Searches over time: lagged parents first, then what acts inside a time step, each on the rows
+that tell.
+"""

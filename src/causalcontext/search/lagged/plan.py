@@ -1,25 +1,30 @@
-"""What a search over time is about: which variable at which time a column is, the rows that may answer, what is known.
+"""What a search over time is about: which variable at which time a column is, the rows that may
+answer, what is known.
 
-The nodes of a window graph come first, from the longest lag to the present, then covariates, which have no lags; then
-the past beyond the window, as far as causes of causes may lie. It is conditioned on, and never a node. A *context lag*
-is a column of a context at some lag: R(t), R(t-1), ...; a mechanism changes with one of them for every context, or with
-none. A context that is made out of a column (`cc.threshold`) is not searched: on the rows of its value are asked the
-questions with that column, of the same time, among their conditions.
+The nodes of a window graph come first, from the longest lag to the present, then covariates, which
+have no lags; then the past beyond the window, as far as causes of causes may lie. It is conditioned
+on, and never a node. A *context lag* is a column of a context at some lag: R(t), R(t-1), ...; a
+mechanism changes with one of them for every context, or with none. A context that is made out of a
+column (`cc.threshold`) is not searched: on the rows of its value are asked the questions with that
+column, of the same time, among their conditions.
 
-A pair at a context given other context lags is tested inside every value of these lags, and summed up. A test that
-takes another context lag for a column would suppose that it moves levels only; but it may change slopes as well. Inside
-each of its values there is nothing to suppose. p-values of separate rows are combined by Fisher's method.
+A pair at a context given other context lags is tested inside every value of these lags, and summed
+up. A test that takes another context lag for a column would suppose that it moves levels only; but
+it may change slopes as well. Inside each of its values there is nothing to suppose. p-values of
+separate rows are combined by Fisher's method.
 
-fci-ac over time searches a PAG over the window for every combination of the values of context lags. The window is a
-table like any other, and what lies before it is hidden; so the search is that of `search.fci`, with context lags as
-context variables, and nothing can precede its cause. Time adds that the law of the window is that of every window
-before it. What separates a pair at time t separates the pair one step earlier, given the set one step earlier, which
-may lie outside of the window. So only pairs with an end at time t are tested. Rows where R(t-1) has a value become rows
+fci-ac over time searches a PAG over the window for every combination of the values of context lags.
+The window is a table like any other, and what lies before it is hidden; so the search is that of
+`search.fci`, with context lags as context variables, and nothing can precede its cause. Time adds
+that the law of the window is that of every window before it. What separates a pair at time t
+separates the pair one step earlier, given the set one step earlier, which may lie outside of the
+window. So only pairs with an end at time t are tested. Rows where R(t-1) has a value become rows
 where R(t-2) has it; where that is no context lag of the plan, nothing is said about earlier pairs.
 
-Ends say who causes whom where context lags have their values. Before the earliest one the context is free, so a pair
-at time t has the mechanisms of its combination, and the earlier pair has those and perhaps others: what causes another
-at time t does so earlier, and what does not cause it earlier does not at time t. Without contexts both hold both ways.
+Ends say who causes whom where context lags have their values. Before the earliest one the context
+is free, so a pair at time t has the mechanisms of its combination, and the earlier pair has those
+and perhaps others: what causes another at time t does so earlier, and what does not cause it
+earlier does not at time t. Without contexts both hold both ways.
 """
 
 from __future__ import annotations
@@ -39,10 +44,21 @@ from causalcontext.knowledge import Links
 from causalcontext.search.family import TAIL, Proposal
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import SepsetRecords, slot
-from causalcontext.views import CIQuery, Contexts, Outcomes, Reason, ViewRule, adaptive, masked, pooled
+from causalcontext.views import (
+    CIQuery,
+    Contexts,
+    Outcomes,
+    Reason,
+    ViewRule,
+    adaptive,
+    masked,
+    pooled,
+)
 
 FIRST_LEVEL = 0.1
-"""A column of the past stays a possible parent if it is dependent at this level: a parent that is lost is lost."""
+"""A column of the past stays a possible parent if it is dependent at this level: a parent that is
+lost is lost.
+"""
 
 
 @dataclass(frozen=True)
@@ -127,12 +143,18 @@ class Window:
         return self.contexts.index(place[0])
 
     def shifted(self, column: int, steps: int, longest: int | None = None) -> int | None:
-        """The same variable so many steps earlier, None beyond all columns, or the longest lag; a covariate stays."""
+        """The same variable so many steps earlier, None beyond all columns, or the longest lag; a
+        covariate stays.
+        """
         place = self.place(column)
         if place is None:
             return column
         lag = place[1] + steps
-        return self.at(place[0], lag) if 0 <= lag <= (self.depth if longest is None else longest) else None
+        return (
+            self.at(place[0], lag)
+            if 0 <= lag <= (self.depth if longest is None else longest)
+            else None
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +162,13 @@ class LaggedPlan:
     """One joint search for the window graphs of all contexts."""
 
     window: Window
-    # of the columns: the context variables are the context lags that are told apart, those of now first
+    # of the columns: the context variables are the context lags that are told apart, those of now
+    # first
     contexts: Contexts
     rule: ViewRule  # `adaptive`, `masked` (on the contexts of now) or `pooled`
-    values: tuple[tuple[int, ...], ...]  # the value of every context in every graph, in the order of `window.contexts`
+    values: tuple[
+        tuple[int, ...], ...
+    ]  # the value of every context in every graph, in the order of `window.contexts`
     context_lags: tuple[int, ...]  # the lags at which a context may act on a variable
     links: Links  # what is known about the nodes; time order is a part of it
     alpha: float
@@ -157,15 +182,29 @@ class LaggedPlan:
 
     @cached_property
     def context_columns(self) -> tuple[int, ...]:
-        """The context lags whose links are tested, those of now first; none where contexts are not tested."""
-        measured = (position for position in self.contexts.positions if self.contexts.source_of(position) is None)
+        """The context lags whose links are tested, those of now first; none where contexts are not
+        tested.
+        """
+        measured = (
+            position
+            for position in self.contexts.positions
+            if self.contexts.source_of(position) is None
+        )
         return () if self.rule is masked else tuple(measured)
 
     @cached_property
     def made_columns(self) -> dict[int, int]:
-        """The context lags that are made out of a column, with that column; none where rows are never chosen by it."""
-        sources = {position: self.contexts.source_of(position) for position in self.contexts.positions}
-        return {} if self.rule is not adaptive else {p: source for p, source in sources.items() if source is not None}
+        """The context lags that are made out of a column, with that column; none where rows are
+        never chosen by it.
+        """
+        sources = {
+            position: self.contexts.source_of(position) for position in self.contexts.positions
+        }
+        return (
+            {}
+            if self.rule is not adaptive
+            else {p: source for p, source in sources.items() if source is not None}
+        )
 
     @cached_property
     def past_context_columns(self) -> tuple[int, ...]:
@@ -174,7 +213,9 @@ class LaggedPlan:
 
     @cached_property
     def contexts_now(self) -> Contexts:
-        """All contexts at time t and their values in every graph; none where no links of contexts are tested."""
+        """All contexts at time t and their values in every graph; none where no links of contexts
+        are tested.
+        """
         if not self.context_columns:
             return Contexts((), ((),) * len(self.values))
         return Contexts(tuple(self.window.at(v, 0) for v in self.window.contexts), self.values)
@@ -182,10 +223,14 @@ class LaggedPlan:
     @cached_property
     def targets(self) -> tuple[int, ...]:
         """The variables at time t whose causes are looked for."""
-        return tuple(y for y in self.window.now if not self.window.is_context(y) or y in self.context_columns)
+        return tuple(
+            y for y in self.window.now if not self.window.is_context(y) or y in self.context_columns
+        )
 
     def is_shared(self, x: int, y: int) -> bool:
-        """Whether a pair has the same answer in all graphs: links at contexts are those of the union."""
+        """Whether a pair has the same answer in all graphs: links at contexts are those of the
+        union.
+        """
         return self.window.is_context(x) or self.window.is_context(y)
 
     def named_by(self, columns: Collection[int]) -> list[int]:
@@ -193,15 +238,19 @@ class LaggedPlan:
         return [context for context, source in self.made_columns.items() if source in columns]
 
     def rows(self, graph: int, named: Sequence[int]) -> tuple[int | None, tuple[int, ...]]:
-        """The view that answers where conditions name some context lags, and those that stay conditions.
+        """The view that answers where conditions name some context lags, and those that stay
+        conditions.
 
         There is no view where the context lags never have the value of the graph together.
         """
-        value, positions = self.values[graph], self.contexts.positions
+        value = self.values[graph]
+        positions = self.contexts.positions
         ordered = tuple(context for context in positions if context in named)
         if self.rule is masked:  # only the present is looked at
             positions = positions[: len(self.window.contexts)]
-        cell = tuple((position, value[self.window.context_number(position)]) for position in positions)
+        cell = tuple(
+            (position, value[self.window.context_number(position)]) for position in positions
+        )
         try:
             view = self.contexts.number(self.rule(cell, ordered))
         except KeyError:
@@ -209,14 +258,16 @@ class LaggedPlan:
         return view, ordered if self.rule is pooled else ()
 
     def first_views(self, graph: int) -> tuple[int, ...]:
-        """The rows on which a column of the past may show that it is a parent: all, or those of lags of some contexts.
+        """The rows on which a column of the past may show that it is a parent: all, or those of
+        lags of some contexts.
 
         At most two contexts, and one lag of each.
         """
         if self.rule is not adaptive:
             found, _ = self.rows(graph, ())
             return () if found is None else (found,)
-        lags, number = self.contexts.positions, self.window.context_number
+        lags = self.contexts.positions
+        number = self.window.context_number
         pairs = (pair for pair in combinations(lags, 2) if number(pair[0]) != number(pair[1]))
         named = [(), *((context,) for context in lags), *pairs]
         views = (self.rows(graph, columns)[0] for columns in named)
@@ -233,10 +284,14 @@ class LaggedPlan:
 
     def known_parents(self, y: int) -> tuple[int, ...]:
         """The columns of the past that are known to cause a variable."""
-        return tuple(u for u in np.flatnonzero(self.links.must[:, y]).tolist() if not self.window.is_now(u))
+        return tuple(
+            u for u in np.flatnonzero(self.links.must[:, y]).tolist() if not self.window.is_now(u)
+        )
 
     def searched(self) -> Bools:
-        """Pairs that may be adjacent, shape (nodes, nodes): those with an end at time t that are not ruled out."""
+        """Pairs that may be adjacent, shape (nodes, nodes): those with an end at time t that are
+        not ruled out.
+        """
         here = np.zeros((self.window.nodes, self.window.nodes), dtype=bool)
         for y in self.targets:
             here[[*self.candidates(y)], y] = True
@@ -249,10 +304,13 @@ SMALLEST = 1e-300
 
 
 class ByContextLags(Declared):
-    """A prepared test whose queries at a context never have lags of it, some of `contexts`, among their conditions."""
+    """A prepared test whose queries at a context never have lags of it, some of `contexts`, among
+    their conditions.
+    """
 
     def __init__(self, prepared: PreparedTest, contexts: Contexts) -> None:
-        self._prepared, self._contexts = prepared, contexts
+        self._prepared = prepared
+        self._contexts = contexts
         self.labels = (*prepared.labels, BY_CONTEXT_LAG)
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
@@ -264,26 +322,41 @@ class ByContextLags(Declared):
         label = np.zeros(len(asked), dtype=np.int8) if found.label is None else found.label
         columns = (found.statistic, found.df, found.p, found.n, found.reason, label)
         rows = [
-            [column[place[some[0]]] for column in columns] if len(some) == 1
-            else _combined(found, [place[part] for part in some], len(self.labels) - 1)
+            (
+                [column[place[some[0]]] for column in columns]
+                if len(some) == 1
+                else _combined(found, [place[part] for part in some], len(self.labels) - 1)
+            )
             for some in parts
-        ]  # fmt: skip
+        ]
         table = np.array(rows, dtype=np.float64).reshape(-1, 6)
-        return Outcomes(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64),
-                        table[:, 4].astype(np.int8), table[:, 5].astype(np.int8))  # fmt: skip
+        return Outcomes(
+            table[:, 0],
+            table[:, 1],
+            table[:, 2],
+            table[:, 3].astype(np.int64),
+            table[:, 4].astype(np.int8),
+            table[:, 5].astype(np.int8),
+        )
 
     def _parts(self, query: CIQuery) -> list[CIQuery]:
-        """The query itself, or one for every combination of values of the context lags among its conditions."""
+        """The query itself, or one for every combination of values of the context lags among its
+        conditions.
+        """
         context_lags = self._contexts.positions
         named = [z for z in query.given if z in context_lags]
         if not named or not {query.x, query.y}.intersection(context_lags):
             return [query]
         given = tuple(z for z in query.given if z not in named)
-        return [CIQuery(query.x, query.y, given, view) for view in self._contexts.parts(query.view, named)]
+        return [
+            CIQuery(query.x, query.y, given, view)
+            for view in self._contexts.parts(query.view, named)
+        ]
 
 
 def fisher(p: Sequence[float]) -> float:
-    """One p-value for several of separate rows; those that are not known are left out, and without any it is 1.
+    """One p-value for several of separate rows; those that are not known are left out, and without
+    any it is 1.
 
     Examples
     --------
@@ -293,14 +366,25 @@ def fisher(p: Sequence[float]) -> float:
     known = [value for value in p if value == value]
     if not known:
         return 1.0
-    return float(scipy.special.chdtrc(2 * len(known), float(-2.0 * np.log(np.maximum(known, SMALLEST)).sum())))
+    return float(
+        scipy.special.chdtrc(
+            2 * len(known), float(-2.0 * np.log(np.maximum(known, SMALLEST)).sum())
+        )
+    )
 
 
 def _combined(found: Outcomes, places: list[int], label: int) -> list[float]:
     """Fisher's sum over the parts that could be tested."""
     told = [i for i in places if not found.reason[i]]
     if not told:
-        return [np.nan, np.nan, np.nan, int(found.n[places].sum()), int(found.reason[places[0]]), label]
+        return [
+            np.nan,
+            np.nan,
+            np.nan,
+            int(found.n[places].sum()),
+            int(found.reason[places[0]]),
+            label,
+        ]
     statistic = float(-2.0 * np.log(np.maximum(found.p[told], SMALLEST)).sum())
     p = fisher(found.p[told].tolist())
     return [statistic, 2.0 * len(told), p, int(found.n[told].sum()), int(Reason.TESTABLE), label]
@@ -318,21 +402,30 @@ class WindowPlan(Plan):
     @cached_property
     def own_past(self) -> tuple[int | None, ...]:
         """What every node was a step earlier; None where that is no plain column of the window."""
-        earlier = [None if self.window.is_context(v) else self._moved(v, 1) for v in range(self.window.nodes)]
+        earlier = [
+            None if self.window.is_context(v) else self._moved(v, 1)
+            for v in range(self.window.nodes)
+        ]
         return tuple(None if u in (v, *self.triggers) else u for v, u in enumerate(earlier))
 
     def repeat_cuts(self, sepsets: SepsetRecords, before: Bools) -> None:
-        """What was separated since `before`, shape (graphs, pairs), is so earlier; members beyond the window go."""
+        """What was separated since `before`, shape (graphs, pairs), is so earlier; members beyond
+        the window go.
+        """
         cut = np.argwhere(sepsets.separated() & ~before).tolist()
         for (graph, place), steps in product(cut, range(1, self.window.lags + 1)):
-            x, y = (self._moved(int(ends[place]), steps) for ends in (sepsets.first, sepsets.second))
+            x, y = (
+                self._moved(int(ends[place]), steps) for ends in (sepsets.first, sepsets.second)
+            )
             named = self.masks[sepsets.facts[graph, place, MASK]].named
             fixed = [self._moved(position, steps) for position in named]
             if x is None or y is None or not set(self.contexts.positions).issuperset(fixed):
                 continue
             other = slot(x, y, self.variables)
             mask = next(m for m, mask in enumerate(self.masks) if set(mask.named) == set(fixed))
-            earlier = (self._moved(v, steps) for v in sepsets.given[graph, place].tolist() if v >= 0)
+            earlier = (
+                self._moved(v, steps) for v in sepsets.given[graph, place].tolist() if v >= 0
+            )
             given = [v for v in earlier if v is not None]
             for h in self._alike(graph, dict(zip(named, fixed, strict=True))):
                 if sepsets.facts[h, other, SEPARATED] != 1:
@@ -343,7 +436,9 @@ class WindowPlan(Plan):
                     sepsets.given[h, other, : len(given)] = given
 
     def repeated(self, proposal: Proposal) -> Iterator[Proposal]:
-        """The same end at other times: an arrow later, a tail earlier, and without contexts either at all times."""
+        """The same end at other times: an arrow later, a tail earlier, and without contexts either
+        at all times.
+        """
         lags = [self.window.lag(v) for v in (proposal.a, proposal.b)]
         free = not self.contexts.positions
         earlier = range(1, self.window.lags - max(lags) + 1) if free or proposal.end is TAIL else ()
@@ -357,7 +452,9 @@ class WindowPlan(Plan):
                 yield proposal._replace(graph=h, a=a, b=b, source=h)
 
     def _alike(self, graph: int, moved: Mapping[int, int | None]) -> Iterator[int]:
-        """The graphs in which context lags have the values that others have in a graph; those outside are free."""
+        """The graphs in which context lags have the values that others have in a graph; those
+        outside are free.
+        """
         here = dict(self.contexts.cell(self.cells[graph]))
         wanted = {there: here[position] for position, there in moved.items() if there is not None}
         for h, number in enumerate(self.cells):
@@ -383,12 +480,14 @@ def repeated_links(links: Links, window: Window, contexts: Contexts) -> Links:
     """
     may, must = (np.zeros((window.nodes, window.nodes), dtype=bool) for _ in range(2))
     extra = list(window.extra)
-    may[extra], must[extra] = links.may[extra], links.must[extra]
+    may[extra] = links.may[extra]
+    must[extra] = links.must[extra]
     placed = {v: place for v in range(window.nodes) if (place := window.place(v)) is not None}
     for (a, (cause, before)), (b, (effect, after)) in product(placed.items(), repeat=2):
         if before >= after:
             here = window.at(cause, before - after), window.at(effect, 0)
-            may[a, b], must[a, b] = links.may[here], links.must[here]
+            may[a, b] = links.may[here]
+            must[a, b] = links.must[here]
     for v in placed:
         if window.is_context(v) and v not in contexts.positions:
             may[v], may[:, v], must[v], must[:, v] = (False,) * 4
