@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from causalcontext.graphs.endpoints import Endpoint, endpoints_of_mark
-from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.graph import Graph, LabeledEdge, LabeledUnion
 from causalcontext.graphs.lag_names import times
-
-if TYPE_CHECKING:
-    from causalcontext.graphs.graph import LabeledUnion
 
 _HEADS = {
     Endpoint.TAIL: "none",
@@ -44,9 +41,9 @@ def to_dot(graph: Graph | LabeledUnion) -> str:
             f"  {quoted(name)} [variable={quoted(str(time['variable']))}, lag={time['lag']}];"
         )
     for edge in graph.edges:
-        contexts = (
-            () if isinstance(graph, Graph) or edge.contexts == graph.all_contexts else edge.contexts
-        )  # type: ignore[union-attr]
+        contexts: tuple[Any, ...] = ()
+        if isinstance(graph, LabeledUnion) and isinstance(edge, LabeledEdge):
+            contexts = () if edge.contexts == graph.all_contexts else edge.contexts
         label = f"label={quoted(', '.join(map(str, contexts)))}" if contexts else ""
         tail, head = (_HEADS[end] for end in endpoints_of_mark(edge.mark))
         line = ", style=dashed" if edge.mark in ("x-x", "<->") else ""

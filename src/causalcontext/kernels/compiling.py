@@ -88,9 +88,9 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
             compiled = compiled_by(numba.njit, function, options)
             return compiled(*arguments)
 
-    numba.extending.overload(call, jit_options=options | _PART, strict=False)(
-        lambda *arguments: function
-    )  # type: ignore[arg-type]
+    jit_options: Any = options | _PART
+    overload_of_call = numba.extending.overload(call, jit_options=jit_options, strict=False)
+    overload_of_call(lambda *arguments: function)
     return call
 
 
