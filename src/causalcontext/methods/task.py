@@ -20,7 +20,8 @@ from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.screen import NOTHING, Screening
-from causalcontext.search.algorithm import algorithm_1, queries_ahead
+from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan, Trusted

@@ -26,7 +26,7 @@ from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
 from causalcontext.search.algorithm import FoundGraphs
-from causalcontext.search.family import Origin, Place
+from causalcontext.search.family import EdgeEnd, Origin
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.indicator import with_made_contexts
 from causalcontext.search.lagged.algorithm import TIME, LaggedFound, LaggedSearch
@@ -404,7 +404,7 @@ def _log(
 
 def _origins(
     windows: SeriesWindows, plan: WindowPlan, found: FoundGraphs, shown: tuple[int, ...]
-) -> Iterator[tuple[Place, Origin]]:
+) -> Iterator[tuple[EdgeEnd, Origin]]:
     """Why the ends of the contexts are what they are; a combination of context lags stands for its
     context at t.
     """
