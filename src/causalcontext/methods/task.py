@@ -48,7 +48,6 @@ class Task:
     n_jobs: int
     advance: Watch
     support: Support
-    device: str = "cpu"
 
     windows: SeriesWindows | None = None
     screening: Screening = NOTHING
@@ -101,7 +100,7 @@ class Task:
 
     def search(self) -> SplitSearch:
         """The test as a search of levels, which reports its progress to the watch."""
-        return SplitSearch(self.row_test, self.n_jobs, self.device, self.advance)
+        return SplitSearch(self.row_test, self.n_jobs, self.advance)
 
     def plan(
         self,

@@ -8,7 +8,6 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,6 @@ from causalcontext.progress import Watch
 from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.plan import GroupSearch, LevelTask, PairGroup, Plan
 from causalcontext.search.settings import (
-    FEWEST_ON_CARD,
     FEWEST_TO_SCREEN,
     PAIRS_PER_CALL,
     PAIRS_PER_THREAD,
@@ -51,13 +49,12 @@ class SplitSearch:
         self,
         prepared: PreparedTest,
         n_jobs: int = 1,
-        device: str = "cpu",
         watch: Watch | None = None,
     ) -> None:
         self.batched = BatchedSearch(prepared, n_jobs, watch)
         self.roles = prepared.compiled_roles
         self.compiled = (
-            None if prepared.gaussian is None else CompiledSearch(prepared.gaussian, n_jobs, device)
+            None if prepared.gaussian is None else CompiledSearch(prepared.gaussian, n_jobs)
         )
 
     def of(self, contexts: tuple[int, ...]) -> GroupSearch:
@@ -84,25 +81,17 @@ class SplitSearch:
 class CompiledSearch:
     """Searches levels with the kernel of a prepared test."""
 
-    def __init__(self, prepared: PreparedGaussian, n_jobs: int = 1, device: str = "cpu") -> None:
+    def __init__(self, prepared: PreparedGaussian, n_jobs: int = 1) -> None:
         self.prepared = prepared
         self.n_jobs = n_jobs
-        self._card: Any = None
-        if device == "cuda":
-            from causalcontext.kernels.cuda.levels import Card
-
-            self._card = Card(n_jobs)
         self._lock = Lock()
         self._selections: dict[tuple[Hashable, ...], tuple[Ints, RowSelections]] = {}
 
     def fewest(self, level_task: LevelTask) -> int:
-        """On a card all pairs, if they are many; else so many as a thread is worth."""
+        """So many pairs as a thread is worth."""
         total = level_task.pairs.first.size
-        if self._card is not None and total >= FEWEST_ON_CARD:
-            return total
-        return min(
-            total, PAIRS_PER_THREAD, max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
-        )
+        affordable = max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
+        return min(total, PAIRS_PER_THREAD, affordable)
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
         """The deciding sets of the pairs of a level task; the tests run on all rows, and on those
@@ -114,12 +103,9 @@ class CompiledSearch:
         level = self._level(group, size, triggers_count=True)
         decisions = no_decisions(pairs.first.size, group.share.end - group.share.begin, size)
         tests = np.zeros(2, dtype=np.int64)
-        if self._card is not None and pairs.first.size >= FEWEST_ON_CARD:
-            self._card.search_pairs(level, pairs, decisions, tests)
-        else:
-            skeleton.search_pairs(
-                level, 0, pairs.first.size, pairs, decisions, _workspace(level, size), tests
-            )
+        skeleton.search_pairs(
+            level, 0, pairs.first.size, pairs, decisions, _workspace(level, size), tests
+        )
         return decisions, tests
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
@@ -129,21 +115,10 @@ class CompiledSearch:
         separating = np.zeros_like(ballots.first)
         holding = np.zeros_like(ballots.centre)
         most = group.plan.max_given
-        size = 0
         last = min(int(ballots.largest.max(initial=0)), most)
-        if self._card is not None:
-            while (
-                size <= last
-                and (asked := skeleton.with_sets_of(ballots, size)).first.size >= FEWEST_ON_CARD
-            ):
-                votes = separating[: asked.first.size], holding[: asked.centre.size]
-                self._card.count_votes(
-                    self._level(group, size, triggers_count=False), asked, most, *votes
-                )
-                size += 1
         # the same rows answer, whatever the size
         alike = not group.contexts or self.prepared.matters(last + 1) == 0
-        for first in range(size, last + 1)[: 1 if alike else None]:
+        for first in range(last + 1)[: 1 if alike else None]:
             sizes = Sizes(first, last if alike else first, most)
             self._count(group, skeleton.with_sets_of(ballots, first), sizes, separating, holding)
         return separating, holding

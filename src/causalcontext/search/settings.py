@@ -61,10 +61,6 @@ FEWEST_TO_SCREEN = 30
 (variables). Set on 2026-11-16, when listing was seen to be faster on small tables; half and double
 are not measured."""
 
-FEWEST_ON_CARD = 2_000
-"""Pairs of a level from which on they go to a graphics card (pairs). `benchmarks/gpu.py` prints the
-times of both sides; half and double are not measured."""
-
 LARGEST_BATCH = 64
 """Sets of one pair that go into a batch at most (sets). A search begins with one and doubles, so
 that few are tested in vain. Not measured at half and double."""
