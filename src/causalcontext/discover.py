@@ -385,7 +385,7 @@ def _with_best_cut(
     if more:
         raise NotYetError(
             f"not yet: the cuts of {wanted.column!r} and of {more[0].column!r} at once; find one,"
-            f" and pass its value: cc.threshold({wanted.column!r}, result.cut.value)"
+            " and pass its value in place of 'best'"
         )
     rest = [one for one in contexts_of(context) if one is not wanted] or None
     table = scanned_table(table, rest, chosen, progress is True, names) or table

@@ -1,6 +1,5 @@
 """fci-ac with lags: no end is wrong on exact models over time, and the options are used."""
 
-
 import every_hidden_model
 import numpy as np
 import pandas as pd
