@@ -23,7 +23,7 @@ from causalcontext.report.payload import Section, _section
 from causalcontext.results.words import p_text, p_words, share_text
 
 PACKAGE = Path(cc.__file__).parent
-OTHER_DOORS = ("cli", "app", "study", "warmup", "options.py")
+OTHER_DOORS = ("cli", "warmup", "options.py")
 """What speaks to no user of Python."""
 
 
@@ -49,8 +49,10 @@ def text_of(node: ast.expr) -> str | None:
 def messages() -> list[str]:
     """Every text of several words in the library that is no docstring."""
     found = []
-    for file in sorted({*PACKAGE.rglob("*.py")} - {PACKAGE / "report" / "advice.py"}):
-        if file.relative_to(PACKAGE).parts[0] in OTHER_DOORS:
+    calibration = {*(PACKAGE.parent / "causalcontext_lab" / "calibration").rglob("*.py")}
+    core = {*PACKAGE.rglob("*.py")} - {PACKAGE / "report" / "advice.py"}
+    for file in sorted(core | calibration):
+        if file in core and file.relative_to(PACKAGE).parts[0] in OTHER_DOORS:
             continue
         tree = ast.parse(file.read_text())
         inside = {
