@@ -129,30 +129,7 @@ def found_changes(
     measurements: what it stands for may be a finer cause that is not in the table, and this leaves
     links that differ between contexts though nothing changes.
     """
-    found = [
-        (
-            _candidate(change, doubt)
-            if change.claimed and (doubt := _few_values(result, change))
-            else change
-        )
-        for change in own_claims(result, first, second, alpha)
-    ]
-    found = [
-        (
-            _candidate(change, doubt)
-            if change.claimed and (doubt := scale_is_doubtful(result, change))
-            else change
-        )
-        for change in found
-    ]
-    found = [
-        (
-            _candidate(change, doubt)
-            if change.claimed and (doubt := model_is_wrong(result, change))
-            else change
-        )
-        for change in found
-    ]
+    found = [_unless_vetoed(result, change) for change in own_claims(result, first, second, alpha)]
     claimed = [change for change in found if change.claimed]
     if result.evidence is not None or not claimed:
         return found
@@ -167,6 +144,16 @@ def found_changes(
         )
         for change in found
     ]
+
+
+def _unless_vetoed(result: ContextGraphs, change: Change) -> Change:
+    """The change as it is, or a candidate with the reason of the first veto, if it is claimed."""
+    if change.claimed:
+        for veto in VETOES:
+            reason = veto(result, change)
+            if reason:
+                return _candidate(change, reason)
+    return change
 
 
 def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
@@ -380,6 +367,10 @@ def _few_values(result: ContextGraphs, change: Change) -> str:
             " spread more"
         )
     return ""
+
+
+VETOES = (_few_values, scale_is_doubtful, model_is_wrong)
+"""The vetoes of a claim, in their order: each gives a reason in words, or "" where it has none."""
 
 
 def confirmed(
