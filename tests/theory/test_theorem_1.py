@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from causalcontext.graphs.endpoints import directed
-from causalcontext.methods.pc import intersect
+from causalcontext.methods.pc_b import intersect
 from causalcontext.simulate.testing import every_model, random_discrete_model, random_models
 from causalcontext.simulate.truth import has_long_union_cycle
 from causalcontext.views import masked, pooled

@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import fields
 
-from causalcontext.options import Options
+from causalcontext.options import ENTRIES as KNOWN
 
-KNOWN = {entry.name: entry for entry in fields(Options)}
 FLAGS = {
     name: f"--{entry.metadata['name'] or name.replace('_', '-')}" for name, entry in KNOWN.items()
 }

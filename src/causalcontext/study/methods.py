@@ -34,7 +34,7 @@ from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.graph import union_endpoints
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.knowledge import Knowledge
-from causalcontext.methods.pc import intersect
+from causalcontext.methods.pc_b import intersect
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.level_search import BatchedSearch, RememberedAnswers
 from causalcontext.search.plan import Plan
@@ -268,14 +268,10 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
     test: str | Remembering = "auto" if method in WITHOUT_TESTS else task.test
     if test in SLOW_TESTS:  # it permutes rows, and answers a question of several methods once
         test = task.memory.setdefault("test", Remembering(find_test(task.test)))
-    result = discover(
-        task.table,
-        task.context,
-        method=method,
-        test=test,
-        alpha=task.alpha,
-        knowledge=task.knowledge,
-    )
+    options: dict[str, Any] = {"alpha": task.alpha}
+    if method not in WITHOUT_TESTS:
+        options["test"] = test
+    result = discover(task.table, task.context, method=method, knowledge=task.knowledge, **options)
     contexts = (
         None
         if method == "pc-p"

@@ -46,7 +46,8 @@ from causalcontext.errors import (
     check_whole,
 )
 from causalcontext.kernels.arrays import Floats
-from causalcontext.options import made, option, takes
+from causalcontext.methods.method_object import option
+from causalcontext.options import made, takes
 from causalcontext.progress import Count, counting_bar
 from causalcontext.views import Reason
 
