@@ -16,7 +16,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from causalcontext.ci_tests.preparation import prepare
-from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
+from causalcontext.ci_tests.protocol import IndependenceTest, declared_traits, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
 from causalcontext.data import as_written, indicators
 from causalcontext.data.as_written import codes_for_missing, words_about_codes
@@ -443,7 +443,7 @@ def _task(
     """What is to be searched: a table in memory, what a scan kept of one, or, with lags, its
     windows.
     """
-    settings = _settings(options, test.name, context)
+    settings = _settings(options, test, context)
     score = _score(options)
     watch = Watch(nobody)
     if scanned is None and isinstance(table, str | os.PathLike):
@@ -484,13 +484,13 @@ def _task(
             options = replace(
                 options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone)
             )
-            settings = _settings(options, test.name, context)
+            settings = _settings(options, test, context)
             told = (
                 screening.told
             )  # of all rows: which of them have no context, and how levels are spelled
             read, screening = _read_and_screened(table, context, options, names)
             screening = replace(screening, told=told)
-        compile_ahead(kinds_for(options.method_name, test.name, read))
+        compile_ahead(kinds_for(options.method_name, test, read))
         read, screening = screened_data(read, screening, _asked(context, options, names))
         screening = screening.within(rows)
         if scanned is not None:
@@ -507,7 +507,7 @@ def _task(
         check_none_missing(asked, data, testwise=False, in_memory=False)
     # Of all rows in memory there is no rounding of batches.
     known = None if scanned is None or scanned.whole else scanned.statistics
-    compile_ahead(kinds_for(options.method_name, test.name, data))
+    compile_ahead(kinds_for(options.method_name, test, data))
     tested = options.method_name != "score-ac"
     data, statistics, prepared = prepare(
         data, test, options.missing, known, tested, int(options.seed)
@@ -811,7 +811,7 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
         )
 
 
-def _settings(options: Options, test: str, context: object) -> Settings:
+def _settings(options: Options, test: IndependenceTest, context: object) -> Settings:
     """The settings of a search, by values alone."""
     of_methods = options.of_methods
     limit = of_methods["max_given"]
@@ -824,7 +824,7 @@ def _settings(options: Options, test: str, context: object) -> Settings:
     farthest = of_methods["possible_dsep"]
     return Settings(
         method=options.method_name,
-        test=test,
+        test=test.name,
         alpha=float(of_methods["alpha"]),
         collider_rule=of_methods["collider_rule"],
         max_given=None if limit is None else int(limit),
@@ -841,6 +841,7 @@ def _settings(options: Options, test: str, context: object) -> Settings:
         context_confounded=bool(of_methods["context_confounded"]),
         series=series,
         transform="ranks" if _ranked(options) else "none",
+        test_traits=declared_traits(test),
     )
 
 

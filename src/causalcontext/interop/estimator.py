@@ -132,14 +132,17 @@ class ContextDiscovery:
     def set_params(self, **parameters: Any) -> ContextDiscovery:
         """Change parameters by name; those of the method as `method__alpha`."""
         known = ["context", *DEFAULTS]
-        nested = {}
+        nested: dict[str, Any] = {}
         for name, value in parameters.items():
             if name.startswith(NESTED):
                 nested[name.removeprefix(NESTED)] = value
             elif name in known:
                 setattr(self, name, value)
             else:
-                near = did_you_mean(name, [*known, *METHOD_OPTIONS])
+                nested_names = [f"{NESTED}{option}" for option in METHOD_OPTIONS]
+                near = did_you_mean(name, [*known, *nested_names])
+                if name in METHOD_OPTIONS:
+                    near = f"; it belongs to the method, as {NESTED}{name}"
                 raise OptionError(f"{KIND} has no parameter {name!r}{near}")
         if nested:
             method = method_of(self.method)

@@ -42,6 +42,7 @@ class Settings:
     context_confounded: bool = True
     series: Mapping[str, Any] = field(default_factory=dict)
     transform: str = "none"
+    test_traits: tuple[str, ...] = ()  # what the test declares, of `ci_tests.protocol.TRAITS`
 
 
 @dataclass(frozen=True)
