@@ -257,7 +257,7 @@ def test_where_nothing_fits_scores_are_kept_and_it_is_said(monkeypatch: pytest.M
     )  # as if no scale fitted
     found = cc.discover(uneven(), "R", method="auto")
     why = "2 of 4 variables have residuals of unequal variance, so links may be false"
-    assert chosen(found) == f"score-ac: {why}: try test='sandwich' or 'cmi-knn'"
+    assert chosen(found) == f"score-ac: {why}: try method='pc-ac', test='sandwich' or 'cmi-knn'"
     named = cc.discover(uneven(), "R", method="score-ac")
     assert dict(found.graphs) == dict(named.graphs)
     assert found.notes[1:] == named.notes

@@ -131,7 +131,7 @@ def with_options(
     entries = ENTRIES if kind is Options else {entry.name: entry for entry in fields(kind)}
     hints = get_type_hints(Keywords) if kind is Options else get_type_hints(kind)
     shown = [
-        _flag(entry, hints[name])
+        _flag(entry, hints[name], searches=kind is Options)
         for name, entry in entries.items()
         if entry.metadata["text"] and name not in without
     ]
@@ -152,17 +152,21 @@ def with_options(
     return extended
 
 
-def _flag(entry: Field[Any], hint: Any) -> Parameter:
-    """A flag of the command line; what may be an object in the library is a name here."""
+def _flag(entry: Field[Any], hint: Any, searches: bool) -> Parameter:
+    """A flag of the command line; what may be an object in the library is a name here.
+
+    With `searches` the options of methods are listed by method, and one that is not passed is None:
+    beside "auto" any other value is refused.
+    """
     more = entry.metadata
     default = default_of(entry)
     plain: Any = next(
         (kind for kind in (str, float, int, bool) if hint == kind or hint == kind | None), str
     )
     extra: dict[str, Any] = {}
-    if entry.name in ENTRIES:
+    if searches:
         extra["rich_help_panel"] = group_of(entry.name) or None
-    if entry.name in METHOD_OPTIONS:  # a flag that is not passed is None: "auto" refuses the others
+    if searches and entry.name in METHOD_OPTIONS:
         shown = entry.name.replace("_", "-") if default is True else str(default)
         extra["show_default"] = False if default is None else shown
         default = None

@@ -139,8 +139,7 @@ class ContextDiscovery:
             elif name in known:
                 setattr(self, name, value)
             else:
-                nested_names = [f"{NESTED}{option}" for option in METHOD_OPTIONS]
-                near = did_you_mean(name, [*known, *nested_names])
+                near = did_you_mean(name, [*known, *METHOD_OPTIONS])
                 if name in METHOD_OPTIONS:
                     near = f"; it belongs to the method, as {NESTED}{name}"
                 raise OptionError(f"{KIND} has no parameter {name!r}{near}")

@@ -78,8 +78,8 @@ class MethodObject:
         kind = type(self).__name__
         if name == "fit":
             raise AttributeError(
-                f"{kind} is a method, which has no fit; the estimator is"
-                f" cc.ContextDiscovery(context=..., method={self!r}).fit(table)"
+                f"{kind} is a method, which has no fit; the estimator that fits a table is"
+                f" cc.ContextDiscovery, with {self!r} as its method"
             )
         raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
@@ -122,8 +122,8 @@ def _check_keywords(
     if positional or "context" in options:
         raise OptionError(
             f"cc.{called} takes options by name ({listed(known, len(known))}), and no table or"
-            f" context; the estimator that fits a table is cc.ContextDiscovery(context=...,"
-            f" method=cc.{called}())"
+            f" context; the estimator that fits a table is cc.ContextDiscovery, with cc.{called}()"
+            " as its method"
         )
     for name in options:
         if name not in known:

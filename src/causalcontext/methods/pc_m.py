@@ -36,8 +36,9 @@ class PCM(ByTests):
     --------
     >>> import causalcontext as cc
     >>> table = cc.examples.soil_moisture(2000, seed=1)
-    >>> cc.discover(table, "soil", method=cc.PCM(alpha=0.01)).graphs["wet"].adjacency[0].any()
-    False
+    >>> result = cc.discover(table, "soil", method=cc.PCM(alpha=0.01))
+    >>> result.union.mark("precipitation", "soil")
+    ''
     """
 
     name: ClassVar[str] = "pc-m"
