@@ -17,7 +17,13 @@ import numpy as np
 
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest, declared_traits, prepared_test
-from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
+from causalcontext.ci_tests.registry import (
+    TESTS,
+    find_test,
+    note_on_device,
+    on_device,
+    usable_device,
+)
 from causalcontext.data import as_written, indicators
 from causalcontext.data.as_written import codes_for_missing, words_about_codes
 from causalcontext.data.checks import check_none_missing
@@ -280,6 +286,7 @@ def discover(
         return _with_best_cut(table, context, names, progress, options)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.of_methods["test"], int(chosen.seed)), device)
+    device_note = device_note or note_on_device(test, device)
     if chosen.method_name == AUTO and chosen.missing == "testwise":
         chosen = replace(chosen, method=TESTWISE_CHOICE.method)
         reason = (TESTWISE_CHOICE.reason,)
@@ -290,7 +297,7 @@ def discover(
     if scanned is not None and chosen.lags is None and not scanned.is_table:
         scanned, thin = scan_without_thin_levels(scanned)
     task = _task(table, context, chosen, names, test, scanned)
-    task = replace(task, device=device, thin=thin or task.thin)
+    task = replace(task, thin=thin or task.thin)
     with watching(progress, chosen.time_limit) as advance:
         outcome = METHODS[chosen.method_name].on(task.data)(replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
@@ -378,7 +385,7 @@ def _with_best_cut(
     if more:
         raise NotYetError(
             f"not yet: the cuts of {wanted.column!r} and of {more[0].column!r} at once; find one,"
-            f" and pass its value: cc.threshold({wanted.column!r}, result.cut.value)"
+            " and pass its value in place of 'best'"
         )
     rest = [one for one in contexts_of(context) if one is not wanted] or None
     table = scanned_table(table, rest, chosen, progress is True, names) or table

@@ -30,7 +30,7 @@ from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.model_checks.violations import WORDS, advice, danger
 from causalcontext.results.curve_difference import replaceable_links
 from causalcontext.results.notes import About, Note, about
-from causalcontext.search.algorithm import possible_cycles
+from causalcontext.search.masked_tests import possible_cycles
 from causalcontext.search.rules import suspect
 
 if TYPE_CHECKING:

@@ -36,7 +36,8 @@ from causalcontext.methods.task import rows_task, windows_task
 from causalcontext.progress import COLLIDERS, Watch, nobody
 from causalcontext.results.changes import WithinContexts, inside_words, why_inside_only
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.algorithm import algorithm_1, queries_ahead
+from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan
 from causalcontext.views import adaptive, masked

@@ -11,8 +11,8 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import OptionError, check_choice, check_level, check_whole
 from causalcontext.methods.method_object import MethodObject, method_object, option
-from causalcontext.search.algorithm import SCOPES
 from causalcontext.search.colliders import COLLIDER_RULES
+from causalcontext.search.masked_tests import SCOPES
 
 ORIENTATIONS = ("across", "within")
 """Whether the graphs of the contexts orient each other."""

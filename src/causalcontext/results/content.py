@@ -270,7 +270,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settings_from_dict(stored: dict[str, Any]) -> Settings:
-    """How a result was made; where a file does not say what its test declares, the registry does."""
+    """How a result was made; the registry says what a test declares where a file does not."""
     traits = stored.get("test_traits")
     if traits is None:
         traits = declared_traits(TESTS.get(stored["test"]))

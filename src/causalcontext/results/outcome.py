@@ -17,7 +17,7 @@ from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import CITestLog
 from causalcontext.results.series import SeriesFacts
 from causalcontext.results.wrong_cells import CleanedTable
-from causalcontext.search.family import Doubt, Origin, Place
+from causalcontext.search.family import Doubt, EdgeEnd, Origin
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Outcome:
     log: CITestLog
     tests: Ints
     complete: bool
-    origins: Mapping[Place, Origin] = field(default_factory=dict)
+    origins: Mapping[EdgeEnd, Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     evidence: ScoreEvidence | None = None
     notes: tuple[str, ...] = ()

@@ -42,7 +42,7 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.pc_b import intersect
 from causalcontext.search.algorithm import algorithm_1
-from causalcontext.search.level_search import BatchedSearch, RememberedAnswers
+from causalcontext.search.batched_search import BatchedSearch, RememberedAnswers
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
