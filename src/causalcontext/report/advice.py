@@ -71,6 +71,7 @@ COMMANDS = {
     "save the result with rows=True": "search again with --keep-rows",
     "rows=True": "--keep-rows",
     ", or None for no limit": "",
+    ", or None for neighbours alone": "",
     ", or None for rows without an order": "",
     "of seconds, or None": "of seconds",
     "such as (0, 1)": "such as 0,1",
@@ -93,7 +94,7 @@ def _spelled(known: Mapping[str, str]) -> re.Pattern[str]:
 
 
 _FOR_PROGRAMS = re.compile(
-    r", or None (?:for no limit|for rows without an order)|(?<=seconds), or None"
+    r", or None for (?:no limit|neighbours alone|rows without an order)|(?<=seconds), or None"
     r"| \(as table\.drop_duplicates\(\) does\)"
 )
 """Parts of a sentence that only a program can use."""
