@@ -96,14 +96,9 @@ FAMILIES: dict[str, Callable[[], Callable[[], Any]]] = {
         lambda: proteins(0), "condition", method="pc-ac", alpha=0.01, n_jobs=2
     ),
     "partial-correlation": searching(wide, "R", method="pc-ac", test="partial-correlation"),
-    "context-change": searching(
-        lambda: proteins(0, "log", 3000), "condition", method="pc-ac", test="context-change"
-    ),
     "auto on mixed columns": searching(lambda: cc.examples.clinic(3000, seed=0), "status"),
     "g-squared": searching(categories, "status", method="pc-ac", test="g-squared"),
     "cmi-knn": searching(small, "condition", method="pc-ac", test="cmi-knn"),
-    "rcot": searching(small, "condition", method="pc-ac", test="rcot"),
-    "energy": searching(small, "condition", method="pc-ac", test="energy"),
     "sandwich": searching(small, "condition", method="pc-ac", test="sandwich"),
     "gaussian-ranks": searching(small, "condition", method="pc-ac", test="gaussian-ranks"),
     "score-ac": searching(lambda: proteins(0, "log", 3000), "condition", method="score-ac"),

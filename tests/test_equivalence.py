@@ -264,7 +264,6 @@ TESTS = (
     "gaussian-ranks",
     "tsagris",
     "conditional-gaussian",
-    "rcot",
 )
 
 

@@ -46,7 +46,7 @@ from causalcontext.kernels.limits import (
 )
 from causalcontext.methods.auto import TESTWISE_CHOICE, MethodChoice, choose_by_table
 from causalcontext.methods.method_object import option
-from causalcontext.model_checks.residuals import check_table
+from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
 from causalcontext.options import Options, made, names_to_keep, takes
 from causalcontext.results.few_rows import ThinLevels
