@@ -30,11 +30,12 @@ _OBJECT = re.compile(
     r"\((?P<options>(?:[^()]|\([^()]*\))*)\)(?:, or method=.*$)?"
 )
 """The object of a method, and the same in keywords after it."""
-_VALUE = r"""'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|cc\.\w+\((?:[^()]|\([^()]*\))*\)|""" + (
-    r"""\.\.\.|[-+]?[\w.]*\w|"""
+_VALUE = (
+    r"""'[^']*'|"[^"]*"|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\{[^}]*\}|cc\.\w+\((?:[^()]|\([^()]*\))*\)|"""
+    + (r"""\.\.\.|[-+]?[\w.]*\w|""")
 )
 _OPTION = re.compile(
-    rf"(?<![\w.(])(?P<name>{'|'.join(sorted([*KNOWN, 'context'], key=len, reverse=True))})"
+    rf"(?<![\w.])(?<!\w\()(?P<name>{'|'.join(sorted([*KNOWN, 'context'], key=len, reverse=True))})"
     rf"=(?P<value>{_VALUE})"
 )
 _COLUMN = r"""(?P<quote>['"])(?P<column>.+?)(?P=quote)"""
