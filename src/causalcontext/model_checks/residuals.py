@@ -17,7 +17,8 @@ is near it. A check fails if it fails in each of these ways.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +28,13 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed, may_cause
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.model_checks.row_order import RowOrder, row_dependence, row_order
-from causalcontext.model_checks.violations import KINDS, Violation
+from causalcontext.model_checks.row_order import (
+    RowOrder,
+    group_dependence,
+    row_dependence,
+    row_order,
+)
+from causalcontext.model_checks.violations import KINDS, ROWS, Violation
 
 LEVEL = 0.01
 """Of a check of a whole table."""
@@ -43,6 +49,12 @@ CLEAR_KURTOSIS = 1.0
 CLEAR_LAG = 0.05
 CLEAR_QUANTILES = 0.08
 """Skewness by quantiles, (Q90 + Q10 - 2 Q50) / (Q90 - Q10): a few far rows do not move it."""
+FEWEST_GROUPS = 30
+SMALLEST_GROUP = 1.5
+LARGEST_GROUP = 15.0
+"""Different whole numbers, and the rows that share each on average, where they may be those of
+households or patients. Rows of larger groups are as far apart as those of `row_order` that
+neighbours are compared with, and fewer groups are too far from each other for that."""
 FAR = 8.0
 CLEAR_SHARE = 0.002
 LEAST_FAR = 2
@@ -93,16 +105,24 @@ class Statistics(NamedTuple):
     kurtosis: Floats
     far: Floats
     rows: Floats  # how much rows depend on those before them
+    groups: Floats  # shape (keys, responses): how much rows of one group are alike
 
 
 def check_residuals(
-    found: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
+    found: Statistics,
+    rows: int,
+    names: Sequence[str],
+    kinds: Sequence[str] = KINDS,
+    keys: Sequence[str] = (),
 ) -> tuple[Violation, ...]:
     """The violations that the statistics of all responses, which are named, show on so many
-    rows.
+    rows; `keys` are the columns by which rows belong together.
     """
+    alike = tuple(_alike_groups(found.groups, rows, names, keys))
     return tuple(
-        violation for violation in _violations(found, rows, names) if violation.kind in kinds
+        violation
+        for violation in (*_violations(found, rows, names), *alike)
+        if violation.kind in kinds and not (alike and violation.kind == ROWS and not violation.key)
     )
 
 
@@ -169,6 +189,7 @@ def statistics(
     quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
     far = _where(kurtosis > CLEAR_KURTOSIS, _far, left)
     rows = np.zeros(left.shape[1]) if order is None else row_dependence(left, order, column)
+    groups = np.zeros((0, left.shape[1])) if order is None else group_dependence(left, order)
     return Statistics(
         dependence[0],
         dependence[1],
@@ -180,6 +201,7 @@ def statistics(
         kurtosis,
         far,
         rows,
+        groups,
     )
 
 
@@ -250,7 +272,21 @@ def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[
         )
         if chosen:
             clear = tuple(float(sizes[node]) for node in chosen)
-            yield Violation(kind, tuple(names[node] for node in chosen), clear[0], clear)
+            yield Violation(kind, tuple(names[node] for node in chosen), clear[0], sizes=clear)
+
+
+def _alike_groups(
+    groups: Floats, rows: int, names: Sequence[str], keys: Sequence[str]
+) -> Iterator[Violation]:
+    """Where rows of one group are alike, for every column by which rows belong together."""
+    for key, sizes in zip(keys, groups, strict=True):
+        clear = _beyond(sizes, CLEAR_LAG, groups.size, rows, LEVEL_OF_ROWS)
+        chosen = sorted(
+            np.flatnonzero(clear).tolist(), key=lambda node: (-sizes[node], names[node])
+        )
+        if chosen:
+            found = tuple(float(sizes[node]) for node in chosen)
+            yield Violation(ROWS, tuple(names[node] for node in chosen), found[0], key, found)
 
 
 def _beyond(
@@ -340,14 +376,39 @@ def check_table(data: Dataset, endpoints: Endpoints) -> tuple[Violation, ...]:
     """Everything in which a table contradicts the linear-Gaussian model around some graphs, shape
     (contexts, N, N).
     """
-    numeric = numeric_rows(data)
+    keys = groups_of_rows(data)
+    numeric = numeric_rows(data, keys)
     found = [statistics(fit) for fit in fits(numeric, endpoints)] if numeric.checked.size else []
     names = [data.names[position] for position in numeric.owner[numeric.checked]]
-    return check_residuals(least(found), len(numeric.values), names) if found else ()
+    if not found:
+        return ()
+    return check_residuals(least(found), len(numeric.values), names, keys=tuple(keys))
 
 
-def numeric_rows(data: Dataset) -> NumericRows:
-    """The complete rows of a table, or runs of them."""
+def groups_of_rows(data: Dataset) -> dict[str, Ints]:
+    """By every column that may say which rows belong together, the group of every row.
+
+    These are columns of text that were left out, and whole numbers that a few rows share each, as
+    the number of a household.
+    """
+    groups = {name: codes for name, codes in data.keys.items() if len(codes) == data.n_rows}
+    for position in data.system:
+        values = np.asarray(data.columns[position])
+        if data.kinds[position] is not Kind.CONTINUOUS:
+            continue
+        known = np.isfinite(values)
+        different = np.unique(values[known])
+        if different.size < FEWEST_GROUPS or np.any(different != np.round(different)):
+            continue
+        if SMALLEST_GROUP <= known.sum() / different.size <= LARGEST_GROUP:
+            groups[data.names[position]] = np.where(
+                known, np.searchsorted(different, values), -1
+            ).astype(np.int64)
+    return groups
+
+
+def numeric_rows(data: Dataset, keys: Mapping[str, Ints] = MappingProxyType({})) -> NumericRows:
+    """The complete rows of a table, or runs of them; `keys` have the groups of all rows."""
     complete = np.flatnonzero(complete_rows(data))
     most = int(np.clip(MOST_CELLS // max(len(data.names), 1), LEAST_ROWS, MOST_ROWS))
     places = np.arange(complete.size)
@@ -370,7 +431,8 @@ def numeric_rows(data: Dataset) -> NumericRows:
         owner += [position] * len(parts)
     follows = np.concatenate(([False], np.diff(places) == 1))[: rows.size]
     table = np.column_stack(columns) if columns else np.empty((rows.size, 0))
-    order = row_order(table, follows)
+    groups = np.array([codes[rows] for codes in keys.values()], dtype=np.int64)
+    order = row_order(table, follows)._replace(keys=groups.reshape(len(keys), rows.size))
     return NumericRows(
         table,
         np.array(owner, dtype=np.int64),

@@ -33,6 +33,8 @@ class Violation:
     # how clearly in the first of them: a correlation, a skewness, an excess kurtosis, or a share of
     # rows
     size: float
+    # of dependent rows, the column by which rows belong together, where there is one
+    key: str = ""
     # how clearly in each of them; files do not keep it
     sizes: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
@@ -46,7 +48,7 @@ class Violation:
         if not kept:
             return None
         names, sizes = zip(*kept, strict=True)
-        return Violation(self.kind, names, sizes[0], sizes)
+        return Violation(self.kind, names, sizes[0], self.key, sizes)
 
 
 NOTHING_LEFT = "the remedies for this are already in use"
@@ -180,6 +182,8 @@ def sentence(violation: Violation, context: bool = True, asked: AdviceFacts = AN
     the noise of X has heavy tails: some links at the context are missed; try transform='ranks'
     """
     found = WORDS[violation.kind].found.format(listed(violation.columns))
+    if violation.key:
+        found = f"rows with the same {violation.key} are alike in {listed(violation.columns)}"
     return f"{found}: {danger(violation, context)}; {advice(violation, asked)}"
 
 
@@ -192,6 +196,8 @@ def score_words(violation: Violation, context: bool) -> tuple[str, str]:
 
 def advice(violation: Violation, asked: AdviceFacts = ANYTHING) -> str:
     """What to try that was not tried."""
+    if violation.key:
+        return f"try one row for each {violation.key}, or the means of its rows"
     words = WORDS[violation.kind]
     remedies = words.remedies if asked.scored else words.without_score or words.remedies
     left = [str(remedy) for remedy in remedies if remedy.call not in asked.had]
