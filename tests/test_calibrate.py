@@ -464,7 +464,7 @@ def test_heavy_tails_are_found_out() -> None:
     """
     table = gaussian_table()
     table["c"] = np.random.default_rng(1).standard_t(2, len(table))
-    asked = {"x": "c", "y": "R", "test": "context-change", "repeats": 150}
+    asked = {"x": "c", "y": "R", "test": "partial-correlation", "repeats": 150}
     assert cc.calibrate(table, "R", **asked).table["verdict"].item() == "rejects too often"
     assert cc.calibrate(table, "R", **asked, null="bootstrap").table["verdict"].item() == "right"
     assert cc.calibrate(table, "R", x="c", y="R", repeats=150).table["verdict"].item() == "right"

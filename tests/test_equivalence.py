@@ -262,7 +262,6 @@ TESTS = (
     "gaussian-ranks",
     "tsagris",
     "conditional-gaussian",
-    "rcot",
 )
 
 

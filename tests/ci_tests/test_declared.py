@@ -115,7 +115,6 @@ def test_what_is_offered_declares_itself() -> None:
         "gaussian-ranks": ("transforms",),
         "basis": ("sees_curves",),
         "cmi-knn": ("model_free",),
-        "rcot": ("model_free",),
     }
     assert declared_traits(Composite("both", (Ranks(), Free()))) == ("transforms",)
     assert len(TRAITS) == 3
@@ -134,7 +133,7 @@ LISTS_OF_NAMES = {
     "model_checks/violations.py": {"cmi-knn", "sandwich"},  # advice, whose words are calls
     "results/effects/fits.py": {"sandwich"},  # a kind of standard errors
     "results/effects/mechanics.py": {"sandwich"},  # the same
-    "warmup/parts.py": {"cmi-knn-mixed", "basis", "energy"},  # what is run to compile it
+    "warmup/parts.py": {"cmi-knn-mixed", "basis"},  # what is run to compile it
 }
 """Where a name is written, and decides nothing."""
 

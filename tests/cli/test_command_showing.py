@@ -76,7 +76,7 @@ def test_discover_writes_a_report() -> None:
     assert Path("out.html").read_text().startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("form", ["dot", "gml", "graphml", "dagitty", "tetrad"])
+@pytest.mark.parametrize("form", ["dot", "gml", "graphml", "tetrad"])
 def test_export_prints_a_graph(soil: cc.ContextGraphs, form: str) -> None:
     answer = run("export", "r.json", "--to", form, "--only", "wet")
     assert answer.exit_code == 0

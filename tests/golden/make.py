@@ -146,9 +146,17 @@ def main() -> int:
     if given.write:
         write(names, parts, given.draw)
         return 0
-    text = report(compared(names, parts))
-    print(text or f"{len(names)} tables are as they were")
-    return 1 if text else 0
+    differing = 0
+    for name, lines in compared(names, parts):
+        if lines:
+            differing += 1
+            print(report([(name, lines)]), flush=True)
+    print(
+        f"{differing} of {len(names)} tables differ"
+        if differing
+        else f"{len(names)} tables are as they were"
+    )
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":

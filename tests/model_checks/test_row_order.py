@@ -13,7 +13,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.model_checks.residuals import check_table
+from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.row_order import (
     alike_neighbours,
     is_grouped,

@@ -13,13 +13,12 @@ from causalcontext.cli.pipes import loaded
 from causalcontext.cli.terminal import print_line, say
 from causalcontext.data.files import write_whole
 from causalcontext.errors import check_choice
-from causalcontext.interop import to_dagitty, to_dot, to_gml, to_graphml, to_tetrad
+from causalcontext.interop import to_dot, to_gml, to_graphml, to_tetrad
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
 
 FORMATS: dict[str, Callable[[Graph], str]] = {
-    "dagitty": to_dagitty,
     "dot": to_dot,
     "gml": to_gml,
     "graphml": to_graphml,
@@ -29,9 +28,7 @@ FORMATS: dict[str, Callable[[Graph], str]] = {
 
 def export(
     file: ResultArgument,
-    to: Annotated[
-        str, typer.Option(metavar="FORMAT", help="dagitty, dot, gml, graphml or tetrad.")
-    ] = "dot",
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="dot, gml, graphml or tetrad.")] = "dot",
     only: Annotated[
         str | None, typer.Option(metavar="VALUE", help="The graph of this context, not the union.")
     ] = None,

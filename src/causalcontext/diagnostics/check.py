@@ -45,7 +45,7 @@ from causalcontext.kernels.limits import (
     SPARE_ROWS,
 )
 from causalcontext.methods.auto import choose_by_call, choose_by_table
-from causalcontext.model_checks.residuals import check_table
+from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
 from causalcontext.options import Options, made, names_to_keep, option, takes
 from causalcontext.results.few_rows import ThinLevels

@@ -222,8 +222,8 @@ def adjustment(
             return Adjustment(None, (x, v))
     on_path = descendants(links, x) & _leading(links, y)
     forbidden = on_path.copy()
-    for v in np.flatnonzero(on_path):
-        forbidden |= descendants(links, int(v))
+    for v in np.flatnonzero(on_path).tolist():
+        forbidden |= descendants(links, v)
     for v in fixed:
         if forbidden[v]:
             return Adjustment(None, (v, v))
