@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy
 
+from causalcontext.data.dataset import mean_ranks
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.screening.bends import (
@@ -74,7 +75,7 @@ def smooth_relations(columns: Columns, gone: frozenset[int]) -> list[Relation]:
         return []
     table = standard(rows)
     glance = standard(rows[:, :: max(1, rows.shape[1] // ROWS_OF_A_GLANCE)])
-    ranks = scipy.stats.rankdata(rows, axis=1) / rows.shape[1]
+    ranks = np.array([mean_ranks(row) for row in rows]) / rows.shape[1]
     found = list[Relation]()
     taken = set[frozenset[int]]()
     for first in range(len(numbers)):
@@ -125,11 +126,13 @@ def _smooth(
     for value in values:
         column = table[value]
         rest = np.sort(np.abs(column[asked] - (weights[:, 0] * column[near]).sum(axis=1)) / size)
+        spread = min(1.0, float(column[asked].std()))  # a few rows may be far away
         left = float(np.sqrt((rest[: int(SMOOTH_ROWS * len(rest))] ** 2).mean()))
+        left = left / max(spread, 1e-300)
         if left > SMOOTH:
             continue
         line = np.linalg.lstsq(plane, column, rcond=None)[0]
-        if left > BEYOND_LINES * float((column - plane @ line).std()):
+        if left * spread > BEYOND_LINES * float((column - plane @ line)[asked].std()):
             continue
         by_both = np.einsum("akn,an->ka", weights[:, 1:3], column[near]) / scale[:, :, 0]
         found[value] = np.log(np.maximum(np.abs(by_both), 1e-9)).mean(axis=1)
@@ -222,7 +225,11 @@ def bent_in_every_context(columns: Columns, gone: frozenset[int]) -> list[Relati
 
 LINKS: tuple[tuple[str, Callable[[Floats], Bools], Callable[[Floats], Floats]], ...] = (
     ("is a quadratic function of {}", lambda z: np.ones(z.shape, dtype=bool), lambda z: z),
-    ("is a probability computed of {}", lambda z: (z > 0.0) & (z < 1.0), scipy.special.logit),
+    (
+        "is a probability computed of {}",
+        lambda z: (z > 0.0) & (z < 1.0),
+        lambda z: np.log(z) - np.log1p(-z),
+    ),
     ("is an exponential of a sum of {}", lambda z: z > 0.0, np.log),
 )
 """What is said of a function of a sum, where it is defined, and its inverse."""
