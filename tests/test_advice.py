@@ -198,6 +198,11 @@ def test_no_message_on_the_command_line_is_in_python() -> None:
             "--max-given is -1, expected a whole number from 0",
         ),
         ("a column x_missing=3 stays", "a column x_missing=3 stays"),
+        (
+            "holds dates (time='admitted' with lags=... makes use of it)",
+            "holds dates (--time admitted with --lags N makes use of it)",
+        ),
+        ("pandas.DataFrame(columns=3)", "pandas.DataFrame(columns=3)"),
     ],
 )
 def test_what_the_command_line_says(python: str, command: str) -> None:
@@ -230,7 +235,7 @@ def test_each_door(tmp_path: Path) -> None:
     assert json.loads(told.stdout)["problems"] == [problem]
     assert "pass missing: model, which" in in_the_app(problem)
     semicolons = tmp_path / "semicolons.csv"
-    table.to_csv(semicolons, index=False, sep=";")
+    semicolons.write_text("A;B;C;R\n1,2,3,a\n")
     with pytest.raises(cc.FileError, match=r"or pass pandas\.read_csv\(path, sep=';'\)$"):
         cc.read_file(semicolons)
     answer = CliRunner().invoke(app, ["check", str(semicolons)])
