@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.simulate.examples import proteins
+from causalcontext.examples import proteins
 from measuring import machine, markdown_table
 
 LONGEST = 3.0

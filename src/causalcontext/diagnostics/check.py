@@ -497,6 +497,8 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
         found = _without_problems_of(
             found, frame, {left.column for left in of_search.left_out} - known, asked
         )
+        unread = [said for said in screening.problems if said not in found.problems]
+        found = replace(found, problems=(*unread, *found.problems))
     if found.problems:
         return _with_words(found, screening, strict)
     screening = of_search

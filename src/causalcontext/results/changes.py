@@ -37,6 +37,7 @@ from causalcontext.results.slope_fits import (
     fits_of,
     possible_causes,
 )
+from causalcontext.results.slopes import heterogeneity
 from causalcontext.results.violations import (
     bends_in,
     by_ranks,
@@ -251,6 +252,31 @@ def own_claims(
     return [*found, *_levels_and_spreads(result, found, a, b, level), *_other_ends(result, a, b)]
 
 
+def _why_alike(
+    fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str
+) -> str:
+    """Why a difference of slopes is no claim, where the p-values of all that could be right are not
+    small; where they are small given the causes in the graph, the reason says so.
+    """
+    if q != q:
+        return f"the {what} cannot be compared"
+    sizes = np.isfinite([change.effect_present, change.effect_absent])
+    if isinstance(fits, RowFits) and sizes.all() and not is_curved(fits.result):
+        result = fits.result
+        x, y = (result.names.index(name) for name in (change.source, change.target))
+        two = (
+            context_place(result.contexts, change.present),
+            context_place(result.contexts, change.absent),
+        )
+        given = possible_causes(result, y, x, two)
+        if heterogeneity(fits.slopes(x, y, given, two))[1] <= level:
+            return (
+                "the slopes differ given the causes in these graphs, but may be the same if other"
+                " causes, or the other direction, are right"
+            )
+    return f"the {what} may be the same"
+
+
 def _decided(
     fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str
 ) -> Change:
@@ -262,9 +288,7 @@ def _decided(
     result = fits.result
     change = change._replace(q=q)
     if not q <= level:
-        return change._replace(
-            reason=f"the {what} {'may be the same' if q == q else 'cannot be compared'}"
-        )
+        return change._replace(reason=_why_alike(fits, change, q, level, what))
     if result.table is None and isinstance(result.known_claims, tuple):
         return _recalled(result, change)
     x, y = (result.names.index(name) for name in (change.source, change.target))
