@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import causalcontext as cc
 from causalcontext.results.notes import About, about
-from measuring import machine, markdown_table
+from measuring import machine, markdown_table, with_second_opinion
 
 Floats = NDArray[np.float64]
 SHAPES: dict[str, Callable[[Floats], Floats]] = {
@@ -85,7 +85,7 @@ def line(
         unmarked.append(
             linked[-1] and not any(about(note) is About.UNDECIDED for note in result.notes)
         )
-        claimed.append(bool(result.changes("high", "low")["claimed"].any()))
+        claimed.append(bool(with_second_opinion(result).changes("high", "low")["claimed"].any()))
     shares = [f"{np.mean(some):.2f}" for some in (linked, unmarked, claimed)]
     return [shape, str(softness), str(rows), method, *shares, f"{1000.0 * np.median(spent):.0f}"]
 

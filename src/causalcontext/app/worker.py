@@ -132,8 +132,8 @@ def _finish(result: ContextGraphs, task: dict[str, Any], lines: Lines) -> None:
 
 
 def _write(result: ContextGraphs, task: dict[str, Any]) -> None:
+    result.report(task["report"], title=task["title"], diagnose=True)
     result.save(task["result"])
-    result.report(task["report"], title=task["title"])
 
 
 def _end_with_parent(stream: IO[str]) -> None:

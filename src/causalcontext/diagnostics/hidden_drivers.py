@@ -39,6 +39,7 @@ from causalcontext.kernels.limits import SAME_COLUMN_BELOW
 from causalcontext.model_checks.violations import CURVES, INTERACTIONS
 from causalcontext.results.equations import NUMBER
 from causalcontext.results.evidence import HiddenSuspicion
+from causalcontext.results.violations import violations_of
 from causalcontext.score.options import ScoreOptions
 from causalcontext.timeseries.tested import cells_read
 
@@ -527,7 +528,7 @@ def _bent(result: ContextGraphs, now: Sequence[int]) -> bool:
     evidence = result.evidence
     if evidence is None or evidence.mechanisms is None:
         return result.settings.test not in STRAIGHT_TESTS or any(
-            one.kind in BENT for one in result.violations
+            one.kind in BENT for one in violations_of(result)
         )
     scales = evidence.mechanisms.scales
     own = [

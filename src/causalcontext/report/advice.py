@@ -20,6 +20,14 @@ FLAGS = {
 }
 FLAGS |= {"kinds": "--kind", "context": "--context"}
 """What the command line calls the options."""
+CALLS = {
+    "save the result with rows=True": "search again with --keep-rows",
+    "result.diagnose()": "--diagnose",
+    "result.second_opinion()": "--diagnose",
+    "second_opinion() compares both": "search again with --diagnose",
+    "result.stability()": "causalcontext stability",
+}
+"""What the command line calls the questions to a result."""
 OF_FILES = re.compile(
     r",? or pass pandas\.read_csv\([^()]*\)(,? if (that is its own|the column is text)| with the"
     r" encoding it has)?"
@@ -58,9 +66,9 @@ def on_the_command_line(message: str) -> str:
     >>> on_the_command_line(said)
     'save it in UTF-8; --max-given is -1'
     """
-    said = _said(
-        message.replace("save the result with rows=True", "search again with --keep-rows"), _flag
-    )
+    for call, flag in CALLS.items():
+        message = message.replace(call, flag)
+    said = _said(message, _flag)
     return _OF_PYTHON.sub(lambda match: FLAGS[match["name"]], said)
 
 

@@ -31,8 +31,8 @@ from causalcontext.data.columns import number_text
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.data.frames import frame_of
 from causalcontext.diagnostics.best_cut import endpoints_at
-from causalcontext.diagnostics.diagnose import diagnose
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
+from causalcontext.diagnostics.other_methods import ask_other_engine
 from causalcontext.diagnostics.stability import Stability
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import shown
@@ -41,6 +41,7 @@ from causalcontext.errors import OptionError, listed, shortly
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
+from causalcontext.progress import Count
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
 from causalcontext.report.text import CAREFUL
 from causalcontext.results.changes import (
@@ -51,6 +52,7 @@ from causalcontext.results.changes import (
     verdict_on,
 )
 from causalcontext.results.cut import CUT, Cut
+from causalcontext.results.kept import answers_of, questions_left
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import copies_in, series_of
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 LEAST = 0.5
 """Pairs without an edge are listed where this share of samples has one."""
+NOT_ASKED_TITLE = "What was not asked"
 MOST_STORIES = 12
 MOST_FINDINGS = 5
 """Findings beside the warnings of the result, of which all are told."""
@@ -83,18 +86,36 @@ def write_report(
     *,
     title: str | None = None,
     stability: Stability | None = None,
+    diagnose: bool = False,
 ) -> None:
     """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
     check_writable(path)
-    again = () if stability is None else (stability_section(result, stability),)
+    if diagnose:
+        ask_for_report(result)
+    shares = answers_of(result).stability if stability is None else stability
+    again = () if shares is None else (stability_section(result, shares),)
     write_whole(path, page(result, title, again))
+
+
+def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> None:
+    """Ask a result what a full report shows: its diagnosis, another engine about differences, and
+    probabilities of edges. Nothing is asked of a cut search.
+    """
+    if not result.final:
+        return
+    searched = result.searched
+    if result.evidence is None and len(searched.contexts) > 1:
+        ask_other_engine(searched)
+    result.diagnose(progress=progress)
+    if result.evidence is not None:
+        result.probabilities()
 
 
 def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:
     """The page as text."""
     thin = result.thin
     result = result.searched
-    diagnosis = diagnose(result) if result.final else Diagnosis(())
+    diagnosis = answers_of(result).diagnosis or Diagnosis(())
     own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if thin is not None:
         own.append(Section("Contexts with too few rows", (f"{thin.warning}.", *thin.stories)))
@@ -219,7 +240,9 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
                 " them all.</p>"
             )
         parts = f"<h2>What differs between the contexts?</h2>{told}"
-    parts = careful + parts
+    questions = [] if not result.final else questions_left(result)
+    asked = f"<h2>{NOT_ASKED_TITLE}</h2>{_list(map(printable, questions))}" if questions else ""
+    parts = careful + parts + asked
     return (
         parts
         and f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'

@@ -6,6 +6,7 @@ from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.results.few_rows import thin_words
+from causalcontext.results.kept import questions_left
 from causalcontext.results.untested import untested_edges
 from causalcontext.results.words import context_words
 
@@ -132,6 +133,9 @@ def remarks(result: ContextGraphs) -> list[str]:
             f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more"
             " neighbours were tried"
         )
+    if result.final:
+        questions = "; ".join(questions_left(result))
+        found += [f"not asked: {questions}"] if questions else []
     return found
 
 
