@@ -20,8 +20,6 @@ from causalcontext.ci_tests.cmi_knn import CmiKnn
 from causalcontext.ci_tests.rows import Variable, as_variable
 from causalcontext.data.columns import Kind
 from causalcontext.kernels.cuda.card import obstacle
-from causalcontext.search import level_search
-from workloads import wide_table
 
 
 def main() -> None:
@@ -31,66 +29,6 @@ def main() -> None:
     print(_card())
     for part in options.parts:
         PARTS[part](options)
-
-
-def same_levels(options: argparse.Namespace) -> None:
-    """50 random tables with no, one or two context variables, knowledge, copies and ties, level by
-    level on a card.
-    """
-    usual, level_search.FEWEST_ON_CARD = level_search.FEWEST_ON_CARD, 1
-    marks = sets = 0
-    worst = 0.0
-    for seed in range(options.tables):
-        table, context, knowledge = _ugly_table(seed)
-        results = [
-            cc.discover(
-                table,
-                context,
-                test="partial-correlation",
-                alpha=0.01,
-                knowledge=knowledge,
-                device=device,
-                method="pc-ac",
-            )
-            for device in ("cpu", "cuda")
-        ]
-        marks += results[0].graphs != results[1].graphs
-        one, other = (result.tests() for result in results)
-        numbers = one.select_dtypes("float").columns
-        sets += not one.drop(columns=numbers).equals(other.drop(columns=numbers))
-        worst = max(worst, float((one[numbers] - other[numbers]).abs().max().max()))
-    level_search.FEWEST_ON_CARD = usual
-    print(
-        f"levels, {options.tables} random tables: {marks} with another mark, {sets} with another"
-        f" deciding set or count, largest difference of a record {worst:.1e}"
-    )
-
-
-def levels_speed(options: argparse.Namespace) -> None:
-    """PC-AC from table to result, on wide tables."""
-    print("\n| variables | rows | 2 threads, s | all threads, s | card, s |")
-    print("| --- | --- | --- | --- | --- |")
-    for variables in options.variables:
-        table = wide_table(variables, 850, seed=variables)
-
-        def run(device: str, n_jobs: int, table: pd.DataFrame = table) -> cc.ContextGraphs:
-            return cc.discover(
-                table,
-                "R",
-                test="partial-correlation",
-                alpha=0.001,
-                device=device,
-                n_jobs=n_jobs,
-                method="pc-ac",
-            )
-
-        ways, warm = (("cpu", 2), ("cpu", -1), ("cuda", -1)), variables == min(options.variables)
-        clocks = [
-            _best(partial(run, *way), 3 if variables <= 5000 else 1, warm=warm) for way in ways
-        ]
-        print(
-            f"| {variables} | 850 | {' | '.join(f'{clock:.2f}' for clock in clocks)} |", flush=True
-        )
 
 
 def knn_search(options: argparse.Namespace) -> None:
@@ -120,26 +58,6 @@ def sparse_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
     table = pd.DataFrame(values.T, columns=[f"x{j}" for j in range(variables)])
     table["R"] = np.where(values[variables // 2] + random.standard_normal(rows) > 0, "high", "low")
     return table
-
-
-def _ugly_table(seed: int) -> tuple[pd.DataFrame, Any, cc.Knowledge | None]:
-    """Shifted means, other scales, a copy, rounded columns, none to two contexts, and sometimes
-    knowledge.
-    """
-    random = np.random.default_rng([seed, 18])
-    table = sparse_table(int(random.integers(8, 40)), int(random.integers(60, 600)), seed)
-    names = list(table.columns[:-1])
-    table[names] = table[names] * random.uniform(1e-3, 1e3, len(names)) + random.uniform(
-        -1e4, 1e4, len(names)
-    )
-    table["copy"] = table[names[0]]
-    table[names[1]] = table[names[1]].round(-1)
-    table["S"] = random.integers(0, 3, len(table)).astype(str)
-    context = [None, "R", ["R", "S"]][seed % 3]
-    if seed % 3 < 2:
-        table = table.drop(columns="S" if seed % 3 == 1 else ["R", "S"])
-    forbidden = [(names[2], names[3]), (names[4], names[5])]
-    return table, context, cc.Knowledge(forbidden=forbidden) if seed % 2 else None
 
 
 def same_answers(options: argparse.Namespace) -> None:
@@ -227,16 +145,12 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 4000, 10000])
-    parser.add_argument("--variables", type=int, nargs="+", default=[1643, 5000, 10000])
     parser.add_argument("--trials", type=int, default=200)
-    parser.add_argument("--tables", type=int, default=50)
     return parser.parse_args()
 
 
 PARTS = {
-    "levels-same": same_levels,
     "knn-same": same_answers,
-    "levels-speed": levels_speed,
     "knn-speed": knn_speed,
     "knn-search": knn_search,
 }

@@ -11,8 +11,8 @@ from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.paths import reach
 from causalcontext.knowledge import Knowledge
 from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.fci import Caution, fci
-from causalcontext.search.level_search import BatchedSearch
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.hidden import PreparedOracle, SeparationTest, separated
 from causalcontext.views import Contexts, Outcomes, Reason, adaptive

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, marked
 from causalcontext.knowledge import Knowledge
 from causalcontext.search.algorithm import FoundGraphs, algorithm_1
-from causalcontext.search.level_search import BatchedSearch
+from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.testing import DiscreteModel, OracleTest
 from causalcontext.views import ViewRule, adaptive

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from causalcontext.graphs.paths import ancestors, is_acyclic, reach
 from causalcontext.knowledge import Knowledge
 from causalcontext.search.algorithm import FoundGraphs, algorithm_1
+from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.family import Doubt
 from causalcontext.search.indicator import with_indicators
-from causalcontext.search.level_search import BatchedSearch
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.hidden import PreparedOracle
 from causalcontext.simulate.testing import DiscreteModel

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.report.advice import KNOWN, in_the_app, on_the_command_line
+from causalcontext.report.html import page
 from causalcontext.report.payload import Section, _section
 from causalcontext.results.words import p_text, p_words, share_text
 
@@ -71,6 +73,68 @@ def messages() -> list[str]:
 
 MESSAGES = messages()
 OPTION = re.compile(rf"(?<![\w.])({'|'.join(KNOWN)}|context)=(?!=)")
+
+
+METHOD = re.compile(r"(?<![\w.])[a-z_]+\(\)|\bresult\.|\bfind_contexts\b|\bor None\b|rows=True")
+UNREACHED = re.compile(
+    r"\bto_dags|reset_index|answer_names|expected what result\.stability"
+    r"|None to draw|pair == @row|None for the default"
+)
+"""What is said of calls that neither the command line nor the app makes."""
+
+
+def test_methods_of_a_result_are_named_in_python_alone() -> None:
+    named = [text for text in MESSAGES if METHOD.search(text) and not UNREACHED.search(text)]
+    assert len(named) > 20
+    for text in named:
+        assert not METHOD.search(on_the_command_line(text)), on_the_command_line(text)
+    for text in named:
+        assert "()" not in in_the_app(text), in_the_app(text)
+
+
+def test_a_report_speaks_the_language_of_its_place(tmp_path: Path) -> None:
+    """Cards in place of methods; options as Python, the command line or the app call them."""
+    table = cc.examples.soil_moisture(300, seed=1)
+    result = cc.discover(table, "soil", method="pc-ac", test="partial-correlation")
+    note = "look at flagged_cells(); if these values are right, pass wrong_cells='keep'"
+    result = replace(result, warnings=(note,))
+    python, command, browser = (
+        page(result),
+        page(result, spoken=on_the_command_line),
+        page(result, spoken=in_the_app),
+    )
+    for text in (python, command, browser):
+        assert "flagged_cells()" not in text
+        assert "look at the table &#x27;Cells taken for wrong&#x27; of the report" in text
+    assert "pass wrong_cells=&#x27;keep&#x27;" in python
+    assert "pass --wrong-cells keep" in command
+    assert "pass wrong cells: keep" in browser
+    result.save(tmp_path / "result.json")
+    answer = CliRunner().invoke(app, ["report", str(tmp_path / "result.json")])
+    assert answer.exit_code == 0
+    assert "pass --wrong-cells keep" in (tmp_path / "result.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--max-given", "-2"), "--max-given is -2, expected a whole number from 0"),
+        (("--kind", "nope=count"), "--kind has 'nope', which is not in the table"),
+        (
+            ("--context-lags", "a", "--lags", "1"),
+            "--context-lags is 'a', expected whole numbers from 0 such as 0,1",
+        ),
+        (("--time-limit", "0"), "--time-limit is 0.0, expected a positive number of seconds"),
+        (("--lags", "-1"), "lags is -1, expected a whole number from 1"),
+    ],
+)
+def test_errors_on_the_command_line_have_no_values_of_python(
+    tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    file = tmp_path / "soil.csv"
+    cc.examples.soil_moisture(60, seed=1).to_csv(file, index=False)
+    answer = CliRunner().invoke(app, ["discover", str(file), "--context", "soil", *words])
+    assert answer.stderr == f"error: {said}\n"
 
 
 def test_messages_of_the_library_name_no_flags() -> None:

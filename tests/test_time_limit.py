@@ -22,7 +22,7 @@ from causalcontext.diagnostics import other_methods
 from causalcontext.progress import Watch, nobody
 from causalcontext.score import judgement
 from causalcontext.search.algorithm import triples_of
-from causalcontext.search.level_search import RememberedAnswers
+from causalcontext.search.batched_search import RememberedAnswers
 from causalcontext.simulate import random_model
 from causalcontext.views import CIQuery, Outcomes, Reason
 from marks import rest_slow
@@ -59,7 +59,7 @@ class Slow:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock.now = 0.0
     monkeypatch.setattr(progress.time, "perf_counter", lambda: Clock.now)
-    monkeypatch.setattr("causalcontext.search.level_search.FIRST_PART", 1)
+    monkeypatch.setattr("causalcontext.search.batched_search.FIRST_PART", 1)
 
 
 def search(method: str = "pc-ac", **options: Any) -> cc.ContextGraphs:
@@ -265,7 +265,7 @@ def test_graphs_that_take_long_to_orient_are_not_oriented_when_the_time_is_over(
     """150 variables in 25 contexts have millions of unshielded triples: a limit of 3 s took 12
     s.
     """
-    monkeypatch.setattr("causalcontext.search.algorithm.MOST_LATE", 0)
+    monkeypatch.setattr("causalcontext.search.algorithm.MOST_TRIPLES_LATE", 0)
     whole = search()
     cut = search(time_limit=100)
     assert not cut.complete

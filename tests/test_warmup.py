@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,9 @@ import pytest
 from typer.testing import CliRunner
 
 import causalcontext as cc
+from causalcontext.ci_tests.change import RobustChange
+from causalcontext.ci_tests.partial_correlation import PartialCorrelation, Sandwich
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.cli.app import app
 from causalcontext.data.tables import read_table
 from causalcontext.methods import ahead
@@ -55,16 +59,45 @@ def test_kinds_of_searches(table: pd.DataFrame) -> None:
         read_table(table.drop(columns="soil"), None),
     )
     assert (
-        kinds_for("auto", "auto", numbers)
-        == kinds_for("score-ac", "auto", numbers)
+        kinds_for("auto", find_test("auto"), numbers)
+        == kinds_for("score-ac", find_test("auto"), numbers)
         == ("orders", "scores")
     )
-    assert kinds_for("auto", "auto", read_table(wide, "soil")) == ("climbs", "scores")
-    assert kinds_for("pc-ac", "auto", numbers) == ("comparisons", "levels")
-    assert kinds_for("pc-ac", "auto", words) == ("comparisons", "batches")
-    assert kinds_for("pc-m", "auto", numbers) == ("levels",)
-    assert kinds_for("pc-ac", "partial-correlation", numbers) == ("levels",)
-    assert kinds_for("pc-ac", "auto", one) == ("levels",)
+    assert kinds_for("auto", find_test("auto"), read_table(wide, "soil")) == ("climbs", "scores")
+    assert kinds_for("pc-ac", find_test("auto"), numbers) == ("comparisons", "levels")
+    assert kinds_for("pc-ac", find_test("auto"), words) == ("batches",)
+    mixed = read_table(table.assign(humidity=signs["humidity"]), "soil")
+    assert kinds_for("pc-ac", find_test("auto"), mixed) == ("comparisons", "batches")
+    assert kinds_for("pc-m", find_test("auto"), numbers) == ("levels",)
+    assert kinds_for("pc-ac", find_test("partial-correlation"), numbers) == ("levels",)
+    assert kinds_for("pc-ac", find_test("auto"), one) == ("levels",)
+
+
+def test_kinds_are_those_that_a_test_declares(table: pd.DataFrame) -> None:
+    """No test is known by its name: what it needs, and what answers for the context, counts."""
+
+    @dataclass(frozen=True)
+    class Moments(PartialCorrelation):
+        name: str = "moments of one's own"
+
+    @dataclass(frozen=True)
+    class Numbers(Sandwich):
+        name: str = "numbers of one's own"
+
+    @dataclass(frozen=True)
+    class Contexts(RobustChange):
+        name: str = "contexts of one's own"
+
+    numbers = read_table(table, "soil")
+
+    def kinds(test: object) -> tuple[str, ...]:
+        return kinds_for("pc-ac", find_test(test), numbers)
+
+    assert kinds("fisher-z") == kinds(Moments()) == ("levels",)
+    assert kinds(Moments(at_context=False)) == ("comparisons", "levels")
+    assert kinds("sandwich") == kinds(Numbers()) == ("comparisons", "batches")
+    assert kinds(Contexts()) == ("comparisons", "batches")
+    assert kinds("cmi-knn") == ("batches",)
 
 
 @pytest.mark.slow

@@ -16,8 +16,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from causalcontext.ci_tests.preparation import prepare
-from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
-from causalcontext.ci_tests.registry import TESTS, find_test, on_device, usable_device
+from causalcontext.ci_tests.protocol import IndependenceTest, declared_traits, prepared_test
+from causalcontext.ci_tests.registry import (
+    TESTS,
+    find_test,
+    note_on_device,
+    on_device,
+    usable_device,
+)
 from causalcontext.data import as_written, indicators
 from causalcontext.data.as_written import codes_for_missing, words_about_codes
 from causalcontext.data.checks import check_none_missing
@@ -280,6 +286,7 @@ def discover(
         return _with_best_cut(table, context, names, progress, options)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
+    device_note = device_note or note_on_device(test, device)
     choice = choose_by_call(chosen.named_for_tests) if chosen.method == "auto" else None
     if choice is not None:
         chosen = replace(chosen, method=choice.method)
@@ -291,7 +298,7 @@ def discover(
     if scanned is not None and chosen.lags is None and not scanned.is_table:
         scanned, thin = scan_without_thin_levels(scanned)
     task = _task(table, context, chosen, names, test, scanned)
-    task = replace(task, device=device, thin=thin or task.thin)
+    task = replace(task, thin=thin or task.thin)
     with watching(progress, chosen.time_limit) as advance:
         outcome = METHODS[chosen.method].on(task.data)(replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
@@ -379,7 +386,7 @@ def _with_best_cut(
     if more:
         raise NotYetError(
             f"not yet: the cuts of {wanted.column!r} and of {more[0].column!r} at once; find one,"
-            f" and pass its value: cc.threshold({wanted.column!r}, result.cut.value)"
+            " and pass its value in place of 'best'"
         )
     rest = [one for one in contexts_of(context) if one is not wanted] or None
     table = scanned_table(table, rest, chosen, progress is True, names) or table
@@ -444,7 +451,7 @@ def _task(
     """What is to be searched: a table in memory, what a scan kept of one, or, with lags, its
     windows.
     """
-    settings = _settings(options, test.name, context)
+    settings = _settings(options, test, context)
     score = _score(options)
     watch = Watch(nobody)
     if scanned is None and isinstance(table, str | os.PathLike):
@@ -485,13 +492,13 @@ def _task(
             options = replace(
                 options, knowledge=knowledge, kinds=kinds_without(options.kinds, gone)
             )
-            settings = _settings(options, test.name, context)
+            settings = _settings(options, test, context)
             told = (
                 screening.told
             )  # of all rows: which of them have no context, and how levels are spelled
             read, screening = _read_and_screened(table, context, options, names)
             screening = replace(screening, told=told)
-        compile_ahead(kinds_for(options.method, test.name, read))
+        compile_ahead(kinds_for(options.method, test, read))
         read, screening = screened_data(read, screening, _asked(context, options, names))
         screening = screening.within(rows)
         if scanned is not None:
@@ -508,7 +515,7 @@ def _task(
         check_none_missing(asked, data, testwise=False, in_memory=False)
     # Of all rows in memory there is no rounding of batches.
     known = None if scanned is None or scanned.whole else scanned.statistics
-    compile_ahead(kinds_for(options.method, test.name, data))
+    compile_ahead(kinds_for(options.method, test, data))
     tested = options.method != "score-ac"
     data, statistics, prepared = prepare(
         data, test, options.missing, known, tested, int(options.seed)
@@ -812,7 +819,7 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
         )
 
 
-def _settings(options: Options, test: str, context: object) -> Settings:
+def _settings(options: Options, test: IndependenceTest, context: object) -> Settings:
     """The settings of a search, by values alone."""
     limit = None if options.max_given is None else int(options.max_given)
     measured, made = split_context(context)
@@ -822,7 +829,7 @@ def _settings(options: Options, test: str, context: object) -> Settings:
         series["step"] = None if series["step"] is None else str(series["step"])
     return Settings(
         options.method,
-        test,
+        test.name,
         float(options.alpha),
         options.collider_rule,
         limit,
@@ -839,6 +846,7 @@ def _settings(options: Options, test: str, context: object) -> Settings:
         context_confounded=bool(options.context_confounded),
         series=series,
         transform="ranks" if _ranked(options) else "none",
+        test_traits=declared_traits(test),
     )
 
 

@@ -21,12 +21,14 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = 1e300
-"""Larger numbers mean nothing, and overflow."""
-MOST_SHOWN = 80
-"""Characters of a value in a message."""
+LARGEST_NUMBER = 1e300
+"""The largest number that an option may have (no unit): the square of a larger one overflows, and
+no unit of measurement needs it. A limit of floating point, not a choice."""
+LONGEST_QUOTE = 80
+"""Characters of a value in a message (characters): a line of a terminal. Half cuts names of columns
+that a reader could still tell apart; double fills a message with one value."""
 _LONG_QUOTE = re.compile(
-    rf"""(?<!\w)(['"])((?:(?!\1|\\).|\\.){{{MOST_SHOWN - 1}}})(?:(?!\1|\\).|\\.){{2,}}\1(?!\w)"""
+    rf"""(?<!\w)(['"])((?:(?!\1|\\).|\\.){{{LONGEST_QUOTE - 1}}})(?:(?!\1|\\).|\\.){{2,}}\1(?!\w)"""
 )
 """Text in quotes that is too long to show; an apostrophe has a letter beside it."""
 
@@ -115,16 +117,16 @@ def check_positive(what: str, value: object, rest: str = "") -> None:
     plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(
         value, bool
     )
-    if not plain or not 0 < value <= LARGEST:  # type: ignore[operator]
+    if not plain or not 0 < value <= LARGEST_NUMBER:  # type: ignore[operator]
         raise OptionError(f"{what} is {shortly(value)}, expected a positive number{rest}")
 
 
 def shortly(value: object) -> str:
     """A value on one line of a message; of a long one the beginning."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**MOST_SHOWN:
-        return f"a number of more than {MOST_SHOWN} digits"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**LONGEST_QUOTE:
+        return f"a number of more than {LONGEST_QUOTE} digits"
     text = " ".join(repr(value).split())
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
 
 
 def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
@@ -136,9 +138,9 @@ def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
     >>> listed([2001, 2002, 2003], most=2, what="year"), listed("ABC", most=1, what="column")
     ('2001, 2002 and 1 more year', 'A and 2 more columns')
     """
-    found = list(items)
-    words = [str(item) for item in found[: max(most, 0)]]
-    more = len(found) - most
+    things = list(items)
+    words = [str(item) for item in things[: max(most, 0)]]
+    more = len(things) - most
     if more > 0:
         named = f" {what}{'s' if more > 1 else ''}" if what else ""
         words.append(f"{more} more{named}")
@@ -146,7 +148,7 @@ def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number; a truth value is none."""
+    """True if a value is a whole number; a truth value is none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""What an expert knows about links, by name, used in both phases of a search.
+"""The knowledge of an expert about links, by name, used in both phases of a search.
 
 A required link is never tested, and oriented. A link that is ruled out in both directions is absent
 by assumption: it is never tested, has no separating set, and so orients nothing. A link that is
@@ -44,7 +44,7 @@ class Links:
         return self.may | self.may.T
 
     def rule_out(self, first: Ints, second: Ints) -> Bools:
-        """Whether pairs are ruled out in both directions."""
+        """True for the pairs that are ruled out in both directions."""
         return np.asarray(~(self.may[first, second] | self.may[second, first]))
 
     @cached_property
@@ -199,7 +199,7 @@ class Knowledge:
         return Knowledge(self.required, self.forbidden, closed=self.closed).names
 
     def without(self, names: Collection[str]) -> Knowledge:
-        """What is known of the other variables.
+        """The knowledge about the other variables.
 
         Examples
         --------

@@ -33,9 +33,9 @@ from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.cells import DECIMALS, POINT
 from causalcontext.screening.screen import DAMAGED
-from causalcontext.search.algorithm import SCOPES
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.fci import CONTESTED
+from causalcontext.search.masked_tests import SCOPES
 
 ORIENTATIONS = ("across", "within")
 Function = TypeVar("Function", bound=Callable[..., Any])

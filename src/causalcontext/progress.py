@@ -20,21 +20,23 @@ negative sizes.
 """
 STARTS = -1
 COLLIDERS = -2
-"""What the size says where there are no sets of one size: random starts of a search; votes on
-colliders.
-"""
-GUESS = 0.3
+"""The size in place of the size of sets: random starts of a search; votes on colliders."""
+# The next three numbers shape the forecast alone, never an answer. They were read off searches of
+# random models of 8 to 12 variables (2026-11-15); half and double are not measured.
+QUERIES_KEPT = 0.3
 """The share of the later queries that is still there a level later, before anything is known about
-it.
+it (a share of queries)."""
+NEW_VOTES = 0.58
+"""The share of the sets that vote which were not asked about before (a share of queries)."""
+SETTLED_SHARE = 0.15
+"""A level of so few queries changes the votes no more (a share of the votes)."""
+LONG_SEARCH = 20.0
+"""The time of a search from which on a forecast is worth a line (seconds). Not measured: chosen as
+the time after which somebody looks at a clock."""
+QUICK_SEARCH = 60.0
+"""A forecast names the largest `max_given` with which a search takes less
+(seconds). Not measured.
 """
-VOTES = 0.58
-"""The share of the sets that vote which were not asked about before."""
-SETTLED = 0.15
-"""A level of so few queries, as a share of the votes, changes the votes no more."""
-LONG = 20.0
-"""Seconds from which on a forecast is worth a line."""
-SHORT = 60.0
-"""Seconds: a forecast names the largest `max_given` with which a search takes less."""
 
 Count = Callable[[int, int], None]
 """Called as `count(done, in all)`."""
@@ -84,7 +86,7 @@ class Watch:
         self._done = 0.0
         self._seconds = 0.0
         self._expected: dict[int, float] = {}
-        self._kept = GUESS
+        self._kept = QUERIES_KEPT
         self._forecast = False
 
     def __call__(self, size: int, done: int, total: int) -> None:
@@ -113,9 +115,8 @@ class Watch:
         sizes = [size for size in self._expected if size >= 0]
         if self._forecast or seconds is None or self._phase < 2 or not sizes:
             return
-        if text := forecast(
-            self.likely(), seconds
-        ):  # one line, as soon as it is known that the search takes long
+        text = forecast(self.likely(), seconds)
+        if text:  # one line, as soon as it is known that the search takes long
             self._forecast = True
             logger.info(text)
             if self._say is not None:
@@ -148,15 +149,14 @@ class Watch:
         # What is counted for later levels supposes that no more edges are removed. The share that
         # the last level left over says how far that is from the truth; the other numbers were read
         # off random models of 8 to 12 variables.
-        found = dict(self._expected)
-        for size in [size for size in found if size > self._phase >= 0]:
-            found[size] *= self._kept ** (3 * (size - self._phase))
-        if COLLIDERS in found:
-            settled = (
-                self._phase == COLLIDERS or found.get(self._phase, 0.0) < SETTLED * found[COLLIDERS]
-            )
-            found[COLLIDERS] *= VOTES * (1.0 if settled else self._kept)
-        return found
+        queries = dict(self._expected)
+        for size in [size for size in queries if size > self._phase >= 0]:
+            queries[size] *= self._kept ** (3 * (size - self._phase))
+        if COLLIDERS in queries:
+            few = SETTLED_SHARE * queries[COLLIDERS]
+            settled = self._phase == COLLIDERS or queries.get(self._phase, 0.0) < few
+            queries[COLLIDERS] *= NEW_VOTES * (1.0 if settled else self._kept)
+        return queries
 
     def _enter(self, phase: int) -> None:
         """A new phase begins; what a query took in the last one is kept."""
@@ -178,17 +178,15 @@ class Watch:
         """
         if self._show is not None:
             left = self.left()
-            self._show(
-                self._phase,
-                share if left is None else self.elapsed / max(self.elapsed + left, 1e-9),
-                left,
-            )
+            if left is not None:
+                share = self.elapsed / max(self.elapsed + left, 1e-9)
+            self._show(self._phase, share, left)
         self.check()
 
 
 def forecast(queries: Mapping[int, float], seconds: float) -> str:
-    """What is to come, in words, by the queries of every phase and what one takes; nothing where it
-    takes no time.
+    """The forecast in words, from the queries of every phase and the `seconds` of one; empty where
+    the search is short.
 
     >>> forecast({2: 2000, 3: 8000, 4: 30000}, 0.01)
     'about 40,000 tests, some 7 minutes; with max_given=2 some 20 s'
@@ -196,15 +194,16 @@ def forecast(queries: Mapping[int, float], seconds: float) -> str:
     ''
     """
     total = sum(queries.values())
-    if seconds * total < LONG:
+    if seconds * total < LONG_SEARCH:
         return ""
     text = f"about {float(f'{total:.2g}'):,.0f} tests, some {duration(seconds * total)}"
     sizes = sorted(size for size in queries if size >= 0)
     upto = {size: seconds * sum(queries[s] for s in sizes if s <= size) for size in sizes[:-1]}
-    quick = [size for size, needed in upto.items() if needed < min(SHORT, seconds * total / 2)]
-    return text + (
-        f"; with max_given={quick[-1]} some {duration(upto[quick[-1]])}" if quick else ""
-    )
+    bound = min(QUICK_SEARCH, seconds * total / 2)
+    quick = [size for size, needed in upto.items() if needed < bound]
+    if not quick:
+        return text
+    return f"{text}; with max_given={quick[-1]} some {duration(upto[quick[-1]])}"
 
 
 def duration(seconds: float) -> str:
@@ -245,12 +244,9 @@ def watching(progress: bool | Advance, limit: float | None = None) -> Iterator[W
 
         def tell(size: int, done: int, total: int) -> None:
             if size == STARTS:
-                shown.update(
-                    task,
-                    description=described(size),
-                    completed=done / max(total, 1),
-                    left=f"{done}/{total}",
-                )
+                share = done / max(total, 1)
+                words = f"{done}/{total}"
+                shown.update(task, description=described(size), completed=share, left=words)
 
         yield Watch(tell, limit, show, lambda text: shown.console.print(text, highlight=False))
 

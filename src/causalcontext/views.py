@@ -1,4 +1,4 @@
-"""Which rows answer an independence question: the one idea of the paper.
+"""The rows that answer an independence question: the one idea of the paper.
 
 Every constraint-based search asks questions. Context-specific discovery only changes which rows
 answer them, so the methods of the paper differ in one small function each: `adaptive` (PC-AC,
@@ -91,26 +91,26 @@ class Contexts:
 
     def alike(self, position: int) -> tuple[tuple[int, ...], ...]:
         """The cells in groups that differ in one context variable alone."""
-        place = self.positions.index(position)
-        found = dict[tuple[int, ...], list[int]]()
+        number = self.positions.index(position)
+        groups = dict[tuple[int, ...], list[int]]()
         for c, cell in enumerate(self.cells):
-            found.setdefault((*cell[:place], *cell[place + 1 :]), []).append(c)
-        return tuple(tuple(group) for group in found.values())
+            groups.setdefault((*cell[:number], *cell[number + 1 :]), []).append(c)
+        return tuple(tuple(group) for group in groups.values())
 
     @cached_property
     def views(self) -> tuple[View, ...]:
         """Every set of rows that may answer: all rows first, then by the number of context
         variables that are fixed.
         """
-        places = range(len(self.positions))
-        chosen = [
-            some for size in range(len(self.positions) + 1) for some in combinations(places, size)
-        ]
-        return tuple(
-            tuple((self.positions[j], level) for j, level in zip(some, levels, strict=True))
-            for some in chosen
-            for levels in sorted({tuple(cell[j] for j in some) for cell in self.cells})
-        )
+        views: list[View] = []
+        for size in range(len(self.positions) + 1):
+            for fixed in combinations(range(len(self.positions)), size):
+                positions = [self.positions[j] for j in fixed]
+                occurring = {tuple(cell[j] for j in fixed) for cell in self.cells}
+                views += [
+                    tuple(zip(positions, values, strict=True)) for values in sorted(occurring)
+                ]
+        return tuple(views)
 
     def number(self, view: View) -> int:
         """The number of a view."""
@@ -118,11 +118,12 @@ class Contexts:
 
     @cached_property
     def _numbers(self) -> dict[View, int]:
+        """The number of every view."""
         return {view: number for number, view in enumerate(self.views)}
 
-    def cell(self, place: int) -> View:
+    def cell(self, number: int) -> View:
         """The rows of one cell."""
-        return tuple(zip(self.positions, self.cells[place], strict=True))
+        return tuple(zip(self.positions, self.cells[number], strict=True))
 
     def members(self, number: int) -> tuple[int, ...]:
         """The cells that a view is made of."""
@@ -130,12 +131,13 @@ class Contexts:
 
     @cached_property
     def _members(self) -> tuple[tuple[int, ...], ...]:
-        found: list[list[int]] = [[] for _ in self.views]
+        """The cells of every view, by the number of the view."""
+        members: list[list[int]] = [[] for _ in self.views]
         fixed = sorted({self.fixed(number) for number in range(len(self.views))})
         for c in range(len(self.cells)):
             for named in fixed:
-                found[self.number(adaptive(self.cell(c), named))].append(c)
-        return tuple(tuple(cells) for cells in found)
+                members[self.number(adaptive(self.cell(c), named))].append(c)
+        return tuple(tuple(cells) for cells in members)
 
     def parts(self, number: int, by: Collection[int]) -> tuple[int, ...]:
         """The views into which some context variables, none of them fixed, divide a view."""
@@ -171,7 +173,7 @@ def described(
 
 
 class Reason(IntEnum, metaclass=ArrayEnumType):
-    """Why a query has no p-value. An untestable pair keeps its edge: it is never called
+    """The reason why a query has no p-value. An untestable pair keeps its edge: it is never called
     independent.
     """
 
@@ -201,6 +203,5 @@ class Outcomes:
     p: Floats
     n: Ints  # rows used
     reason: NDArray[np.int8]  # a `Reason` for every query; 0 means that it was testable
-    label: NDArray[np.int8] | None = (
-        None  # which of the `labels` of the prepared test answered, of several
-    )
+    # the number of the label of the prepared test that answered; None where it has one alone
+    label: NDArray[np.int8] | None = None

@@ -20,7 +20,8 @@ from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Varia
 from causalcontext.data.columns import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.search.level_search import BatchedSearch, SplitSearch
+from causalcontext.search.batched_search import BatchedSearch
+from causalcontext.search.level_search import SplitSearch
 from causalcontext.views import CIQuery, Reason
 
 

@@ -5,15 +5,11 @@ small queries.
 import itertools
 
 import numpy as np
-import pandas as pd
 
-import causalcontext as cc
 from causalcontext.ci_tests.cmi_knn import CmiKnn, exchange_of, rank_space
 from causalcontext.ci_tests.rows import as_variable
 from causalcontext.data.columns import Kind
-from causalcontext.kernels.cuda import levels
 from causalcontext.kernels.cuda import neighbours as on_card
-from causalcontext.search import level_search
 
 ROWS = 16
 
@@ -33,27 +29,6 @@ def columns(seed: int, kinds: str):
             values = np.round(values)
         found.append(as_variable(values, Kind.CATEGORICAL if kind == "c" else Kind.CONTINUOUS))
     return found
-
-
-def check_levels() -> None:
-    """A table with a copy of a column and two contexts: same graphs, same deciding sets, same
-    votes.
-    """
-    random = np.random.default_rng(3)
-    x = random.standard_normal((7, 120))
-    for j in range(1, 7):
-        x[j] += random.uniform(-1, 1) * x[j - 1] + random.uniform(-1, 1) * x[j // 2]
-    table = pd.DataFrame({**{f"x{j}": 100 * j - x[j] for j in range(7)}, "copy": x[0]})
-    table["R"] = np.where(x[3] + random.standard_normal(120) > 0, "a", "b")
-    level_search.FEWEST_ON_CARD, levels.THREADS = 1, 8
-    one, other = (
-        cc.discover(table, "R", test="partial-correlation", device=device, method="pc-ac")
-        for device in ("cpu", "cuda")
-    )
-    assert one.graphs == other.graphs
-    assert one.tests().equals(other.tests())
-    assert one.tests_run == other.tests_run
-    print(f"levels: {one.tests_run}")
 
 
 def check_neighbours() -> None:
@@ -81,5 +56,4 @@ def check_neighbours() -> None:
 
 
 if __name__ == "__main__":
-    check_levels()
     check_neighbours()

@@ -5,11 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import causalcontext as cc
 from causalcontext.ci_tests.cmi_knn import CmiKnn
-from causalcontext.ci_tests.registry import find_test, on_device, usable_device
+from causalcontext.ci_tests.registry import (
+    find_test,
+    note_on_device,
+    on_device,
+    usable_device,
+)
 from causalcontext.errors import OptionError
 from causalcontext.kernels.cuda import card
 
@@ -52,3 +59,18 @@ def test_every_test_with_work_for_a_card_is_told(monkeypatch):
         members = on_device(find_test(name), "cuda").members
         assert [member.device for member in members if isinstance(member, CmiKnn)] == ["cuda"]
     assert on_device(find_test("tsagris"), "cuda") == find_test("tsagris")
+
+
+@pytest.mark.parametrize("lags", [None, 1])
+@pytest.mark.parametrize("method", ["pc-ac", "fci-ac"])
+def test_a_card_that_has_nothing_to_do_is_named(monkeypatch, method, lags):
+    monkeypatch.setattr(card, "obstacle", lambda: "")
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), columns=list("XYZ"))
+    for device, named in (("cpu", False), ("cuda", True)):
+        notes = cc.discover(table, lags=lags, method=method, device=device).notes
+        assert any("device has no effect here" in note for note in notes) == named
+
+
+def test_a_card_that_counts_neighbours_is_not_called_idle():
+    for name, note in (("cmi-knn", False), ("cmi-knn-mixed", False), ("auto", True)):
+        assert bool(note_on_device(on_device(find_test(name), "cuda"), "cuda")) == note

@@ -371,3 +371,34 @@ def test_the_level_that_most_rows_of_a_context_have_is_no_imputed_mean():
     filled = np.where(gaps, answers[~gaps].mean(), answers)
     found = mended(read_table(table.assign(B=filled), "R", kinds={"B": "continuous"})).findings
     assert DamageKind.IMPUTED in {finding.kind for finding in found}
+
+
+@pytest.mark.parametrize("levels", [(1, 2, 3), (1, 2, 3, 4, 5)])
+def test_the_middle_of_a_short_scale_is_no_imputed_mean(levels):
+    """Three answers of four are the middle one, in all rows or in those of one context."""
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        table = table_of(seed)
+        middle = levels[len(levels) // 2]
+        others = rng.choice([middle - 1, middle + 1], len(table))
+        everywhere = np.where(rng.random(len(table)) < 0.75, middle, others)
+        elsewhere = np.where(table["R"] == "icu", everywhere, rng.choice(levels, len(table)))
+        for answers in (everywhere, elsewhere):
+            assert mended(read_table(table.assign(B=answers), "R")).told == ()
+
+
+def test_a_repeated_number_in_the_tail_of_an_amount_is_no_code():
+    """Six days have 8.0 mm of rain, and hardly another one about as much; 0 stays a code far away
+    from all others.
+    """
+    rng = np.random.default_rng(6)
+    amounts = np.round(rng.exponential(4.0, 700), 1)
+    amounts = amounts[np.abs(amounts - 8.0) > 0.15]
+    rain = np.concatenate([np.zeros(1_400), amounts[:594], np.full(6, 8.0)])
+    rain = rng.permutation(rain)
+    other = rng.standard_normal(len(rain))
+    assert mended(read_table({"rain": rain, "other": other}, None)).told == ()
+    warmth = np.round(rng.normal(20.0, 5.0, len(rain)), 1)
+    warmth[:60] = 0.0
+    (told,) = mended(read_table({"warmth": warmth, "other": other}, None)).told
+    assert "60 cells of 0" in told

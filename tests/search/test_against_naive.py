@@ -19,8 +19,9 @@ from causalcontext.kernels.levels.skeleton import CUT
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.log import CITestLog
 from causalcontext.search.algorithm import FoundGraphs, algorithm_1
+from causalcontext.search.batched_search import BatchedSearch
 from causalcontext.search.colliders import judge_triples
-from causalcontext.search.level_search import BatchedSearch, SplitSearch
+from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan
 from causalcontext.views import adaptive, masked, pooled
 from marks import rest_slow
@@ -333,10 +334,10 @@ def test_too_many_sets_are_cut_short_and_noted():
 
 
 def test_batches_are_cut_short_too(monkeypatch):
-    from causalcontext.search import level_search
+    from causalcontext.search import batched_search
 
     case = make_case(21, columns=7)
-    monkeypatch.setattr(level_search, "MOST_SETS", 3)
+    monkeypatch.setattr(batched_search, "MOST_SETS", 3)
     found, _ = search(case, "adaptive", batched=True)
     cut = found.sepsets.facts[:, :, CUT]
     assert cut.max() >= 1

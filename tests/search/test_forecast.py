@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from causalcontext.knowledge import Knowledge
-from causalcontext.search.algorithm import queries_ahead
+from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.plan import Plan
 from causalcontext.views import Contexts, adaptive
 

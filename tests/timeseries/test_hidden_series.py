@@ -1,7 +1,5 @@
 """fci-ac with lags: no end is wrong on exact models over time, and the options are used."""
 
-import sys
-
 import every_hidden_model
 import numpy as np
 import pandas as pd
@@ -349,18 +347,3 @@ def test_a_removal_is_repeated_only_on_rows_that_the_window_has():
             assert here[(same, *now)].any() <= here[(g, *earlier)]
             more += here[(g, *earlier)] > here[(same[0], *now)]
     assert more > 0
-
-
-def test_a_card_that_has_nothing_to_do_is_named(monkeypatch):
-    table = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), columns=list("XYZ"))
-    monkeypatch.setattr(
-        sys.modules["causalcontext.discover"], "usable_device", lambda asked: (asked, "")
-    )
-    notes = [
-        cc.discover(table, lags=1, method="fci-ac", device=device).notes
-        for device in ("cpu", "cuda")
-    ]
-    assert [any("device has no effect here" in note for note in own) for own in notes] == [
-        False,
-        True,
-    ]

@@ -33,6 +33,7 @@ from causalcontext.data.table_files import DELIMITERS, PARQUET, read_file
 from causalcontext.errors import FileError, OptionError
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.methods.registry import METHODS, TEXTS
+from causalcontext.report.advice import in_the_app
 from causalcontext.report.html import page
 from causalcontext.results.files import load
 from causalcontext.results.words import context_words
@@ -376,7 +377,8 @@ class Session:
         file = self._report_file(number)
         if not file.exists():
             file.write_text(
-                page(self.result(number), self._title(self.run(number))), encoding="utf-8"
+                page(self.result(number), self._title(self.run(number)), spoken=in_the_app),
+                encoding="utf-8",
             )
         return file.read_text(encoding="utf-8")
 

@@ -21,6 +21,7 @@ from causalcontext.discover import discover
 from causalcontext.errors import CausalContextError, InterruptedSearch
 from causalcontext.progress import Watch, described, duration
 from causalcontext.report.advice import in_the_app
+from causalcontext.report.html import write_report
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -123,7 +124,13 @@ def _finish(result: ContextGraphs, task: dict[str, Any], lines: Lines) -> None:
                 "bootstrap samples", done / total, f"{done} of {total}"
             ),
         )
-        result.report(task["report"], title=task["title"], stability=stable)
+        write_report(
+            result,
+            task["report"],
+            title=task["title"],
+            stability=stable,
+            spoken=in_the_app,
+        )
         lines.say(done="complete")
     except KeyboardInterrupt:
         lines.say(error="cancelled")
@@ -132,7 +139,7 @@ def _finish(result: ContextGraphs, task: dict[str, Any], lines: Lines) -> None:
 
 
 def _write(result: ContextGraphs, task: dict[str, Any]) -> None:
-    result.report(task["report"], title=task["title"], diagnose=True)
+    write_report(result, task["report"], title=task["title"], diagnose=True, spoken=in_the_app)
     result.save(task["result"])
 
 

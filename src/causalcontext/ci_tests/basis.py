@@ -52,6 +52,7 @@ class ChosenCurves(RowTest):
 
     name: str = "basis"
     draws: ClassVar[bool] = False
+    sees_curves: ClassVar[bool] = True
     most_rows: int = 50_000  # of longer tables that many are asked, drawn from all alike
     seed: int = 0  # draws them
 

@@ -83,6 +83,7 @@ class CmiKnn(RowTest):
         "cpu"  # or "cuda", with the same answers; queries of more than 12,000 rows stay on the CPU
     )
     strength: ClassVar[Strength] = Strength.INFORMATION
+    model_free: ClassVar[bool] = True
     name: str = field(default="cmi-knn", init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -93,6 +93,7 @@ class GaussianRanks(RowTest):
 
     name: str = "gaussian-ranks"
     draws: ClassVar[bool] = False
+    transforms: ClassVar[bool] = True
     strength: ClassVar[Strength] = Strength.CORRELATION
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:

@@ -1,7 +1,8 @@
 """The seam between a search and a test: a test is prepared once for a table, then answers batches
 of queries.
 
-A test *declares* what it can do; nothing is found out by its name. What a prepared test declares:
+A test *declares* what it can do; nothing is found out by its name. What a test declares of its
+assumptions: `TRAITS`. What a prepared test declares:
 the names of the tests that may answer, with what their statistics mean (`labels`), and whether a
 kernel on moments answers whole levels for it (`gaussian`, `compiled_roles`). `Declared` is a base
 class with the declarations of a plain test.
@@ -68,6 +69,23 @@ class IndependenceTest(Protocol):
         """The test for this table. `statistics` holds the moments of every cell, from one pass over
         the rows.
         """
+
+
+TRAITS = ("model_free", "sees_curves", "transforms")
+"""What a test may declare of itself, each as an attribute that is true. The model checks ask for
+what it leaves open.
+
+- `model_free`: it assumes nothing but independent rows, of two numbers too.
+- `sees_curves`: of two numbers it sees curves of one column; products of two it does not.
+- `transforms`: it looks at normal scores of the numbers, so that monotone scales do not matter.
+"""
+
+
+def declared_traits(test: object) -> tuple[str, ...]:
+    """The traits that a test declares; of a test made of others, those of the first of them."""
+    members = getattr(test, "members", ())
+    head = members[0] if members else test
+    return tuple(trait for trait in TRAITS if getattr(head, trait, False))
 
 
 class Declared:

@@ -57,6 +57,7 @@ class Rcot(RowTest):
     features: int = 5  # random Fourier features of x, and of y, where these are numbers
     features_given: int = 25  # of the numbers among the conditions, all together
     strength: ClassVar[Strength] = Strength.NONE
+    model_free: ClassVar[bool] = True
     name: str = field(default="rcot", init=False, repr=False)
 
     def __post_init__(self) -> None:

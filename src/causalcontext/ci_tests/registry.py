@@ -41,6 +41,7 @@ from causalcontext.errors import OptionError, check_choice, shortly
 from causalcontext.views import CIQuery, Outcomes
 
 DEVICES = ("cpu", "cuda", "auto")
+USES_CARD = "the neighbours of test='cmi-knn'"
 
 
 @runtime_checkable
@@ -156,6 +157,14 @@ def _with(test: Any, field: str, value: object) -> Any:
     ):
         return test
     return test if getattr(test, field) == value else replace(test, **{field: value})
+
+
+def note_on_device(test: Any, device: str) -> str:
+    """A note that a card has nothing to do with this test; empty if it has, or is not used."""
+    members = getattr(test, "members", (test,))
+    if device == "cpu" or any(getattr(member, "device", "cpu") == device for member in members):
+        return ""
+    return f"device has no effect here: a card is used for {USES_CARD} alone"
 
 
 def usable_device(asked: str) -> tuple[str, str]:

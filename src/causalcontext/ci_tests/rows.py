@@ -87,6 +87,12 @@ class RowTest(ABC):
     """What the statistic means as the strength of a dependence."""
     needs: ClassVar[Needs] = Needs.ROWS
     at_context: ClassVar[bool] = True
+    model_free: ClassVar[bool] = False
+    """Whether it assumes nothing but independent rows, of two numbers too."""
+    sees_curves: ClassVar[bool] = False
+    """Whether it sees curves of one column between two numbers."""
+    transforms: ClassVar[bool] = False
+    """Whether it looks at normal scores of the numbers."""
     pair: frozenset[Kind] | None = None
     """The kinds of x and y that it is asked about, if not all that it takes."""
 

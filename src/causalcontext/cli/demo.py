@@ -16,6 +16,8 @@ from causalcontext.cli.terminal import say, show_page
 from causalcontext.data.files import check_writable
 from causalcontext.discover import discover
 from causalcontext.methods.ahead import compile_ahead
+from causalcontext.report.advice import on_the_command_line
+from causalcontext.report.html import write_report
 from causalcontext.report.text import summary
 from causalcontext.simulate.examples import soil_moisture
 
@@ -44,7 +46,7 @@ def demo(
     if output is not None:
         save_result(result, output)
     if report is not None:
-        result.report(report)
+        write_report(result, report, spoken=on_the_command_line)
     if not is_stdout(output):
         show_page(
             f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil"

@@ -25,6 +25,7 @@ from causalcontext.data.scan import Scan
 from causalcontext.discover import discover as search
 from causalcontext.errors import InterruptedSearch, OptionError, listed
 from causalcontext.options import Options
+from causalcontext.report.advice import on_the_command_line
 from causalcontext.report.html import ask_for_report, write_report
 from causalcontext.report.text import summary
 
@@ -69,7 +70,7 @@ def discover(
     if output is not None:
         _save(result, output, keep_rows)
     if report is not None:
-        write_report(result, report)
+        write_report(result, report, spoken=on_the_command_line)
     if not is_stdout(output):
         _show_columns(table, result)
         show_page(summary(result))
@@ -84,7 +85,7 @@ def _keep(result: ContextGraphs, output: Path | None, report: Path | None, rows:
     so.
     """
     if report is not None:
-        write_report(result, report)
+        write_report(result, report, spoken=on_the_command_line)
     if output is not None:
         _save(result, output, rows)
         say(f'interrupted: what was decided so far is in {output}, with "complete": false')

@@ -11,6 +11,7 @@ from causalcontext.cli.inputs import ResultArgument, check_outputs
 from causalcontext.cli.pipes import is_pipe, loaded
 from causalcontext.cli.terminal import say
 from causalcontext.errors import OptionError
+from causalcontext.report.advice import on_the_command_line
 from causalcontext.report.html import write_report
 
 
@@ -38,5 +39,5 @@ def report(
         )
     page = file.with_suffix(".html") if output is None else output
     check_outputs({"PAGE": page}, inputs=[file])
-    write_report(loaded(file), page, title=title, diagnose=diagnose)
+    write_report(loaded(file), page, title=title, diagnose=diagnose, spoken=on_the_command_line)
     say(f"saved to {page}")

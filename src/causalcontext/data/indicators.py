@@ -20,7 +20,7 @@ from causalcontext.data.columns import Kind, number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.tables import cells_of, read_table
 from causalcontext.errors import (
-    LARGEST,
+    LARGEST_NUMBER,
     DataError,
     NotYetError,
     OptionError,
@@ -258,7 +258,10 @@ def threshold(
         )
     if wanted:
         return Indicator(column, name or _best_name(column), best=int(cuts))
-    if not isinstance(value, int | float | np.floating | np.integer) or not abs(value) <= LARGEST:
+    if (
+        not isinstance(value, int | float | np.floating | np.integer)
+        or not abs(value) <= LARGEST_NUMBER
+    ):
         raise OptionError(
             f"the threshold of {column!r} is {shortly(value)}, expected a number, or 'best'"
         )

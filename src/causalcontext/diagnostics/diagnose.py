@@ -35,7 +35,7 @@ from causalcontext.results.curve_difference import replaceable_links
 from causalcontext.results.kept import answers_of
 from causalcontext.results.notes import About, Note, about
 from causalcontext.results.violations import advice_facts, check_words, violations_of
-from causalcontext.search.algorithm import possible_cycles
+from causalcontext.search.masked_tests import possible_cycles
 from causalcontext.search.rules import suspect
 
 if TYPE_CHECKING:

@@ -64,7 +64,6 @@ MOST_PRODUCTS = 15_000_000
 """Products of columns, of all contexts at all lags, for one step from every pair."""
 
 BENT = (CURVES, INTERACTIONS)
-STRAIGHT_TESTS = ("auto", "partial-correlation", "fisher-z")
 
 Term = tuple[int, tuple[int, ...]]
 """A cause, and the contexts in which it acts along one line."""
@@ -524,11 +523,14 @@ def _series_equations(result: ContextGraphs, windows: SeriesWindows) -> SeriesEq
 
 
 def _bent(result: ContextGraphs, now: Sequence[int]) -> bool:
-    """Whether some number has a curve; after a search by tests, whether there is a sign of one."""
+    """Whether some number has a curve; after a search by tests, whether there is a sign of one.
+
+    A test that declares a trait does not take mechanisms for straight lines.
+    """
     evidence = result.evidence
     if evidence is None or evidence.mechanisms is None:
-        return result.settings.test not in STRAIGHT_TESTS or any(
-            one.kind in BENT for one in violations_of(result)
+        return bool(result.settings.test_traits) or any(
+            violation.kind in BENT for violation in violations_of(result)
         )
     scales = evidence.mechanisms.scales
     own = [

@@ -45,7 +45,8 @@ from causalcontext.results.kept import answers_of
 from causalcontext.results.settings import MOST_COMPARED_CONTEXTS
 from causalcontext.results.violations import suits_score, violations_of
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.algorithm import algorithm_1, queries_ahead
+from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan
 from causalcontext.views import adaptive, masked

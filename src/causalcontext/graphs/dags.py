@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice, product
+from itertools import chain, islice, product
 from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +23,12 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
 from causalcontext.graphs.paths import is_acyclic
+from causalcontext.graphs.settings import (
+    MOST_LISTING_STEPS,
+    MOST_LOCAL_STEPS,
+    MOST_OPEN_EDGES,
+    STEPS_PER_TURN,
+)
 from causalcontext.kernels.arrays import Bools
 from causalcontext.views import Contexts
 
@@ -41,18 +47,6 @@ NONE, TAIL, ARROW, CIRCLE = map(
     int, (Endpoint.NONE, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE)
 )
 """Plain numbers, which are quicker to name in a search than members of an enum."""
-MOST_OPEN = 300
-"""Open edges that are directed one inside the other: Python's stack has room for about three times
-as many calls.
-"""
-MOST_STEPS = 200_000
-"""Looks at an edge while one component is listed; one that takes more counts as too large."""
-MOST_LOCAL_STEPS = 300_000
-"""Looks at an edge while the surroundings of all variables with open edges are listed; each has an
-equal share.
-"""
-PER_TURN = 10
-"""Looks that turning an edge counts for, besides those at the same edge in other graphs."""
 
 
 class Family:
@@ -73,15 +67,15 @@ class Family:
         return settled if more is None else tuple(sorted((*settled, *more)))
 
     def ancestors(self, graph: int, variable: int) -> set[int]:
-        """What leads to a variable in a graph; the variable itself is one."""
-        found = {variable}
+        """The variables that lead to a variable in a graph; the variable itself is one."""
+        ancestors = {variable}
         frontier = [variable]
         while frontier:
             for parent in self.parents(graph, frontier.pop()):
-                if parent not in found:
-                    found.add(parent)
+                if parent not in ancestors:
+                    ancestors.add(parent)
                     frontier.append(parent)
-        return found
+        return ancestors
 
 
 class LocalFamilies(NamedTuple):
@@ -118,20 +112,19 @@ class OpenGraphs:
         self._triples = frozenset(triples)
         self.endpoints = endpoints.copy() if undecided else endpoints
         for variable, causes in undecided:
-            self.endpoints[:, list(causes), variable] = self.endpoints[
-                :, variable, list(causes)
-            ] = Endpoint.NONE
+            self.endpoints[:, list(causes), variable] = Endpoint.NONE
+            self.endpoints[:, variable, list(causes)] = Endpoint.NONE
         self.components = tuple(_components(self.endpoints))
         self._listed: dict[int, tuple[tuple[Arrow, ...], ...] | None] = {}
         graphs = range(len(endpoints))
         settled = Family(self.settled)
         for variable, causes in undecided:
-            ways = tuple(
-                tuple((g, cause, variable) for g in graphs)
-                for cause in causes
-                if not any(variable in settled.ancestors(g, cause) for g in graphs)
-            )
-            self._listed[len(self.components)] = ways
+            ways: list[tuple[Arrow, ...]] = []
+            for cause in causes:
+                closes_a_cycle = any(variable in settled.ancestors(g, cause) for g in graphs)
+                if not closes_a_cycle:
+                    ways.append(tuple((g, cause, variable) for g in graphs))
+            self._listed[len(self.components)] = tuple(ways)
             self.components += (tuple(edge for way in ways for edge in way),)
         self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
         self._local: dict[tuple[tuple[OpenEdge, ...], int], LocalFamilies] = {}
@@ -157,21 +150,21 @@ class OpenGraphs:
     @cached_property
     def _numbers_at(self) -> dict[tuple[int, int], set[int]]:
         """The numbers of the components with an edge at every (graph, variable)."""
-        found: dict[tuple[int, int], set[int]] = {}
+        numbers: dict[tuple[int, int], set[int]] = {}
         for number, edges in enumerate(self.components):
             for g, *ends in edges:
                 for v in ends:
-                    found.setdefault((g, v), set()).add(number)
-        return found
+                    numbers.setdefault((g, v), set()).add(number)
+        return numbers
 
     def touching(self, places: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """The components with an edge at some (graph, variable)."""
-        found = set[int]()
+        numbers = set[int]()
         for place in places:
-            found.update(self._numbers_at.get(place, ()))
-            if len(found) == len(self.components):
+            numbers.update(self._numbers_at.get(place, ()))
+            if len(numbers) == len(self.components):
                 break  # mostly at the first place: a graph that is left open is one component
-        return tuple(sorted(found))
+        return tuple(sorted(numbers))
 
     def families(self, components: Sequence[int], limit: int = 1000) -> tuple[Family, ...] | None:
         """Every family, with the edges of some components directed; None if there are more than
@@ -181,30 +174,33 @@ class OpenGraphs:
         """
         key = (tuple(components), limit)
         if key not in self._families:
-            listed = [self._orientations(number, limit) for number in components]
-            choices = [one for one in listed if one is not None]
-            cut = (
-                len(choices) < len(listed)
-                or np.prod([len(one) for one in choices], dtype=float) > limit
-            )
-            self._families[key] = (
-                None
-                if cut
-                else tuple(
-                    Family(self.settled, (arrow for part in chosen for arrow in part))
-                    for chosen in product(*choices)
-                )
-            )
+            self._families[key] = self._listed_families(components, limit)
         return self._families[key]
+
+    def _listed_families(self, components: Sequence[int], limit: int) -> tuple[Family, ...] | None:
+        """Every choice of one orientation for each component, as a family; None if there are more
+        than `limit`.
+        """
+        listed = [self._orientations(number, limit) for number in components]
+        choices = [orientations for orientations in listed if orientations is not None]
+        number_of_families = np.prod([len(orientations) for orientations in choices], dtype=float)
+        if len(choices) < len(listed) or number_of_families > limit:
+            return None
+        return tuple(
+            Family(self.settled, chain.from_iterable(chosen)) for chosen in product(*choices)
+        )
 
     def _orientations(self, number: int, limit: int) -> tuple[tuple[Arrow, ...], ...] | None:
         """The ways to direct all edges of a component; None if there are too many."""
         if number not in self._listed:
             for no_colliders in self._ruled_out:
                 turning = _Turning(self.endpoints, self.contexts, no_colliders, self._triples)
-                found = tuple(islice(turning.orientations(self.components[number]), limit + 1))
-                self._listed[number] = None if len(found) > limit or turning.is_cut else found
-                if found:
+                orientations = tuple(
+                    islice(turning.orientations(self.components[number]), limit + 1)
+                )
+                too_many = len(orientations) > limit or turning.is_cut
+                self._listed[number] = None if too_many else orientations
+                if orientations:
                     break
         return self._listed[number]
 
@@ -212,13 +208,15 @@ class OpenGraphs:
         """The endpoints with every direction that all families of a component have; one with too
         many stays open.
         """
-        found = self.endpoints.copy()
+        closed = self.endpoints.copy()
         for number in range(len(self.components)):
             listed = self._orientations(number, limit)
-            for g, cause, effect in set.intersection(*map(set, listed)) if listed else ():
-                found[g, cause, effect] = Endpoint.ARROW
-                found[g, effect, cause] = Endpoint.TAIL
-        return found
+            if not listed:
+                continue
+            for g, cause, effect in set.intersection(*map(set, listed)):
+                closed[g, cause, effect] = Endpoint.ARROW
+                closed[g, effect, cause] = Endpoint.TAIL
+        return closed
 
     def local(self, edges: Sequence[OpenEdge], limit: int = 1000) -> LocalFamilies:
         """The ways to direct some open edges, with what follows at once; other edges of their
@@ -234,9 +232,9 @@ class OpenGraphs:
             turning = _Turning(
                 self.endpoints, self.contexts, self._ruled_out[0], self._triples, share
             )
-            found = tuple(islice(turning.orientations(edges), limit + 1))
-            families = tuple(Family(self.settled, arrows) for arrows in found[:limit])
-            self._local[key] = LocalFamilies(families, len(found) > limit or turning.is_cut)
+            orientations = tuple(islice(turning.orientations(edges), limit + 1))
+            families = tuple(Family(self.settled, arrows) for arrows in orientations[:limit])
+            self._local[key] = LocalFamilies(families, len(orientations) > limit or turning.is_cut)
         return self._local[key]
 
 
@@ -251,7 +249,7 @@ class _Turning:
         contexts: Contexts,
         no_colliders: bool,
         triples: frozenset[UndecidedTriple],
-        most_steps: int = MOST_STEPS,
+        most_steps: int = MOST_LISTING_STEPS,
     ) -> None:
         self.contexts = contexts
         self._no_colliders = no_colliders
@@ -269,23 +267,23 @@ class _Turning:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there were too many ways to try them all."""
+        """True if there were too many ways to try them all."""
         return self.steps > self._most_steps
 
     def orientations(self, edges: Sequence[OpenEdge]) -> Iterator[tuple[Arrow, ...]]:
         """Every way to direct the edges: no new collider, no cycle, and graphs that agree."""
-        left = (place for place, (g, i, j) in enumerate(edges) if self._ends[g][i][j] == CIRCLE)
+        left = (number for number, (g, i, j) in enumerate(edges) if self._ends[g][i][j] == CIRCLE)
         first = next(left, None)
         if first is None:
             yield tuple(sorted(self._trail))
             return
-        if len(edges) > MOST_OPEN and 1 + sum(1 for _ in left) > MOST_OPEN:
+        if len(edges) > MOST_OPEN_EDGES and 1 + sum(1 for _ in left) > MOST_OPEN_EDGES:
             self.steps = self._most_steps + 1
             return
         g, i, j = edges[first]
         for a, b in ((i, j), (j, i)):
             mark = len(self._trail)
-            self.steps = self.steps + PER_TURN
+            self.steps += STEPS_PER_TURN
             if self.is_cut:
                 return
             if self._direct((g, a, b)):
@@ -315,14 +313,7 @@ class _Turning:
             self._effects[g][a].add(b)
             self._causes[g][b].add(a)
             self._trail.append((g, a, b))
-            apart = (
-                [c for c in self._causes[g][b] if c != a and ends[a][c] == NONE]
-                if self._no_colliders
-                else ()
-            )
-            if any(
-                (g, min(a, c), b, max(a, c)) not in self._triples for c in apart
-            ) or self._reaches(g, b, a):
+            if self._makes_collider(g, a, b) or self._reaches(g, b, a):
                 return False  # a new collider that is no open question, or a cycle
             for affected in self._affected(g, a, b):
                 copies = self._copies(*affected)
@@ -331,61 +322,72 @@ class _Turning:
                 queue += copies
         return True
 
+    def _makes_collider(self, g: int, a: int, b: int) -> bool:
+        """True if a --> b makes a new collider that is ruled out and no open question."""
+        if not self._no_colliders:
+            return False
+        ends_at_a = self._ends[g][a]
+        for c in self._causes[g][b]:
+            apart = c != a and ends_at_a[c] == NONE
+            if apart and (g, min(a, c), b, max(a, c)) not in self._triples:
+                return True
+        return False
+
     def _affected(self, g: int, a: int, b: int) -> list[Arrow]:
         """The new arrow; where it makes a variable a cause of a context, all arrows at that
         variable.
         """
-        found = [(g, a, b)]
+        affected = [(g, a, b)]
         if b not in self.contexts.positions or a in self.contexts.positions:
-            return found
+            return affected
         others = [c for c in range(len(self._ends[g])) if c not in self.contexts.positions]
         for h, ends in enumerate(self._ends):
-            found += [(h, a, c) for c in others if ends[a][c] == ARROW]
-            found += [(h, c, a) for c in others if ends[c][a] == ARROW]
-        return found
+            affected += [(h, a, c) for c in others if ends[a][c] == ARROW]
+            affected += [(h, c, a) for c in others if ends[c][a] == ARROW]
+        return affected
 
     def _copies(self, g: int, a: int, b: int) -> list[Arrow] | None:
-        """What a --> b in one graph asks of the others; None if one of them cannot have it."""
+        """The arrows that a --> b in one graph asks of the others; None if one of them cannot have
+        it.
+        """
         ends = self._ends
         self.steps += len(ends)
         others = [h for h in range(len(ends)) if h != g]
         if a in self.contexts.positions or b in self.contexts.positions:
             return [(h, a, b) for h in others if ends[h][a][b]]
-        found = []
+        copies = []
         asked = dict[tuple[int, ...], tuple[bool, bool]]()
         for h in others:
             differing = self._differing[g][h]
             if differing not in asked:  # in most of the graphs the same
                 same = _unchanged(ends[g], b, differing)
-                never = _unchanged(self._before[g], a, differing) and _unchanged(
-                    self._before[g], b, differing
-                )
-                asked[differing] = same or _unchanged(ends[g], a, differing), same and not never
+                a_never = _unchanged(self._before[g], a, differing)
+                never = a_never and _unchanged(self._before[g], b, differing)
+                asked[differing] = (same or _unchanged(ends[g], a, differing), same and not never)
             copied, proof = asked[differing]
             if copied and ends[h][a][b]:
-                found.append((h, a, b))
+                copies.append((h, a, b))
             elif copied and proof:
-                return (
-                    None  # if neither end could ever change, the missing edge would prove nothing
-                )
-        return found
+                # if neither end could ever change, the missing edge would prove nothing
+                return None
+        return copies
 
     def _reaches(self, g: int, start: int, goal: int) -> bool:
-        """Whether arrows lead from one variable to another."""
+        """True if arrows lead from one variable to another."""
         effects = self._effects[g]
-        found = {start}
+        met = {start}
         frontier = [start]
         while frontier:
             following = effects[frontier.pop()]
             if goal in following:
                 return True
-            frontier += following - found
-            found |= following
+            frontier += following - met
+            met |= following
         return False
 
 
 def _unchanged(ends: list[list[int]], v: int, contexts: tuple[int, ...]) -> bool:
-    """Whether none of some context variables can cause a variable, by the endpoints of a graph."""
+    """True if none of these context variables can cause a variable, by the endpoints of a graph."""
     return all(ends[c][v] in (NONE, TAIL) for c in contexts)
 
 
@@ -394,28 +396,32 @@ def _components(endpoints: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:
     edges = [(int(g), int(i), int(j)) for g, i, j in np.argwhere(np.triu(marked(endpoints, "o-o")))]
     at: dict[tuple[int, ...], list[OpenEdge]] = {}
     for edge in edges:
-        for place in _places(edge):
-            at.setdefault(place, []).append(edge)
+        for key in _shared_with(edge):
+            at.setdefault(key, []).append(edge)
     left = dict.fromkeys(edges)
     while left:
         connected = [next(iter(left))]  # in the order in which they are met
         left.pop(connected[0])
         for edge in connected:
-            for other in (other for place in _places(edge) for other in at[place]):
-                if other in left:
-                    left.pop(other)
-                    connected.append(other)
+            for key in _shared_with(edge):
+                for other in at[key]:
+                    if other in left:
+                        left.pop(other)
+                        connected.append(other)
         yield tuple(connected)
 
 
-def _places(edge: OpenEdge) -> tuple[tuple[int, ...], ...]:
+def _shared_with(edge: OpenEdge) -> tuple[tuple[int, ...], ...]:
+    """The nodes of an edge in its graph, and its pair in any graph: edges that share one depend on
+    each other.
+    """
     g, i, j = edge
     return (g, i), (g, j), (-1, i, j)
 
 
 def has_extension(endpoints: Endpoints) -> bool:
-    """Whether a directed acyclic graph has the edges and directions of a CPDAG and no new
-    collider.
+    """True if a directed acyclic graph has the edges and directions of a CPDAG
+    and no new collider.
     """
     return extension(endpoints) is not None
 
@@ -435,16 +441,21 @@ def extension(endpoints: Endpoints) -> Bools | None:
     while left:
         for v in left:
             around = [u for u in left if near[v, u]]
-            causes = arrows[v, left].any()
-            if not causes and all(
-                near[u, w] for u in around if open_edges[v, u] for w in around if w != u
-            ):
+            if not arrows[v, left].any() and _are_adjacent_to_all(v, around, near, open_edges):
                 break
         else:
             return None
         left.remove(v)
         links[around, v] = True
     return links
+
+
+def _are_adjacent_to_all(v: int, around: list[int], near: Bools, open_edges: Bools) -> bool:
+    """True if the undirected neighbours of v are adjacent to all of its other neighbours."""
+    for u in around:
+        if open_edges[v, u] and not all(near[u, w] for w in around if w != u):
+            return False
+    return True
 
 
 def to_dag(graph: Graph) -> Graph:
@@ -489,35 +500,36 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     Examples
     --------
     >>> from causalcontext.graphs.graph import Graph
-    >>> found = to_dags(Graph.from_edges("XYZ", [("X", "Y", "o-o"), ("Y", "Z", "o-o")]))
-    >>> [str(dag).replace("\\n", ", ") for dag in found]
+    >>> dags = to_dags(Graph.from_edges("XYZ", [("X", "Y", "o-o"), ("Y", "Z", "o-o")]))
+    >>> [str(dag).replace("\\n", ", ") for dag in dags]
     ['X --> Y, Y --> Z', 'Y --> X, Y --> Z', 'Y --> X, Z --> Y']
     """
     _check_cpdag(graph)
-    found: list[Graph] = []
+    dags: list[Graph] = []
     turning = _Turning(graph.endpoints[None], Contexts(), True, frozenset(), most_steps=maxsize)
     edges = [(0, i, j) for i, j in np.argwhere(np.triu(marked(graph.endpoints, "o-o"))).tolist()]
-    for arrows in turning.orientations(edges) if is_acyclic(directed(graph.endpoints)) else ():
+    listed = turning.orientations(edges) if is_acyclic(directed(graph.endpoints)) else ()
+    for arrows in listed:
         endpoints = graph.endpoints.copy()
         for _, cause, effect in arrows:
             endpoints[cause, effect] = Endpoint.ARROW
             endpoints[effect, cause] = Endpoint.TAIL
-        found.append(graph.replaced(endpoints=endpoints))
-        if len(found) > limit:
+        dags.append(graph.replaced(endpoints=endpoints))
+        if len(dags) > limit:
             raise OptionError(
                 f"the graph represents more than {limit} directed acyclic graphs; add knowledge, or"
                 " raise the limit"
             )
     if turning.is_cut:
         raise OptionError(
-            f"the graph has {len(edges)} edges without a direction, more than the {MOST_OPEN} that"
-            " can be directed in every way; add knowledge"
+            f"the graph has {len(edges)} edges without a direction, more than the"
+            f" {MOST_OPEN_EDGES} that can be directed in every way; add knowledge"
         )
-    if not found:
+    if not dags:
         raise OptionError(
             "no directed acyclic graph has these edges and directions without a new collider"
         )
-    return tuple(found)
+    return tuple(dags)
 
 
 def _check_cpdag(graph: Graph) -> None:

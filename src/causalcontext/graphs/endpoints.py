@@ -35,7 +35,7 @@ class Endpoint(IntEnum, metaclass=ArrayEnumType):
 
 
 class GraphKind(StrEnum):
-    """What a graph stands for.
+    """The kinds of graphs, by the models that they stand for.
 
     A CPDAG leaves directed acyclic graphs open: `o-o` is a cause either way. In a PAG (partial
     ancestral graph) some variables may be hidden: an arrow says "no cause of the other", a tail "a
@@ -53,7 +53,7 @@ _WRITTEN = {
     Endpoint.CONFLICT: "xx",
     Endpoint.MIXED: "++",
 }
-"""How an endpoint is written on the left and on the right of an edge."""
+"""The letters of an endpoint on the left and on the right of an edge."""
 
 MARK_OF_ENDPOINTS: dict[tuple[Endpoint, Endpoint], str] = (
     {(Endpoint.NONE, Endpoint.NONE): ""}

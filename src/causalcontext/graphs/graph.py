@@ -124,14 +124,12 @@ class Graph:
         """Every edge once: those with one arrow are written towards it, the others in the order of
         `names`.
         """
-        first, second = np.nonzero(np.triu(self._endpoints))
-        written = [
-            as_written(self._endpoints, i, j)
-            for i, j in zip(first.tolist(), second.tolist(), strict=True)
-        ]
-        return tuple(
-            Edge(self.names[i], self.names[j], mark_of(self._endpoints, i, j)) for i, j in written
-        )
+        edges = []
+        for i, j in np.argwhere(np.triu(self._endpoints)).tolist():
+            source, target = as_written(self._endpoints, i, j)
+            mark = mark_of(self._endpoints, source, target)
+            edges.append(Edge(self.names[source], self.names[target], mark))
+        return tuple(edges)
 
     def mark(self, x: Node, y: Node) -> str:
         """The edge read from `x` to `y`, the endpoint at `x` first: `"-->"`, `"<--"`, `"o-o"`, ...,
@@ -144,7 +142,7 @@ class Graph:
         return mark_of(self._endpoints, self.position(x), self.position(y))
 
     def lags(self, x: str, y: str) -> tuple[int, ...]:
-        """How many steps ago x is a cause of y, in a window graph.
+        """The lags at which x is a cause of y, in a window graph: the steps from cause to effect.
 
         Examples
         --------
@@ -161,11 +159,10 @@ class Graph:
 
     def parents(self, name: Node) -> tuple[str, ...]:
         """The variables with a directed edge into `name`, in the order of `names`."""
-        place = self.position(name)
-        into = (self._endpoints[:, place] == Endpoint.ARROW) & (
-            self._endpoints[place] == Endpoint.TAIL
-        )
-        return tuple(self.names[i] for i in np.flatnonzero(into))
+        position = self.position(name)
+        arrows_into = self._endpoints[:, position] == Endpoint.ARROW
+        tails_at_cause = self._endpoints[position] == Endpoint.TAIL
+        return tuple(self.names[i] for i in np.flatnonzero(arrows_into & tails_at_cause))
 
     def position(self, name: Node) -> int:
         """The place of a variable in `names`."""
@@ -294,15 +291,15 @@ class Graph:
 
 
 def _is_whole(codes: Endpoints) -> bool:
-    """Whether every edge has two known endpoints, and no variable an edge to itself."""
+    """True if every edge has two known endpoints, and no variable an edge to itself."""
     first, second = np.divmod(np.flatnonzero(codes != 0), max(len(codes), 1))
-    there = codes[first, second]
-    here = codes[second, first]
+    ends_at_second = codes[first, second]
+    ends_at_first = codes[second, first]
     known = (
-        there.min(initial=Endpoint.NONE) >= Endpoint.NONE
-        and there.max(initial=Endpoint.NONE) <= Endpoint.MIXED
+        ends_at_second.min(initial=Endpoint.NONE) >= Endpoint.NONE
+        and ends_at_second.max(initial=Endpoint.NONE) <= Endpoint.MIXED
     )
-    return bool(known and here.all() and (first != second).all())
+    return bool(known and ends_at_first.all() and (first != second).all())
 
 
 def union_graph(graphs: Sequence[Graph]) -> Graph:
@@ -323,30 +320,25 @@ def union_graph(graphs: Sequence[Graph]) -> Graph:
     >>> union_graph([dry, wet]).mark("X", "Y")
     '<=>'
     """
-    kind = (
-        GraphKind.PAG if any(graph.kind is GraphKind.PAG for graph in graphs) else GraphKind.CPDAG
-    )
-    return Graph(
-        graphs[0].names,
-        union_endpoints(np.stack([graph.endpoints for graph in graphs]), kind),
-        kind,
-    )
+    has_pag = any(graph.kind is GraphKind.PAG for graph in graphs)
+    kind = GraphKind.PAG if has_pag else GraphKind.CPDAG
+    stack = np.stack([graph.endpoints for graph in graphs])
+    return Graph(graphs[0].names, union_endpoints(stack, kind), kind)
 
 
 def union_endpoints(stack: Endpoints, kind: GraphKind = GraphKind.CPDAG) -> Endpoints:
     """The endpoints of the union of several graphs, shape (N, N), from theirs, shape (graphs, N,
     N).
     """
-    tail, arrow = (
-        np.isin(stack, (end, Endpoint.MIXED)).any(axis=0) for end in (Endpoint.TAIL, Endpoint.ARROW)
-    )
+    tail = np.isin(stack, (Endpoint.TAIL, Endpoint.MIXED)).any(axis=0)
+    arrow = np.isin(stack, (Endpoint.ARROW, Endpoint.MIXED)).any(axis=0)
     largest = stack.max(axis=0)
     if kind is GraphKind.PAG:
         agreed = ((stack == largest) | (stack == Endpoint.NONE)).all(axis=0)
-        found: Endpoints = np.select(
+        union: Endpoints = np.select(
             [tail & arrow, agreed], [Endpoint.MIXED, largest], Endpoint.CIRCLE
         ).astype(np.int8)
-        return found
+        return union
     return np.select(
         [tail & arrow, tail, arrow, (stack == Endpoint.CIRCLE).any(axis=0), stack.any(axis=0)],
         [Endpoint.MIXED, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE, Endpoint.CONFLICT],
@@ -390,8 +382,8 @@ class LabeledUnion:
     def __len__(self) -> int:
         return len(self.edges)
 
-    def __getitem__(self, place: int) -> LabeledEdge:
-        return self.edges[place]
+    def __getitem__(self, number: int) -> LabeledEdge:
+        return self.edges[number]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LabeledUnion) and self.edges == other.edges
@@ -402,11 +394,9 @@ class LabeledUnion:
     def __str__(self) -> str:
         lines = []
         for edge in self.edges:
-            label = (
-                ""
-                if edge.contexts == self.all_contexts
-                else f"  [{', '.join(map(str, edge.contexts))}]"
-            )
+            label = ""
+            if edge.contexts != self.all_contexts:
+                label = f"  [{', '.join(map(str, edge.contexts))}]"
             lines.append(f"{edge.source} {edge.mark} {edge.target}{label}")
         return "\n".join(lines) or "(no edges)"
 
@@ -420,25 +410,24 @@ class LabeledUnion:
 
 
 def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:
+    """The edges of the union with their contexts; one with a mixed endpoint once for every mark."""
     union = union_graph(list(graphs.values()))
     stack = np.stack([graph.endpoints for graph in graphs.values()])
     readable = np.where(stack == Endpoint.CONFLICT, Endpoint.CIRCLE, stack)
-    for i, j in zip(
-        *(place.tolist() for place in np.nonzero(np.triu(union.endpoints))), strict=True
-    ):
+    for i, j in np.argwhere(np.triu(union.endpoints)).tolist():
         if Endpoint.MIXED not in (union.endpoints[i, j], union.endpoints[j, i]):
             yield _labeled(union.names, union.endpoints, i, j, compress(graphs, stack[:, i, j]))
             continue
-        own = [(int(endpoints[j, i]), int(endpoints[i, j])) for endpoints in readable]
-        for pair in sorted(set(own) - {(Endpoint.NONE, Endpoint.NONE)}):
-            having = [other == pair for other in own]
+        marks = [(int(endpoints[j, i]), int(endpoints[i, j])) for endpoints in readable]
+        for pair in sorted(set(marks) - {(Endpoint.NONE, Endpoint.NONE)}):
+            having = [other == pair for other in marks]
             yield _labeled(union.names, readable[having][0], i, j, compress(graphs, having))
 
 
 def _labeled(
     names: Sequence[str], endpoints: Endpoints, i: int, j: int, contexts: Iterable[Any]
 ) -> LabeledEdge:
+    """The edge between i and j as it is written, with the contexts that have it."""
     source, target = as_written(endpoints, i, j)
-    return LabeledEdge(
-        names[source], names[target], mark_of(endpoints, source, target), tuple(contexts)
-    )
+    mark = mark_of(endpoints, source, target)
+    return LabeledEdge(names[source], names[target], mark, tuple(contexts))

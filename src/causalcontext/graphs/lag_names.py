@@ -1,4 +1,4 @@
-"""What variables are called at earlier times: `X(t-1)`; at time t they keep their names."""
+"""The names of variables at earlier times: `X(t-1)`; at time t they keep their names."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def split(name: str) -> tuple[str, int]:
     >>> split("rain(t-2)"), split("rain")
     (('rain', 2), ('rain', 0))
     """
-    found = _LAGGED.match(name)
-    return (found[1], int(found[2])) if found else (name, 0)
+    match = _LAGGED.match(name)
+    return (match[1], int(match[2])) if match else (name, 0)
 
 
 def window_names(names: Sequence[str], lags: int) -> tuple[str, ...]:

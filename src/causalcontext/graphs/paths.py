@@ -35,12 +35,12 @@ nx: Any = Later("networkx")  # imported when it is first needed: it takes long
 
 def ancestors(links: Bools, node: int) -> Bools:
     """True for the nodes with a directed path of one or more links to `node`: shape (..., N)."""
-    found = links[..., :, node].copy()
+    above = links[..., :, node].copy()
     while True:
-        more = found | (links & found[..., None, :]).any(axis=-1)
-        if np.array_equal(more, found):
-            return np.asarray(found)
-        found = more
+        more = above | (links & above[..., None, :]).any(axis=-1)
+        if np.array_equal(more, above):
+            return np.asarray(above)
+        above = more
 
 
 def descendants(links: Bools, node: int) -> Bools:
@@ -61,13 +61,13 @@ def reach(links: Bools) -> Bools:
     """True from every node to all that a directed path of one or more links leads to: shape (...,
     N, N).
     """
-    found = links
+    reaching = links
     while True:
-        step = found.astype(np.float32)
-        longer = found | (step @ step > 0)
-        if np.array_equal(longer, found):
-            return found
-        found = longer
+        step = reaching.astype(np.float32)
+        longer = reaching | (step @ step > 0)
+        if np.array_equal(longer, reaching):
+            return reaching
+        reaching = longer
 
 
 def reached(start: int, graphs: Sequence[Sequence[AbstractSet[int]]]) -> set[int]:
@@ -76,12 +76,12 @@ def reached(start: int, graphs: Sequence[Sequence[AbstractSet[int]]]) -> set[int
     >>> reached(0, [[{1}, set(), set()], [set(), {2}, {0}]])
     {1, 2}
     """
-    found = {start}
+    met = {start}
     frontier = {start}
     while frontier:
-        frontier = set().union(*(neighbours[v] for neighbours in graphs for v in frontier)) - found
-        found |= frontier
-    return found - {start}
+        frontier = set().union(*(neighbours[v] for neighbours in graphs for v in frontier)) - met
+        met |= frontier
+    return met - {start}
 
 
 def is_acyclic(links: Bools) -> Bools:
@@ -100,8 +100,8 @@ def shortest_cycle(links: Bools) -> tuple[int, ...]:
     """
     if is_acyclic(links):
         return ()
-    found = [path for a, b in np.argwhere(links) if (path := shortest_path(links, int(b), int(a)))]
-    cycle = min(found, key=len)
+    back = [shortest_path(links, int(b), int(a)) for a, b in np.argwhere(links)]
+    cycle = min((path for path in back if path), key=len)
     start = cycle.index(min(cycle))
     return cycle[start:] + cycle[:start]
 
@@ -115,7 +115,7 @@ def causal_order(links: Bools, preferred: Sequence[int]) -> tuple[int, ...]:
     """All nodes of an acyclic graph, causes before effects; otherwise as early as `preferred` has
     them.
     """
-    rank = {node: place for place, node in enumerate(preferred)}
+    rank = {node: number for number, node in enumerate(preferred)}
     return tuple(nx.lexicographical_topological_sort(nx.DiGraph(links), key=rank.__getitem__))
 
 
@@ -154,7 +154,8 @@ def open_paths(links: Bools, start: int, given: Bools, leaving: bool = False) ->
         up = from_child | (links & turning[..., None, :]).any(axis=-1)
         if np.array_equal(down, from_parent) and np.array_equal(up, from_child):
             return np.asarray(down | up)
-        from_parent, from_child = down, up
+        from_parent = down
+        from_child = up
 
 
 def is_d_separated(links: Bools, x: int, y: int, given: Iterable[int]) -> bool:
@@ -179,16 +180,18 @@ def mag_adjacency(links: Bools, observed: Sequence[int]) -> Bools:
     causes = reach(links)
     seen = np.zeros(links.shape[-1], dtype=bool)
     seen[list(observed)] = True
-    found = np.zeros((*links.shape[:-2], len(observed), len(observed)), dtype=bool)
+    adjacency = np.zeros((*links.shape[:-2], len(observed), len(observed)), dtype=bool)
     for (i, x), (j, y) in combinations(enumerate(observed), 2):
         given = (causes[..., :, x] | causes[..., :, y]) & seen
         given[..., [x, y]] = False
-        found[..., i, j] = found[..., j, i] = open_paths(links, x, given)[..., y]
-    return found
+        adjacency[..., i, j] = adjacency[..., j, i] = open_paths(links, x, given)[..., y]
+    return adjacency
 
 
 class Adjustment(NamedTuple):
-    """What to adjust for; or None, and the edge (or the variable, twice) that is to blame."""
+    """The variables to adjust for; or None, and the edge (or the variable,
+    twice) that is to blame.
+    """
 
     given: tuple[int, ...] | None
     blamed: tuple[int, int] | None = None
@@ -218,9 +221,9 @@ def adjustment(
         if not (directed(endpoints)[x, v] and is_visible(endpoints, x, v, sure)):
             return Adjustment(None, (x, v))
     on_path = descendants(links, x) & _leading(links, y)
-    forbidden = np.any(
-        [on_path, *(descendants(links, int(v)) for v in np.flatnonzero(on_path))], axis=0
-    )
+    forbidden = on_path.copy()
+    for v in np.flatnonzero(on_path).tolist():
+        forbidden |= descendants(links, v)
     for v in fixed:
         if forbidden[v]:
             return Adjustment(None, (v, v))
@@ -235,21 +238,23 @@ def adjustment(
 
 
 def is_visible(endpoints: Endpoints, a: int, b: int, sure: Bools | None = None) -> bool:
-    """Whether a --> b cannot hide a common cause: what is not adjacent to b points into a, perhaps
-    by colliders.
+    """True if a --> b cannot hide a common cause: a variable that is not adjacent to b points into
+    a, perhaps by colliders.
     """
-    there = adjacent(endpoints) if sure is None else sure
-    parents = directed(endpoints)[:, b] & there[:, b]
-    found = {a}
+    links = adjacent(endpoints) if sure is None else sure
+    parents = directed(endpoints)[:, b] & links[:, b]
+    met = {a}
     frontier = [a]
     while frontier:
         v = frontier.pop()
-        into = (endpoints[:, v] == Endpoint.ARROW) & there[:, v]
-        if (into & (endpoints[:, b] == Endpoint.NONE) & (np.arange(len(endpoints)) != b)).any():
+        into = (endpoints[:, v] == Endpoint.ARROW) & links[:, v]
+        apart = endpoints[:, b] == Endpoint.NONE
+        apart[b] = False
+        if (into & apart).any():
             return True
         both = np.flatnonzero(into & (endpoints[v] == Endpoint.ARROW) & parents).tolist()
-        frontier += [u for u in both if u not in found]
-        found.update(both)
+        frontier += [u for u in both if u not in met]
+        met.update(both)
     return False
 
 
@@ -270,7 +275,9 @@ def connection(
         if v == y:
             return x, first
         for w in np.flatnonzero(endpoints[v]).tolist():
-            if w not in (u, x) and (v, w) not in seen and passes(endpoints, u, v, w, kept, opened):
+            if w in (u, x) or (v, w) in seen:
+                continue
+            if passes(endpoints, u, v, w, kept, opened):
                 seen.add((v, w))
                 steps.append((v, w, first))
     return None
@@ -279,7 +286,7 @@ def connection(
 def _passes(
     endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools
 ) -> bool:
-    """Whether a path u - v - w has a definite status at v and is open there."""
+    """True if a path u - v - w has a definite status at v and is open there."""
     at = endpoints[u, v], endpoints[w, v]
     if at == (Endpoint.ARROW, Endpoint.ARROW):
         return bool(opened[v])
@@ -290,22 +297,23 @@ def _passes(
 def _may_pass(
     endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools
 ) -> bool:
-    """Whether a path u - v - w is open at v for some choice of the ends that are not known."""
+    """True if a path u - v - w is open at v for some choice of the ends that are not known."""
     at = endpoints[u, v], endpoints[w, v]
     as_collider = Endpoint.TAIL not in at and bool(opened[v])
     return as_collider or (at != (Endpoint.ARROW, Endpoint.ARROW) and v not in given)
 
 
 def _leading(links: Bools, y: int) -> Bools:
-    """y and what may lead to it along some links."""
-    found = ancestors(links, y)
-    found[y] = True
-    return found
+    """True for y and the nodes that may lead to it along links, shape (N,)."""
+    leading = ancestors(links, y)
+    leading[y] = True
+    return leading
 
 
 def _possible_ancestors(endpoints: Endpoints, variables: Iterable[int]) -> Bools:
-    """Some variables and what may lead to them."""
+    """True for these variables and those that may lead to them, shape (N,)."""
     links = may_cause(endpoints)
-    return np.asarray(
-        np.any([np.zeros(len(links), dtype=bool), *(_leading(links, v) for v in variables)], axis=0)
-    )
+    above = np.zeros(len(links), dtype=bool)
+    for variable in variables:
+        above |= _leading(links, variable)
+    return above

@@ -48,11 +48,8 @@ def to_adjacency(graph: Graph) -> pd.DataFrame:
     refuse_marks(graph, ("-->", "o-o"), "a table of ones and zeros")
     if graph.kind is GraphKind.PAG:
         raise OptionError("a table of ones and zeros cannot represent a PAG")
-    return frame_of(
-        may_cause(graph.endpoints).astype(np.int64),
-        index=list(graph.names),
-        columns=list(graph.names),
-    )
+    ones = may_cause(graph.endpoints).astype(np.int64)
+    return frame_of(ones, index=list(graph.names), columns=list(graph.names))
 
 
 def from_adjacency(table: pd.DataFrame) -> Graph:
@@ -68,9 +65,8 @@ def conflicts_as_undirected(graph: Graph) -> Graph:
     """The same graph with `o-o` for every `x-x`, for formats that cannot say that directions
     conflict.
     """
-    return graph.replaced(
-        endpoints=np.where(graph.endpoints == Endpoint.CONFLICT, Endpoint.CIRCLE, graph.endpoints)
-    )
+    is_conflict = graph.endpoints == Endpoint.CONFLICT
+    return graph.replaced(endpoints=np.where(is_conflict, Endpoint.CIRCLE, graph.endpoints))
 
 
 def graph_of_marks(names: Sequence[str], texts: NDArray[np.object_], kind: str | None) -> Graph:
@@ -84,6 +80,7 @@ def graph_of_marks(names: Sequence[str], texts: NDArray[np.object_], kind: str |
 
 
 def _names(table: pd.DataFrame) -> tuple[str, ...]:
+    """The names of the columns, which must be those of the rows."""
     names = tuple(str(name) for name in table.columns)
     if tuple(str(name) for name in table.index) != names:
         raise DataError(

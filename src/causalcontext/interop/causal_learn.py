@@ -40,9 +40,8 @@ def to_causal_learn(graph: Graph) -> Any:
     nodes = {name: GraphNode(name) for name in graph.names}
     made = GeneralGraph(list(nodes.values()))
     for x, y, mark in edges:
-        made.add_edge(
-            Edge(nodes[x], nodes[y], *(Endpoint[end.name] for end in endpoints_of_mark(mark)))
-        )
+        at_x, at_y = (Endpoint[end.name] for end in endpoints_of_mark(mark))
+        made.add_edge(Edge(nodes[x], nodes[y], at_x, at_y))
     return made
 
 
@@ -53,10 +52,11 @@ def from_causal_learn(graph: Any, kind: str | None = None) -> Graph:
     names = [str(node.get_name()) for node in graph.get_nodes()]
     edges = []
     for edge in graph.get_graph_edges():
-        endpoints = edge.get_endpoint1().name, edge.get_endpoint2().name
-        if not {*endpoints} <= {"TAIL", "ARROW", "CIRCLE"}:
+        first = edge.get_endpoint1().name
+        second = edge.get_endpoint2().name
+        if not {first, second} <= {"TAIL", "ARROW", "CIRCLE"}:
             raise DataError(f"the edge '{edge}' is of a kind that causalcontext has no mark for")
-        mark = MARK_OF_ENDPOINTS[Endpoint[endpoints[0]], Endpoint[endpoints[1]]]
+        mark = MARK_OF_ENDPOINTS[Endpoint[first], Endpoint[second]]
         edges.append((edge.get_node1().get_name(), edge.get_node2().get_name(), mark))
     return graph_of_lines(names, edges, kind)
 
@@ -71,7 +71,7 @@ class AdaptiveTest:
     context : int or None
         The column of the context.
     level : int
-        Which context's graph is searched: the place of its value among the sorted ones.
+        The context whose graph is searched: the number of its value among the sorted ones.
     test : str
         A name of the registry.
     """

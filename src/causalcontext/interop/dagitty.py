@@ -46,12 +46,11 @@ def to_dagitty(graph: Graph) -> str:
     refuse_marks(graph, COMMON_MARKS[graph.kind], "DAGitty")
     refuse_letters(graph.names, '"\\\n\r', "DAGitty")
     pattern = "pdag" if any(edge.mark == "o-o" for edge in graph.edges) else "dag"
-    what = "pag" if graph.kind is GraphKind.PAG else pattern
+    graph_type = "pag" if graph.kind is GraphKind.PAG else pattern
     names = [f'"{name}"' for name in graph.names]
-    edges = [
-        f'"{edge.source}" {_LINES[graph.kind][edge.mark]} "{edge.target}"' for edge in graph.edges
-    ]
-    return "\n".join([f"{what} {{", *names, *edges, "}"])
+    spelled = _LINES[graph.kind]
+    edges = [f'"{edge.source}" {spelled[edge.mark]} "{edge.target}"' for edge in graph.edges]
+    return "\n".join([f"{graph_type} {{", *names, *edges, "}"])
 
 
 def from_dagitty(text: str) -> Graph:
@@ -70,12 +69,13 @@ def from_dagitty(text: str) -> Graph:
     names: dict[str, None] = {}
     edges = []
     for line in lines[1:-1]:
-        found = _LINE.match(line)
-        if found is None or found[2] not in (None, *marks):
+        match = _LINE.match(line)
+        if match is None or match[2] not in (None, *marks):
             raise DataError(
                 f"the DAGitty text has a line {line!r}, expected one quoted variable or edge"
             )
-        names.update(dict.fromkeys(name for name in (found[1], found[3]) if name is not None))
-        if found[2]:
-            edges.append((found[1], found[3], marks[found[2]]))
+        names[match[1]] = None
+        if match[2]:
+            names[match[3]] = None
+            edges.append((match[1], match[3], marks[match[2]]))
     return Graph.from_edges(tuple(names), edges, kind)

@@ -36,24 +36,27 @@ def to_dot(graph: Graph | LabeledUnion) -> str:
     ends = (name for edge in graph.edges for name in edge[:2])
     names = graph.names if isinstance(graph, Graph) else tuple(dict.fromkeys(ends))
     lines = [f"  {quoted(name)};" for name in names]
-    for place, (name, time) in enumerate(times(names).items()):
-        lines[place] = (
-            f"  {quoted(name)} [variable={quoted(str(time['variable']))}, lag={time['lag']}];"
-        )
+    for number, (name, time) in enumerate(times(names).items()):
+        variable = quoted(str(time["variable"]))
+        lines[number] = f"  {quoted(name)} [variable={variable}, lag={time['lag']}];"
     for edge in graph.edges:
         contexts: tuple[Any, ...] = ()
         if isinstance(graph, LabeledUnion) and isinstance(edge, LabeledEdge):
             contexts = () if edge.contexts == graph.all_contexts else edge.contexts
         label = f"label={quoted(', '.join(map(str, contexts)))}" if contexts else ""
-        tail, head = (_HEADS[end] for end in endpoints_of_mark(edge.mark))
-        line = ", style=dashed" if edge.mark in ("x-x", "<->") else ""
-        style = _STYLES.get(edge.mark, f"dir=both, arrowhead={head}, arrowtail={tail}{line}")
-        attributes = ", ".join(filter(None, (style, label)))
-        lines.append(
-            f"  {quoted(edge.source)} ->"
-            f" {quoted(edge.target)}{f' [{attributes}]' if attributes else ''};"
-        )
+        attributes = ", ".join(filter(None, (_style(edge.mark), label)))
+        bracket = f" [{attributes}]" if attributes else ""
+        lines.append(f"  {quoted(edge.source)} -> {quoted(edge.target)}{bracket};")
     return "\n".join(["digraph {", *lines, "}"])
+
+
+def _style(mark: str) -> str:
+    """The attributes of an edge with a mark: heads at both ends, dashed where no end is a cause."""
+    if mark in _STYLES:
+        return _STYLES[mark]
+    tail, head = (_HEADS[end] for end in endpoints_of_mark(mark))
+    line = ", style=dashed" if mark in ("x-x", "<->") else ""
+    return f"dir=both, arrowhead={head}, arrowtail={tail}{line}"
 
 
 def quoted(text: str) -> str:

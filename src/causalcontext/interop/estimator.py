@@ -96,8 +96,8 @@ class PCAC:
         return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of estimators from version 1.6 on: missing values and text are
-        taken.
+        """The tags that scikit-learn asks of estimators from version 1.6 on: missing values and
+        text are taken.
         """
         from sklearn.utils import InputTags, Tags, TargetTags
 

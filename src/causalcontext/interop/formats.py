@@ -1,4 +1,4 @@
-"""What several formats share: which marks and names they can hold, and edges as Tetrad and
+"""The rules that several formats share: the marks and names they can hold, and edges as Tetrad and
 causal-learn write them.
 """
 
@@ -18,7 +18,7 @@ COMMON_MARKS: dict[GraphKind, tuple[str, ...]] = {
         if {*endpoints} <= {Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE}
     ),
 }
-"""What most tools can say about a graph of either kind."""
+"""The marks that most tools have for a graph of either kind."""
 
 _ADVICE = {
     Endpoint.CONFLICT: "; export.conflicts_as_undirected(graph) turns them into 'o-o'",
@@ -30,23 +30,22 @@ def refuse_marks(graph: Graph, allowed: Collection[str], where: str) -> None:
     """Return if every edge, as it is written, has one of the allowed marks."""
     for edge in graph.edges:
         if edge.mark not in allowed:
-            advice = next(
-                (_ADVICE[end] for end in ENDPOINTS_OF_MARK[edge.mark] if end in _ADVICE), ""
-            )
+            ends = ENDPOINTS_OF_MARK[edge.mark]
+            advice = next((_ADVICE[end] for end in ends if end in _ADVICE), "")
             raise OptionError(f"{where} has no mark for '{edge}'{advice}")
 
 
 def refuse_letters(names: Iterable[str], letters: Collection[str], where: str) -> None:
     """Return if no name holds one of the letters, and none is empty."""
     for name in names:
-        found = next((letter for letter in name if letter in letters), None)
-        if found is not None or not name:
-            what = "an empty name" if not name else f"{found!r} in a name"
-            raise OptionError(f"{where} cannot hold {what}: {name!r}; rename the column")
+        refused = next((letter for letter in name if letter in letters), None)
+        if refused is not None or not name:
+            reason = "an empty name" if not name else f"{refused!r} in a name"
+            raise OptionError(f"{where} cannot hold {reason}: {name!r}; rename the column")
 
 
 def missing_package(package: str, extra: str) -> OptionError:
-    """What to install."""
+    """An error that says which package to install."""
     return OptionError(f"this needs the package {package}: {install(extra)}")
 
 

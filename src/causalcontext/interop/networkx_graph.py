@@ -67,9 +67,8 @@ def to_graphml(graph: Graph | LabeledUnion) -> str:
     made = _with_contexts_as_text(graph)
     values = [] if isinstance(graph, Graph) else map(str, graph.all_contexts)
     refuse_letters([*made, *values], _NOT_XML, "GraphML")
-    keys = {
-        name: f"n{place}" for place, name in enumerate(made)
-    }  # XML keys lose spaces and line ends, contents do not
+    # XML keys lose spaces and line ends, contents do not
+    keys = {name: f"n{number}" for number, name in enumerate(made)}
     numbered = nx.relabel_nodes(made, keys)
     nx.set_node_attributes(numbered, {key: name for name, key in keys.items()}, "name")
     text = "\n".join(nx.generate_graphml(numbered))
@@ -81,11 +80,13 @@ def from_graphml(text: str) -> Graph:
     their keys.
     """
     try:
-        found = nx.parse_graphml(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
+        graph = nx.parse_graphml(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
     except (nx.NetworkXError, ParseError, KeyError) as error:
         raise DataError(f"the text is not GraphML: {error}") from error
-    names = nx.get_node_attributes(found, "name")
-    return from_networkx(nx.relabel_nodes(found, names) if len(names) == len(found) else found)
+    names = nx.get_node_attributes(graph, "name")
+    if len(names) == len(graph):
+        graph = nx.relabel_nodes(graph, names)
+    return from_networkx(graph)
 
 
 def _with_contexts_as_text(graph: Graph | LabeledUnion) -> nx.DiGraph | nx.MultiDiGraph:

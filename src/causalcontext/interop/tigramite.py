@@ -39,16 +39,18 @@ def to_tigramite(graph: Graph) -> NDArray[np.str_]:
     """
     refuse_marks(graph, _MARKS, "tigramite")
     texts = mark_texts(graph.endpoints).astype("<U3")
-    places = {name: place for place, name in enumerate(graph.names)}
+    positions = {name: position for position, name in enumerate(graph.names)}
     names = [name for name in graph.names if not split(name)[1]]
     lags = max((split(name)[1] for name in graph.names), default=0)
     array = np.full((len(names), len(names), lags + 1), "", dtype="<U3")
-    now = [places[name] for name in names]
+    now = [positions[name] for name in names]
     for lag in range(lags + 1):
         for i, name in enumerate(names):
-            if at(name, lag) in places:
-                array[i, :, lag] = texts[places[at(name, lag)], now]
-    if np.count_nonzero(array[:, :, 1:]) + np.count_nonzero(array[:, :, 0]) // 2 < len(graph.edges):
+            if at(name, lag) in positions:
+                array[i, :, lag] = texts[positions[at(name, lag)], now]
+    lagged_links = np.count_nonzero(array[:, :, 1:])
+    links_now = np.count_nonzero(array[:, :, 0]) // 2
+    if lagged_links + links_now < len(graph.edges):
         raise DataError(
             "tigramite's array can hold only links into time t, and the graph has others"
         )
@@ -61,9 +63,9 @@ def from_tigramite(
     """The graph in an array of tigramite; the names are not in it. Lagged links make a window graph
     over `X(t-1)`.
 
-    Nor is it said what the graph is: unless `kind` says it, a PAG if an edge, of any lag,
-    has just one circle; nor which of the
-    names are `covariates`, such as cycles, which a window graph has at time t alone.
+    Nor does an array say what kind of graph it is: unless `kind` does, it is a PAG if an edge, of
+    any lag, has just one circle. `covariates` are names, such as cycles, which a window graph has
+    at time t alone.
     """
     if array.ndim != 3 or array.shape[:2] != (len(names),) * 2:
         raise DataError(

@@ -22,10 +22,14 @@ from importlib import import_module
 from pathlib import Path
 from queue import Queue
 from subprocess import DEVNULL, PIPE
+from typing import Any
 
 import llvmlite.binding
 import numba
 
+from causalcontext.ci_tests.change import ChangeTest
+from causalcontext.ci_tests.protocol import IndependenceTest, Needs
+from causalcontext.ci_tests.registry import Composite, Member
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset
 from causalcontext.kernels import compiling
@@ -34,6 +38,7 @@ from causalcontext.methods.auto import choose_by_columns, choose_for_windows
 from causalcontext.progress import bar
 from causalcontext.score.data import orders_of
 from causalcontext.score.search import is_quick
+from causalcontext.views import CIQuery
 
 WHERE = "causalcontext.warmup.parts"
 PARTS: dict[str, tuple[str, ...]] = {
@@ -59,22 +64,36 @@ _RARELY = (100_000, 50, 100)
 _asked: set[str] = set()
 
 
-def kinds_for(method: str, test: str, data: Dataset) -> tuple[str, ...]:
+def kinds_for(method: str, test: IndependenceTest, data: Dataset) -> tuple[str, ...]:
     """What a search calls, by its options and the kinds of columns alone; for "auto" what it tries
     first.
     """
+    members: tuple[Any, ...] = test.members if isinstance(test, Composite) else (test,)
     contexts = len(data.contexts.cells)
     if method == "score-ac" or (method == "auto" and choose_by_columns(data) is None):
         variables = len(data.contexts.positions)
         quick = is_quick(orders_of(contexts, variables), len(data.system), variables)
         return ("orders" if quick else "climbs", "scores")
     numbers = all(data.kinds[place] is Kind.CONTINUOUS for place in data.system)
-    searched = ("levels",) if numbers and test in ("auto", "partial-correlation") else ("batches",)
-    return (
-        ("comparisons", *searched)
-        if test == "auto" and contexts > 1 and method != "pc-m"
-        else searched
-    )
+    by_moments = getattr(members[0], "needs", Needs.ROWS) is Needs.MOMENTS
+    searched = ("levels",) if numbers and by_moments else ("batches",)
+    if contexts > 1 and method != "pc-m" and _compares_contexts(members, data):
+        return ("comparisons", *searched)
+    return searched
+
+
+def _compares_contexts(members: Sequence[Any], data: Dataset) -> bool:
+    """Whether a context against some other column is asked of a comparison between contexts."""
+    for column in data.system:
+        query = CIQuery(data.contexts.positions[0], column, ())
+        answering = (
+            member
+            for member in members
+            if not isinstance(member, Member) or member.answers(data, query)
+        )
+        if isinstance(next(answering, None), ChangeTest):
+            return True
+    return False
 
 
 def kinds_for_windows(method: str, data: Dataset) -> tuple[str, ...]:

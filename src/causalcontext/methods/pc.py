@@ -62,9 +62,7 @@ def fci_ac(task: Task) -> Outcome:
     """
     settings = task.settings
     if task.windows is not None:
-        return pags_of_windows(
-            task.windows, task.links, settings, task.n_jobs, task.advance, task.device
-        )
+        return pags_of_windows(task.windows, task.links, settings, task.n_jobs, task.advance)
     across = task.support.trusted if settings.orientation == "across" else None
     plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)

@@ -20,7 +20,8 @@ from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.screening.screen import NOTHING, Screening
-from causalcontext.search.algorithm import algorithm_1, queries_ahead
+from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.indicator import links_without_functions
 from causalcontext.search.level_search import SplitSearch
 from causalcontext.search.plan import Plan, Trusted
@@ -47,7 +48,6 @@ class Task:
     n_jobs: int
     advance: Watch
     support: Support
-    device: str = "cpu"
 
     windows: SeriesWindows | None = None
     screening: Screening = NOTHING
@@ -100,7 +100,7 @@ class Task:
 
     def search(self) -> SplitSearch:
         """The test as a search of levels, which reports its progress to the watch."""
-        return SplitSearch(self.row_test, self.n_jobs, self.device, self.advance)
+        return SplitSearch(self.row_test, self.n_jobs, self.advance)
 
     def plan(
         self,

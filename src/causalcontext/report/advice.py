@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 
 from causalcontext.options import Options
@@ -20,14 +20,6 @@ FLAGS = {
 }
 FLAGS |= {"kinds": "--kind", "context": "--context"}
 """What the command line calls the options."""
-CALLS = {
-    "save the result with rows=True": "search again with --keep-rows",
-    "result.diagnose()": "--diagnose",
-    "result.second_opinion()": "--diagnose",
-    "second_opinion() compares both": "search again with --diagnose",
-    "result.stability()": "causalcontext stability",
-}
-"""What the command line calls the questions to a result."""
 OF_FILES = re.compile(
     r",? or pass pandas\.read_csv\([^()]*\)(,? if (that is its own|the column is text)| with the"
     r" encoding it has)?"
@@ -45,6 +37,67 @@ _CUT = re.compile(rf"""cc\.threshold\({_COLUMN}, ['"]?(?P<value>[-+\w.]+)['"]?\)
 _BINS = re.compile(
     rf"cc\.bins\({_COLUMN}, (?:edges=\[(?P<edges>[^\]]*)\]|quantiles=(?P<number>\d+))\)"
 )
+_WHY = "the card 'Why is it there, or missing?' of the report"
+CARDS = {
+    "the column n of tests()": _WHY,
+    "see n in tests()": f"see {_WHY}",
+    "explain()": _WHY,
+    "labels()": _WHY,
+    "tests()": _WHY,
+    "changes()": "the card 'What differs between the contexts?' of the report",
+    "effects()": "the card 'What does a change do?' of the report",
+    "diagnose()": "the table 'Diagnosis' of the report",
+    "to_frame()": "the table 'Diagnosis' of the report",
+    "edges()": "the table 'Edges' of the report",
+    "flagged_cells()": "the table 'Cells taken for wrong' of the report",
+}
+"""Where a report shows what a method of a result returns."""
+COMMANDS = {
+    "the column n of tests()": "causalcontext explain",
+    "see n in tests()": "see causalcontext explain",
+    "explain()": "causalcontext explain",
+    "labels()": "causalcontext explain",
+    "tests()": "causalcontext explain",
+    "changes()": "causalcontext changes",
+    "effects()": "causalcontext effects",
+    "diagnose()": "--diagnose",
+    "result.diagnose()": "--diagnose",
+    "result.second_opinion()": "--diagnose",
+    "second_opinion() compares both": "search again with --diagnose",
+    "result.stability()": "causalcontext stability",
+    "effects(x, y, by_path=True)": "causalcontext effects RESULT X Y --by-path",
+    "save(path, rows=True)": "discover with --keep-rows",
+    "save the result with rows=True": "search again with --keep-rows",
+    "rows=True": "--keep-rows",
+    ", or None for no limit": "",
+    ", or None for rows without an order": "",
+    "of seconds, or None": "of seconds",
+    "such as (0, 1)": "such as 0,1",
+    "kinds has": "--kind has",
+    "find_contexts": "contexts",
+    "cc.discover": "discover",
+    "and result.cut has its value": "and prints it",
+    " (as table.drop_duplicates() does)": "",
+}
+"""What the command line calls what Python writes otherwise than as an option."""
+
+
+def _spelled(known: Mapping[str, str]) -> re.Pattern[str]:
+    """Any of some spellings, the longest that fits."""
+    whole = (
+        rf"(?<![\w.]){re.escape(word)}" if word[0].isalpha() else re.escape(word)
+        for word in sorted(known, key=len, reverse=True)
+    )
+    return re.compile(rf"(?:{'|'.join(whole)})(?!\w)")
+
+
+_FOR_PROGRAMS = re.compile(
+    r", or None (?:for no limit|for rows without an order)|(?<=seconds), or None"
+    r"| \(as table\.drop_duplicates\(\) does\)"
+)
+"""Parts of a sentence that only a program can use."""
+_IN_CARDS = _spelled(CARDS)
+_IN_COMMANDS = _spelled(COMMANDS)
 _OF_PYTHON = re.compile(rf"\b(?P<name>{'|'.join(name for name in KNOWN if '_' in name)})\b")
 Word = Callable[[str, str], str]
 """`word(name, value)`: how a place says that an option has a value; the value is as Python writes
@@ -65,10 +118,11 @@ def on_the_command_line(message: str) -> str:
     >>> said = "save it in UTF-8, or pass pandas.read_csv(path, sep=';'); max_given is -1"
     >>> on_the_command_line(said)
     'save it in UTF-8; --max-given is -1'
+    >>> on_the_command_line("flagged_cells() lists them, diagnose() says what they change")
+    "the table 'Cells taken for wrong' of the report lists them, --diagnose says what they change"
     """
-    for call, flag in CALLS.items():
-        message = message.replace(call, flag)
-    said = _said(message, _flag)
+    commands = _IN_COMMANDS.sub(lambda match: COMMANDS[match[0]], message)
+    said = _said(in_a_report(commands), _flag)
     return _OF_PYTHON.sub(lambda match: FLAGS[match["name"]], said)
 
 
@@ -78,7 +132,19 @@ def in_the_app(message: str) -> str:
     >>> in_the_app("pass missing='model', or kinds={'x': 'count'}")
     'pass missing: model, or kind of x: count'
     """
-    return _said(message, _label)
+    plain = _FOR_PROGRAMS.sub("", message)
+    return _said(in_a_report(plain), _label)
+
+
+def in_a_report(message: str) -> str:
+    """The message with the cards of a report in place of the methods that return the same.
+
+    >>> in_a_report("see explain() for these pairs")
+    "see the card 'Why is it there, or missing?' of the report for these pairs"
+    """
+    if "()" not in message:
+        return message
+    return _IN_CARDS.sub(lambda match: CARDS[match[0]], message)
 
 
 def _said(message: str, word: Word) -> str:

@@ -16,7 +16,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from importlib.resources import files
@@ -42,6 +42,7 @@ from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
 from causalcontext.progress import Count
+from causalcontext.report.advice import in_a_report
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
 from causalcontext.report.text import CAREFUL
 from causalcontext.results.changes import (
@@ -64,6 +65,8 @@ from causalcontext.version import __version__
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
+Spoken = Callable[[str], str]
+"""A sentence of the library as the place says it where the page is read."""
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 LEAST = 0.5
 """Pairs without an edge are listed where this share of samples has one."""
@@ -87,6 +90,7 @@ def write_report(
     title: str | None = None,
     stability: Stability | None = None,
     diagnose: bool = False,
+    spoken: Spoken = in_a_report,
 ) -> None:
     """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
     check_writable(path)
@@ -94,7 +98,7 @@ def write_report(
         ask_for_report(result)
     shares = answers_of(result).stability if stability is None else stability
     again = () if shares is None else (stability_section(result, shares),)
-    write_whole(path, page(result, title, again))
+    write_whole(path, page(result, title, again, spoken))
 
 
 def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> None:
@@ -111,16 +115,29 @@ def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> Non
         result.probabilities()
 
 
-def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:
-    """The page as text."""
+def page(
+    result: ContextGraphs,
+    title: str | None = None,
+    sections: Sequence[Section] = (),
+    spoken: Spoken = in_a_report,
+) -> str:
+    """The page as text; `spoken` gives a sentence of the library the spelling of the place where
+    the page is read.
+    """
+
+    def told(sentence: str) -> str:
+        return spoken(in_a_report(sentence))
+
     thin = result.thin
     result = result.searched
     diagnosis = answers_of(result).diagnosis or Diagnosis(())
     own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if thin is not None:
-        own.append(Section("Contexts with too few rows", (f"{thin.warning}.", *thin.stories)))
+        own.append(Section("Contexts with too few rows", (told(f"{thin.warning}."), *thin.stories)))
     if len(diagnosis):
-        own.append(Section("Diagnosis", (), diagnosis.to_frame().drop(columns="evidence")))
+        findings = diagnosis.to_frame().drop(columns="evidence")
+        words = {name: list(map(told, findings[name])) for name in ("message", "advice")}
+        own.append(Section("Diagnosis", (), findings.assign(**words)))
     if result.wrong_cells is not None:
         own.append(Section("Cells taken for wrong", (), result.flagged_cells()))
     default = "Causal graph" if result.context is None else f"Causal graphs by {result.context}"
@@ -135,9 +152,9 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
         "VERSION": escape(__version__),
         "TITLE": escape(printable(title or default)),
         "STYLE": _part("report.css"),
-        "ANSWER": answer(result, diagnosis) + cut_card(result, cut),
+        "ANSWER": answer(result, diagnosis, told) + cut_card(result, cut),
         "TEXT": escape(text),
-        "DATA": safe_json(payload(result, (*own, *sections)) | {"cut": cut}),
+        "DATA": safe_json(payload(result, (*own, *sections), told) | {"cut": cut}),
         "SCRIPT": script,
     }
     # In one pass, so that data which look like a name stay data.
@@ -199,7 +216,7 @@ class Story(NamedTuple):
     kind: str = "edge"
 
 
-def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
+def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = in_a_report) -> str:
     """The card about a result and its diagnosis, or nothing where there is nothing to say."""
     # The findings that matter most; what is said about differences is not said again.
     severe = [finding for finding in findings if finding.severity > Severity.NOTE]
@@ -216,7 +233,9 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
         if finding.topic not in topics
     ]
     texts = [*(result.cautions if result.final else ()), *others[:MOST_FINDINGS]]
-    careful = f"<h2>{CAREFUL}</h2>{_list(map(printable, texts))}" if texts else ""
+    careful = (
+        f"<h2>{CAREFUL}</h2>{_list(printable(spoken(text)) for text in texts)}" if texts else ""
+    )
     parts = ""
     if result.context is not None and len(result.contexts) > 1:
         found = [] if result.series is None else lagged_stories(result)
@@ -233,15 +252,17 @@ def answer(result: ContextGraphs, findings: Iterable[Finding]) -> str:
                 f"{claimed} difference{'' if claimed == 1 else 's'} may be claimed,"
                 f" {len(found) - claimed} may not"
             )
-            told = f"<p>{may}.</p>{_list(sentence for sentence, _ in found[:MOST_STORIES])}"
+            sentences = (spoken(sentence) for sentence, _ in found[:MOST_STORIES])
+            told = f"<p>{may}.</p>{_list(sentences)}"
         if more > 0:
-            told += (
-                f"<p>{more} more {'is' if more == 1 else 'are'} in doubt as well; changes() has"
-                " them all.</p>"
-            )
+            told += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
         parts = f"<h2>What differs between the contexts?</h2>{told}"
     questions = [] if not result.final else questions_left(result)
-    asked = f"<h2>{NOT_ASKED_TITLE}</h2>{_list(map(printable, questions))}" if questions else ""
+    asked = (
+        f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(spoken(text)) for text in questions)}"
+        if questions
+        else ""
+    )
     parts = careful + parts + asked
     return (
         parts

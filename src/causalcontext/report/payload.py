@@ -8,7 +8,7 @@ them as text.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from causalcontext.drawing.strokes import NEAR, graph_panel, mark_meanings
 from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import CausalContextError
 from causalcontext.knowledge import Knowledge
+from causalcontext.report.advice import in_a_report
 from causalcontext.report.text import remarks, warnings
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
@@ -58,8 +59,14 @@ class Section:
     table: pd.DataFrame | None = None
 
 
-def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str, Any]:
-    """Everything that the page needs to know."""
+def payload(
+    result: ContextGraphs,
+    sections: Sequence[Section] = (),
+    spoken: Callable[[str], str] = in_a_report,
+) -> dict[str, Any]:
+    """Everything that the page needs to know; `spoken` gives a sentence the spelling of its
+    reader.
+    """
     shown = presentable(result)
     pairs = _told_pairs(result)
     panels = (graph_panel(graph) for graph in (result.union, *result.graphs.values()))
@@ -94,8 +101,8 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "effects": effects_panel(shown),
         "curves": curves_panel(shown),
         "summary": summary(result),
-        "warnings": _warnings(result),
-        "notes": _notes(result),
+        "warnings": [spoken(sentence) for sentence in _warnings(result)],
+        "notes": [spoken(sentence) for sentence in _notes(result)],
         "settings": _settings(result),
         "sections": [_section(section) for section in sections],
     } | drawn(result_layout(result))

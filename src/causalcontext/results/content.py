@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.ci_tests.gaussian import PreparedGaussian
-from causalcontext.ci_tests.protocol import Label, Strength
+from causalcontext.ci_tests.protocol import Label, Strength, declared_traits
+from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, cell_values
 from causalcontext.data.files import write_whole
@@ -26,7 +27,7 @@ from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Values
-from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
+from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
 from causalcontext.results.changes import Change, claims_to_keep
@@ -212,13 +213,11 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     evidence = None if content["evidence"] is None else ScoreEvidence.from_dict(content["evidence"])
     if evidence is not None:
         _check_evidence(evidence, len(contexts), len(names))
-    settings = Settings(
-        **content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])}
-    )
+    settings = _settings_from_dict(content["settings"])
     moments = moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
-    statistic = FISHER if settings.test == "fisher-z" else STUDENT
+    statistic = getattr(TESTS.get(settings.test), "kind", STUDENT)
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns = len(names) if series is None else len(series.columns(names))
@@ -268,6 +267,15 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         ),
         **more,
     )
+
+
+def _settings_from_dict(stored: dict[str, Any]) -> Settings:
+    """How a result was made; the registry says what a test declares where a file does not."""
+    traits = stored.get("test_traits")
+    if traits is None:
+        traits = declared_traits(TESTS.get(stored["test"]))
+    knowledge = Knowledge.from_dict(stored["knowledge"])
+    return Settings(**stored | {"knowledge": knowledge, "test_traits": tuple(traits)})
 
 
 def _stability_to_dict(stability: Stability) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import CITestLog
 from causalcontext.results.series import SeriesFacts
 from causalcontext.results.wrong_cells import CleanedTable
-from causalcontext.search.family import Doubt, Origin, Place
+from causalcontext.search.family import Doubt, EdgeEnd, Origin
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Settings:
     context_confounded: bool = True
     series: Mapping[str, Any] = field(default_factory=dict)
     transform: str = "none"
+    test_traits: tuple[str, ...] = ()  # what the test declares, of `ci_tests.protocol.TRAITS`
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Outcome:
     log: CITestLog
     tests: Ints
     complete: bool
-    origins: Mapping[Place, Origin] = field(default_factory=dict)
+    origins: Mapping[EdgeEnd, Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     evidence: ScoreEvidence | None = None
     notes: tuple[str, ...] = ()

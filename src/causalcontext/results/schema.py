@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from typing import Any
 
+from causalcontext.ci_tests.protocol import TRAITS
 from causalcontext.data.columns import Kind
 from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.graphs.lag_names import window_names
@@ -142,6 +143,7 @@ def check_content(content: Mapping[str, Any]) -> None:
                 "context_confounded": bool,
                 "series": {...: object},
                 "transform": frozenset(("none", "ranks")),
+                "test_traits?": [frozenset(TRAITS)],
             },
             "data": {
                 "rows": (FROM_0,) * contexts,

@@ -34,12 +34,6 @@ from causalcontext.results.series import context_nodes, series_of
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-MODEL_FREE = ("cmi-knn", "rcot")
-"""Tests that assume nothing but independent rows, for two numbers too, which others leave to
-partial correlations.
-"""
-CURVED = ("basis",)
-"""Tests of numbers that see curves of one column; products of two they do not."""
 STRAIGHT = ("linear", "level")
 """Kinds of terms that are no curves."""
 TOO_FEW_LAGS = 0.01
@@ -108,9 +102,9 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
     data = result.rows
     if result.evidence is not None:
         kinds = ENGINE if result.evidence.wrong_cells == "keep" else (ROWS,)
-    elif result.settings.test in MODEL_FREE:
+    elif "model_free" in result.settings.test_traits:
         kinds = (ROWS,)
-    elif result.settings.test in CURVED:
+    elif "sees_curves" in result.settings.test_traits:
         kinds = tuple(kind for kind in KINDS if kind != CURVES)
     if result.windowed is not None:
         data = _as_searched(result, result.windowed.columns)
@@ -254,4 +248,4 @@ def by_ranks(result: ContextGraphs) -> bool:
     have.
     """
     searched = result.evidence is not None and result.evidence.transform == "ranks"
-    return searched or result.settings.test == "gaussian-ranks"
+    return searched or "transforms" in result.settings.test_traits

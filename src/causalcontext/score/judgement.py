@@ -43,7 +43,7 @@ from causalcontext.score.options import Clock
 from causalcontext.score.search import REACH, FoundModels, Rival
 from causalcontext.score.workspace import FitWorkspace, Task
 from causalcontext.search.colliders import Triple, Triples
-from causalcontext.search.family import Evidence, Origin, Place
+from causalcontext.search.family import EdgeEnd, Evidence, Origin
 from causalcontext.search.rules import AGREED, orient_all
 from causalcontext.views import Contexts
 
@@ -57,7 +57,7 @@ class Marks(NamedTuple):
     """
 
     endpoints: Endpoints
-    origins: dict[Place, Origin]
+    origins: dict[EdgeEnd, Origin]
     undecided: frozenset[UndecidedTriple]
 
 

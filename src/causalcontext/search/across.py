@@ -1,4 +1,4 @@
-"""What the graphs of different contexts say about each other: rules A2, A3, V1, V4, F and T1 for
+"""Rules that compare the graphs of different contexts: rules A2, A3, V1, V4, F and T1 for
 CPDAGs, I, V, V* and U for PAGs, and checks.
 
 Those for CPDAGs are sound under causal sufficiency, weak context-sufficiency (mechanisms change
@@ -30,7 +30,7 @@ import numpy as np
 from causalcontext.graphs.paths import reached
 from causalcontext.search.family import ARROW, TAIL, GraphFamily, Proposal, SeparatingSet, Vanishing
 
-Edge = tuple[int, int, int]
+GraphEdge = tuple[int, int, int]
 """(graph, x, y)"""
 
 
@@ -70,22 +70,22 @@ def vanishing_from_unchanged(family: GraphFamily) -> Iterator[Proposal]:
     (V2) an assumption or a test is wrong, and no rule is used.
     """
     fixed = _unchanged_by_context(family)
-    known = Known(family)
+    asked = AskedEndpoints(family)
     for lost in family.vanishing:
         g, h, context, x, y = lost
         if x in fixed[context] and y not in fixed[context]:
-            yield from known.if_physical(lost, _arrow(g, x, y, source=h))
-            yield from known.if_physical(lost, _arrow(g, context, y, via=(x,), source=h))
+            yield from asked.if_physical(lost, _arrow(g, x, y, source=h))
+            yield from asked.if_physical(lost, _arrow(g, context, y, via=(x,), source=h))
 
 
 def vanishing_arrow(family: GraphFamily) -> Iterator[Proposal]:
     """V4: x --> y here and no edge there: context --> y."""
     fixed = _unchanged_by_context(family)
-    known = Known(family)
+    asked = AskedEndpoints(family)
     for lost in family.vanishing:
         g, h, context, x, y = lost
         if y in family.graphs[g].children[x] and y not in fixed[context]:
-            yield from known.if_physical(lost, _arrow(g, context, y, via=(x,), source=h))
+            yield from asked.if_physical(lost, _arrow(g, context, y, via=(x,), source=h))
 
 
 def flipping_arrow(family: GraphFamily) -> Iterator[Proposal]:
@@ -108,14 +108,14 @@ def same_direction(family: GraphFamily) -> Iterator[Proposal]:
     Between graphs that differ in one of several contexts, it is enough that x or y is no child of
     that one. Children of a context that is made out of a column are next to that column.
     """
-    (first, second, present), (arrows, _) = family.edges, family.arrows()
+    first, second, present = family.edges
+    arrows, _ = family.arrows()
     loose = present & ~arrows & arrows.any(axis=0)
     if not loose.any():
         return
     fixed = _unchanged_by_context(family)
-    by_none = set.intersection(
-        *fixed.values(), *(unchanged(family, column) for column in family.evidence.sources)
-    )
+    by_sources = [unchanged(family, column) for column in family.evidence.sources]
+    by_none = set.intersection(*fixed.values(), *by_sources)
     for e, h in np.argwhere(loose.T).tolist():
         x = int(first[e])
         y = int(second[e])
@@ -129,7 +129,7 @@ def same_direction(family: GraphFamily) -> Iterator[Proposal]:
                 yield _arrow(h, x, y, source=g)
 
 
-def lost_from_cause(family: GraphFamily) -> Iterator[Edge]:
+def lost_from_cause(family: GraphFamily) -> Iterator[GraphEdge]:
     """T1': x --> y vanishes though y cannot be a child of the context."""
     fixed = _unchanged_by_context(family)
     for g, h, context, x, y in family.vanishing:
@@ -137,7 +137,7 @@ def lost_from_cause(family: GraphFamily) -> Iterator[Edge]:
             yield h, x, y
 
 
-def lost_between_unchanged(family: GraphFamily) -> Iterator[Edge]:
+def lost_between_unchanged(family: GraphFamily) -> Iterator[GraphEdge]:
     """V2: an edge without direction vanishes though neither end can be a child of the context."""
     fixed = _unchanged_by_context(family)
     for g, h, context, x, y in family.vanishing:
@@ -168,6 +168,7 @@ def descendants(family: GraphFamily, variable: int) -> set[int]:
 
 
 def _unchanged_by_context(family: GraphFamily) -> dict[int, set[int]]:
+    """For every context variable the variables that cannot be its children."""
     return {context: unchanged(family, context) for context in family.contexts.positions}
 
 
@@ -184,17 +185,16 @@ def vanishing_from_no_effect(family: GraphFamily) -> Iterator[Proposal]:
     """
     outside = NoEffects(family)
     for lost in family.vanishing:
-        if lost.context in family.graphs[lost.present].tested[lost.y] and outside.leave_the_other(
-            lost
-        ):
+        next_to_context = lost.context in family.graphs[lost.present].tested[lost.y]
+        if next_to_context and outside.leave_the_other(lost):
             yield from if_physical(family, lost, _caused_by_context(lost))
 
 
 def vanishing_from_separated(family: GraphFamily) -> Iterator[Proposal]:
     """V*: x - z is here, and not there given the very set that separates R and x: R --> z."""
     for lost in family.vanishing:
-        near = lost.context in family.graphs[lost.present].tested[lost.y]
-        if near and _what_separates(family, lost) is not None:
+        next_to_context = lost.context in family.graphs[lost.present].tested[lost.y]
+        if next_to_context and _set_without_the_other(family, lost) is not None:
             for proposal in if_physical(family, lost, _caused_by_context(lost)):
                 if is_lost_where_separated(family, lost):
                     yield proposal
@@ -206,23 +206,26 @@ def _caused_by_context(lost: Vanishing) -> Proposal:
 
 
 def is_lost_where_separated(family: GraphFamily, lost: Vanishing) -> bool:
-    """Whether x and z are separated there by what separates R and x, with R fixed as well: the
-    premise of V*.
+    """The premise of V*: true if the set that separates R and x, with R fixed as well, separates x
+    and z where their edge is missing.
     """
     inquiry = family.evidence.inquiry
-    found = _what_separates(family, lost)
-    if inquiry is None or found is None:
+    separating = _set_without_the_other(family, lost)
+    if inquiry is None or separating is None:
         return False
-    return inquiry.separates(
-        lost.absent, lost.x, lost.y, found._replace(fixed=(*found.fixed, lost.context))
-    )
+    fixed_as_well = separating._replace(fixed=(*separating.fixed, lost.context))
+    return inquiry.separates(lost.absent, lost.x, lost.y, fixed_as_well)
 
 
-def _what_separates(family: GraphFamily, lost: Vanishing) -> SeparatingSet | None:
+def _set_without_the_other(family: GraphFamily, lost: Vanishing) -> SeparatingSet | None:
     """The set that separates R and x, if z is not in it."""
     inquiry = family.evidence.inquiry
-    found = None if inquiry is None else inquiry.separating_set(lost.present, lost.context, lost.x)
-    return None if found is None or lost.y in (*found.given, *found.fixed) else found
+    if inquiry is None:
+        return None
+    separating = inquiry.separating_set(lost.present, lost.context, lost.x)
+    if separating is None or lost.y in (*separating.given, *separating.fixed):
+        return None
+    return separating
 
 
 def unconfounded_context(family: GraphFamily) -> Iterator[Proposal]:
@@ -264,37 +267,41 @@ class NoEffects:
         """
         alike = self.family.alike(graph, (context,))
         if (context, alike[0]) not in self._known:
-            self._known[context, alike[0]] = self._found(context, alike)
+            self._known[context, alike[0]] = self._no_effects(context, alike)
         return self._known[context, alike[0]]
 
     def leave_the_other(self, lost: Vanishing) -> bool:
-        """Whether z, of an edge x - z that vanishes, must be an effect of the context variable: the
-        premise of V.
+        """The premise of V: true if z, of an edge x - z that vanishes, must be an effect of the
+        context variable.
         """
         alike = self.family.alike(lost.present, (lost.context,))
         causes = any(lost.y in self.family.graphs[g].children[lost.x] for g in alike)
         return causes or lost.x in self.of(lost.context, lost.present)
 
-    def _found(self, context: int, alike: tuple[int, ...]) -> set[int]:
-        family, inquiry = self.family, self.family.evidence.inquiry
-        found = set().union(*(family.graphs[g].arrows[context] for g in alike))
+    def _no_effects(self, context: int, alike: tuple[int, ...]) -> set[int]:
+        """The no-effects by arrows at the context, and by rule I until nothing is added."""
+        family = self.family
+        inquiry = family.evidence.inquiry
+        no_effects = set().union(*(family.graphs[g].arrows[context] for g in alike))
         if inquiry is None:
-            return found
-        others = (
-            set(range(len(family.graphs[0].adjacent)))
-            - {context}
-            - family.graphs[alike[0]].adjacent[context]
-        )
-        known = {v: inquiry.separating_set(alike[0], context, v) for v in others}
-        apart = {v: {*among.given, *among.fixed} for v, among in known.items() if among is not None}
-        while more := {v for v, given in apart.items() if found.issuperset(given)} - found:
-            found |= more
-        return found
+            return no_effects
+        graph = alike[0]
+        others = set(range(len(family.graphs[0].adjacent))) - {context}
+        conditions = {}
+        for v in others - family.graphs[graph].adjacent[context]:
+            separating = inquiry.separating_set(graph, context, v)
+            if separating is not None:
+                conditions[v] = {*separating.given, *separating.fixed}
+        while True:
+            implied = {v for v, given in conditions.items() if no_effects.issuperset(given)}
+            if implied <= no_effects:
+                return no_effects
+            no_effects |= implied
 
 
-class Known:
-    """What one rule has asked for in one round: the first proposal for an endpoint wins, so no
-    other need be made.
+class AskedEndpoints:
+    """The endpoints that one rule has asked for in one round: the first proposal for an endpoint
+    wins, so no other need be made.
     """
 
     def __init__(self, family: GraphFamily) -> None:
@@ -306,13 +313,13 @@ class Known:
         anything.
         """
         leader = next(iter(self.family.affected(proposal)))
-        place = (leader, proposal.a, proposal.b, proposal.end)
-        if place not in self._open:
-            self._open[place] = _matters(self.family, proposal)
-        if self._open[place] and self.family.evidence.physical(
+        endpoint = (leader, proposal.a, proposal.b, proposal.end)
+        if endpoint not in self._open:
+            self._open[endpoint] = _matters(self.family, proposal)
+        if self._open[endpoint] and self.family.evidence.physical(
             lost.x, lost.y, lost.present, lost.absent
         ):
-            self._open[place] = False
+            self._open[endpoint] = False
             yield proposal
 
 
@@ -327,7 +334,7 @@ def if_physical(family: GraphFamily, lost: Vanishing, proposal: Proposal) -> Ite
 
 
 def _matters(family: GraphFamily, proposal: Proposal) -> bool:
-    """Whether an end is open in some graph, or settled otherwise."""
+    """True if an end is open in some graph, or settled otherwise."""
     _, a, b, end, *_ = proposal
     graphs = (family.graphs[g] for g in family.affected(proposal))
     return any(a in graph.circles[b] or graph.contradicts(a, b, end) for graph in graphs)

@@ -43,7 +43,7 @@ CLOSURES: Mapping[GraphKind, Mapping[Endpoint, Endpoint]] = {
 tail. In a PAG two arrows are a hidden common cause; two tails would be selection, which a context
 is not."""
 
-Place = tuple[int, int, int]
+EdgeEnd = tuple[int, int, int]
 """(graph, a, b): the end at b of a - b."""
 
 
@@ -58,7 +58,7 @@ class Origin(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What a rule asks for in one graph: this end at b of a - b, because of `via` in the graph
+    """A proposal of a rule for one graph: this end at b of a - b, because of `via` in the graph
     `source`.
     """
 
@@ -106,33 +106,28 @@ class SeparatingSet(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What rules may ask besides the ends."""
+    """The evidence that rules may ask for besides the ends."""
 
     triples: Sequence[Triples]  # the colliders of every graph, and the triples without a verdict
     links: Links | None = None  # knowledge
     # the variables whose links the graphs share; without any, every graph is treated by itself
     contexts: Contexts = Contexts()
-    physical: Physical = (
-        always_physical  # whether an edge that is missing in one graph may orient others
-    )
-    across: bool = True  # whether the graphs learn from each other, beyond the ends that they share
+    # true if an edge that is missing in one graph may orient others
+    physical: Physical = always_physical
+    across: bool = True  # the graphs learn from each other, beyond the ends that they share
     inquiry: SepsetAnswers | None = None  # for PAGs: what else may be asked
     # {"conflict", "bidirected"}: for PAGs: what an edge is that has colliders at both ends
     contested: str = "conflict"
-    confounded: bool = (
-        True  # for PAGs: whether something hidden may cause a context variable and another one
-    )
+    confounded: bool = True  # for PAGs: a hidden variable may cause a context and another one
     # for CPDAGs: the columns of which further context variables, not among `contexts`, are
     # functions
     sources: tuple[int, ...] = ()
-    arrows: Bools | None = (
-        None  # shape (graphs, N, N): directions that a score has settled, row --> column
-    )
+    # shape (graphs, N, N): directions that a score has settled, row --> column
+    arrows: Bools | None = None
     # the ends that are the same as one that is proposed: a link over time repeats itself
     repeated: Callable[[Proposal], Iterable[Proposal]] | None = None
-    untested: Bools | None = (
-        None  # shape (graphs, edges): edges that are there only because nothing tested them
-    )
+    # shape (graphs, edges): edges that are there only because nothing tested them
+    untested: Bools | None = None
 
 
 class PartlyOriented:
@@ -180,7 +175,7 @@ class PartlyOriented:
         return self._open
 
     def clear(self, x: int, w: int, y: int) -> bool:
-        """Whether (x, w, y) is unshielded with a verdict."""
+        """True if (x, w, y) is unshielded, with a verdict."""
         return y not in self.adjacent[x] and (min(x, y), w, max(x, y)) not in self.ambiguous
 
     def open_untested(self) -> None:
@@ -190,10 +185,10 @@ class PartlyOriented:
         self._open = None
 
     def contradicts(self, a: int, b: int, end: Endpoint) -> bool:
-        """Whether the end at b of a - b is settled otherwise; a conflict contradicts nothing."""
-        return (a in self.arrows[b] and end is not ARROW) or (
-            a in self.tails[b] and end is not TAIL
-        )
+        """True if the end at b of a - b is settled otherwise; a conflict contradicts nothing."""
+        arrow_against = a in self.arrows[b] and end is not ARROW
+        tail_against = a in self.tails[b] and end is not TAIL
+        return arrow_against or tail_against
 
     def settle(self, a: int, b: int, end: Endpoint) -> None:
         """Set the end at b of a - b, unless it is settled."""
@@ -227,28 +222,28 @@ class GraphFamily:
         )
         unknown = np.zeros_like(edges.present) if evidence.untested is None else evidence.untested
         self.tested: Bools = np.asarray(edges.present & ~unknown)
-        self.graphs = [
-            PartlyOriented(
-                edges.first[here], edges.second[here], endpoints, triples.ambiguous, untested[here]
-            )
-            for here, endpoints, triples, untested in zip(
-                edges.present, self.endpoints, evidence.triples, unknown, strict=True
-            )
-        ]
+        self.graphs: list[PartlyOriented] = []
+        for g, triples in enumerate(evidence.triples):
+            in_graph = edges.present[g]
+            first = edges.first[in_graph]
+            second = edges.second[in_graph]
+            untested = unknown[g, in_graph]
+            graph = PartlyOriented(first, second, self.endpoints[g], triples.ambiguous, untested)
+            self.graphs.append(graph)
         self.evidence = evidence
         self.contexts = evidence.contexts
         self.kind = kind
         self.closure = CLOSURES[kind]
-        self.origins: dict[Place, Origin] = {}
+        self.origins: dict[EdgeEnd, Origin] = {}
         self.noted: set[Doubt] = set()
         self._arrows: tuple[Bools, Bools] | None = None
         self._alike: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
 
     def apply(self, proposals: Iterable[tuple[str, Proposal]]) -> bool:
-        """Set open ends as rules, named first, propose, contradictory ones to a conflict; whether
+        """Set open ends as rules, named first, propose, contradictory ones to a conflict; true if
         anything changed.
         """
-        wanted: dict[Place, dict[Endpoint, Origin]] = {}
+        wanted: dict[EdgeEnd, dict[Endpoint, Origin]] = {}
         for rule, proposal in proposals:
             _, a, b, end, via, source = proposal
             for g in self.affected(proposal):
@@ -264,7 +259,7 @@ class GraphFamily:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """What is in doubt, sorted."""
+        """The doubts, sorted."""
         return tuple(sorted(self.noted))
 
     def affected(self, proposal: Proposal) -> Iterable[int]:
@@ -285,30 +280,29 @@ class GraphFamily:
         if (graph, but_for) not in self._alike:
             free = [self.contexts.positions.index(position) for position in but_for]
             kept = [
-                tuple(level for j, level in enumerate(cell) if j not in free)
+                tuple(value for j, value in enumerate(cell) if j not in free)
                 for cell in self.contexts.cells
             ]
-            self._alike[graph, but_for] = tuple(
-                g for g in range(len(kept)) if kept[g] == kept[graph]
-            )
+            same = tuple(g for g, values in enumerate(kept) if values == kept[graph])
+            self._alike[graph, but_for] = same
         return self._alike[graph, but_for]
 
     def arrows(self) -> tuple[Bools, Bools]:
-        """Which edges between system variables are arrows from `first` to `second`, and back; shape
-        (graphs, edges).
+        """True for the edges between system variables that are arrows from `first` to `second`, and
+        for those back; two arrays of shape (graphs, edges).
         """
         if self._arrows is None:
             first, second, _ = self.edges
-            there = self.endpoints[:, first, second]
-            here = self.endpoints[:, second, first]
-            onward = (there == ARROW) & (here == TAIL)
-            back = (here == ARROW) & (there == TAIL)
+            ends_at_second = self.endpoints[:, first, second]
+            ends_at_first = self.endpoints[:, second, first]
+            onward = (ends_at_second == ARROW) & (ends_at_first == TAIL)
+            back = (ends_at_first == ARROW) & (ends_at_second == TAIL)
             self._arrows = onward & self.between_system, back & self.between_system
         return self._arrows
 
     @cached_property
     def between_system(self) -> Bools:
-        """Which of the edges have no context variable at either end."""
+        """True for the edges without a context variable at either end, shape (edges,)."""
         at_context = np.zeros(self.endpoints.shape[1], dtype=bool)
         at_context[list(self.contexts.positions)] = True
         return ~(at_context[self.edges.first] | at_context[self.edges.second])
@@ -326,13 +320,13 @@ class GraphFamily:
             for e in np.flatnonzero(self.tested[g] & ~present[h] & self.between_system)
         )
 
-    def _settle(self, wanted: Mapping[Place, Mapping[Endpoint, Origin]]) -> None:
+    def _settle(self, wanted: Mapping[EdgeEnd, Mapping[Endpoint, Origin]]) -> None:
         """Set the ends that are wanted and what they imply; an edge with contradictory claims
         becomes a conflict.
         """
         self._arrows = None
-        claims: dict[Place, Endpoint] = {}
-        contested: set[Place] = set()
+        claims: dict[EdgeEnd, Endpoint] = {}
+        contested: set[EdgeEnd] = set()
         for (g, a, b), asked in wanted.items():
             for end in asked:
                 if claims.setdefault((g, a, b), end) is not end:
@@ -340,13 +334,10 @@ class GraphFamily:
                 implied = self.closure.get(end)
                 if implied is not None and claims.setdefault((g, b, a), implied) is not implied:
                     contested.add((g, b, a))
-        for place, claimed in claims.items():
-            g, a, b = place
-            end = (
-                CONFLICT
-                if contested and (place in contested or (g, b, a) in contested)
-                else claimed
-            )
+        for endpoint, claimed in claims.items():
+            g, a, b = endpoint
+            is_contested = endpoint in contested or (g, b, a) in contested
+            end = CONFLICT if is_contested else claimed
             self.graphs[g].settle(a, b, end)
-            if place in wanted and end in wanted[place]:
-                self.origins[place] = wanted[place][end]
+            if endpoint in wanted and end in wanted[endpoint]:
+                self.origins[endpoint] = wanted[endpoint][end]

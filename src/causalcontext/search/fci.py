@@ -1,5 +1,4 @@
-"""FCI for all contexts at once: what Algorithm 1 becomes when variables may be hidden
-(docs/hidden-causes.md).
+"""FCI for all contexts at once: Algorithm 1 where variables may be hidden (docs/hidden-causes.md).
 
 The skeleton asks both views for every set, all rows and the rows of the context, whether or not the
 context variable is a neighbour. A set that separates a pair on all rows separates it in every
@@ -35,16 +34,14 @@ CONTESTED = ("conflict", "bidirected")
 
 @dataclass(frozen=True)
 class Caution:
-    """How cautious to be about what is hidden."""
+    """The caution of a search where variables may be hidden."""
 
     # the largest set, context variables counted, out of all that might separate; None: neighbours
     # are enough
     possible_dsep: int | None = None
     # {"conflict", "bidirected"}: what an edge is that colliders give arrows at both ends
     contested: str = "conflict"
-    context_confounded: bool = (
-        True  # whether something hidden may cause the context and something else
-    )
+    context_confounded: bool = True  # a hidden variable may cause the context and another one
 
 
 def fci(
@@ -56,19 +53,8 @@ def fci(
         for size in range(plan.variables):
             if not skeleton.separate(level_tasks(plan, skeleton.graphs, size)):
                 break
-        if (
-            caution.possible_dsep is not None
-        ):  # the edges that are left once more, with all sets that FCI would ask
-            judged = judge_triples(
-                search, plan, skeleton.sepsets, skeleton.sepsets.edges(skeleton.graphs)
-            )
-            both = zip(skeleton.graphs, (each.colliders for each in judged), strict=True)
-            candidates = np.stack([possible_d_sep(graph, colliders) for graph, colliders in both])
-            for size in range(1, min(caution.possible_dsep, plan.variables) + 1):
-                if not skeleton.separate(
-                    level_tasks(plan, skeleton.graphs, size, candidates=candidates)
-                ):
-                    break
+        if caution.possible_dsep is not None:
+            _separate_by_possible_d_sep(skeleton, caution.possible_dsep)
         skeleton.prefer_large_p()
         oriented = _orient(skeleton, caution)
         endpoints, origins = with_indicators_of_pags(oriented, plan.contexts)
@@ -76,6 +62,24 @@ def fci(
     except KeyboardInterrupt:
         skeleton.sepsets.remove_separated(skeleton.graphs)
         return FoundGraphs(endpoints_of_arcs(skeleton.graphs), skeleton.sepsets, complete=False)
+
+
+def _separate_by_possible_d_sep(skeleton: Skeleton, largest: int) -> None:
+    """Ask about the edges that are left once more, with all sets of up to `largest` variables that
+    FCI would ask.
+    """
+    plan = skeleton.plan
+    edges = skeleton.sepsets.edges(skeleton.graphs)
+    judged = judge_triples(skeleton.search, plan, skeleton.sepsets, edges)
+    candidates = np.stack(
+        [
+            possible_d_sep(graph, triples.colliders)
+            for graph, triples in zip(skeleton.graphs, judged, strict=True)
+        ]
+    )
+    for size in range(1, min(largest, plan.variables) + 1):
+        if not skeleton.separate(level_tasks(plan, skeleton.graphs, size, candidates=candidates)):
+            break
 
 
 @dataclass(eq=False)
@@ -88,25 +92,24 @@ class Skeleton:
     plan: Plan
     n_jobs: int
     advance: Advance
-    levels: list[list[LevelTask]] = field(
-        default_factory=list
-    )  # searched so far, with the neighbours of their time
+    # searched so far, with the neighbours of their time
+    levels: list[list[LevelTask]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.graphs = self.plan.complete_graphs()
         self.sepsets = SepsetRecords.empty(self.plan.variables, len(self.plan.cells))
         self.level = np.full(self.sepsets.facts.shape[:2], -1, dtype=np.int16)
 
-    def separate(self, work: list[LevelTask]) -> bool:
-        """Search a level and remove what it separates; whether there was anything to search."""
-        if not work:
+    def separate(self, tasks: list[LevelTask]) -> bool:
+        """Search a level and remove the edges that it separates; false without a task."""
+        if not tasks:
             return False
         before = self.sepsets.separated()
-        run_level(self.search, self.sepsets, work, self.n_jobs, self.advance)
-        share_cuts(self.plan, self.sepsets)
-        self.plan.repeat_cuts(self.sepsets, before)
+        run_level(self.search, self.sepsets, tasks, self.n_jobs, self.advance)
+        share_separations(self.plan, self.sepsets)
+        self.plan.repeat_separations(self.sepsets, before)
         self.level[self.sepsets.separated() & ~before] = len(self.levels)
-        self.levels.append(work)
+        self.levels.append(tasks)
         self.sepsets.remove_separated(self.graphs)
         return True
 
@@ -124,21 +127,19 @@ class Skeleton:
         at_context = np.isin(sepsets.first, contexts) | np.isin(sepsets.second, contexts)
         patient = replace(self.plan, alpha=1.0)
         wanted = np.asarray(separated & (at_context | ~separated.all(axis=0)))
-        for number, work in enumerate(self.levels):
-            for level_task in work:
-                share, (first, second, active) = level_task.group.share, level_task.pairs
-                places = slots(first, second, self.plan.variables)
-                here = (wanted & (self.level == number))[share.begin : share.end, places]
-                bits = active & (here << np.arange(len(here))[:, None]).sum(
-                    axis=0
-                )  # the graphs where they are wanted
-                pairs = Pairs(*(column[bits != 0] for column in (first, second, bits)))
+        for number, tasks in enumerate(self.levels):
+            for level_task in tasks:
+                share = level_task.group.share
+                first, second, active = level_task.pairs
+                pair_slots = slots(first, second, self.plan.variables)
+                wanted_here = (wanted & (self.level == number))[share.begin : share.end, pair_slots]
+                graph_bits = np.arange(len(wanted_here))[:, None]
+                bits = active & (wanted_here << graph_bits).sum(axis=0)
+                chosen = bits != 0
+                pairs = Pairs(first[chosen], second[chosen], bits[chosen])
                 if pairs.first.size:
-                    self._take(
-                        replace(
-                            level_task, pairs=pairs, group=replace(level_task.group, plan=patient)
-                        )
-                    )
+                    group = replace(level_task.group, plan=patient)
+                    self._take(replace(level_task, pairs=pairs, group=group))
 
     def _take(self, level_task: LevelTask) -> None:
         """Search some pairs once more, and replace their sets."""
@@ -146,19 +147,18 @@ class Skeleton:
         self.sepsets.tests += tests
         pairs = level_task.pairs
         share = level_task.group.share
-        places = slots(pairs.first, pairs.second, self.plan.variables)
+        pair_slots = slots(pairs.first, pairs.second, self.plan.variables)
         for k, bit in zip(*np.nonzero(decisions.numbers[:, :, P] > self.plan.alpha), strict=True):
             for g in np.flatnonzero(share.leader == share.begin + bit):
                 for column in (LABEL, MASK, REASON, ROWS, SIZE):
-                    self.sepsets.facts[g, places[k], column] = decisions.facts[k, bit, column]
-                self.sepsets.numbers[g, places[k]] = decisions.numbers[k, bit]
-                self.sepsets.given[g, places[k]] = -1
-                self.sepsets.given[g, places[k], : decisions.given.shape[2]] = decisions.given[
-                    k, bit
-                ]
+                    self.sepsets.facts[g, pair_slots[k], column] = decisions.facts[k, bit, column]
+                self.sepsets.numbers[g, pair_slots[k]] = decisions.numbers[k, bit]
+                self.sepsets.given[g, pair_slots[k]] = -1
+                width = decisions.given.shape[2]
+                self.sepsets.given[g, pair_slots[k], :width] = decisions.given[k, bit]
 
 
-def share_cuts(plan: Plan, sepsets: SepsetRecords) -> None:
+def share_separations(plan: Plan, sepsets: SepsetRecords) -> None:
     """A pair that some graph has separated on some rows is separated in every graph that these rows
     are about.
 
@@ -172,13 +172,13 @@ def share_cuts(plan: Plan, sepsets: SepsetRecords) -> None:
         p = np.where(separated & (masks == m), sepsets.numbers[:, :, P], -1.0)
         for graphs in (np.flatnonzero(views == view) for view in np.unique(views)):
             largest = p[graphs].max(axis=0)
-            where = graphs[p[graphs].argmax(axis=0)]
+            source = graphs[p[graphs].argmax(axis=0)]
             better = largest > best[graphs]
             best[graphs] = np.where(better, largest, best[graphs])
-            taken_from[graphs] = np.where(better, where, taken_from[graphs])
-    g, places = np.nonzero((best >= 0.0) & ~separated)
+            taken_from[graphs] = np.where(better, source, taken_from[graphs])
+    g, pairs = np.nonzero((best >= 0.0) & ~separated)
     for array in (sepsets.numbers, sepsets.facts, sepsets.given):
-        array[g, places] = array[taken_from[g, places], places]
+        array[g, pairs] = array[taken_from[g, pairs], pairs]
 
 
 def possible_d_sep(adjacency: Bools, colliders: Collection[Triple]) -> Bools:
@@ -188,14 +188,14 @@ def possible_d_sep(adjacency: Bools, colliders: Collection[Triple]) -> Bools:
     v is reached from x by a path on which every inner variable is a collider, or has neighbours on
     the path that are adjacent to each other (Spirtes, Glymour and Scheines, 2000).
     """
-    found = np.zeros_like(adjacency)
+    reached = np.zeros_like(adjacency)
     neighbours = [np.flatnonzero(row).tolist() for row in adjacency]
     for x in range(len(adjacency)):
         seen = {(x, v) for v in neighbours[x]}
         frontier = list(seen)
         while frontier:
             before, here = frontier.pop()
-            found[x, here] = True
+            reached[x, here] = True
             for after in neighbours[here]:
                 triple = (min(before, after), here, max(before, after))
                 goes_on = after not in (before, x) and (
@@ -204,7 +204,7 @@ def possible_d_sep(adjacency: Bools, colliders: Collection[Triple]) -> Bools:
                 if goes_on and (here, after) not in seen:
                     seen.add((here, after))
                     frontier.append((here, after))
-    return found
+    return reached
 
 
 def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
@@ -220,9 +220,8 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
 
     def shown(x: int, y: int, present: int, absent: int) -> bool:
         inside = inquiry.p(present, x, y, SeparatingSet((), plan.triggers))
-        return not np.isnan(inside) and trusted(
-            x, y, present, absent
-        )  # what stays untested is not known to be there
+        # an edge that stays untested is not known to be there
+        return not np.isnan(inside) and trusted(x, y, present, absent)
 
     evidence = Evidence(
         triples,
@@ -240,40 +239,41 @@ def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
 
 
 class SepsetAnswers:
-    """What rules for PAGs may ask of a finished skeleton."""
+    """Answers about a finished skeleton, for rules of PAGs."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton
         self._verdicts: dict[tuple[int, Triple], bool | None] = {}
 
     def is_collider(self, graph: int, x: int, w: int, y: int) -> bool | None:
-        """Whether the sets that separate x and y leave w out; None without a verdict."""
+        """True if the sets that separate x and y leave w out; None without a verdict."""
         triple = (min(x, y), w, max(x, y))
-        of = self.skeleton
         if (graph, triple) not in self._verdicts:
-            asked = OpenTriples(
-                *(np.array([number]) for number in (graph, triple[0], triple[2], w))
-            )
-            judged = judge_triples(
-                of.search, of.plan, of.sepsets, of.sepsets.edges(of.graphs), asked
-            )[graph]
-            self._verdicts[graph, triple] = (
-                None if triple in judged.ambiguous else triple in judged.colliders
-            )
+            self._verdicts[graph, triple] = self._verdict(graph, triple)
         return self._verdicts[graph, triple]
+
+    def _verdict(self, graph: int, triple: Triple) -> bool | None:
+        """The verdict on one triple by the vote of all sets; None if it is ambiguous."""
+        x, w, y = triple
+        skeleton = self.skeleton
+        edges = skeleton.sepsets.edges(skeleton.graphs)
+        asked = OpenTriples(*(np.array([number]) for number in (graph, x, y, w)))
+        judged = judge_triples(skeleton.search, skeleton.plan, skeleton.sepsets, edges, asked)
+        if triple in judged[graph].ambiguous:
+            return None
+        return triple in judged[graph].colliders
 
     def separating_set(self, graph: int, x: int, y: int) -> SeparatingSet | None:
         """The set that separated x and y; None if there is none."""
-        found = self.skeleton.sepsets.separating_set(graph, x, y)
-        return (
-            None
-            if found is None
-            else SeparatingSet(found[0], self.skeleton.plan.masks[found[1]].triggers)
-        )
+        recorded = self.skeleton.sepsets.separating_set(graph, x, y)
+        if recorded is None:
+            return None
+        given, mask = recorded
+        return SeparatingSet(given, self.skeleton.plan.masks[mask].triggers)
 
-    def separates(self, graph: int, x: int, y: int, found: SeparatingSet) -> bool:
-        """Whether a set separates x and y in a graph."""
-        return self.p(graph, x, y, found) > self.skeleton.plan.alpha
+    def separates(self, graph: int, x: int, y: int, separating: SeparatingSet) -> bool:
+        """True if a set separates x and y in a graph, by a test of its own."""
+        return self.p(graph, x, y, separating) > self.skeleton.plan.alpha
 
     def p(self, graph: int, x: int, y: int, among: SeparatingSet) -> float:
         """The p-value of x and y in a graph given a set; NaN where they cannot be compared."""

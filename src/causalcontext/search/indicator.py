@@ -27,14 +27,14 @@ from causalcontext.graphs.endpoints import (
 )
 from causalcontext.knowledge import Links
 from causalcontext.search.across import NoEffects, is_lost_where_separated
-from causalcontext.search.family import Doubt, GraphFamily, Origin, Place, Vanishing
+from causalcontext.search.family import Doubt, EdgeEnd, GraphFamily, Origin, Vanishing
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.views import Contexts
 
 
 def with_indicators(
-    endpoints: Endpoints, origins: Mapping[Place, Origin], contexts: Contexts
-) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:
+    endpoints: Endpoints, origins: Mapping[EdgeEnd, Origin], contexts: Contexts
+) -> tuple[Endpoints, dict[EdgeEnd, Origin], list[Doubt]]:
     """Endpoints and their origins with the links of context variables drawn that are made out of a
     column; doubts.
     """
@@ -53,8 +53,8 @@ def with_indicators(
 
 
 def with_made_contexts(
-    plan: LaggedPlan, endpoints: Endpoints, origins: Mapping[Place, Origin]
-) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:
+    plan: LaggedPlan, endpoints: Endpoints, origins: Mapping[EdgeEnd, Origin]
+) -> tuple[Endpoints, dict[EdgeEnd, Origin], list[Doubt]]:
     """The same over time, shape (graphs, nodes, nodes).
 
     An effect of C(t-l) is next to W(t-l). A context may act at several lags: all are drawn that may
@@ -63,9 +63,8 @@ def with_made_contexts(
     """
     window = plan.window
     contexts = plan.contexts
-    arrows, near = (
-        np.asarray(found.any(axis=0)) for found in (directed(endpoints), adjacent(endpoints))
-    )
+    arrows_anywhere = np.asarray(directed(endpoints).any(axis=0))
+    adjacent_anywhere = np.asarray(adjacent(endpoints).any(axis=0))
     now = Contexts(tuple(window.at(v, 0) for v in window.contexts), plan.values)
 
     def vanishing(indicator: int) -> Iterator[tuple[int, int, int]]:
@@ -79,9 +78,14 @@ def with_made_contexts(
 
     def acting(indicator: int, source: int, end: int) -> list[int]:
         number = window.context_number(indicator)
-        own = [(p, w) for p, w in contexts.made if window.context_number(p) == number]
-        lags = [(p, w) for p, w in own if window.is_now(end) and window.lag(p) in plan.context_lags]
-        return [p for p, w in lags if near[w, end] and not arrows[end, w]]
+        columns = []
+        for column, of in contexts.made:
+            if window.context_number(column) != number:
+                continue
+            may_act = window.is_now(end) and window.lag(column) in plan.context_lags
+            if may_act and adjacent_anywhere[of, end] and not arrows_anywhere[end, of]:
+                columns.append(column)
+        return columns
 
     made = [(position, source) for position, source in contexts.made if window.is_now(position)]
     return _with_links(
@@ -91,12 +95,12 @@ def with_made_contexts(
 
 def _with_links(
     endpoints: Endpoints,
-    origins: Mapping[Place, Origin],
+    origins: Mapping[EdgeEnd, Origin],
     made: Iterable[tuple[int, int]],
     vanishing: Callable[[int], Iterable[tuple[int, int, int]]],
     acting: Callable[[int, int, int], Sequence[int]],
     is_past: Callable[[int], bool] = lambda column: False,
-) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:
+) -> tuple[Endpoints, dict[EdgeEnd, Origin], list[Doubt]]:
     """The links of indicators drawn, from edges that some graphs do not have.
 
     The effect of a vanishing edge, (graph without it, x, y), is a child of C, hence adjacent to W.
@@ -111,26 +115,26 @@ def _with_links(
     for indicator, source in made:
         draw_link(drawn, known, source, indicator, Origin("deterministic", 0, ()))
         for absent, x, y in vanishing(indicator):
-            effects = {
-                end: columns for end in (x, y) if (columns := acting(indicator, source, end))
-            }
+            acting_on = {end: acting(indicator, source, end) for end in (x, y)}
+            effects = {end: columns for end, columns in acting_on.items() if columns}
             if not effects:
                 doubts.append(Doubt("V2", absent, x, y))
             if len(effects) == 2 and arrows[x, y] != arrows[y, x]:
                 del effects[x if arrows[x, y] else y]
-            for effect, column in (
-                (effect, column) for effect, columns in effects.items() for column in columns
-            ):
-                if drawn[0, column, effect] != Endpoint.ARROW:
+            for effect, columns in effects.items():
+                for column in columns:
+                    if drawn[0, column, effect] == Endpoint.ARROW:
+                        continue
+                    other_end = x + y - effect
                     certain = len(effects) == 1 or is_past(column)
-                    origin = Origin("indicator", absent, (x + y - effect,)) if certain else None
+                    origin = Origin("indicator", absent, (other_end,)) if certain else None
                     draw_link(drawn, known, column, effect, origin)
     return drawn, known, doubts
 
 
 def draw_link(
     endpoints: Endpoints,
-    origins: dict[Place, Origin],
+    origins: dict[EdgeEnd, Origin],
     cause: int,
     effect: int,
     origin: Origin | None,
@@ -145,7 +149,7 @@ def draw_link(
 
 def with_indicators_of_pags(
     family: GraphFamily, contexts: Contexts
-) -> tuple[Endpoints, dict[Place, Origin]]:
+) -> tuple[Endpoints, dict[EdgeEnd, Origin]]:
     """The ends of PAGs and their origins, with the links of context variables drawn that are made
     out of a column.
     """
@@ -168,7 +172,7 @@ def with_indicators_of_pags(
 def _known_effects(
     family: GraphFamily, source: int, alike: Sequence[int]
 ) -> Iterator[tuple[int, Origin]]:
-    """What a context variable causes that is made out of a column, next to that column: by the
+    """The effects of a context variable that is made out of a column, next to that column: by the
     premises of V and V*.
     """
     outside = NoEffects(family)
@@ -186,22 +190,24 @@ def _possible_effects(
     effect.
     """
     outside = NoEffects(family)
-    return {
-        v
-        for lost in _lost(family, source, alike)
-        if lost.x not in certain and lost.y not in certain
-        for v in (lost.x, lost.y)
-        if source in family.graphs[lost.present].tested[v]
-        and v not in outside.of(source, lost.present)
-    }
+    possible = set()
+    for lost in _lost(family, source, alike):
+        if lost.x in certain or lost.y in certain:
+            continue
+        for v in (lost.x, lost.y):
+            next_to_source = source in family.graphs[lost.present].tested[v]
+            if next_to_source and v not in outside.of(source, lost.present):
+                possible.add(v)
+    return possible
 
 
 def _lost(family: GraphFamily, source: int, alike: Sequence[int]) -> list[Vanishing]:
+    """The edges of some graphs that vanish when the context made out of a column changes."""
     return [lost for lost in family.vanishing if lost.context == source and lost.present in alike]
 
 
 def _draw_tail(
-    endpoints: Endpoints, origins: dict[Place, Origin], where: Place, origin: Origin
+    endpoints: Endpoints, origins: dict[EdgeEnd, Origin], where: EdgeEnd, origin: Origin
 ) -> None:
     """Draw cause --> effect in one PAG: the tail is what is known, the arrow follows."""
     g, cause, effect = where

@@ -1,5 +1,4 @@
-"""What a search is about: how many graphs over which variables, whose rows answer, and what is
-known.
+"""The plan of a search: its graphs and variables, the rows that answer, and the knowledge.
 
 A link at a context variable cannot depend on that variable's own value. So graphs whose cells
 differ in it alone share the link: it is tested once, with candidates from all of them, and the
@@ -15,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -36,6 +35,7 @@ from causalcontext.kernels.threads import in_threads
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
 from causalcontext.search.sepsets import SepsetRecords
+from causalcontext.search.settings import MOST_GRAPHS_PER_CALL, TESTS_PER_CALL
 from causalcontext.views import CIQuery, Contexts, ViewRule, masked, pooled
 
 if TYPE_CHECKING:
@@ -43,13 +43,11 @@ if TYPE_CHECKING:
     from causalcontext.search.level_search import Marginal
 
 Physical = Callable[[int, int, int, int], bool]
-"""`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows
+"""`physical(x, y, present, absent)`: true if x - y is missing in graph `absent` though its rows
 could show it.
 """
 Trusted = Callable[[int, int, Sequence[int], int, int], bool]
 """The same given a set, for two cells: `trusted(x, y, given, present, absent)`."""
-MOST_GRAPHS = 60
-"""Graphs whose answers one call of a kernel looks for: their bits must fit an integer."""
 
 
 class Mask(NamedTuple):
@@ -69,9 +67,8 @@ class Plan:
     variables: int  # how many, context variables included
     contexts: Contexts  # the context variables, and the cells of the table
     rule: ViewRule  # which rows answer a question
-    cells: tuple[
-        int, ...
-    ]  # the cell of every graph that is searched; a pooled search has a single graph, of cell 0
+    # the cell of every graph that is searched; a pooled search has a single graph, of cell 0
+    cells: tuple[int, ...]
     links: Links  # what is known
     alpha: float  # two variables are called independent if the p-value is larger
     max_given: int  # the largest conditioning set
@@ -90,8 +87,8 @@ class Plan:
 
     @property
     def serving(self) -> Bools:
-        """Which neighbours of a variable (column) may be conditioned on, shape (N, N): causes, in a
-        PAG any.
+        """True where a neighbour (row) of a variable (column) may be conditioned on, shape (N, N):
+        causes, in a PAG any.
         """
         return self.links.may if self.kind is GraphKind.CPDAG else np.ones_like(self.links.may)
 
@@ -115,8 +112,8 @@ class Plan:
         conditions name, and all rules for context variables hold for it.
         """
         positions = self.contexts.positions
-        places = sorted(range(len(positions)), key=lambda j: positions[j] not in self.searched)
-        cells = tuple(tuple(self.contexts.cells[cell][j] for j in places) for cell in self.cells)
+        order = sorted(range(len(positions)), key=lambda j: positions[j] not in self.searched)
+        cells = tuple(tuple(self.contexts.cells[cell][j] for j in order) for cell in self.cells)
         made = self.sources if self.kind is GraphKind.PAG else ()
         return Contexts((*self.searched, *made), cells)
 
@@ -130,30 +127,31 @@ class Plan:
         """The graph that answers for every graph, by the context variables of a pair: none, one or
         two.
         """
-        found: dict[tuple[int, ...], Ints] = {(): np.arange(len(self.cells))}
-        for contexts in (some for size in (1, 2) for some in combinations(self.searched, size)):
-            own = [self.searched.index(position) for position in contexts]
-            others = [j for j in range(len(self.contexts.positions)) if j not in own]
+        leaders: dict[tuple[int, ...], Ints] = {(): np.arange(len(self.cells))}
+        for contexts in _up_to_two(self.searched):
+            shared = [self.searched.index(position) for position in contexts]
+            others = [j for j in range(len(self.contexts.positions)) if j not in shared]
             first: dict[tuple[int, ...], int] = {}
-            found[contexts] = np.array(
-                [
-                    first.setdefault(tuple(cell[j] for j in others), g)
-                    for g, cell in enumerate(self.graphs.cells)
-                ]
-            )
-        return found
+            leader_of = []
+            for g, cell in enumerate(self.graphs.cells):
+                other_values = tuple(cell[j] for j in others)
+                leader_of.append(first.setdefault(other_values, g))
+            leaders[contexts] = np.array(leader_of)
+        return leaders
 
     @cached_property
     def shares(self) -> list[tuple[tuple[int, ...], SharedAnswers]]:
-        """The same in parts of at most `MOST_GRAPHS` graphs, those without a leader left out."""
-        found = []
+        """The same in parts of at most `MOST_GRAPHS_PER_CALL` graphs, those without a leader left
+        out.
+        """
+        shares = []
         graphs = np.arange(len(self.cells))
         for contexts, leader in self.leaders.items():
-            for begin in range(0, graphs.size, MOST_GRAPHS):
-                end = min(begin + MOST_GRAPHS, graphs.size)
+            for begin in range(0, graphs.size, MOST_GRAPHS_PER_CALL):
+                end = min(begin + MOST_GRAPHS_PER_CALL, graphs.size)
                 if (leader == graphs)[begin:end].any():
-                    found.append((contexts, SharedAnswers(leader, begin, end)))
-        return found
+                    shares.append((contexts, SharedAnswers(leader, begin, end)))
+        return shares
 
     @cached_property
     def masks(self) -> tuple[Mask, ...]:
@@ -161,21 +159,16 @@ class Plan:
         if self.rule is masked:
             return (Mask((), (), ()),)
         switching = self.searched if self.rule is pooled else self.contexts.positions
-        found = []
-        for named in (
-            some for size in range(len(switching) + 1) for some in combinations(switching, size)
-        ):
+        masks = []
+        subsets = [combinations(switching, size) for size in range(len(switching) + 1)]
+        for named in chain.from_iterable(subsets):
             made = {position: self.contexts.source_of(position) for position in named}
             triggers = tuple(
                 position if source is None else source for position, source in made.items()
             )
-            kept = (
-                triggers
-                if self.rule is pooled
-                else tuple(source for source in made.values() if source is not None)
-            )
-            found.append(Mask(triggers, named, kept))
-        return tuple(found)
+            kept = tuple(source for source in made.values() if source is not None)
+            masks.append(Mask(triggers, named, triggers if self.rule is pooled else kept))
+        return tuple(masks)
 
     @cached_property
     def triggers(self) -> tuple[int, ...]:
@@ -190,10 +183,10 @@ class Plan:
         return numbers
 
     def among(self, columns: Sequence[int]) -> Bools:
-        """Which variables are some columns, shape (N,)."""
-        found = np.zeros(self.variables, dtype=bool)
-        found[list(columns)] = True
-        return found
+        """True for the variables that are among these columns, shape (N,)."""
+        chosen = np.zeros(self.variables, dtype=bool)
+        chosen[list(columns)] = True
+        return chosen
 
     @cached_property
     def context_numbers(self) -> Ints:
@@ -215,13 +208,13 @@ class Plan:
         ]
         return np.array(views, dtype=np.int64)
 
-    def repeat_cuts(self, sepsets: SepsetRecords, before: Bools) -> None:
-        """What was separated since `before`, shape (graphs, pairs), is so wherever it repeats
-        itself: nowhere.
+    def repeat_separations(self, sepsets: SepsetRecords, before: Bools) -> None:
+        """Write separations since `before`, shape (graphs, pairs), to the pairs that repeat them in
+        time: there are none without lags.
         """
 
     def repeated(self, proposal: Proposal) -> Iterator[Proposal]:
-        """The other ends that are what a proposed one is, since their links repeat it: none."""
+        """The same end of the links that repeat the proposed one in time: none without lags."""
         yield from ()
 
     def complete_graphs(self) -> Bools:
@@ -240,8 +233,10 @@ class Plan:
         return graphs
 
 
-TESTS_PER_CALL = 4_000_000
-"""Roughly how many tests a kernel call may hold, so that progress is shown and Ctrl-C is heard."""
+def _up_to_two(positions: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The context variables of a pair that has any: one of them, or two."""
+    yield from combinations(positions, 1)
+    yield from combinations(positions, 2)
 
 
 @dataclass(frozen=True)
@@ -256,9 +251,7 @@ class PairGroup:
     # `end`
     share: SharedAnswers
     neighbours: Neighbours
-    first_mask: int = (
-        0  # the place of the first mask that is tried: 1 leaves out the sets without triggers
-    )
+    first_mask: int = 0  # the first mask that is tried: 1 leaves out the sets without triggers
     _serving: dict[tuple[int, int], list[int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -269,8 +262,8 @@ class PairGroup:
         """
         if (node, g) not in self._serving:
             row = slice(self.neighbours.start[node], self.neighbours.start[node + 1])
-            here = (self.neighbours.graphs[row] >> g & 1).astype(bool)
-            self._serving[node, g] = self.neighbours.columns[row][here].tolist()
+            in_graph = (self.neighbours.graphs[row] >> g & 1).astype(bool)
+            self._serving[node, g] = self.neighbours.columns[row][in_graph].tolist()
         return self._serving[node, g]
 
 
@@ -290,7 +283,7 @@ class GroupSearch(Protocol):
     """
 
     def fewest(self, level_task: LevelTask) -> int:
-        """How many pairs of a level task are worth a call of `search`."""
+        """The number of pairs of a level task that are worth a call of `search`."""
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
         """The deciding sets of the pairs of a level task; the tests run on all rows, and on those
@@ -307,7 +300,7 @@ class LevelSearch(Protocol):
     """A prepared test as a search of levels."""
 
     def of(self, contexts: tuple[int, ...]) -> GroupSearch:
-        """What answers about pairs with these context variables."""
+        """The search that answers about pairs with these context variables."""
 
     def screen(self, plan: Plan, asked: Bools) -> Marginal | None:
         """Ask the pairs of system variables in `asked`, shape (N, N), given nothing; None to have
@@ -334,15 +327,15 @@ def first_sepsets(search: LevelSearch, plan: Plan, graphs: Bools) -> SepsetRecor
         return SepsetRecords.empty(plan.variables, len(graphs))
     separated = np.count_nonzero(asked) // 2 - screened.first.size
     asked[screened.first, screened.second] = asked[screened.second, screened.first] = False
-    np.greater(
-        graphs, asked, out=graphs
-    )  # of wide tables, an array of all pairs takes as much memory as the search
+    # of wide tables, an array of all pairs takes as much memory as the search
+    np.greater(graphs, asked, out=graphs)
     del asked
     first, second = np.divmod(np.flatnonzero(graphs[0]), plan.variables)
     listed = first[first < second], second[first < second]
     sepsets = SepsetRecords.empty(plan.variables, len(graphs), listed, screened)
-    for begin in range(0, len(graphs), MOST_GRAPHS):
-        for view in set(plan.views[begin : begin + MOST_GRAPHS, 0].tolist()):
+    for begin in range(0, len(graphs), MOST_GRAPHS_PER_CALL):
+        end = begin + MOST_GRAPHS_PER_CALL
+        for view in set(plan.views[begin:end, 0].tolist()):
             sepsets.tests[int(view > 0)] += separated
     return sepsets
 
@@ -364,10 +357,12 @@ def level_tasks(
     """
     if size > plan.max_given:
         return []
-    found = []
+    tasks = []
     edges = list_edges(graphs) if edges is None else edges
-    chosen_pairs = plan.asked if only is None else only if plan.asked is None else only & plan.asked
-    asked_about = edges if chosen_pairs is None else list_edges(graphs & chosen_pairs)
+    asked_about = edges
+    if only is not None or plan.asked is not None:
+        chosen_pairs = graphs if only is None else graphs & only
+        asked_about = list_edges(chosen_pairs if plan.asked is None else chosen_pairs & plan.asked)
     serving = edges if candidates is None else list_edges(candidates)
     for contexts, share in plan.shares:
         pairs = kernels.open_pairs(
@@ -376,13 +371,13 @@ def level_tasks(
         if not pairs.first.size:
             continue
         group = group_of(plan, serving, contexts, share, inside=only is not None)
-        most = kernels.reach(group.neighbours, pairs, plan.trigger_numbers)
-        chosen = np.flatnonzero(most >= size)
+        candidate_counts = kernels.reach(group.neighbours, pairs, plan.trigger_numbers)
+        chosen = np.flatnonzero(candidate_counts >= size)
         if chosen.size:
             asked = Pairs(*(column[chosen] for column in pairs))
-            sets = len(plan.masks) * comb(int(most[chosen].max()), size)
-            found.append(LevelTask(group, size, asked, sets * (share.end - share.begin)))
-    return found
+            sets = len(plan.masks) * comb(int(candidate_counts[chosen].max()), size)
+            tasks.append(LevelTask(group, size, asked, sets * (share.end - share.begin)))
+    return tasks
 
 
 def group_of(
@@ -410,18 +405,13 @@ def run_level(
     total = sum(level_task.pairs.first.size for level_task in work)
     done = 0
     for level_task in work:
-        asked = search.of(level_task.group.contexts)
+        group_search = search.of(level_task.group.contexts)
         share = level_task.group.share
-        parts = list(_parts(level_task, asked.fewest(level_task), n_jobs))
-        for part, (decisions, tests) in zip(
-            parts, in_threads(asked.search, parts, n_jobs), strict=True
-        ):
-            sepsets.take(
-                decisions,
-                sepsets.places(part.pairs.first, part.pairs.second),
-                share.leader,
-                share.begin,
-            )
+        parts = list(_parts(level_task, group_search.fewest(level_task), n_jobs))
+        answers = in_threads(group_search.search, parts, n_jobs)
+        for part, (decisions, tests) in zip(parts, answers, strict=True):
+            slots = sepsets.slots_of(part.pairs.first, part.pairs.second)
+            sepsets.take(decisions, slots, share.leader, share.begin)
             sepsets.tests += tests
             done += part.pairs.first.size
             advance(part.size, done, total)
@@ -437,6 +427,5 @@ def _parts(level_task: LevelTask, fewest: int, n_jobs: int) -> Iterator[LevelTas
         size = min(size, -(-total // (4 * n_jobs)))
     size = max(size, fewest, 1)
     for begin in range(0, total, size):
-        yield replace(
-            level_task, pairs=Pairs(*(column[begin : begin + size] for column in level_task.pairs))
-        )
+        pairs = Pairs(*(column[begin : begin + size] for column in level_task.pairs))
+        yield replace(level_task, pairs=pairs)

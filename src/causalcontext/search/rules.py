@@ -21,7 +21,7 @@ from causalcontext.search.family import Doubt, Evidence, GraphFamily, Proposal
 
 
 class Scope(Enum):
-    """What a rule looks at."""
+    """The graphs that a rule looks at."""
 
     KNOWLEDGE = "what is known beforehand"
     WITHIN = "one graph"
@@ -430,15 +430,18 @@ def rule_groups(kind: GraphKind, with_contexts: bool) -> dict[Turn, list[Orienta
 def proposals(
     rules: Iterable[OrientationRule], family: GraphFamily
 ) -> Iterator[tuple[str, Proposal]]:
-    """What a group of rules asks for, each with the name of its rule."""
+    """The proposals of a group of rules, each with the name of its rule."""
     repeated = family.evidence.repeated
     for rule in rules:
-        for proposal in () if rule.propose is None else rule.propose(family):
+        if rule.propose is None:
+            continue
+        for proposal in rule.propose(family):
             yield rule.name, proposal
-            for other in () if repeated is None else repeated(proposal):
-                yield rule.name, other
+            if repeated is not None:
+                for other in repeated(proposal):
+                    yield rule.name, other
 
 
 def suspect(name: str) -> str:
-    """What is in doubt if a rule or a check of that name fails."""
+    """The assumption in doubt if a rule or a check of that name fails."""
     return next((entry.rests_on for entry in (*RULES, *CHECKS) if entry.name == name), A_TEST)

@@ -35,9 +35,8 @@ class SepsetRecords:
     # first, second: shape (pairs,): the two variables of every listed pair
     first: Ints
     second: Ints
-    slots: (
-        Ints | None
-    )  # shape (pairs,): the places of the listed pairs among all pairs; None where all are listed
+    # shape (pairs,): the numbers of the listed pairs among all pairs; None where all are listed
+    slots: Ints | None
     # shape (graphs, pairs, 3): p-value (-1 before any test), statistic, degrees of freedom
     numbers: Floats
     # shape (graphs, pairs, columns): as the kernels have them; a set of triggers by its place among
@@ -61,14 +60,16 @@ class SepsetRecords:
         tested.
         """
         first, second = np.triu_indices(variables, 1) if listed is None else listed
-        places = None if listed is None else slots(*listed, variables)
+        listed_slots = None if listed is None else slots(*listed, variables)
         numbers = np.full((graphs, first.size, 3), np.nan)
         numbers[:, :, skeleton.P] = -1.0
         facts = np.zeros((graphs, first.size, skeleton.FACTS), dtype=np.int32)
         facts[:, :, skeleton.MASK] = -1
         given = np.full((graphs, first.size, 0), -1, dtype=np.int16)
         tests = np.zeros(2, dtype=np.int64)
-        return cls(variables, graphs, first, second, places, numbers, facts, given, tests, screened)
+        return cls(
+            variables, graphs, first, second, listed_slots, numbers, facts, given, tests, screened
+        )
 
     def edges(self, graphs: Bools) -> Edges:
         """The edges that some graph has, none of them between pairs that are not listed."""
@@ -82,10 +83,8 @@ class SepsetRecords:
     @cached_property
     def _both_ways(self) -> tuple[Ints, Ints]:
         """The listed pairs, each of them twice, in row order."""
-        first, second = (
-            np.concatenate([self.first, self.second]),
-            np.concatenate([self.second, self.first]),
-        )
+        first = np.concatenate([self.first, self.second])
+        second = np.concatenate([self.second, self.first])
         order = np.lexsort((second, first))
         return first[order], second[order]
 
@@ -96,22 +95,22 @@ class SepsetRecords:
         One that knowledge requires is not among them, nor one that repeats another in time and is
         not asked about.
         """
-        places = self.places(edges.first, edges.second)
-        unknown = self.facts[:, places, skeleton.MASK] < 0
-        found = edges.present & unknown & ~plan.links.required[edges.first, edges.second]
-        return np.asarray(
-            found if plan.asked is None else found & plan.asked[edges.first, edges.second]
-        )
+        slots_of_edges = self.slots_of(edges.first, edges.second)
+        unknown = self.facts[:, slots_of_edges, skeleton.MASK] < 0
+        untested = edges.present & unknown & ~plan.links.required[edges.first, edges.second]
+        if plan.asked is not None:
+            untested &= plan.asked[edges.first, edges.second]
+        return np.asarray(untested)
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair in these records; -1 if it is not listed."""
-        place = slot(x, y, self.variables)
+        number = slot(x, y, self.variables)
         if self.slots is None:
-            return place
-        found = int(np.searchsorted(self.slots, place))
-        return found if found < self.slots.size and self.slots[found] == place else -1
+            return number
+        index = int(np.searchsorted(self.slots, number))
+        return index if index < self.slots.size and self.slots[index] == number else -1
 
-    def places(self, first: Ints, second: Ints) -> Ints:
+    def slots_of(self, first: Ints, second: Ints) -> Ints:
         """The places of pairs in these records, all of them listed."""
         wanted = slots(first, second, self.variables)
         return wanted if self.slots is None else np.searchsorted(self.slots, wanted)
@@ -121,21 +120,21 @@ class SepsetRecords:
         return np.asarray(self.facts[:, :, skeleton.SEPARATED] == 1)
 
     def are_separated(self, graph: Ints, x: Ints, y: Ints) -> Bools:
-        """Whether some set separates these pairs, each in its graph."""
+        """True for the pairs that some set separates, each in its graph; shape (pairs,)."""
         wanted = slots(x, y, self.variables)
         if self.slots is None:
             return np.asarray(self.facts[graph, wanted, skeleton.SEPARATED] == 1)
-        place = np.minimum(np.searchsorted(self.slots, wanted), max(self.slots.size - 1, 0))
-        listed = (
-            self.slots[place] == wanted if self.slots.size else np.zeros(wanted.size, dtype=bool)
-        )
-        found = np.zeros(wanted.size, dtype=bool)
-        found[listed] = self.facts[graph[listed], place[listed], skeleton.SEPARATED] == 1
+        index = np.minimum(np.searchsorted(self.slots, wanted), max(self.slots.size - 1, 0))
+        listed = np.zeros(wanted.size, dtype=bool)
+        if self.slots.size:
+            listed = self.slots[index] == wanted
+        separated = np.zeros(wanted.size, dtype=bool)
+        separated[listed] = self.facts[graph[listed], index[listed], skeleton.SEPARATED] == 1
         if self.screened is not None:
-            found[~listed] = self.screened.separates(
-                np.minimum(x, y)[~listed], np.maximum(x, y)[~listed]
-            )
-        return found
+            first = np.minimum(x, y)[~listed]
+            second = np.maximum(x, y)[~listed]
+            separated[~listed] = self.screened.separates(first, second)
+        return separated
 
     def separating_set(self, graph: int, x: int, y: int) -> tuple[tuple[int, ...], int] | None:
         """The separating set of a pair, triggers apart, and the place of its mask; None if there is
@@ -143,19 +142,21 @@ class SepsetRecords:
         """
         slot = self.slot(x, y)
         if slot < 0:
-            pair = np.array([min(x, y)]), np.array([max(x, y)])
-            return (
-                ((), 0) if self.screened is not None and self.screened.separates(*pair)[0] else None
-            )
+            first = np.array([min(x, y)])
+            second = np.array([max(x, y)])
+            if self.screened is not None and self.screened.separates(first, second)[0]:
+                return (), 0
+            return None
         facts = self.facts[graph, slot]
         if facts[skeleton.SEPARATED] != 1:
             return None
-        return tuple(int(z) for z in self.given[graph, slot, : facts[skeleton.SIZE]]), int(
-            facts[skeleton.MASK]
-        )
+        members = self.given[graph, slot, : facts[skeleton.SIZE]]
+        return tuple(int(z) for z in members), int(facts[skeleton.MASK])
 
-    def take(self, decisions: skeleton.Decisions, places: Ints, leader: Ints, begin: int) -> None:
-        """Write decisions on pairs at some places down, for the graphs from `begin` on, and for
+    def take(
+        self, decisions: skeleton.Decisions, pair_slots: Ints, leader: Ints, begin: int
+    ) -> None:
+        """Write decisions on pairs at their slots down, for the graphs from `begin` on, and for
         those that they lead.
 
         `leader` is the graph that answers for every graph; of one that does not lead, decisions say
@@ -172,10 +173,10 @@ class SepsetRecords:
             records = skeleton.Decisions(
                 self.numbers[begin + bit], self.facts[begin + bit], self.given[begin + bit]
             )
-            skeleton.keep_better(records, places, decisions, bit)
+            skeleton.keep_better(records, pair_slots, decisions, bit)
             for g in np.flatnonzero(leader == begin + bit)[1:]:
                 for array in (self.numbers, self.facts, self.given):
-                    array[g, places] = array[begin + bit, places]
+                    array[g, pair_slots] = array[begin + bit, pair_slots]
 
     def remove_separated(self, graphs: Bools) -> None:
         """Take the edges out of the graphs, shape (graphs, N, N), for which there is a separating
@@ -186,17 +187,19 @@ class SepsetRecords:
         graphs[g, self.second[pair], self.first[pair]] = False
 
     def records(self) -> skeleton.Decisions:
-        """What is written down about the listed pairs, shapes (graphs, pairs, ...)."""
+        """The records of the listed pairs, shapes (graphs, pairs, ...)."""
         return skeleton.Decisions(self.numbers, self.facts, self.given)
 
     def unlisted(self, first: Ints, second: Ints) -> skeleton.Decisions:
         """The records of pairs that are not listed, made again; shapes (graphs, pairs, ...)."""
         if self.screened is None:
-            found = skeleton.no_decisions(first.size, self.graphs, 0)
+            decisions = skeleton.no_decisions(first.size, self.graphs, 0)
         else:
-            found = self.screened.decisions(first, second)
+            decisions = self.screened.decisions(first, second)
         return skeleton.Decisions(
-            found.numbers.swapaxes(0, 1), found.facts.swapaxes(0, 1), found.given.swapaxes(0, 1)
+            decisions.numbers.swapaxes(0, 1),
+            decisions.facts.swapaxes(0, 1),
+            decisions.given.swapaxes(0, 1),
         )
 
     def cut_short(self, pairs: Sequence[tuple[int, int]], size: int) -> None:
@@ -204,26 +207,27 @@ class SepsetRecords:
         were tried.
         """
         for slot in (self.slot(x, y) for x, y in pairs):
-            cut = self.facts[:, slot, skeleton.CUT] if slot >= 0 else np.ones(1, np.int32)
-            cut[cut == 0] = size
+            if slot >= 0:
+                incomplete_from = self.facts[:, slot, skeleton.CUT]
+                incomplete_from[incomplete_from == 0] = size
 
 
 def slot(x: int, y: int, variables: int) -> int:
-    """The place of a pair among all pairs `i < j`, in row order."""
+    """The number of a pair among all pairs `i < j`, in row order."""
     i = min(x, y)
     j = max(x, y)
     return i * (2 * variables - i - 1) // 2 + j - i - 1
 
 
 def slots(first: Ints, second: Ints, variables: int) -> Ints:
-    """The places of pairs, for arrays of them."""
+    """The numbers of pairs among all pairs, for arrays of them."""
     i = np.minimum(first, second)
     j = np.maximum(first, second)
     return np.asarray(i * (2 * variables - i - 1) // 2 + j - i - 1)
 
 
-def pairs_at(places: Ints, variables: int) -> tuple[Ints, Ints]:
-    """The pairs `i < j` at some places among all pairs."""
+def pairs_at(numbers: Ints, variables: int) -> tuple[Ints, Ints]:
+    """The pairs `i < j` with these numbers among all pairs."""
     starts = slots(np.arange(variables), np.arange(variables) + 1, variables)
-    first = np.searchsorted(starts, places, side="right") - 1
-    return first, places - starts[first] + first + 1
+    first = np.searchsorted(starts, numbers, side="right") - 1
+    return first, numbers - starts[first] + first + 1

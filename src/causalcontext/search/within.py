@@ -1,5 +1,4 @@
-"""What follows within one graph: from knowledge, from its colliders, and by rules until nothing
-changes.
+"""Rules within one graph: from knowledge, from its colliders, and from settled ends.
 
 In a CPDAG these are Meek's four rules. In a PAG they are R1-R4 and R8-R10 of Zhang (2008): an arrow
 at b of a - b says that b is no cause of a, a tail that it is one, perhaps through others. R5-R7 are
@@ -16,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
+from itertools import combinations
 
 import numpy as np
 
@@ -23,12 +23,12 @@ from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.paths import reach
 from causalcontext.search.family import ARROW, CONFLICT, TAIL, GraphFamily, PartlyOriented, Proposal
 
-Claim = tuple[int, int, Endpoint, tuple[int, ...]]
+EndClaim = tuple[int, int, Endpoint, tuple[int, ...]]
 """This end at b of a - b, because of some other variables."""
 
 
 def in_every_graph(
-    rule: Callable[[PartlyOriented], Iterator[Claim]],
+    rule: Callable[[PartlyOriented], Iterator[EndClaim]],
 ) -> Callable[[GraphFamily], Iterator[Proposal]]:
     """A rule about one graph, asked of each."""
 
@@ -45,16 +45,19 @@ def only_allowed_direction(family: GraphFamily) -> Iterator[Proposal]:
     """Adjacent pairs that knowledge allows in one direction only."""
     if family.evidence.links is None:
         return
-    may, (first, second, present) = family.evidence.links.may, family.edges
-    one_way = may[first, second] & ~may[second, first]
-    for g, e in np.argwhere(present & one_way).tolist():
+    may = family.evidence.links.may
+    first, second, present = family.edges
+    in_one_direction = may[first, second] & ~may[second, first]
+    for g, e in np.argwhere(present & in_one_direction).tolist():
         yield Proposal(g, int(first[e]), int(second[e]), ARROW, (), g)
 
 
 def agreed_direction(family: GraphFamily) -> Iterator[Proposal]:
     """Directions that all models of a score have that are nearly as good as the best one."""
     arrows = family.evidence.arrows
-    for g, cause, effect in [] if arrows is None else np.argwhere(arrows).tolist():
+    if arrows is None:
+        return
+    for g, cause, effect in np.argwhere(arrows).tolist():
         yield Proposal(g, cause, effect, ARROW, (), g)
 
 
@@ -72,7 +75,7 @@ def collider(family: GraphFamily) -> Iterator[Proposal]:
 
 
 @in_every_graph
-def away_from_collider(graph: PartlyOriented) -> Iterator[Claim]:
+def away_from_collider(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R1: c --> a - b with c, b not adjacent: a --> b, else a would be a collider."""
     for a, b in graph.open_endpoints():
         if graph.parents[a]:
@@ -82,7 +85,7 @@ def away_from_collider(graph: PartlyOriented) -> Iterator[Claim]:
 
 
 @in_every_graph
-def away_from_cycle(graph: PartlyOriented) -> Iterator[Claim]:
+def away_from_cycle(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R2: a --> c --> b and a - b: a --> b, else there would be a cycle."""
     for a, b in graph.open_endpoints():
         witness = graph.children[a] & graph.parents[b]
@@ -91,22 +94,19 @@ def away_from_cycle(graph: PartlyOriented) -> Iterator[Claim]:
 
 
 @in_every_graph
-def double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
+def double_triangle(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R3: a - c --> b <-- d - a with c, d not adjacent, and a - b: a --> b."""
     for a, b in graph.open_endpoints():
         if len(graph.parents[b]) < 2:
             continue
         sides = sorted(graph.circles[a] & graph.parents[b])
-        witness = next(
-            ((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)),
-            None,
-        )
+        witness = _first_apart(graph, a, sides)
         if witness:
             yield a, b, ARROW, witness
 
 
 @in_every_graph
-def long_triangle(graph: PartlyOriented) -> Iterator[Claim]:
+def long_triangle(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R4: a - c --> d --> b with c, b not adjacent, a adjacent to d, and a - b: a --> b. Needed
     with knowledge.
     """
@@ -149,15 +149,19 @@ def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
     """
     links = family.evidence.links
     repeated = family.evidence.repeated
-    found = list[Proposal]()
+    proposals = list[Proposal]()
     causes = None if links is None else reach(links.must)
     for g, judged in enumerate(family.evidence.triples):
         for x, w, y in sorted(judged.colliders):
-            if causes is None or not (causes[w, x] or causes[w, y]):
-                for arrow in (Proposal(g, x, w, ARROW, (y,), g), Proposal(g, y, w, ARROW, (x,), g)):
-                    found += [arrow, *(() if repeated is None else repeated(arrow))]
-    asked = {(min(family.affected(arrow)), arrow.a, arrow.b) for arrow in found}
-    for arrow in found:
+            if causes is not None and (causes[w, x] or causes[w, y]):
+                continue
+            for cause, other in ((x, y), (y, x)):
+                arrow = Proposal(g, cause, w, ARROW, (other,), g)
+                proposals.append(arrow)
+                if repeated is not None:
+                    proposals += repeated(arrow)
+    asked = {(min(family.affected(arrow)), arrow.a, arrow.b) for arrow in proposals}
+    for arrow in proposals:
         graph = family.graphs[arrow.graph]
         nothing_known = arrow.a in graph.circles[arrow.b] and arrow.b in graph.circles[arrow.a]
         both = (min(family.affected(arrow)), arrow.b, arrow.a) in asked and nothing_known
@@ -166,7 +170,7 @@ def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
 
 
 @in_every_graph
-def no_new_collider(graph: PartlyOriented) -> Iterator[Claim]:
+def no_new_collider(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R1: an arrow c *-> b, b no collider of c and a: a tail at b of a - b."""
     for a, b in graph.open_endpoints():
         witness = [c for c in graph.arrows[b] if c != a and graph.clear(c, b, a)]
@@ -175,7 +179,7 @@ def no_new_collider(graph: PartlyOriented) -> Iterator[Claim]:
 
 
 @in_every_graph
-def no_cycle(graph: PartlyOriented) -> Iterator[Claim]:
+def no_cycle(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R2: a --> c *-> b or a *-> c --> b: b causing a would close a cycle, so an arrow at b."""
     for a, b in graph.open_endpoints():
         witness = graph.children[a] & graph.arrows[b] | {
@@ -186,14 +190,11 @@ def no_cycle(graph: PartlyOriented) -> Iterator[Claim]:
 
 
 @in_every_graph
-def pag_double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
+def pag_double_triangle(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R3: c *-> b <-* d, a no collider of c and d, circles at a of both: an arrow at b of a - b."""
     for a, b in graph.open_endpoints():
         sides = sorted(graph.arrows[b] & graph.circles[a])
-        witness = next(
-            ((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)),
-            None,
-        )
+        witness = _first_apart(graph, a, sides)
         if witness:
             yield a, b, ARROW, witness
 
@@ -230,11 +231,11 @@ def _discriminating(graph: PartlyOriented, b: int, c: int) -> Iterator[tuple[int
         seen = {a, b, c}
         frontier = [a]
         while frontier:
-            place = frontier.pop()
-            for before in sorted(graph.arrows[place] - seen):
+            nearer = frontier.pop()
+            for before in sorted(graph.arrows[nearer] - seen):
                 if before not in graph.adjacent[c]:
                     yield a, before
-                elif before in graph.parents[c] and place in graph.arrows[before]:
+                elif before in graph.parents[c] and nearer in graph.arrows[before]:
                     frontier.append(before)
                 else:
                     continue
@@ -242,7 +243,7 @@ def _discriminating(graph: PartlyOriented, b: int, c: int) -> Iterator[tuple[int
 
 
 @in_every_graph
-def through_an_effect(graph: PartlyOriented) -> Iterator[Claim]:
+def through_an_effect(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R8: b --> c --> a and b o-> a: b causes a, so a tail at b."""
     for a, b in _half_directed(graph):
         witness = graph.children[b] & graph.parents[a]
@@ -251,7 +252,7 @@ def through_an_effect(graph: PartlyOriented) -> Iterator[Claim]:
 
 
 @in_every_graph
-def around_the_edge(graph: PartlyOriented) -> Iterator[Claim]:
+def around_the_edge(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R9: b o-> a, and an uncovered walk b, c, ..., a that may be directed, c and a apart: a tail
     at b.
     """
@@ -264,7 +265,7 @@ def around_the_edge(graph: PartlyOriented) -> Iterator[Claim]:
 
 
 @in_every_graph
-def two_ways_round(graph: PartlyOriented) -> Iterator[Claim]:
+def two_ways_round(graph: PartlyOriented) -> Iterator[EndClaim]:
     """R10: b o-> a, uncovered walks from b that begin with c, with d, c and d apart, to causes of
     a: a tail at b.
     """
@@ -273,17 +274,21 @@ def two_ways_round(graph: PartlyOriented) -> Iterator[Claim]:
         endpoints = {c: _uncovered(graph, b, c) | {c} for c in first}
         for a in pairs:
             useful = [c for c in first if c != a and endpoints[c] & graph.parents[a]]
-            two = next(
-                (
-                    (c, d)
-                    for i, c in enumerate(useful)
-                    for d in useful[i + 1 :]
-                    if graph.clear(c, b, d)
-                ),
-                None,
-            )
-            if two:
-                yield a, b, TAIL, two
+            witness = _first_apart(graph, b, useful)
+            if witness:
+                yield a, b, TAIL, witness
+
+
+def _first_apart(
+    graph: PartlyOriented, centre: int, candidates: list[int]
+) -> tuple[int, int] | None:
+    """The first two candidates c, d with (c, centre, d) unshielded and with a verdict; None without
+    any.
+    """
+    for c, d in combinations(candidates, 2):
+        if graph.clear(c, centre, d):
+            return c, d
+    return None
 
 
 def _half_directed(graph: PartlyOriented) -> Iterator[tuple[int, int]]:
@@ -295,10 +300,10 @@ def _half_directed(graph: PartlyOriented) -> Iterator[tuple[int, int]]:
 
 def _by_start(graph: PartlyOriented) -> dict[int, list[int]]:
     """For every b the a with b o-> a."""
-    found: dict[int, list[int]] = {}
+    ends_of: dict[int, list[int]] = {}
     for a, b in _half_directed(graph):
-        found.setdefault(b, []).append(a)
-    return found
+        ends_of.setdefault(b, []).append(a)
+    return ends_of
 
 
 def _possible_effects(graph: PartlyOriented, b: int) -> set[int]:
@@ -311,8 +316,8 @@ def _possible_effects(graph: PartlyOriented, b: int) -> set[int]:
 
 
 def _uncovered(graph: PartlyOriented, start: int, second: int) -> set[int]:
-    """What is reached by uncovered walks that may be directed and begin with these two, the second
-    not counted.
+    """The variables that are reached by uncovered walks which may be directed and begin with these
+    two, the second not counted.
     """
     seen = {(start, second)}
     frontier = [(start, second)]

@@ -22,7 +22,13 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from causalcontext.ci_tests.protocol import Declared, IndependenceTest, PreparedTest, prepared_test
+from causalcontext.ci_tests.protocol import (
+    Declared,
+    IndependenceTest,
+    PreparedTest,
+    declared_traits,
+    prepared_test,
+)
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.ci_tests.regression_legacy import RegressionLegacy
 from causalcontext.data.dataset import Dataset
@@ -36,7 +42,7 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.pc import intersect
 from causalcontext.search.algorithm import algorithm_1
-from causalcontext.search.level_search import BatchedSearch, RememberedAnswers
+from causalcontext.search.batched_search import BatchedSearch, RememberedAnswers
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
@@ -266,7 +272,7 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
     """
     # Numbers of tests are kept of methods that test: none is not the same as zero.
     test: str | Remembering = "auto" if method in WITHOUT_TESTS else task.test
-    if test in SLOW_TESTS:  # it permutes rows, and answers a question of several methods once
+    if method not in WITHOUT_TESTS and _is_slow(find_test(task.test)):
         test = task.memory.setdefault("test", Remembering(find_test(task.test)))
     result = discover(
         task.table,
@@ -285,7 +291,11 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
     return EstimatedEndpoints(contexts, result.union.endpoints[None], tests)
 
 
-SLOW_TESTS = ("cmi-knn", "cmi-knn-mixed")
+def _is_slow(test: IndependenceTest) -> bool:
+    """Whether a test permutes rows, as one without a model does: several methods ask it once."""
+    members = getattr(test, "members", (test,))
+    return any("model_free" in declared_traits(member) for member in members)
+
 
 METHODS: Mapping[str, Method] = {
     **{

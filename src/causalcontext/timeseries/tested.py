@@ -26,7 +26,7 @@ from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
 from causalcontext.search.algorithm import FoundGraphs
-from causalcontext.search.family import Origin, Place
+from causalcontext.search.family import EdgeEnd, Origin
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.indicator import with_made_contexts
 from causalcontext.search.lagged.algorithm import TIME, LaggedFound, LaggedSearch
@@ -293,15 +293,11 @@ def _at(fit: CellRegression | None, place: int) -> tuple[float, float]:
     return (np.nan, np.nan) if fit is None else (float(fit.slopes[place]), float(fit.errors[place]))
 
 
-ON_THE_PROCESSOR = (
-    "device has no effect here: with lags, fci-ac uses a GPU only for the neighbours of"
-    " test='cmi-knn'"
-)
 ONLY_NOW = "the context at time t alone chooses rows: no window has one of its values at all lags"
 
 
 def pags_of_windows(
-    windows: SeriesWindows, links: Links, settings: Settings, n_jobs: int, watch: Watch, device: str
+    windows: SeriesWindows, links: Links, settings: Settings, n_jobs: int, watch: Watch
 ) -> Outcome:
     """One PAG over the window per context, where variables may be missing from the table."""
     windows.check()
@@ -321,11 +317,6 @@ def pags_of_windows(
         )
     check_views(told)
     data, statistics, prepared = prepare(told, windows.test, "raise", statistics)
-    members = getattr(windows.test, "members", (windows.test,))
-    if device != "cpu" and not any(
-        getattr(member, "device", "cpu") == device for member in members
-    ):
-        notes.append(ON_THE_PROCESSOR)
     window = windows.window
     across = settings.orientation == "across"
     limit = window.nodes if settings.max_given is None else min(settings.max_given, window.nodes)
@@ -413,7 +404,7 @@ def _log(
 
 def _origins(
     windows: SeriesWindows, plan: WindowPlan, found: FoundGraphs, shown: tuple[int, ...]
-) -> Iterator[tuple[Place, Origin]]:
+) -> Iterator[tuple[EdgeEnd, Origin]]:
     """Why the ends of the contexts are what they are; a combination of context lags stands for its
     context at t.
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import listed
@@ -81,6 +82,13 @@ MOST_NEAR = 0.15
 """The largest share of a near code; with more cells, zeros are a state of its own (no dose, no
 income).
 """
+NEIGHBOURS = 20
+BY_CHANCE = 1e-6
+"""A near code among the other values must occur so often that a Poisson law gives its count with
+less than this probability, where its mean is that of one step among the 20 nearest values. In the
+tail of a rounded amount some value occurs six times by chance: without this 2 of 200 tables of
+2,000 days of rain were taken for damaged, at 1e-3, 1e-6 and 1e-9 none, and codes that were put into
+columns (0 in 4 and 6 % of the rows) were found in 100 of 100 tables each time."""
 STEPS = 2.5
 """Steps of a grid of values that a near code must be away from them: a Likert scale from 1 to 5 has
 no 8, 9 may be a refusal."""
@@ -196,9 +204,18 @@ def _is_code(code: float, count: int, rest: Floats) -> bool:
     if around > CROWDED * count:
         return False
     if len(distinct) >= FINE and step <= FINE_STEP * deviation:
-        return True
+        return not low < code < high or _is_heaped(code, count, rest, step)
     steps = STEPS if code in (0.0, -1.0, 8.0) else STEPS - 1.0
     return count >= FEWEST_GRID and float(np.abs(distinct - code).min()) > steps * step
+
+
+def _is_heaped(code: float, count: int, rest: Floats, step: float) -> bool:
+    """Whether a value occurs oftener than rounded numbers do by chance, as dense as the nearest
+    values of the rest are.
+    """
+    nearest = np.sort(np.abs(rest - code))[:NEIGHBOURS]
+    expected = len(nearest) * step / (2.0 * max(float(nearest[-1]), step))
+    return bool(scipy.special.gammainc(count, expected) < BY_CHANCE)
 
 
 def codes_for_missing(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | None:
@@ -262,12 +279,13 @@ def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
     for column in numbers:
         if column.counts.max() < FEWEST_LOOKED:
             continue
-        everywhere = _with_mean(column.values) & ~_constant_in_context(data, column)
+        levels = column.distinct
+        everywhere = _with_mean(column.values, levels) & ~_constant_in_context(data, column)
         contexts = [] if everywhere.any() else range(len(data.contexts.cells))
         for context in contexts:
             rows = np.flatnonzero(data.codes == context)
             if len(rows) >= FEWEST_TAME:
-                everywhere[rows] = _with_mean(column.values[rows])
+                everywhere[rows] = _with_mean(column.values[rows], levels)
         if everywhere.any():
             cells[column.position] = everywhere
     names = _with_shares(data, cells)
@@ -278,8 +296,11 @@ def imputed_means(data: Dataset, numbers: tuple[NumberColumn, ...]) -> Damage | 
     return _cells(DamageKind.IMPUTED, data, cells, words, KEEP_CELLS)
 
 
-def _with_mean(values: Floats) -> Bools:
-    """The cells that hold the mean or median of the others, where these are too many for chance."""
+def _with_mean(values: Floats, levels: Floats) -> Bools:
+    """The cells that hold the mean or median of the others, where these are too many for chance.
+
+    `levels` are the different values of the whole column, of which these may be some rows.
+    """
     nothing = np.zeros(len(values), dtype=bool)
     some = values[:: max(1, len(values) // 10_000)]
     distinct, counts = np.unique(some[np.isfinite(some)], return_counts=True)
@@ -296,7 +317,7 @@ def _with_mean(values: Floats) -> Bools:
     ):
         return nothing
     few = float(others.sum()) ** 2 < FEWEST_OTHERS * float(np.sum(others.astype(np.float64) ** 2))
-    if few and _is_on_grid(value, np.delete(distinct, counts.argmax())):
+    if few and _is_level(value, levels[levels != value]):
         return nothing
     deviation = float(rest.std())
     within = min(max(EXACT * deviation, 0.51 * _last_digit(value)), MIDDLE * deviation)
@@ -306,8 +327,13 @@ def _with_mean(values: Floats) -> Bools:
     return hit if mean or abs(above - below) <= 1 else nothing
 
 
-def _is_on_grid(value: float, others: Floats) -> bool:
-    """Whether a value is whole steps away from others, as the middle one of some levels is."""
+def _is_level(value: float, others: Floats) -> bool:
+    """Whether a value is whole steps away from others, as the middle one of some levels is.
+
+    Of levels 1, 2 and 3 the middle one is none of the steps of the others, but a whole number.
+    """
+    if value == round(value) and bool(np.all(others == np.round(others))):
+        return True
     step = float(np.diff(others).min())
     steps = (value - others[0]) / step
     return bool(abs(steps - round(steps)) < EXACT * max(1.0, abs(steps)))

@@ -45,7 +45,13 @@ from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.kernels.limits import TIED
 from causalcontext.knowledge import Links
 from causalcontext.progress import COLLIDERS, OutOfTime, Watch
-from causalcontext.search.family import Doubt, Evidence, Origin, Place
+from causalcontext.search.batched_search import (
+    CandidateSet,
+    CIAnswer,
+    RememberedAnswers,
+    first_separating,
+)
+from causalcontext.search.family import Doubt, EdgeEnd, Evidence, Origin
 from causalcontext.search.lagged.plan import ByContextLags, LaggedPlan, fisher
 from causalcontext.search.lagged.queries import (
     LaggedParents,
@@ -53,12 +59,6 @@ from causalcontext.search.lagged.queries import (
     PairQueries,
     judge_triples,
     search_past,
-)
-from causalcontext.search.level_search import (
-    CandidateSet,
-    CIAnswer,
-    RememberedAnswers,
-    first_separating,
 )
 from causalcontext.search.rules import orient_all
 from causalcontext.views import CIQuery, adaptive
@@ -562,8 +562,8 @@ class LaggedSearch:
         return Links(may, self.plan.links.must)
 
     def _origins(
-        self, origins: Mapping[Place, Origin], changed: Mapping[tuple[int, int], Change]
-    ) -> Iterator[tuple[Place, Origin]]:
+        self, origins: Mapping[EdgeEnd, Origin], changed: Mapping[tuple[int, int], Change]
+    ) -> Iterator[tuple[EdgeEnd, Origin]]:
         """Links from the past are directed by time, links of a context that have no other reason by
         changes.
         """

@@ -22,8 +22,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Codes, Ints
 from causalcontext.kernels.levels.skeleton import Ballots
+from causalcontext.search.batched_search import BatchedSearch, CandidateSet, members_of_sets
 from causalcontext.search.lagged.plan import WindowPlan
-from causalcontext.search.level_search import BatchedSearch, CandidateSet, members_of_sets
 from causalcontext.search.plan import PairGroup
 from causalcontext.views import CIQuery
 
@@ -52,16 +52,16 @@ class OwnPastSearch(BatchedSearch):
         g: int,
         mask: int,
         size: int,
-        note: tuple[Codes, int] | None = None,
+        overflow: tuple[Codes, int] | None = None,
     ) -> Iterator[CandidateSet]:
         """The sets of neighbours with the own past of x and y, then as they are; the latter have no
         vote.
         """
         past = _own_past(group, x, y)
-        second = note is not None and group.plan.alpha < 1.0
+        second = overflow is not None and group.plan.alpha < 1.0
         view = int(group.plan.views[group.share.begin + g, mask])
         kept = group.plan.masks[mask].kept
-        for chosen in members_of_sets(group, x, y, g, mask, size, note):
+        for chosen in members_of_sets(group, x, y, g, mask, size, overflow):
             if past.isdisjoint(chosen):  # else asked with fewer neighbours
                 more = tuple(sorted((*past, *chosen)))
                 given = tuple(sorted({*more, *kept})) if kept else more

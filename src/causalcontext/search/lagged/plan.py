@@ -408,7 +408,7 @@ class WindowPlan(Plan):
         ]
         return tuple(None if u in (v, *self.triggers) else u for v, u in enumerate(earlier))
 
-    def repeat_cuts(self, sepsets: SepsetRecords, before: Bools) -> None:
+    def repeat_separations(self, sepsets: SepsetRecords, before: Bools) -> None:
         """What was separated since `before`, shape (graphs, pairs), is so earlier; members beyond
         the window go.
         """

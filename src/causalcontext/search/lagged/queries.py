@@ -33,9 +33,9 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools
 from causalcontext.kernels.levels.skeleton import MOST_SETS
+from causalcontext.search.batched_search import CandidateSet, RememberedAnswers
 from causalcontext.search.colliders import Triple, Triples, ruling
 from causalcontext.search.lagged.plan import FIRST_LEVEL, LaggedPlan
-from causalcontext.search.level_search import CandidateSet, RememberedAnswers
 from causalcontext.views import CIQuery, pooled
 
 Key = tuple[int, int]
