@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +17,12 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import WindowCounts
-from causalcontext.errors import OptionError, did_you_mean, shortly
+from causalcontext.errors import OptionError, did_you_mean, listed, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.answers import EffectMethods
+from causalcontext.results.by_context import GraphsByContext
 from causalcontext.results.cut import Cut
 from causalcontext.results.edge_table import edge_table
 from causalcontext.results.effects.mixture import EffectDraws, OrderDraws, probabilities
@@ -33,6 +33,7 @@ from causalcontext.results.few_rows import ThinLevels
 from causalcontext.results.kept import KeptAnswers, answers_of
 from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import was_cut
+from causalcontext.results.old_names import OLD_NAMES, value_of_old_name
 from causalcontext.results.outcome import DataSummary, Settings
 from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
 from causalcontext.results.thin import as_searched, asked_of_search, of_search
@@ -51,6 +52,20 @@ if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
     from causalcontext.progress import Advance, Count
     from causalcontext.timeseries.windows import SeriesWindows
+
+
+MOST_NAMED = 8
+"""Variables that the error about a wrong name lists."""
+PUBLIC = (
+    *("names", "context", "contexts", "graphs", "union", "labeled_union", "cut", "left_out"),
+    *("warnings", "notes", "complete", "settings", "data"),
+    *("edges", "labels", "tests", "scores", "explain", "changes", "flagged_cells"),
+    *("mechanisms", "effects", "predict_intervention", "with_graphs"),
+    *("diagnose", "stability", "second_opinion", "probabilities"),
+    *("reads", "windows", "slopes", "summary"),
+    *("plot", "plot_mechanism", "report", "save"),
+)
+"""The names of a result for users, and what `dir` lists; all else is for the package."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +170,7 @@ class ContextGraphs(EffectMethods):
     _kept: KeptAnswers = field(init=False, default_factory=KeptAnswers, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
+        object.__setattr__(self, "graphs", GraphsByContext(self.graphs))
 
     def __getstate__(self) -> dict[str, Any]:
         return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {
@@ -165,6 +180,23 @@ class ContextGraphs(EffectMethods):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
+
+    def __getitem__(self, value: Any) -> Graph:
+        """The graph of a context: `result["wet"]` is `result.graphs["wet"]`."""
+        return self.graphs[value]
+
+    if not TYPE_CHECKING:  # which is to find names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            if name in OLD_NAMES:
+                return value_of_old_name(self, name)
+            raise AttributeError(
+                f"a result has no {name!r}{did_you_mean(name, PUBLIC)}", name=name, obj=self
+            )
+
+    def __dir__(self) -> list[str]:
+        """The names for users; what the parts of the package read besides is not listed."""
+        return [*PUBLIC, *(name for name in super().__dir__() if name.startswith("_"))]
 
     @property
     def final(self) -> bool:
@@ -736,7 +768,10 @@ class ContextGraphs(EffectMethods):
         for left in self.left_out:
             if left.column == name:
                 return OptionError(f"{name} {words_about_absence(left)}")
-        return OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, known)}")
+        return OptionError(
+            f"there is no variable {shortly(name)}{did_you_mean(name, known)} (expected one of"
+            f" {listed(map(repr, known), MOST_NAMED)})"
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
