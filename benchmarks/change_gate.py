@@ -13,9 +13,9 @@ import numpy as np
 
 import causalcontext as cc
 from causalcontext.ci_tests.change import RobustChange
+from causalcontext.examples import NOISE_LAWS
 from causalcontext.kernels.rows.robust_change import robust_change
-from causalcontext.simulate import random_model
-from causalcontext.simulate.noise import NOISE_LAWS
+from causalcontext_lab.simulate import random_model
 from change_designs import HALVES, draw, half_of, null_cells
 from measuring import markdown_table
 

@@ -15,8 +15,8 @@ import numpy as np
 
 import causalcontext as cc
 from causalcontext.graphs.paths import causal_order
-from causalcontext.simulate.linear import ContextSCM
-from causalcontext.simulate.random_graphs import random_base
+from causalcontext_lab.simulate.linear import ContextSCM
+from causalcontext_lab.simulate.random_graphs import random_base
 from measuring import with_second_opinion
 
 ROWS = (2000, 100)

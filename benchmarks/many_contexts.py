@@ -13,7 +13,7 @@ import resource
 import time
 
 import causalcontext as cc
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 from measuring import machine
 
 

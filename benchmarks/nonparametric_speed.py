@@ -3,7 +3,7 @@ the statistics agree.
 
 The peer needs `pip install tigramite` beside causalcontext; without it only our own times are
 printed. Every query is x against y given two numbers, with 20 % of the rows as neighbours. The race
-draws all permutations; the second table has early stopping and RCoT, too. Tables alternate between
+draws all permutations; the second table has early stopping, too. Tables alternate between
 an x that acts on y and one that does not. Columns are ranks, so that the noise of 1e-6 which the
 peer adds against ties changes no rank. A time is the median over tables of the median over repeats,
 after a call that does not count; the peer runs once a table. For a binary x the peer counts 20 % of
@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.cmi_knn import CmiKnn
-from causalcontext.ci_tests.rcot import Rcot
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable
 from causalcontext.data.columns import Kind
 from measuring import Duration, machine, markdown_table, median, median_duration, spoken_time, timed
@@ -72,7 +71,7 @@ def main() -> None:
         "Our own: all 100 permutations or early stopping, on tables where x acts on y and where it"
         " does not\n"
     )
-    tests = (CmiKnn(enough=None), CmiKnn(), Rcot())
+    tests = (CmiKnn(enough=None), CmiKnn())
     rows = (
         _own_row(test, size, binary)
         for size in options.sizes
@@ -134,13 +133,7 @@ def _own_row(test: RowTest, rows: int, binary: bool) -> list[str]:
     for seed in range(6):
         call = partial(answer, test, query_columns(rows, seed, binary), binary)
         times[seed % 2].append(median_duration(call, 1 if rows > 2000 else 3))
-    drawn = (
-        "none"
-        if isinstance(test, Rcot)
-        else "all"
-        if test == CmiKnn(enough=None)
-        else "until clear"
-    )
+    drawn = "all" if test == CmiKnn(enough=None) else "until clear"
     return [
         test.name,
         str(rows),

@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib
 
 import causalcontext as cc
-from causalcontext.simulate.linear import random_model
+from causalcontext_lab.simulate.linear import random_model
 
 SIZES = ((8, 0.4), (15, 0.2), (30, 0.1), (40, 0.06), (100, 0.02))
 

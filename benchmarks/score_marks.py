@@ -22,7 +22,7 @@ import pandas as pd
 import causalcontext as cc
 import readers
 from causalcontext.graphs.endpoints import directed, marked
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 from curved_models import Bools, Design, Floats, draw_model
 from measuring import markdown_table
 

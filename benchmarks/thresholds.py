@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.simulate.examples import land_surface_model
+from causalcontext.examples import land_surface_model
 from measuring import machine, markdown_table, with_second_opinion
 
 NUMBERS = ("A", "B", "C", "D", "E")

@@ -152,7 +152,7 @@ FILES = {
     "a file with a header and no rows": Case(cc.DataError, files={"data.csv": "X,Y,R\n"}),
     "a row that is too long": text_case("X,Y,R\n1,2,dry\n3,4,wet,5\n"),
     "a row that is too short": text_case("X,Y,R\n1,2,dry\n3,4\n"),
-    "columns separated by semicolons": text_case("X;Y;R\n1;2;dry\n3;4;wet\n"),
+    "names separated otherwise than rows": text_case("X;Y;R\n1,2,dry\n3,4,wet\n"),
     "a column without a name": text_case(
         good_table().rename(columns={"Y": ""}).to_csv(index=False)
     ),

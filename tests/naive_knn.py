@@ -6,7 +6,6 @@ A column is a pair `(values, is_code)`: codes are either equal or farther apart 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -76,53 +75,6 @@ def column_gaps(column: Column, i: int) -> Floats:
 def largest(gaps: Sequence[Floats], n: int) -> Floats:
     """The distances in the maximum norm; all 0 without columns."""
     return np.max(gaps, axis=0) if len(gaps) else np.zeros(n)
-
-
-def disco(values: Any, codes: Any) -> float:
-    """F = [(T - W) / (k - 1)] / [W / (n - k)] from all pairs, with dispersions n g / 2, g the mean
-    distance.
-    """
-    groups = [
-        [v for v, c in zip(values, codes, strict=True) if c == code] for code in sorted(set(codes))
-    ]
-    total, within = dispersion(list(values)), sum(dispersion(group) for group in groups)
-    n, k = len(values), len(groups)
-    return ((total - within) / (k - 1)) / (within / (n - k))
-
-
-def dispersion(group: Sequence[float]) -> float:
-    """Half the size times the mean distance over all ordered pairs."""
-    return len(group) / 2 * sum(abs(a - b) for a in group for b in group) / len(group) ** 2
-
-
-def residual_covariance(
-    x: Floats, y: Floats, design: Floats, ridge: float = 1e-8
-) -> tuple[float, float]:
-    """n ||cov||² of the residuals of two blocks of features on a third, and its p-value from
-    eigenvalues.
-    """
-    n = len(x)
-    hat = np.zeros((n, n))
-    if design.shape[1]:
-        gram = design.T @ design
-        gram += ridge * np.linalg.eigvalsh(gram).max() * np.eye(len(gram))
-        hat = design @ np.linalg.solve(gram, design.T)
-    left, right = (
-        block - block.mean(axis=0) - hat @ (block - block.mean(axis=0)) for block in (x, y)
-    )
-    statistic = sum(float(a @ b) ** 2 for a in left.T for b in right.T) / n
-    products = np.column_stack([a * b for a in left.T for b in right.T])
-    weights = np.linalg.eigvalsh(products.T @ products / (n - 1 - np.trace(hat)))
-    return statistic, hall_buckley_eagleson(statistic, weights)
-
-
-def hall_buckley_eagleson(q: float, weights: Floats) -> float:
-    """P(sum of weights times chi2_1 > q) by the gamma law with the same mean, variance and
-    skewness.
-    """
-    mean, variance, third = weights.sum(), 2 * (weights**2).sum(), 8 * (weights**3).sum()
-    skewness = third / variance**1.5
-    return float(stats.pearson3.sf(q, skewness, loc=mean, scale=math.sqrt(variance)))
 
 
 def sequential_p(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from causalcontext.simulate.testing import random_discrete_model, random_models
+from causalcontext_lab.simulate.testing import random_discrete_model, random_models
 from oracle import search_oracle, wrong_marks
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import causalcontext as cc
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 from marks import rest_slow
 
 METHODS = ("pc-ac", "pc-m", "pc-p", "pc-b")
@@ -262,7 +262,6 @@ TESTS = (
     "gaussian-ranks",
     "tsagris",
     "conditional-gaussian",
-    "rcot",
 )
 
 

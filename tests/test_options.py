@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.diagnostics.calibration.calibrate import CalibrationKeywords, CalibrationOptions
 from causalcontext.methods.registry import METHODS, SPECIAL
 from causalcontext.options import Keywords, Options
+from causalcontext_lab.calibration.calibrate import CalibrationKeywords, CalibrationOptions
 
 ELSEWHERE = {"knowledge": "--knowledge", "kinds": "--kind", "n_jobs": "--jobs", "na_values": "--na"}
 """Options that the command line spells in its own way."""

@@ -7,7 +7,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import directed, mark_texts
-from causalcontext.simulate import random_model
+from causalcontext_lab.simulate import random_model
 
 
 @pytest.mark.parametrize("seed", range(5))

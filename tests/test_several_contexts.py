@@ -449,7 +449,7 @@ def test_every_method_and_scope(method, scope):
 
 
 @pytest.mark.parametrize(
-    "test", ["auto", "tsagris", "g-squared", "cmi-knn", "conditional-gaussian", "energy"]
+    "test", ["auto", "tsagris", "g-squared", "cmi-knn", "conditional-gaussian"]
 )
 def test_every_kind_of_column_and_test(test):
     frame = table(5, n=240).assign(

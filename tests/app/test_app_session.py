@@ -12,10 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 import causalcontext as cc
-from causalcontext.app.columns import described_columns
-from causalcontext.app.question import file_for, open_project
-from causalcontext.app.session import Session
 from causalcontext.errors import FileError
+from causalcontext_app.columns import described_columns
+from causalcontext_app.question import file_for, open_project
+from causalcontext_app.session import Session
 
 BY_SOIL = {"context": ["soil"], "options": {"method": "pc-ac"}}
 
@@ -141,7 +141,7 @@ def test_a_cancelled_search_keeps_what_is_known(session, tmp_path):
 def test_a_search_ends_with_the_server(soil):
     code = f"""import time
 from pathlib import Path
-from causalcontext.app.session import Session
+from causalcontext_app.session import Session
 session = Session(Path({str(soil)!r}))
 session.start({{"context": ["soil"], "options": {{"method": "pc-ac", "test": "cmi-knn"}}}})
 print(session._jobs[1]._process.pid, flush=True)
@@ -274,7 +274,7 @@ def test_a_table_that_changed_is_noticed(session, soil):
 
 def test_without_a_table_there_is_a_page_to_open_one(guard):
     empty = Session()
-    from causalcontext.app.server import application
+    from causalcontext_app.server import application
 
     app = application(empty, 8765)
     client = TestClient(
@@ -297,7 +297,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(soil, monkeypatch):
     def refuse(path):
         raise FileError(f"cannot write {path}: permission denied")
 
-    monkeypatch.setattr("causalcontext.app.session.check_writable", refuse)
+    monkeypatch.setattr("causalcontext_app.session.check_writable", refuse)
     made = Session(soil)
     assert made.state()["table"]["kept"] is None
     made.close()

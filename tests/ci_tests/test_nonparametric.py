@@ -1,6 +1,4 @@
-"""CMIknn, RCoT, the energy test and the permutation engine: twins, symmetries, level and power,
-rough columns.
-"""
+"""CMIknn and the permutation engine: twins, symmetries, level and power, rough columns."""
 
 import itertools
 
@@ -12,13 +10,6 @@ from scipy import stats
 import causalcontext as cc
 import naive_knn
 from causalcontext.ci_tests.cmi_knn import CmiKnn, exchange_of, rank_space
-from causalcontext.ci_tests.energy import EnergyDistance
-from causalcontext.ci_tests.rcot import (
-    Rcot,
-    features_of_conditions,
-    fourier_features,
-    weighted_chi2_upper,
-)
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.ci_tests.rows import Variable, as_variable, permutation_p
 from causalcontext.data.columns import Kind
@@ -89,13 +80,11 @@ def test_stopping_early_changes_no_decision_but_saves_draws():
     assert drawn < 200 * 75
 
 
-@pytest.mark.parametrize("test", [CmiKnn, EnergyDistance])
-def test_a_test_that_stops_early_decides_as_one_that_does_not(test):
+def test_a_test_that_stops_early_decides_as_one_that_does_not():
     for seed in range(40):
         x, y, given = common_cause(stream(seed), "mean" if seed % 4 == 0 else "none", 60)
-        given = given if test is CmiKnn else []
         stopped, full = (
-            one.compare(x, y, given, stream(seed)) for one in (test(), test(enough=None))
+            test.compare(x, y, given, stream(seed)) for test in (CmiKnn(), CmiKnn(enough=None))
         )
         assert (stopped.p <= 0.05) == (full.p <= 0.05)
         assert stopped.p == full.p or min(stopped.p, full.p) > 0.05
@@ -210,7 +199,7 @@ def test_rows_with_equal_conditions_are_permuted_among_themselves():
 
 # symmetries
 
-NONPARAMETRIC = [CmiKnn(), Rcot()]
+NONPARAMETRIC = [CmiKnn()]
 
 
 QUESTIONS = [
@@ -290,13 +279,12 @@ def test_the_statistic_ignores_sides_order_of_rows_and_monotone_changes():
 def test_sides_of_different_kinds_have_no_order():
     columns = ugly_rows(10)
     given = [number(columns["z"])]
-    for test, conditions in ((CmiKnn(), given), (EnergyDistance(), [])):
-        one = test.compare(code(columns["r"]), number(columns["x"]), conditions, stream())
-        other = test.compare(number(columns["x"]), code(columns["r"]), conditions, stream())
-        assert one == pytest.approx(other, nan_ok=True)
+    one = CmiKnn().compare(code(columns["r"]), number(columns["x"]), given, stream())
+    other = CmiKnn().compare(number(columns["x"]), code(columns["r"]), given, stream())
+    assert one == pytest.approx(other, nan_ok=True)
 
 
-@pytest.mark.parametrize("test", [*NONPARAMETRIC, EnergyDistance()], ids=lambda test: test.name)
+@pytest.mark.parametrize("test", NONPARAMETRIC, ids=lambda test: test.name)
 def test_the_seed_decides(test):
     columns = ugly_rows(11)
     sides = number(stream(3).standard_normal(120)), code(columns["s"])
@@ -304,68 +292,6 @@ def test_the_seed_decides(test):
     assert p[0] == p[1]
     assert len(set(p)) > 1
     assert find_test(test.name).name == test.name
-
-
-# RCoT
-
-
-@pytest.mark.parametrize("given", [(), ("z",), ("z", "w", "r"), ("r", "s")])
-@pytest.mark.parametrize("ends", ["xy", "wr"])
-def test_rcot_is_the_covariance_of_residuals(given, ends):
-    columns = ugly_rows(12, 200)
-    given = [variable(columns, name) for name in given if name not in ends]
-    x, y = (variable(columns, name) for name in ends)
-    random = stream(5)
-    design = features_of_conditions(given, 25, random, 200)
-    blocks = []
-    for side in (x, y):
-        if side.is_number:
-            centred = side.values - side.values.mean()
-            centred *= np.sign((centred**3).sum())
-            blocks.append(fourier_features((centred / centred.std())[:, np.newaxis], 5, random))
-        else:
-            blocks.append(
-                np.column_stack([side.codes == level for level in range(side.levels)]).astype(float)
-            )
-    answer = Rcot().compare(x, y, given, stream(5))
-    statistic, p = naive_knn.residual_covariance(blocks[0], blocks[1], design)
-    assert answer.statistic == pytest.approx(statistic, rel=1e-5)
-    assert answer.p == pytest.approx(p, rel=1e-4, abs=1e-8)
-
-
-def test_the_tail_of_a_weighted_sum_of_chi_squares():
-    weights = np.array([3.0, 1.0, 0.5, 0.5, 0.1])
-    cumulants = weights.sum(), 2 * (weights**2).sum(), 8 * (weights**3).sum()
-    draws = stream().standard_normal((200_000, 5)) ** 2 @ weights
-    for q in (2.0, 8.0, 15.0, 25.0):
-        p = weighted_chi2_upper(q, cumulants)
-        assert p == pytest.approx(naive_knn.hall_buckley_eagleson(q, weights), abs=1e-9)
-        assert p == pytest.approx(np.mean(draws > q), abs=0.02 if q < 10 else 0.004)
-    assert weighted_chi2_upper(7.0, (3.0, 6.0, 24.0)) == pytest.approx(stats.chi2.sf(7.0, 3))
-
-
-# the energy test
-
-
-@pytest.mark.parametrize("levels", [2, 3, 7])
-def test_the_energy_statistic_is_that_of_all_pairs(levels):
-    random = stream(levels)
-    groups = np.concatenate([np.arange(levels), random.integers(0, levels, 60)])
-    values = np.round(1e6 - 30 * random.standard_normal(groups.size) * (1 + groups), 1)
-    answer = EnergyDistance().compare(code(groups), number(values), [], random)
-    assert answer.statistic == pytest.approx(naive_knn.disco(values, groups), rel=1e-8)
-
-
-def test_the_energy_test_takes_one_kind_of_question():
-    test = EnergyDistance()
-    number_kind, code_kind = Kind.CONTINUOUS, Kind.CATEGORICAL
-    assert test.takes(number_kind, code_kind, [])
-    assert test.takes(Kind.ORDERED, Kind.COUNT, [])
-    assert not test.takes(number_kind, number_kind, [])
-    assert not test.takes(code_kind, code_kind, [])
-    assert not test.takes(number_kind, code_kind, [number_kind])
-    with pytest.raises(OptionError, match="nothing given"):
-        test.compare(number(np.arange(20.0)), number(np.arange(20.0)), [], stream())
 
 
 # level and power
@@ -419,18 +345,6 @@ def test_level(test, design, codes):
     assert low <= rejections(test, lambda random: design(random, codes=codes), 200) <= high
 
 
-@pytest.mark.slow
-def test_level_of_the_energy_test():
-    low, high = bounds(400)
-    assert (
-        low
-        <= rejections(
-            EnergyDistance(permutations=199, enough=20), lambda random: apart(random, n=60), 400
-        )
-        <= high
-    )
-
-
 @pytest.mark.parametrize(
     ("effect", "codes", "least"),
     rest_slow(
@@ -444,32 +358,13 @@ def test_power_of_cmi_knn(effect, codes, least):
     )
 
 
-@pytest.mark.parametrize(
-    ("effect", "codes", "least"),
-    rest_slow([("variance", True, 0.5), ("mean", True, 0.8), ("square", False, 0.8)]),
-)
-def test_power_of_rcot(effect, codes, least):
-    assert (
-        rejections(Rcot(), lambda random: common_cause(random, effect, 250, codes), 40)
-        >= least * 40
-    )
-
-
-@pytest.mark.parametrize("test", [CmiKnn(), Rcot()], ids=lambda test: test.name)
+@pytest.mark.parametrize("test", NONPARAMETRIC, ids=lambda test: test.name)
 def test_power_where_correlation_is_zero(test):
     def design(random):
         x = random.standard_normal(150)
         return number(x), number(x**2 + random.standard_normal(150)), []
 
     assert rejections(test, design, 40) >= 34
-
-
-@pytest.mark.parametrize("effect", ["mean", "variance"])
-def test_power_of_the_energy_test(effect):
-    assert (
-        rejections(EnergyDistance(permutations=199), lambda random: apart(random, effect, 250), 40)
-        >= 30
-    )
 
 
 @pytest.mark.slow
@@ -499,7 +394,7 @@ def test_level_by_levels_and_conditions(test, levels, conditions, n):
 # rough columns: a verdict, or the reason why there is none
 
 
-@pytest.mark.parametrize("test", [*NONPARAMETRIC, EnergyDistance()], ids=lambda test: test.name)
+@pytest.mark.parametrize("test", NONPARAMETRIC, ids=lambda test: test.name)
 def test_three_rows_are_too_few(test):
     answer = test.compare(code([0, 1, 0]), number([1.0, 2.0, 3.0]), [], stream())
     assert answer.reason == Reason.FEW_ROWS
@@ -564,13 +459,6 @@ def test_thirty_levels_and_perfect_separation_are_dependence(test):
     )
 
 
-def test_perfect_separation_has_the_smallest_p_value_of_the_energy_test():
-    groups = np.repeat([0, 1], 20)
-    assert EnergyDistance().compare(
-        code(groups), number(groups * 2.0), [], stream()
-    ).p == pytest.approx(0.001)
-
-
 def test_an_ordered_column_keeps_its_order():
     random = stream(15)
     x = random.integers(0, 6, 300)
@@ -606,8 +494,6 @@ def test_a_large_table_is_thinned_by_the_seed():
 def test_options_are_checked(options):
     with pytest.raises(OptionError, match=next(iter(options))):
         CmiKnn(**options)
-    with pytest.raises(OptionError, match="features"):
-        Rcot(features=0)
 
 
 def test_a_statistic_alone_needs_ranks_that_are_short():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +15,8 @@ import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.cli.demo import next_words
 
-RELEASE = Path(__file__).parents[1] / "release"
+ROOT = Path(__file__).parents[2]
+RELEASE = ROOT / "tests" / "release"
 
 
 def test_the_list_and_the_tables() -> None:
@@ -80,7 +83,35 @@ def test_the_first_pages_are_typed_as_they_stand(tmp_path: Path) -> None:
     script = first_minutes.script_of(blocks, tmp_path / "code.py").splitlines()
     assert script[:3] == ["set -e", "source .venv/bin/activate", "make x"]
     assert script[-1] == f"python '{tmp_path / 'code.py'}'"
+    installed, never = first_minutes.left_out(first_minutes.PAGES)
+    assert "docs/concepts.md" in installed
+    assert "docs/app.md" in never  # commands alone, which tests/test_docs.py does not run
+    for name in installed:
+        languages = [language for language, _ in first_minutes.blocks_of(ROOT / name)]
+        assert "python" in languages, name
+    assert not {*installed, *never} & {*first_minutes.PAGES}
     for name in first_minutes.PAGES:
         blocks = first_minutes.blocks_of(first_minutes.ROOT / name)
         commands = [text for language, text in blocks if language == "sh"]
         assert not any("data.csv" in text for text in commands)
+
+
+@pytest.mark.slow
+def test_the_shell_finds_what_python_finds_in_the_readme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands about wages say what comes first, as the Python code above them does."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```sh\n(causalcontext example wages.*?)```", text, re.DOTALL)
+    example_line, order_line, search_line = block.strip().splitlines()
+    (tiers,) = re.findall(r"^earlier = (.*)$", text, re.MULTILINE)
+    assert order_line == f"echo 'tiers = {tiers}' > earlier.toml"
+    Path("earlier.toml").write_text(f"tiers = {tiers}\n")
+    words = example_line.split()
+    Path(words[-1]).write_text(CliRunner().invoke(app, words[1:-2]).stdout)
+    answer = CliRunner().invoke(app, [*search_line.split()[1:], "--json", "wages.json"])
+    assert answer.exit_code == 0, answer.stderr
+    known = cc.Knowledge(tiers=ast.literal_eval(tiers))
+    result = cc.discover(cc.examples.path("wages"), context="union", knowledge=known)
+    assert cc.load("wages.json").graphs == result.graphs

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 import causalcontext as cc
 import hostile
 from causalcontext.cli.app import app
+from causalcontext.cli.export import FORMATS
 from marks import rest_slow
 
 
@@ -76,7 +77,7 @@ def test_discover_writes_a_report() -> None:
     assert Path("out.html").read_text().startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("form", ["dot", "gml", "graphml", "dagitty", "tetrad"])
+@pytest.mark.parametrize("form", list(FORMATS))
 def test_export_prints_a_graph(soil: cc.ContextGraphs, form: str) -> None:
     answer = run("export", "r.json", "--to", form, "--only", "wet")
     assert answer.exit_code == 0

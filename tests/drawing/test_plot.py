@@ -21,7 +21,7 @@ from causalcontext.drawing.strokes import (
     union_panel,
 )
 from causalcontext.graphs.graph import Graph
-from causalcontext.simulate.linear import random_model
+from causalcontext_lab.simulate.linear import random_model
 from marks import rest_slow
 from pags import soil_pags
 

@@ -47,8 +47,8 @@ import causalcontext as cc
 from causalcontext.data.table_files import read_file
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.ahead import warm_up
-from causalcontext.simulate import random_model
-from causalcontext.study import Design
+from causalcontext_lab.simulate import random_model
+from causalcontext_lab.study import Design
 
 mpl.use("agg")
 LONGEST = 60

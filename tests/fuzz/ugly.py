@@ -345,14 +345,11 @@ def some_options(random: Random) -> dict[str, Any]:
     seconds.
     """
     others = [
-        "context-change",
         "fisher-z",
         "g-squared",
         "tsagris",
         "sandwich",
         "gaussian-ranks",
-        "rcot",
-        "energy",
         "conditional-gaussian",
         "cmi-knn",
         "nonsense",
@@ -417,7 +414,6 @@ def good_options(random: Random) -> dict[str, Any]:
             "auto",
             "auto",
             "partial-correlation",
-            "context-change",
             "basis",
             "cautious-change",
             "sandwich",

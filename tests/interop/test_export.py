@@ -45,7 +45,6 @@ LOSSLESS = {
     "tigramite": (export.to_tigramite, lambda array: export.from_tigramite(array, ALL_MARKS.names)),
 }
 DIRECTED_AND_UNDIRECTED = {
-    "dagitty": (export.to_dagitty, export.from_dagitty),
     "tetrad": (export.to_tetrad, export.from_tetrad),
     "adjacency": (export.to_adjacency, export.from_adjacency),
 }
@@ -87,7 +86,7 @@ def test_random_graphs_come_back(door):
         assert found == graph
 
 
-@pytest.mark.parametrize("door", [*LOSSLESS, "dagitty", "tetrad"])
+@pytest.mark.parametrize("door", [*LOSSLESS, "tetrad"])
 def test_pags_come_back(door):
     every = ("-->", "<--", "o->", "<-o", "<->", "o-o", "---", "o--", "--o")
     out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
@@ -135,15 +134,6 @@ def test_marks_of_a_table_must_agree():
         export.from_mark_table(table)
 
 
-def test_dagitty_has_its_own_letters_for_circles():
-    text = export.to_dagitty(PAG)
-    assert text.startswith("pag {")
-    assert '"B" @-> "C"' in text
-    assert '"D" @-@ "E"' in text
-    with pytest.raises(CausalContextError, match="expected one quoted variable or edge"):
-        export.from_dagitty(text.replace("pag {", "pdag {"))
-
-
 def test_dot_has_an_end_for_every_end():
     text = export.to_dot(PAG)
     assert '"B" -> "C" [dir=both, arrowhead=normal, arrowtail=odot];' in text
@@ -153,9 +143,7 @@ def test_dot_has_an_end_for_every_end():
     assert '"X" -> "Y" [dir=both, arrowhead=normal, arrowtail=onormal];' in export.to_dot(mixed)
 
 
-@pytest.mark.parametrize(
-    "out", [export.to_dagitty, export.to_tetrad, export.to_adjacency, export.to_causal_learn]
-)
+@pytest.mark.parametrize("out", [export.to_tetrad, export.to_adjacency, export.to_causal_learn])
 def test_what_a_format_cannot_say_is_refused(out):
     with pytest.raises(
         CausalContextError, match=r"no mark for 'D x-x E'; export\.conflicts_as_undirected"
@@ -174,7 +162,7 @@ def test_conflicts_can_be_made_undirected():
 )
 def test_hostile_names_come_back_or_are_refused(door):
     out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
-    if door in ("dagitty", "tetrad"):
+    if door == "tetrad":
         with pytest.raises(CausalContextError, match="cannot hold"):
             out(HOSTILE)
     else:
@@ -191,7 +179,6 @@ def test_control_characters_are_refused_by_graphml():
     [
         (export.from_gml, "graph ["),
         (export.from_graphml, "<graphml>"),
-        (export.from_dagitty, "digraph {}"),
         (export.from_tetrad, "nothing"),
         (export.from_networkx, nx.MultiGraph([("a", "b")])),
         (export.from_networkx, nx.DiGraph([(1, 2)])),

@@ -12,7 +12,7 @@ import pytest
 
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.model_checks.residuals import check_table
+from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.row_order import (
     alike_neighbours,
     is_grouped,

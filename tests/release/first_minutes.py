@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -65,6 +66,22 @@ def script_of(blocks: list[tuple[str, str]], code: Path) -> str:
     )
 
 
+def left_out(pages: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Pages with code that are not typed here: those whose Python other tests run, and those of
+    which nothing is run.
+    """
+    installed: list[str] = []
+    never: list[str] = []
+    for page in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]):
+        name = str(page.relative_to(ROOT))
+        languages = {language for language, _ in blocks_of(page)}
+        if name in pages or not languages:
+            continue
+        tested = name == "README.md" or name.startswith("docs/")
+        (installed if "python" in languages and tested else never).append(name)
+    return installed, never
+
+
 def run_page(name: str, clone: Path, folder: Path) -> str:
     """Run a page in a clone; returned is a line about it, and what is wrong ends the program."""
     blocks = blocks_of(ROOT / name)
@@ -105,16 +122,14 @@ def main() -> None:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
         for page in pages:
             print(run_page(page, clone, folder), flush=True)
-    with_code = [
-        str(page.relative_to(ROOT))
-        for page in sorted((ROOT / "docs").rglob("*.md"))
-        if blocks_of(page)
-    ]
-    left = [page for page in with_code if page not in pages]
+    installed, never = left_out(pages)
     print(
-        "not run as a newcomer would, but with everything installed (tests/test_docs.py):"
-        f" {', '.join(left)}"
+        "not run as a newcomer would, but their Python with everything installed"
+        f" (tests/test_docs.py): {', '.join(installed)}"
     )
+    print(f"not run, commands and outputs alone: {', '.join(never)}")
+    notebooks = sorted(path.name for path in (ROOT / "docs").rglob("*.ipynb"))
+    print(f"run with everything installed (tests/test_tutorials.py): {', '.join(notebooks)}")
 
 
 if __name__ == "__main__":

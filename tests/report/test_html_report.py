@@ -9,12 +9,12 @@ import pytest
 
 import causalcontext as cc
 import hostile
+from causalcontext.examples import proteins
 from causalcontext.report import payload as payloads
 from causalcontext.report.html import answer, page, safe_json, stories
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.explain import explained
 from causalcontext.results.kept import answers_of, with_answers
-from causalcontext.simulate.examples import proteins
 from pags import soil_pags
 from questions import model_checks
 

@@ -66,7 +66,7 @@ def test_plain_pc_is_saved_too(tmp_path):
 
 
 def test_a_result_of_an_own_test_is_saved_without_moments(tmp_path):
-    from causalcontext.simulate.testing import OracleTest, random_discrete_model
+    from causalcontext_lab.simulate.testing import OracleTest, random_discrete_model
 
     truth = np.zeros((2, 3, 3), dtype=bool)
     truth[:, 0, 1] = truth[:, 1, 2] = True

@@ -9,7 +9,7 @@ import causalcontext as cc
 from causalcontext.graphs.paths import is_d_separated
 from causalcontext.results.explain import explained
 from causalcontext.results.structure_words import missing_link_words, separating_set
-from causalcontext.simulate.linear import random_model
+from causalcontext_lab.simulate.linear import random_model
 
 
 @pytest.fixture(scope="module")

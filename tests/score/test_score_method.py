@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.diagnostics.other_methods import second_opinion
+from causalcontext.examples import exponential, student_t5
 from causalcontext.score import explore, options
-from causalcontext.simulate import random_model
-from causalcontext.simulate.noise import exponential, student_t5
+from causalcontext_lab.simulate import random_model
 from marks import rest_slow
 
 

@@ -130,3 +130,43 @@ def test_a_category_of_very_many_numbers_is_numbers():
     found = screened(table, Asked())
     assert found[0]["W"].tolist() == NUMBERS.tolist()
     assert found[0]["V"].dtype == "category"
+
+
+@pytest.mark.parametrize("mark", ["'", '"'])
+def test_numbers_in_quotes_are_numbers(mark):
+    result = cc.discover(
+        frame(texts(lambda value: f"{mark}{value}{mark}")), method="pc-p", max_given=0
+    )
+    assert result.moments.mean[0, 2] == pytest.approx(NUMBERS.mean())
+
+
+def test_quarters_are_dates_and_no_numbers_with_units():
+    quarters = [f"{2010 + place % 12}Q{place % 4 + 1}" for place in range(ROWS)]
+    for written in (quarters, [f"{text[4:]} {text[:4]}" for text in quarters]):
+        result = cc.discover(frame(written), method="pc-p", max_given=0)
+        assert [left.why for left in result.left_out] == ["date"]
+
+
+@pytest.mark.parametrize("word", ["missing", "#DIV/0!", "BDL"])
+def test_words_among_numbers_are_named_with_the_way(word):
+    with pytest.raises(cc.DataError, match="if it means a missing value pass na_values=") as caught:
+        cc.discover(frame([*texts(str)[:-3], *[word] * 3]))
+    assert repr([word]) in str(caught.value)
+
+
+@pytest.mark.parametrize("place", [0, 60, ROWS])
+def test_a_row_of_words_is_left_out(place):
+    table = frame(NUMBERS).assign(ward=["icu", "normal"] * (ROWS // 2))
+    header = pd.DataFrame([{name: name for name in table}])
+    with_header = pd.concat([table[:place], header, table[place:]], ignore_index=True)
+    plain, result = (cc.discover(one, "ward") for one in (table, with_header))
+    assert result.graphs == plain.graphs
+    assert any(f"row {place + 1:,} holds words" in words for words in result.warnings)
+    assert int(result.moments.rows.sum()) == ROWS
+    with pytest.raises(cc.DataError, match="'X' is not"):
+        cc.discover(with_header, "ward", damaged="keep")
+
+
+def test_a_word_in_one_column_is_no_row_of_words():
+    with pytest.raises(cc.DataError, match="'low' is not"):
+        cc.discover(frame([*texts(str)[:-1], "low"]))

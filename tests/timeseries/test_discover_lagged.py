@@ -10,10 +10,10 @@ import pytest
 from series_tables import daily_table
 
 import causalcontext as cc
+from causalcontext.examples import land_surface_model
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at
-from causalcontext.simulate import SeriesDesign, random_series_model
-from causalcontext.simulate.examples import land_surface_model
+from causalcontext_lab.simulate import SeriesDesign, random_series_model
 
 
 def lagged(table, context="regime", **options):

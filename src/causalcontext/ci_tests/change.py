@@ -136,24 +136,6 @@ class CautiousChange(RobustChange):
     gate: float = ALWAYS
 
 
-@dataclass(frozen=True)
-class ContextChange(ChangeTest):
-    """LR* on rows: the same question for Gaussian noise, with conditions of any kind.
-
-    The formula is in docs/tests.md; heavy tails inflate its size, since the variance is part of the
-    question.
-    """
-
-    name: str = "context-change"
-
-    def compare(
-        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
-    ) -> Comparison:
-        """LR*, its degrees of freedom and p-value."""
-        statistic, df, p, reason = kernels.change_on_rows(*as_arrays(x, y, given))
-        return untestable(Reason(reason)) if reason else Comparison(statistic, df, p)
-
-
 def as_arrays(
     x: Variable, y: Variable, given: Sequence[Variable]
 ) -> tuple[Floats, Floats, Ints, int]:

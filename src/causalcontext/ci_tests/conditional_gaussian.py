@@ -93,8 +93,8 @@ def change_between(category: Variable, number: Variable, given: Sequence[Variabl
     """LR*: whether the regression of the number on the conditions, variance included, differs
     between categories.
 
-    The formula of `context-change`, with categorical conditions as indicators. Categories with
-    fewer than 5 rows beyond the coefficients of their own fit leave.
+    The formula of `context-change` (docs/tests.md), with categorical conditions as indicators.
+    Categories with fewer than 5 rows beyond the coefficients of their own fit leave.
     """
     if added_to(base_of(given, len(number.values)), columns_of(category)).shape[1] == 0:
         return untestable(Reason.COLLINEAR)

@@ -19,10 +19,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from causalcontext.ci_tests import protocol
 from causalcontext.ci_tests.basis import ChosenCurves
-from causalcontext.ci_tests.change import CautiousChange, ContextChange, RobustChange
+from causalcontext.ci_tests.change import CautiousChange, RobustChange
 from causalcontext.ci_tests.cmi_knn import CmiKnn
 from causalcontext.ci_tests.conditional_gaussian import ConditionalGaussian
-from causalcontext.ci_tests.energy import EnergyDistance
 from causalcontext.ci_tests.g_squared import GSquared
 from causalcontext.ci_tests.partial_correlation import (
     FisherZ,
@@ -31,7 +30,6 @@ from causalcontext.ci_tests.partial_correlation import (
     Sandwich,
 )
 from causalcontext.ci_tests.protocol import Declared, IndependenceTest, Label, Needs, PreparedTest
-from causalcontext.ci_tests.rcot import Rcot
 from causalcontext.ci_tests.regression_legacy import RegressionLegacy
 from causalcontext.ci_tests.tsagris import Tsagris
 from causalcontext.data.columns import Kind
@@ -198,13 +196,10 @@ TESTS: dict[str, Any] = {
         ChosenCurves(),
         RobustChange(),
         CautiousChange(),
-        ContextChange(),
         ConditionalGaussian(),
         Tsagris(),
         GSquared(),
         CmiKnn(),
-        Rcot(),
-        EnergyDistance(),
         Composite("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())),
         RegressionLegacy(),
     )

@@ -202,8 +202,30 @@ FEW = 20
 """Levels that are looked at to tell dates."""
 _LEVEL_TYPES = (bool, int, float, str)
 _FAMILY_OF_DTYPE = {"b": bool, "i": int, "u": int, "f": float}
-WORDS = ("", ".", "-", "NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "None", "?", "--")
+WORDS = (
+    *(
+        "",
+        ".",
+        "-",
+        "--",
+        "?",
+        "NA",
+        "N/A",
+        "n/a",
+        "na",
+        "n.a.",
+        "N.A.",
+        "<NA>",
+        "NaN",
+        "nan",
+        "NaT",
+    ),
+    *("null", "NULL", "None", "missing", "Missing", "unknown", "Unknown", "n.d.", "N.D."),
+    *("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+)
 """Words that often stand for a missing value, in columns that are numbers otherwise."""
+MOST_WORDS = 3
+"""Different words without a digit, among numbers, that may stand for missing values."""
 MOSTLY = 0.5
 """Share of numbers from which on a column of text is taken for numbers with typing errors."""
 
@@ -410,8 +432,11 @@ def check_no_typing_error(name: str, distinct: Sequence[str]) -> None:
         return
     others = texts[~numbers]
     way = "correct it, or drop the column"
-    if others.str.strip().isin(WORDS).all():
-        way = f"if it means a missing value pass na_values={others.tolist()!r}"
+    known = bool(others.str.strip().isin(WORDS).all())
+    plain = len(others) <= MOST_WORDS and not others.str.contains(r"\d|^inf|^-inf").any()
+    if known or plain:
+        missing = f"if it means a missing value pass na_values={others.tolist()!r}"
+        way = missing if known else f"{missing}, else {way}"
     raise DataError(
         f"column {name!r} is text, but {int(numbers.sum())} of its {len(texts)} different values "
         f"are numbers; {others.iloc[0]!r} is not: {way}"

@@ -45,7 +45,7 @@ from causalcontext.kernels.limits import (
     SPARE_ROWS,
 )
 from causalcontext.methods.auto import choose_by_call, choose_by_table
-from causalcontext.model_checks.residuals import check_table
+from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
 from causalcontext.options import Options, made, names_to_keep, option, takes
 from causalcontext.results.few_rows import ThinLevels
@@ -497,6 +497,8 @@ def check(table: Any, context: AnyContext = None, **options: Unpack[CheckKeyword
         found = _without_problems_of(
             found, frame, {left.column for left in of_search.left_out} - known, asked
         )
+        unread = [said for said in screening.problems if said not in found.problems]
+        found = replace(found, problems=(*unread, *found.problems))
     if found.problems:
         return _with_words(found, screening, strict)
     screening = of_search

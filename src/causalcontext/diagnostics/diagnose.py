@@ -245,7 +245,7 @@ def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
         ):
             yield Finding("search", Severity.WARNING, sentence)
     for violation in violations:
-        found = WORDS[violation.kind].found.format(listed(violation.columns))
+        found = WORDS[violation.kind].finding.format(listed(violation.columns))
         message = f"{found}: {danger(violation, result.context is not None)}"
         yield Finding(
             "model",

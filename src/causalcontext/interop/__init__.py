@@ -11,7 +11,6 @@ from causalcontext.interop.adjacency import (
     to_mark_table,
 )
 from causalcontext.interop.causal_learn import from_causal_learn, to_causal_learn
-from causalcontext.interop.dagitty import from_dagitty, to_dagitty
 from causalcontext.interop.dot import to_dot
 from causalcontext.interop.networkx_graph import (
     from_gml,
@@ -29,7 +28,6 @@ __all__ = [
     "conflicts_as_undirected",
     "from_adjacency",
     "from_causal_learn",
-    "from_dagitty",
     "from_gml",
     "from_graphml",
     "from_mark_table",
@@ -40,7 +38,6 @@ __all__ = [
     "to_adjacency",
     "to_causal_learn",
     "to_dag",
-    "to_dagitty",
     "to_dags",
     "to_dot",
     "to_gml",

@@ -5,14 +5,9 @@ columns, their squares none with the columns, their skewness and excess kurtosis
 away, and each is independent of the rows before (`model_checks.row_order`). A finding needs a clear
 effect besides significance: large tables reject every model.
 
-A model with noise densities of its own may have skewed or heavy-tailed residuals. So which of the
-kinds count is the caller's to say, and a dependence must then show with normal scores of ranks as
-well: a few large values make correlations of squares large where nothing depends on anything.
-
-A graph is an estimate, and which rows share a mechanism is another one. So every number of a table
-(`check_table`) is regressed on those that point at it, on those that may, and on all of its
-neighbours, in all rows together and in every context by itself: whatever the truth is, one of them
-is near it. A check fails if it fails in each of these ways.
+A model with noise densities of its own may have skewed or heavy-tailed residuals. So the caller
+says which of the kinds count, and a dependence must then show with normal scores of ranks as well:
+a few large values make correlations of squares large where nothing depends on anything.
 """
 
 from __future__ import annotations
@@ -23,39 +18,24 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.data.columns import Kind
-from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
-from causalcontext.graphs.endpoints import Endpoints, adjacent, directed, may_cause
+from causalcontext.data.dataset import gaussian_ranks
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.model_checks.row_order import RowOrder, row_dependence, row_order
+from causalcontext.model_checks.row_order import RowOrder, row_dependence
+from causalcontext.model_checks.settings import (
+    CHECK_LEVEL,
+    CLEAR_CORRELATION,
+    CLEAR_FAR_SHARE,
+    CLEAR_KURTOSIS,
+    CLEAR_LAG,
+    CLEAR_PRODUCT,
+    CLEAR_QUANTILES,
+    CLEAR_SKEWNESS,
+    FAR_DEVIATIONS,
+    FEWEST_FAR,
+    PRODUCTS_AT_A_TIME,
+    ROW_CHECK_LEVEL,
+)
 from causalcontext.model_checks.violations import KINDS, Violation
-
-LEVEL = 0.01
-"""Of a check of a whole table."""
-LEVEL_OF_ROWS = 0.001
-"""The same of the check of dependent rows. One table has many orders, by each of its columns, and
-none of them should cost a claim; households and series are far beyond it (a correlation of
-neighbours of .2 and more)."""
-CLEAR_CORRELATION = 0.1
-CLEAR_PRODUCT = 0.15
-CLEAR_SKEWNESS = 0.5
-CLEAR_KURTOSIS = 1.0
-CLEAR_LAG = 0.05
-CLEAR_QUANTILES = 0.08
-"""Skewness by quantiles, (Q90 + Q10 - 2 Q50) / (Q90 - Q10): a few far rows do not move it."""
-FAR = 8.0
-CLEAR_SHARE = 0.002
-LEAST_FAR = 2
-"""Rows farther from the median than so many robust standard deviations: at least this share of
-rows, and so many.
-"""
-MANY_VARIABLES = 30
-"""Beyond so many numbers residuals are held against their causes only."""
-MOST_ROWS = 5_000
-"""Rows that are looked at."""
-SPARE_ROWS = 20
-"""Rows that are fitted together take part with at least so many more than coefficients."""
-PRODUCTS_AT_A_TIME = 500
 
 
 class Residuals(NamedTuple):
@@ -69,10 +49,9 @@ class Residuals(NamedTuple):
     """Shape (columns, responses): causes in the model, whose curves are looked for and the size of
     residuals may depend on."""
     others: Bools  # shape (columns, responses): columns whose squares and products are looked for
-    order: RowOrder | None = None  # how the rows follow each other; None where that is not asked
-    column: Ints = np.zeros(
-        0, dtype=np.int64
-    )  # shape (responses,): their places among the columns of `order`
+    order: RowOrder | None = None  # of the rows; None where their dependence is not asked
+    # shape (responses,): their places among the columns of `order`
+    column: Ints = np.zeros(0, dtype=np.int64)
 
 
 class Statistics(NamedTuple):
@@ -81,9 +60,8 @@ class Statistics(NamedTuple):
     """
 
     curves: Floats  # the largest correlation of the residual with squares and cubes of its causes
-    hidden_curves: (
-        Floats  # with squares of the others: a cause that acts by its square alone is no neighbour
-    )
+    # with squares of the others: a cause that acts by its square alone is no neighbour
+    hidden_curves: Floats
     interactions: Floats  # the largest with products of two of the others
     spread: Floats  # the largest of its square with its causes and their squares
     # the first four with normal scores, where that is asked for and one of them is clear
@@ -92,39 +70,37 @@ class Statistics(NamedTuple):
     quantiles: Floats
     kurtosis: Floats
     far: Floats
-    rows: Floats  # how much rows depend on those before them
+    rows: Floats  # the dependence of rows on those near them
 
 
 def check_residuals(
-    found: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
+    measured: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
 ) -> tuple[Violation, ...]:
-    """The violations that the statistics of all responses, which are named, show on so many
-    rows.
+    """The violations that the statistics of all responses, with these names,
+    show on so many rows.
     """
-    return tuple(
-        violation for violation in _violations(found, rows, names) if violation.kind in kinds
-    )
+    violations = _violations(measured, rows, names)
+    return tuple(violation for violation in violations if violation.kind in kinds)
 
 
-def least(found: Sequence[Statistics]) -> Statistics:
-    """Of several fits of the same responses what contradicts least, statistic by statistic."""
+def least(fits: Sequence[Statistics]) -> Statistics:
+    """The statistics, one by one, of the fit of the same responses that contradicts least."""
     nearest = []
-    for sizes in map(np.array, zip(*found, strict=True)):
-        filled = np.where(
-            np.isnan(sizes), np.inf, sizes
-        )  # a fit without a residual does not count, 0 if none has one
-        best = np.take_along_axis(filled, np.argmin(np.abs(filled), axis=0)[None], axis=0)[0]
+    for sizes in map(np.array, zip(*fits, strict=True)):
+        # a fit without a residual does not count, 0 if none has one
+        filled = np.where(np.isnan(sizes), np.inf, sizes)
+        smallest = np.argmin(np.abs(filled), axis=0)[None]
+        best = np.take_along_axis(filled, smallest, axis=0)[0]
         nearest.append(np.where(np.isinf(best), 0.0, best))
     return Statistics(*nearest)
 
 
-def side_by_side(found: Sequence[Statistics]) -> Statistics:
+def side_by_side(parts: Sequence[Statistics]) -> Statistics:
     """The statistics of several responses, each of which was fitted on rows of its own; 0 without
     residuals.
     """
-    return Statistics(
-        *(np.nan_to_num(np.concatenate(column, axis=-1)) for column in zip(*found, strict=True))
-    )
+    columns = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
+    return Statistics(*map(np.nan_to_num, columns))
 
 
 def in_units(columns: Floats) -> Floats:
@@ -140,30 +116,12 @@ def statistics(
     may be left out.
     """
     left, beside, causes, others, order, column = fit
-    dependence = _dependence(
-        left, beside, left * left, beside * beside, causes, others, cubes, products
-    )
+    square = left * left
+    dependence = _dependence(left, beside, square, beside * beside, causes, others, cubes, products)
     doubtful = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0))
     ranked = dependence.copy()
     if by_ranks and doubtful.size:
-        # by ranks, distances from the median take the place of squares, which even of normal scores
-        # belong to few rows: where a curve does not follow its cause at the ends, squares would say
-        # of a few rows that residuals are larger
-        own, columns = (
-            (gaussian_ranks(each), gaussian_ranks(np.abs(each - np.median(each, axis=0))))
-            for each in (left[:, doubtful], beside)
-        )
-        ranked[:, doubtful] = _dependence(
-            own[0],
-            columns[0],
-            own[1],
-            columns[1],
-            causes[:, doubtful],
-            others[:, doubtful],
-            cubes,
-            products,
-        )
-    square = left * left
+        ranked[:, doubtful] = _dependence_by_ranks(fit, doubtful, cubes, products)
     skewness = np.mean(square * left, axis=0)
     kurtosis = np.mean(square * square, axis=0) - 3.0
     quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
@@ -183,6 +141,31 @@ def statistics(
     )
 
 
+def _dependence_by_ranks(fit: Residuals, doubtful: Ints, cubes: bool, products: bool) -> Floats:
+    """The dependence of doubtful responses with normal scores of ranks, shape (4, doubtful).
+
+    Distances from the median take the place of squares, which even of normal scores belong to few
+    rows: where a curve does not follow its cause at the ends, squares would say of a few rows that
+    residuals are larger.
+    """
+    left = fit.left[:, doubtful]
+    return _dependence(
+        gaussian_ranks(left),
+        gaussian_ranks(fit.beside),
+        gaussian_ranks(_distances_from_median(left)),
+        gaussian_ranks(_distances_from_median(fit.beside)),
+        fit.causes[:, doubtful],
+        fit.others[:, doubtful],
+        cubes,
+        products,
+    )
+
+
+def _distances_from_median(columns: Floats) -> Floats:
+    """The distance of every value from the median of its column."""
+    return np.asarray(np.abs(columns - np.median(columns, axis=0)))
+
+
 def _dependence(
     left: Floats,
     beside: Floats,
@@ -197,73 +180,76 @@ def _dependence(
     of both.
     """
     against_squares = _correlations(squares, left)
-    own = _largest(against_squares, causes)
+    curves = _largest(against_squares, causes)
     if cubes:
-        own = np.maximum(
-            own, _largest(_correlations((beside * beside - 3.0) * beside, left), causes)
-        )
-    uneven = (_largest(_correlations(columns, spread), causes) for columns in (squares, beside))
-    return np.stack(
-        [
-            own,
-            _largest(against_squares, others),
-            _products(left, beside, others & products),
-            np.maximum(*uneven),
-        ]
-    )
+        against_cubes = _correlations((beside * beside - 3.0) * beside, left)
+        curves = np.maximum(curves, _largest(against_cubes, causes))
+    hidden_curves = _largest(against_squares, others)
+    interactions = _products(left, beside, others & products)
+    spread_by_squares = _largest(_correlations(squares, spread), causes)
+    spread_by_lines = _largest(_correlations(beside, spread), causes)
+    uneven = np.maximum(spread_by_squares, spread_by_lines)
+    return np.stack([curves, hidden_curves, interactions, uneven])
 
 
-def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[Violation]:
+def _violations(measured: Statistics, rows: int, names: Sequence[str]) -> Iterator[Violation]:
+    """The violations of every kind, with the responses that show it, the clearest first.
+
+    The variance of a skewness is 6 / rows, that of a kurtosis 24 / rows, that of a correlation 1 /
+    rows.
+    """
     nodes = len(names)
     pairs = nodes * max(nodes - 1, 1)
-    skewed = _beyond(found.skewness, CLEAR_SKEWNESS, nodes, rows / 6.0) & (
-        abs(found.quantiles) > CLEAR_QUANTILES
-    )
-    far = (found.far >= np.maximum(CLEAR_SHARE * rows, LEAST_FAR)) & ~skewed
-    heavy = (
-        _beyond(np.maximum(found.kurtosis, 0.0), CLEAR_KURTOSIS, nodes, rows / 24.0)
-        & ~skewed
-        & ~far
-    )
-    odd = bool(
-        np.any(skewed | far)
-    )  # then residuals are correlated with squares and products of their own effects
-    own, hidden, interactions, spread = found.by_ranks
-    ranked = own if odd else np.maximum(own, hidden)
-    curves = found.curves if odd else np.maximum(found.curves, found.hidden_curves)
-    products = np.zeros(nodes) if odd else found.interactions
+    asymmetric = _beyond(measured.skewness, CLEAR_SKEWNESS, nodes, rows / 6.0)
+    skewed = asymmetric & (abs(measured.quantiles) > CLEAR_QUANTILES)
+    far = (measured.far >= np.maximum(CLEAR_FAR_SHARE * rows, FEWEST_FAR)) & ~skewed
+    excess = np.maximum(measured.kurtosis, 0.0)
+    heavy = _beyond(excess, CLEAR_KURTOSIS, nodes, rows / 24.0) & ~skewed & ~far
+    # then residuals are correlated with squares and products of their own effects
+    odd = bool(np.any(skewed | far))
+    curves_by_ranks, hidden_by_ranks, products_by_ranks, spread_by_ranks = measured.by_ranks
+    if odd:
+        curves = measured.curves
+        ranked = curves_by_ranks
+        products = np.zeros(nodes)
+    else:
+        curves = np.maximum(measured.curves, measured.hidden_curves)
+        ranked = np.maximum(curves_by_ranks, hidden_by_ranks)
+        products = measured.interactions
+    least_curves = np.minimum(curves, ranked)
+    least_products = np.minimum(products, products_by_ranks)
+    least_spread = np.minimum(measured.spread, spread_by_ranks)
     checks = (
-        (curves, _beyond(np.minimum(curves, ranked), CLEAR_CORRELATION, 2 * pairs, rows)),
-        (products, _beyond(np.minimum(products, interactions), CLEAR_PRODUCT, pairs * nodes, rows)),
-        (
-            found.spread,
-            _beyond(np.minimum(found.spread, spread), CLEAR_CORRELATION, 2 * pairs, rows),
-        ),
-        (found.skewness, skewed),
-        (found.kurtosis, heavy),
-        (found.far / rows, far),
-        (found.rows, _beyond(found.rows, CLEAR_LAG, nodes, rows, LEVEL_OF_ROWS)),
+        (curves, _beyond(least_curves, CLEAR_CORRELATION, 2 * pairs, rows)),
+        (products, _beyond(least_products, CLEAR_PRODUCT, pairs * nodes, rows)),
+        (measured.spread, _beyond(least_spread, CLEAR_CORRELATION, 2 * pairs, rows)),
+        (measured.skewness, skewed),
+        (measured.kurtosis, heavy),
+        (measured.far / rows, far),
+        (measured.rows, _beyond(measured.rows, CLEAR_LAG, nodes, rows, ROW_CHECK_LEVEL)),
     )
-    for kind, (sizes, there) in zip(KINDS, checks, strict=True):
-        chosen = sorted(
-            np.flatnonzero(there).tolist(), key=lambda node: (-abs(sizes[node]), names[node])
-        )
-        if chosen:
-            clear = tuple(float(sizes[node]) for node in chosen)
-            yield Violation(kind, tuple(names[node] for node in chosen), clear[0], clear)
+    for kind, (sizes, failing) in zip(KINDS, checks, strict=True):
+        chosen = [
+            (-abs(sizes[node]), names[node], node) for node in np.flatnonzero(failing).tolist()
+        ]
+        nodes_in_order = [node for *_, node in sorted(chosen)]
+        if nodes_in_order:
+            clear = tuple(float(sizes[node]) for node in nodes_in_order)
+            yield Violation(kind, tuple(names[node] for node in nodes_in_order), clear[0], clear)
 
 
 def _beyond(
-    sizes: Floats, clear: float, comparisons: int, weight: float, level: float = LEVEL
+    sizes: Floats, clear: float, comparisons: int, weight: float, level: float = CHECK_LEVEL
 ) -> Bools:
-    """Where a size is clear, and significant among so many comparisons; its variance is 1 /
-    weight.
+    """True where a size is clear, and significant among so many comparisons; its variance is
+    1 / weight.
     """
     bound = -float(scipy.special.ndtri(level / (2.0 * comparisons))) / np.sqrt(weight)
     return np.asarray(np.abs(sizes) > max(clear, bound))
 
 
 def _largest(correlations: Floats, against: Bools) -> Floats:
+    """The largest size of a correlation with the columns that count, for every response."""
     return np.asarray(np.where(against, np.abs(correlations), 0.0).max(axis=0, initial=0.0))
 
 
@@ -276,168 +262,39 @@ def _products(left: Floats, beside: Floats, against: Bools) -> Floats:
     wanted = np.flatnonzero(both.any(axis=1))
     largest = np.zeros(left.shape[1])
     for begin in range(0, wanted.size, PRODUCTS_AT_A_TIME):
-        some = wanted[begin : begin + PRODUCTS_AT_A_TIME]
-        products = beside[:, first[some]] * beside[:, second[some]]
-        largest = np.maximum(largest, _largest(_correlations(products, left), both[some]))
+        chosen = wanted[begin : begin + PRODUCTS_AT_A_TIME]
+        products = beside[:, first[chosen]] * beside[:, second[chosen]]
+        largest = np.maximum(largest, _largest(_correlations(products, left), both[chosen]))
     return largest
 
 
 def _correlations(many: Floats, others: Floats) -> Floats:
-    """Of every column of the one with every column of the other."""
+    """The correlation of every column of `many` with every column of `others`."""
     first = many - many.mean(axis=0)
     second = others - others.mean(axis=0)
-    scale = np.sqrt(
-        np.outer(np.einsum("ij,ij->j", first, first), np.einsum("ij,ij->j", second, second))
-    )
+    sums_of_first = np.einsum("ij,ij->j", first, first)
+    sums_of_second = np.einsum("ij,ij->j", second, second)
+    scale = np.sqrt(np.outer(sums_of_first, sums_of_second))
     return np.asarray(first.T @ second / np.where(scale > 0, scale, 1.0))
 
 
 def _where(wanted: Bools, statistic: Callable[[Floats], Floats], left: Floats) -> Floats:
     """A statistic of some of the columns; 0 elsewhere, NaN where there are no residuals."""
-    found = np.where(np.isnan(left[0]), np.nan, 0.0)
+    sizes = np.where(np.isnan(left[0]), np.nan, 0.0)
     if wanted.any():
-        found[wanted] = statistic(left[:, wanted])
-    return found
+        sizes[wanted] = statistic(left[:, wanted])
+    return sizes
 
 
 def _quantile_skewness(left: Floats) -> Floats:
+    """(Q90 + Q10 - 2 Q50) / (Q90 - Q10) of every column."""
     low, middle, high = np.quantile(left, (0.1, 0.5, 0.9), axis=0)
     return np.asarray((high + low - 2.0 * middle) / np.where(high > low, high - low, 1.0))
 
 
 def _far(left: Floats) -> Floats:
-    """How many rows are far from the median."""
+    """The number of rows that are far from the median, for every column."""
     away = np.abs(left - np.median(left, axis=0))
     robust = 1.4826 * np.median(away, axis=0)
-    return np.asarray(
-        (away > FAR * np.where(robust > 0, robust, np.inf)).sum(axis=0).astype(np.float64)
-    )
-
-
-LEAST_ROWS = 1_000
-MOST_CELLS = 1_000_000
-"""Rows times variables, so that wide tables do not take long."""
-RUN = 50
-"""Long tables are looked at in runs of so many rows, since the order of rows matters."""
-NOTHING_LEFT = 1e-6
-"""A residual variance below this share of the variable's own is rounding."""
-RIDGE = 1e-8
-"""In units of variances: columns that are functions of each other share a slope."""
-
-
-class NumericRows(NamedTuple):
-    """Rows of all columns as numbers."""
-
-    # standardised numbers, and indicators of the levels of categories; shape (rows, columns)
-    values: Floats
-    owner: Ints  # the variable behind every column
-    checked: Ints  # the columns of continuous variables
-    cells: Ints  # the context of every row
-    order: RowOrder
-
-
-def check_table(data: Dataset, endpoints: Endpoints) -> tuple[Violation, ...]:
-    """Everything in which a table contradicts the linear-Gaussian model around some graphs, shape
-    (contexts, N, N).
-    """
-    numeric = numeric_rows(data)
-    found = [statistics(fit) for fit in fits(numeric, endpoints)] if numeric.checked.size else []
-    names = [data.names[position] for position in numeric.owner[numeric.checked]]
-    return check_residuals(least(found), len(numeric.values), names) if found else ()
-
-
-def numeric_rows(data: Dataset) -> NumericRows:
-    """The complete rows of a table, or runs of them."""
-    complete = np.flatnonzero(complete_rows(data))
-    most = int(np.clip(MOST_CELLS // max(len(data.names), 1), LEAST_ROWS, MOST_ROWS))
-    places = np.arange(complete.size)
-    if complete.size > most:  # runs of neighbouring ones, evenly spread
-        starts = np.linspace(0, complete.size - RUN, most // RUN).astype(np.int64)
-        places = np.asarray((starts[:, None] + np.arange(RUN)).ravel())
-    rows = complete[places]
-    owner = []
-    checked = []
-    columns: list[Floats] = []
-    for position in data.system:
-        values = np.asarray(data.columns[position])[rows].astype(np.float64)
-        if data.kinds[position] is Kind.CONTINUOUS:
-            checked.append(len(columns))
-        if data.kinds[position] is Kind.CATEGORICAL:
-            parts = [(values == level).astype(np.float64) for level in np.unique(values)[1:]]
-        else:
-            parts = [values]
-        columns += [_standardised(part) for part in parts]
-        owner += [position] * len(parts)
-    follows = np.concatenate(([False], np.diff(places) == 1))[: rows.size]
-    table = np.column_stack(columns) if columns else np.empty((rows.size, 0))
-    order = row_order(table, follows)
-    return NumericRows(
-        table,
-        np.array(owner, dtype=np.int64),
-        np.array(checked, dtype=np.int64),
-        data.codes[rows].astype(np.int64),
-        order,
-    )
-
-
-def fits(numeric: NumericRows, endpoints: Endpoints) -> Iterator[Residuals]:
-    """The fits of all ways, each once; `endpoints` has shape (contexts, N, N)."""
-    ways = [
-        np.asarray(way.any(axis=0))
-        for way in (directed(endpoints), may_cause(endpoints), adjacent(endpoints))
-    ]
-    together = np.zeros_like(numeric.cells)
-    numbers = numeric.owner[numeric.checked]
-    possible = ways[1][np.ix_(numbers, numbers)]
-    seen: list[Bools] = []
-    for way in ways:
-        design = way[np.ix_(numeric.owner, numbers)]
-        if any(np.array_equal(design, other) for other in seen):
-            continue
-        seen.append(design)
-        for cells in (together, numeric.cells) if numeric.cells.any() else (together,):
-            found = _fit(numeric, design, cells, design[numeric.checked] | possible)
-            if found is not None:
-                yield found
-
-
-def _fit(numeric: NumericRows, design: Bools, cells: Ints, causes: Bools) -> Residuals | None:
-    """The residuals of the rows of every cell by itself; None if there are too few everywhere."""
-    widest = int(design.sum(axis=0).max(initial=0))
-    parts = []
-    for cell in range(int(cells.max(initial=0)) + 1):
-        rows = np.flatnonzero(cells == cell)
-        if rows.size >= widest + SPARE_ROWS:
-            parts.append((rows, *_left(numeric.values[rows], design, numeric.checked)))
-    if not parts:
-        return None
-    order = np.concatenate([part[0] for part in parts])
-    back = np.argsort(order)
-    left, beside = (np.concatenate([part[k] for part in parts])[back] for k in (1, 2))
-    others = causes if left.shape[1] > MANY_VARIABLES else ~np.eye(left.shape[1], dtype=bool)
-    return Residuals(left, beside, causes, others, numeric.order.at(order[back]), numeric.checked)
-
-
-def _left(values: Floats, design: Bools, checked: Ints) -> tuple[Floats, Floats]:
-    """Residuals and the columns themselves, standardised, from cross products."""
-    centred = values - values.mean(axis=0)
-    products = centred.T @ centred
-    slopes = np.zeros(design.shape)
-    for node, column in enumerate(checked):
-        causes = np.flatnonzero(design[:, node])
-        if causes.size:
-            inner = products[causes[:, None], causes] + RIDGE * len(values) * np.eye(causes.size)
-            slopes[causes, node] = np.linalg.solve(inner, products[causes, column])
-    left = centred[:, checked] - centred @ slopes
-    own = np.diag(products)[checked]
-    nothing = np.einsum("ij,ij->j", left, left) <= NOTHING_LEFT * own
-    left[:, nothing | (own <= 1e-9 * len(values))] = np.nan
-    return in_units(left), in_units(centred[:, checked])
-
-
-def _standardised(values: Floats) -> Floats:
-    if values.size == 0 or values.min() == values.max():
-        return np.zeros_like(values)
-    centred = values - values.mean()
-    centred = centred / np.abs(centred).max()
-    return np.asarray(centred / centred.std())
+    bound = FAR_DEVIATIONS * np.where(robust > 0, robust, np.inf)
+    return np.asarray((away > bound).sum(axis=0).astype(np.float64))

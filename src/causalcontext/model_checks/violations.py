@@ -1,5 +1,5 @@
-"""What a model check finds, and its words: what was found and where, what it does to a result,
-which call to try.
+"""The violations that a model check finds, in words: their place, their effect on a result, and the
+call to try.
 
 How much harm each of them does was measured by `python benchmarks/model_checks.py`
 (docs/diagnostics.md).
@@ -13,15 +13,14 @@ from typing import NamedTuple
 
 from causalcontext.errors import listed
 
-CURVES, INTERACTIONS, SPREAD, SKEW, TAILS, OUTLIERS, ROWS = KINDS = (
-    "curves",
-    "interactions",
-    "uneven spread",
-    "skew",
-    "heavy tails",
-    "outliers",
-    "dependent rows",
-)
+CURVES = "curves"
+INTERACTIONS = "interactions"
+SPREAD = "uneven spread"
+SKEW = "skew"
+TAILS = "heavy tails"
+OUTLIERS = "outliers"
+ROWS = "dependent rows"
+KINDS = (CURVES, INTERACTIONS, SPREAD, SKEW, TAILS, OUTLIERS, ROWS)
 
 
 @dataclass(frozen=True)
@@ -29,27 +28,24 @@ class Violation:
     """A check that failed."""
 
     kind: str  # one of `KINDS`
-    columns: tuple[str, ...]  # where, the clearest first
-    # how clearly in the first of them: a correlation, a skewness, an excess kurtosis, or a share of
+    columns: tuple[str, ...]  # that show it, the clearest first
+    # the size in the first of them: a correlation, a skewness, an excess kurtosis, or a share of
     # rows
     size: float
-    # how clearly in each of them; files do not keep it
+    # the size in each of them; files do not keep it
     sizes: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
     def without(self, columns: Collection[str]) -> Violation | None:
-        """What is left of it without some columns; None if nothing is."""
-        kept = [
-            (one, size)
-            for one, size in zip(self.columns, self.sizes, strict=True)
-            if one not in columns
-        ]
+        """The violation in the other columns; None if there are none."""
+        sized = zip(self.columns, self.sizes, strict=True)
+        kept = [(column, size) for column, size in sized if column not in columns]
         if not kept:
             return None
         names, sizes = zip(*kept, strict=True)
         return Violation(self.kind, names, sizes[0], sizes)
 
 
-NOTHING_LEFT = "the remedies for this are already in use"
+REMEDIES_IN_USE = "the remedies for this are already in use"
 Call = tuple[str, str]
 """An option of a call, and its value."""
 
@@ -72,52 +68,50 @@ KEEP_ORDER = Remedy(RANKS.call, ", which keeps the order of the rows, and look a
 LOGARITHMS = Remedy(None, "logarithms of columns that are skewed themselves")
 
 
-class Words(NamedTuple):
-    """What was found, what it does, what to try; and what else to try where score-ac does not take
-    the context.
-    """
+class ViolationWords(NamedTuple):
+    """The finding, its danger and its remedies; others where score-ac does not take the context."""
 
-    found: str
+    finding: str
     danger: str
     remedies: tuple[Remedy, ...]
     without_score: tuple[Remedy, ...] = ()
 
 
 WORDS = {
-    CURVES: Words(
+    CURVES: ViolationWords(
         "the mechanisms of {} are not straight lines",
         "many links are missed, and false links at the context appear",
         (SCORE, KNN),
         (KNN,),
     ),
-    INTERACTIONS: Words(
+    INTERACTIONS: ViolationWords(
         "causes of {} interact (their product matters)",
         "links are missed, and false links at the context appear",
         (SCORE, KNN),
         (KNN,),
     ),
-    SPREAD: Words(
+    SPREAD: ViolationWords(
         "the noise of {} has unequal variance",
         "links at the context are missed, and some others are false",
         (SCORE, SANDWICH),
         (SANDWICH,),
     ),
-    SKEW: Words(
+    SKEW: ViolationWords(
         "the noise of {} is skewed",
         "links at the context are missed",
         (SCORE, LOGARITHMS, RANKS),
         (LOGARITHMS, RANKS),
     ),
-    TAILS: Words(
+    TAILS: ViolationWords(
         "the noise of {} has heavy tails", "some links at the context are missed", (RANKS,)
     ),
-    OUTLIERS: Words(
+    OUTLIERS: ViolationWords(
         "{} have outliers, values far from all others",
         "they distort every slope: many links are missed, and false ones appear",
         (Remedy(SCORE.call, ", which tells wrong cells from heavy tails"), KEEP_ORDER),
         (KEEP_ORDER,),
     ),
-    ROWS: Words(
+    ROWS: ViolationWords(
         "rows of {} depend on the rows before them",
         "the rows hold less evidence than their number suggests, so that false links appear",
         (Remedy(None, "lags=1 if rows follow each other in time, else fewer rows, further apart"),),
@@ -150,22 +144,21 @@ SCORE_WORDS = {
     ),
     TAILS: ("residuals of {} have heavy tails", "some links from the context may be false", ""),
 }
-"""The same of the residuals of a score-based model: what was found, what it does at a context, what
-to try then.
+"""The same of the residuals of a score-based model: the finding, its danger at a context, and the
+remedy then.
 """
 UNEXPLAINED = {
     CURVES: "a mechanism is not additive, or its noise not constant",
     SPREAD: "noise is not constant",
 }
-"""What residuals of a score-based model say where its mechanisms do not explain the table."""
+"""The words where the mechanisms of a score-based model do not explain the table."""
 
 
 class AdviceFacts(NamedTuple):
-    """What advice depends on."""
+    """The facts that advice depends on."""
 
-    scored: bool = (
-        True  # whether score-ac takes the context: with lags one column, not made out of another
-    )
+    # true if score-ac takes the context: with lags one column, not made out of another
+    scored: bool = True
     had: tuple[Call, ...] = ()  # the calls that would change nothing, since the search had them
 
 
@@ -179,25 +172,25 @@ def sentence(violation: Violation, context: bool = True, asked: AdviceFacts = AN
     >>> print(sentence(Violation(TAILS, ("X",), 3.0)))
     the noise of X has heavy tails: some links at the context are missed; try transform='ranks'
     """
-    found = WORDS[violation.kind].found.format(listed(violation.columns))
-    return f"{found}: {danger(violation, context)}; {advice(violation, asked)}"
+    words = WORDS[violation.kind].finding.format(listed(violation.columns))
+    return f"{words}: {danger(violation, context)}; {advice(violation, asked)}"
 
 
 def score_words(violation: Violation, context: bool) -> tuple[str, str]:
-    """What the residuals of a score-based model say, and what to try."""
-    found, at_context, remedy = SCORE_WORDS[violation.kind]
-    said = found.format(listed(sorted(violation.columns)))
+    """The words on the residuals of a score-based model, and the remedy."""
+    words, at_context, remedy = SCORE_WORDS[violation.kind]
+    said = words.format(listed(sorted(violation.columns)))
     return f"{said}: {at_context if context else WITHOUT_CONTEXT}", remedy if context else ""
 
 
 def advice(violation: Violation, asked: AdviceFacts = ANYTHING) -> str:
-    """What to try that was not tried."""
+    """The remedies that were not tried, in words."""
     words = WORDS[violation.kind]
     remedies = words.remedies if asked.scored else words.without_score or words.remedies
     left = [str(remedy) for remedy in remedies if remedy.call not in asked.had]
-    return f"try {', or '.join(left)}" if left else NOTHING_LEFT
+    return f"try {', or '.join(left)}" if left else REMEDIES_IN_USE
 
 
 def danger(violation: Violation, context: bool = True) -> str:
-    """What the violation does to a result; other words without a context."""
+    """The danger of the violation to a result; other words without a context."""
     return WORDS[violation.kind].danger if context else WITHOUT_CONTEXT

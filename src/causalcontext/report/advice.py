@@ -25,11 +25,12 @@ OF_FILES = re.compile(
     r" encoding it has)?"
 )
 """What only a program can do: the command line and the app read files alone."""
-_VALUE = r"""'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|cc\.\w+\((?:[^()]|\([^()]*\))*\)|""" + (
-    r"""\.\.\.|[-+]?[\w.]*\w|"""
+_VALUE = (
+    r"""'[^']*'|"[^"]*"|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\{[^}]*\}|cc\.\w+\((?:[^()]|\([^()]*\))*\)|"""
+    + (r"""\.\.\.|[-+]?[\w.]*\w|""")
 )
 _OPTION = re.compile(
-    rf"(?<![\w.(])(?P<name>{'|'.join(sorted([*KNOWN, 'context'], key=len, reverse=True))})"
+    rf"(?<![\w.])(?<!\w\()(?P<name>{'|'.join(sorted([*KNOWN, 'context'], key=len, reverse=True))})"
     rf"=(?P<value>{_VALUE})"
 )
 _COLUMN = r"""(?P<quote>['"])(?P<column>.+?)(?P=quote)"""

@@ -13,7 +13,7 @@ or the dependences of the contexts cancel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from itertools import combinations
@@ -48,6 +48,7 @@ from causalcontext.results.slope_fits import (
     fits_of,
     possible_causes,
 )
+from causalcontext.results.slopes import heterogeneity
 from causalcontext.results.thin import why_no_changes
 from causalcontext.results.violations import (
     bends_in,
@@ -166,8 +167,6 @@ def no_changes(reason: str) -> pd.DataFrame:
     return because(frame_of(columns=list(Change._fields)).astype({"claimed": bool}), reason)
 
 
-Doubt = Callable[["ContextGraphs", Change], str]
-"""Why a claim is a candidate only, in words; "" where a doubt does not apply."""
 NOT_CONFIRMED = "score-ac was not asked: second_opinion() compares both"
 NO_AGREEMENT = "score-ac does not confirm it"
 
@@ -183,28 +182,32 @@ def found_changes(
     measurements: what it stands for may be a finer cause that is not in the table, and this leaves
     links that differ between contexts though nothing changes.
     """
-    doubts: list[Doubt] = [_few_values, scale_is_doubtful, model_is_wrong]
-    if result.evidence is None:
-        doubts.append(_score_agrees_not(alpha))
-    weighed = []
-    for change in own_claims(result, first, second, alpha):
-        reason = ""
-        if change.claimed:
-            reason = next((words for doubt in doubts if (words := doubt(result, change))), "")
-        weighed.append(_candidate(change, reason) if reason else change)
-    return weighed
+    weighed = [
+        _unless_vetoed(result, change) for change in own_claims(result, first, second, alpha)
+    ]
+    if result.evidence is not None:
+        return weighed
+    return [_unless_score_disagrees(result, change, alpha) for change in weighed]
 
 
-def _score_agrees_not(alpha: float | None) -> Doubt:
-    """The doubt about a change that was found by tests, as long as score-ac does not claim it."""
+def _unless_score_disagrees(result: ContextGraphs, change: Change, alpha: float | None) -> Change:
+    """The change as it is, or a candidate, if score-ac does not claim what tests do."""
+    if not change.claimed:
+        return change
+    agreed = confirmed(result, change.present, change.absent, alpha)
+    if isinstance(agreed, str):
+        return _candidate(change, agreed)
+    return change if agreed.intersection(_same_claims(change)) else _candidate(change, NO_AGREEMENT)
 
-    def doubt(result: ContextGraphs, change: Change) -> str:
-        agreed = confirmed(result, change.present, change.absent, alpha)
-        if isinstance(agreed, str):
-            return agreed
-        return "" if agreed.intersection(_same_claims(change)) else NO_AGREEMENT
 
-    return doubt
+def _unless_vetoed(result: ContextGraphs, change: Change) -> Change:
+    """The change as it is, or a candidate with the reason of the first veto, if it is claimed."""
+    if change.claimed:
+        for veto in VETOES:
+            reason = veto(result, change)
+            if reason:
+                return _candidate(change, reason)
+    return change
 
 
 def scale_is_doubtful(result: ContextGraphs, change: Change) -> str:
@@ -357,6 +360,31 @@ def _tested_slopes(
     return differing
 
 
+def _why_alike(
+    fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str
+) -> str:
+    """Why a difference of slopes is no claim, where the p-values of all that could be right are not
+    small; where they are small given the causes in the graph, the reason says so.
+    """
+    if q != q:
+        return f"the {what} cannot be compared"
+    sizes = np.isfinite([change.effect_present, change.effect_absent])
+    if isinstance(fits, RowFits) and sizes.all() and not is_curved(fits.result):
+        result = fits.result
+        x, y = (result.names.index(name) for name in (change.source, change.target))
+        two = (
+            context_place(result.contexts, change.present),
+            context_place(result.contexts, change.absent),
+        )
+        given = possible_causes(result, y, x, two)
+        if heterogeneity(fits.slopes(x, y, given, two))[1] <= level:
+            return (
+                "the slopes differ given the causes in these graphs, but may be the same if other"
+                " causes, or the other direction, are right"
+            )
+    return f"the {what} may be the same"
+
+
 def _decided(
     fits: RowFits | WindowFits, change: Change, q: float, level: float, what: str
 ) -> Change:
@@ -368,9 +396,7 @@ def _decided(
     result = fits.result
     change = change._replace(q=q)
     if not q <= level:
-        return change._replace(
-            reason=f"the {what} {'may be the same' if q == q else 'cannot be compared'}"
-        )
+        return change._replace(reason=_why_alike(fits, change, q, level, what))
     if result.table is None and isinstance(answers_of(result).claims, tuple):
         return _recalled(result, change)
     x, y = (result.names.index(name) for name in (change.source, change.target))
@@ -449,6 +475,10 @@ def _few_values(result: ContextGraphs, change: Change) -> str:
             " spread more"
         )
     return ""
+
+
+VETOES = (_few_values, scale_is_doubtful, model_is_wrong)
+"""The vetoes of a claim, in their order: each gives a reason in words, or "" where it has none."""
 
 
 def confirmed(

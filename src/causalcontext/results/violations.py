@@ -15,7 +15,7 @@ from causalcontext.data.columns import Kind
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
-from causalcontext.model_checks.residuals import check_table
+from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import (
     CURVES,
     KINDS,

@@ -15,15 +15,17 @@ import numpy as np
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.residuals import (
-    MANY_VARIABLES,
-    MOST_ROWS,
-    SPARE_ROWS,
     Residuals,
     Statistics,
     check_residuals,
     in_units,
     side_by_side,
     statistics,
+)
+from causalcontext.model_checks.settings import (
+    MOST_CHECKED_ROWS,
+    MOST_NUMBERS_CROSSED,
+    SPARE_ROWS_OF_A_FIT,
 )
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD, TAILS, Violation
 from causalcontext.score.data import ScoreData
@@ -46,7 +48,7 @@ def check_fit(
         parts = {}
         for part in model.parts[node]:
             residual, _ = model.residual(node, part)
-            if len(residual) >= len(part.columns) + SPARE_ROWS and residual.std() >= 1e-6:
+            if len(residual) >= len(part.columns) + SPARE_ROWS_OF_A_FIT and residual.std() >= 1e-6:
                 parts[part.mask] = in_units(residual[:, None])
         if parts:
             together.setdefault(tuple(parts), []).append(
@@ -56,7 +58,7 @@ def check_fit(
         return ()
     found = side_by_side([_statistics(model, masks, own) for masks, own in together.items()])
     nodes = [names[node] for own in together.values() for node, _ in own]
-    return check_residuals(found, int(min(data.total, MOST_ROWS)), nodes, kinds)
+    return check_residuals(found, int(min(data.total, MOST_CHECKED_ROWS)), nodes, kinds)
 
 
 def not_coarse(data: ScoreData, violations: Sequence[Violation]) -> tuple[Violation, ...]:
@@ -84,7 +86,7 @@ def _statistics(
     used = np.flatnonzero(held.any(axis=1))
     parts = [data.values[used][:, data.selected(mask)].T for mask in masks]
     beside = np.concatenate([in_units(part - part.mean(axis=0)) for part in parts])
-    thin = slice(None, None, max(1, -(-len(beside) // MOST_ROWS)))
+    thin = slice(None, None, max(1, -(-len(beside) // MOST_CHECKED_ROWS)))
     left = np.hstack([column for _, column in own])[thin]
     fit = Residuals(left, beside[thin], held[used], held[used])
     return statistics(
@@ -101,6 +103,6 @@ def earlier(model: FittedModel, node: int) -> Bools:
     """
     data = model.design.data
     held = model.before(node, model.design.everything)
-    if data.causes > MANY_VARIABLES:
+    if data.causes > MOST_NUMBERS_CROSSED:
         held = np.asarray(model.parents[:, node].any(axis=0))
     return np.asarray((data.kind == NUMBER) & held)

@@ -58,6 +58,7 @@ _CELL = re.compile(
 _PLAIN = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"\d*,\d+|\d{1,3}(?:[.' \u00a0\u202f’]\d{3})+(?:,\d+)?")
 _IN_THREES = re.compile(r"\d{1,3}(?:([,' \u00a0\u202f’])\d{3})(?:\1\d{3})*(?P<rest>\.\d+)?")
+_QUOTED = re.compile(r"""(['"])(?P<inside>[^'"]*)\1""")
 _MARKS = re.compile(r"[,' \u00a0\u202f’]")
 _CODE = re.compile(r"0\d+")
 
@@ -139,10 +140,13 @@ pass convert=True to read the numbers, or declare kinds={'dose': 'categorical'} 
 def cell_of(text: str, decimal: str = POINT) -> Cell | None:
     """The number in a cell of text, and how it is written; None if it holds none.
 
+    >>> cell_of("'12.5'").value
+    12.5
     >>> cell_of("1,234.5 kg").value, cell_of("1.234,5", ",").value, cell_of("city 12")
     (1234.5, 1234.5, None)
     """
-    match = _CELL.fullmatch(text.strip())
+    quoted = _QUOTED.fullmatch(text.strip())
+    match = _CELL.fullmatch((quoted["inside"] if quoted else text).strip())
     if match is None:
         return None
     body = match["body"].strip()

@@ -80,7 +80,9 @@ _DAYS = (
     rf"\d{{1,2}}[-. ]+{_MONTH}[-, ]+\d{{2,4}}",
     rf"{_MONTH}[- ]+(?:\d{{1,2}},? +)?\d{{4}}",
     r"\d{4}-?W\d{1,2}",
-    r"\d{4}[- ]?Q[1-4]",
+    r"\d{4}[- /]?Q[1-4]",
+    r"Q[1-4][- /]*(?:\d{4}|\d{2})",
+    rf"{_MONTH}[- ']+\d{{2}}",
 )
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 _ZONE = r"(?:Z| ?UTC|[+-]\d{2}:?\d{2})?"
@@ -236,6 +238,16 @@ def why_no_variable(
     )
 
 
+def are_dates(texts: Sequence[Any]) -> bool:
+    """Whether different levels of text are all dates or times.
+
+    >>> are_dates([f"{year}Q{quarter}" for year in (2019, 2020, 2021) for quarter in (1, 2, 3, 4)])
+    True
+    """
+    written = [text for text in texts if isinstance(text, str)]
+    return len(written) == len(texts) >= FEWEST_DATES and _all_match(_DATE, written)
+
+
 def _use_of(name: str) -> str:
     """What makes use of a clock."""
     return f"time={name!r} with lags=... makes use of it"
@@ -386,7 +398,7 @@ def _why_no_category(name: str, levels: Sequence[Any], rows: int) -> LeftOut | N
     texts = [level if isinstance(level, str) else str(level) for level in levels]
     count = len(texts)
     shown = _shown(min(texts))
-    if count >= FEWEST_DATES and _all_match(_DATE, texts):
+    if are_dates(texts):
         return LeftOut(
             name, Why.DATE, f"holds dates or times as text, such as {shown!r} ({_use_of(name)})"
         )

@@ -28,6 +28,7 @@ from causalcontext.screening.cells import MOST_LEVELS, POINT, text_numbers
 from causalcontext.screening.columns import (
     NAMES_OF_INDEX,
     ColumnCells,
+    are_dates,
     cells_of_column,
     has_intervals,
     why_no_variable,
@@ -49,6 +50,7 @@ from causalcontext.screening.left_out import (
     words_about_left_out,
 )
 from causalcontext.screening.rare_levels import with_rare_levels_together
+from causalcontext.screening.word_rows import rows_of_words
 
 DAMAGED = ("auto", "keep")
 """What is done with damaged rows and cells: they are left out, or kept."""
@@ -211,6 +213,10 @@ def screened(table: Any, asked: Asked) -> tuple[Any, Sequence[str] | None, Scree
     rows, told = _rows_to_keep(
         [cells[name] for name in names], [cells[name] for name in contexts], asked
     )
+    words = rows_of_words([cells[name] for name in names if name not in asked.declared])
+    if words is not None and asked.series is None and asked.damaged != "keep":
+        rows = ~words.rows if rows is None else rows & ~words.rows
+        told = (*told, words.told)
     here = {name: one.some(rows) for name, one in cells.items()}
     texts = {name: one for name, one in here.items() if name not in contexts}
     new, notes, problems = _numbers_of_texts(texts, asked)
@@ -317,7 +323,8 @@ def _numbers_of_texts(
         if read is None:
             continue
         if read.values is None:
-            problems[name] = read.problem
+            if not are_dates(texts):
+                problems[name] = read.problem
             continue
         numbers = np.full(len(cells.levels) + 1, np.nan)
         numbers[:-1][used] = read.values

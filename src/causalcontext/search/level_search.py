@@ -90,9 +90,8 @@ class CompiledSearch:
     def fewest(self, level_task: LevelTask) -> int:
         """So many pairs as a thread is worth."""
         total = level_task.pairs.first.size
-        return min(
-            total, PAIRS_PER_THREAD, max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
-        )
+        affordable = max(TESTS_PER_THREAD // max(level_task.tests_per_pair, 1), 1)
+        return min(total, PAIRS_PER_THREAD, affordable)
 
     def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
         """The deciding sets of the pairs of a level task; the tests run on all rows, and on those

@@ -1,0 +1,84 @@
+"""The numbers that the checks of residuals rest on: unit, reason, and what half and double do.
+
+A violation must be clear (`CLEAR_...`) and significant (`..._LEVEL`): large tables reject every
+model. `python benchmarks/model_checks.py` counts which checks fail on tables whose violation is
+known and on tables without one, and what it costs the graphs; docs/diagnostics.md has its table.
+The bounds were set on 2026-11-15. Half and double of single bounds are not measured.
+
+The numbers of the check of the order of rows stand in row_order.py, beside their statistics.
+"""
+
+from __future__ import annotations
+
+CHECK_LEVEL = 0.01
+"""The significance level of a check of a whole table (a probability), over all comparisons."""
+
+ROW_CHECK_LEVEL = 0.001
+"""The same for the check of dependent rows (a probability). One table has many orders, by each of
+its columns, and none of them should cost a claim; households and series are far beyond it (a
+correlation of neighbours of .2 and more). Set on 2026-11-19; before, it was `CHECK_LEVEL`."""
+
+CLEAR_CORRELATION = 0.1
+"""The correlation of a residual with a square or a cube of a column, or of its square with a
+column, from which on it is clear (a correlation).
+"""
+
+CLEAR_PRODUCT = 0.15
+"""The same with a product of two columns (a correlation); there are many more products."""
+
+CLEAR_SKEWNESS = 0.5
+"""The skewness of residuals from which on it is clear (no unit)."""
+
+CLEAR_QUANTILES = 0.08
+"""The skewness by quantiles that must stand beside it, (Q90 + Q10 - 2 Q50) / (Q90 - Q10) (no unit):
+a few far rows do not move it."""
+
+CLEAR_KURTOSIS = 1.0
+"""The excess kurtosis of residuals from which on it is clear (no unit)."""
+
+CLEAR_LAG = 0.05
+"""The dependence of residuals on rows near them from which on it is clear (a correlation)."""
+
+FAR_DEVIATIONS = 8.0
+"""The distance from the median at which a row is far (robust standard deviations)."""
+
+CLEAR_FAR_SHARE = 0.002
+"""The share of far rows from which on they are outliers (a share of rows)."""
+
+FEWEST_FAR = 2
+"""The number of far rows that outliers take at least (rows): a single one may be chance."""
+
+MOST_NUMBERS_CROSSED = 30
+"""Numbers of a table up to which residuals are held against all others, and not against their
+causes only (columns). Not measured: the work grows with the cube of it, because of products.
+"""
+
+PRODUCTS_AT_A_TIME = 500
+"""Products of columns that are held in memory at a time (columns). It changes memory alone: at
+`MOST_CHECKED_ROWS`, 20 MB."""
+
+MOST_CHECKED_ROWS = 5_000
+"""Rows of a table that are looked at (rows). Not measured: a correlation of `CLEAR_LAG` is three
+standard errors at 3,600 rows, so more of them find nothing that counts."""
+
+FEWEST_CHECKED_ROWS = 1_000
+"""Rows that are looked at in the widest tables (rows), if there are as many. Not measured."""
+
+MOST_CHECKED_CELLS = 1_000_000
+"""Rows times columns that are looked at (values), so that wide tables do not take long: tables of
+more than 200 columns have fewer rows looked at. Not measured."""
+
+ROWS_OF_A_RUN = 50
+"""Rows of a run (rows): long tables are looked at in runs, since the order of rows matters. Not
+measured: a run must hold whole stretches of row_order.py."""
+
+SPARE_ROWS_OF_A_FIT = 20
+"""Rows more than coefficients that a context needs to be fitted by itself (rows). Not measured."""
+
+ROUNDING_SHARE = 1e-6
+"""A residual variance below this share of the variable's own is rounding (a share of variance): its
+kurtosis would be that of the last digits."""
+
+SLOPE_RIDGE = 1e-8
+"""The ridge of the regressions (in units of variances): columns that are functions of each other
+share a slope. Numerical, far below any bound above."""

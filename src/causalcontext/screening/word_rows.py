@@ -1,0 +1,87 @@
+"""Rows that hold words where all others hold numbers: a second header, or units.
+
+One such row turns every number column into text. It is no observation, so it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from causalcontext.data.columns import WORDS
+from causalcontext.errors import listed
+from causalcontext.kernels.arrays import Bools
+from causalcontext.screening.columns import ColumnCells
+
+MOST_ROWS = 5
+"""Rows of words: a header or units on every sheet of a few. Not tuned."""
+FEWEST_COLUMNS = 2
+"""Number columns that hold words in the same rows; in one alone the word may be a typing error."""
+FEWEST_NUMBERS = 10
+"""Rows of numbers beside them."""
+MOST_NAMED = 2
+"""Cells that the sentence shows."""
+
+
+@dataclass(frozen=True)
+class WordRows:
+    """Rows of words, and the sentence on them."""
+
+    rows: Bools
+    told: str
+
+
+def rows_of_words(columns: Sequence[ColumnCells]) -> WordRows | None:
+    """The rows that hold words in every column that holds numbers elsewhere, if these are text."""
+    found: list[tuple[ColumnCells, Bools]] = []
+    for cells in columns:
+        if (
+            cells.values is None
+            and str in cells.families
+            and (rows := _words_in(cells)) is not None
+        ):
+            found.append((cells, rows))
+    if len(found) < FEWEST_COLUMNS:
+        return None
+    everywhere = np.logical_and.reduce([rows for _, rows in found])
+    # A word in one column alone, in another row, is a matter of its own.
+    if not everywhere.any() or everywhere.sum() > MOST_ROWS:
+        return None
+    numbers = [int(row) + 1 for row in np.flatnonzero(everywhere)]
+    first = numbers[0] - 1
+    shown = [f"{cells.name} = {cells.levels[cells.codes[first]]!r}" for cells, _ in found]
+    many = len(numbers) > 1
+    told = (
+        f"row{'s' if many else ''} {listed([f'{number:,}' for number in numbers], MOST_ROWS)}"
+        f" {'hold' if many else 'holds'} words where all other rows hold numbers"
+        f" ({listed(shown[:MOST_NAMED])}), as a second header or a row of units does:"
+        f" {'they are' if many else 'it is'} left out"
+    )
+    return WordRows(everywhere, told)
+
+
+def _words_in(cells: ColumnCells) -> Bools | None:
+    """The rows that hold words, in a column of numbers but for a few; None for another column."""
+    codes = np.asarray(cells.codes, dtype=np.int64)
+    known = codes >= 0
+    levels = [str(level).strip() for level in cells.levels]
+    is_word = np.array(
+        [not _is_number(level) and level not in WORDS for level in levels], dtype=bool
+    )
+    if not is_word.any() or is_word.sum() > MOST_ROWS:
+        return None
+    rows = np.zeros(len(known), dtype=bool)
+    rows[known] = is_word[codes[known]]
+    count = int(rows.sum())
+    enough = int(known.sum()) - count >= FEWEST_NUMBERS
+    return rows if 0 < count <= MOST_ROWS and enough else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
