@@ -92,7 +92,7 @@ def recorded(result: cc.ContextGraphs, case: Case) -> Record:
     early = "X(t-1)" if case.with_lags else "X"
     named = set(result.names)
     asked: dict[str, list[tuple[str, Callable[[], pd.DataFrame]]]] = {
-        "edges": [("edges()", result.edges)],
+        "edges": [("edges()", lambda: edges_of(result))],
         "effects": [
             (f"effects({x!r}, {y!r})", lambda x=x, y=y: result.effects(x, y))
             for x, y in EFFECTS
@@ -120,6 +120,18 @@ def ask(result: cc.ContextGraphs) -> None:
     result.probabilities()
     with suppress(cc.OptionError):
         result.second_opinion()
+
+
+OF_SCORES = ["score", "model", "margin", "hidden cause", "p_edge", "p_direction"]
+"""The columns of `edges()` that only a search by scores fills."""
+
+
+def edges_of(result: cc.ContextGraphs) -> pd.DataFrame:
+    """The table of edges, without the columns that its method does not fill, and without shares of
+    samples, which are not asked for.
+    """
+    empty = [] if result.settings.method == "score-ac" else OF_SCORES
+    return result.edges().drop(columns=[*empty, "stability"])
 
 
 def explained(result: cc.ContextGraphs, x: str, y: str) -> list[str]:

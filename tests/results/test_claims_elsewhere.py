@@ -148,7 +148,7 @@ def test_only_what_a_claim_compares_can_veto_it():
         (OUTLIERS, ("K",), True),
         (OUTLIERS, ("D", "C"), False),
     ):
-        violation = Violation(kind, columns, 0.5, (0.5,) * len(columns))
+        violation = Violation(kind, columns, 0.5, sizes=(0.5,) * len(columns))
         other = with_answers(replace(result), KeptAnswers(violations=(violation,)))
         doubt = model_is_wrong(other, change)
         assert bool(doubt) == wrong, (kind, columns)
@@ -205,6 +205,7 @@ def test_absent_links_are_not_probable():
         result = cc.discover(
             pd.DataFrame({"X": x, "Y": y, "Z": z, "W": z + f, "R": np.where(r, "a", "b")}),
             "R",
+            method="score-ac",
             curves="never",
             wrong_cells="keep",
         )

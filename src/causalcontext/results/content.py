@@ -155,6 +155,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "labeled_union": [
                 edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union
             ],
+            "method": result.method.to_dict(),
             "settings": settings,
             "data": asdict(result.data),
             "tests_run": dict(result.tests_run),
@@ -173,7 +174,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "violations": (
                 None
                 if kept.violations is None
-                else [[one.kind, list(one.columns), one.size] for one in kept.violations]
+                else [[one.kind, list(one.columns), one.size, one.key] for one in kept.violations]
             ),
             "moments": moments_to_dict(result.moments),
         }

@@ -21,6 +21,8 @@ from causalcontext.errors import OptionError, did_you_mean, listed, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import LabeledUnion, union_graph
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.methods.method_object import MethodObject
+from causalcontext.methods.registry import method_of_settings
 from causalcontext.results.answers import EffectMethods
 from causalcontext.results.by_context import GraphsByContext
 from causalcontext.results.cut import Cut
@@ -58,7 +60,7 @@ MOST_NAMED = 8
 """Variables that the error about a wrong name lists."""
 PUBLIC = (
     *("names", "context", "contexts", "graphs", "union", "labeled_union", "cut", "left_out"),
-    *("warnings", "notes", "complete", "settings", "data"),
+    *("warnings", "notes", "complete", "method", "settings", "data"),
     *("edges", "labels", "tests", "scores", "explain", "changes", "flagged_cells"),
     *("mechanisms", "effects", "predict_intervention", "with_graphs"),
     *("diagnose", "stability", "second_opinion", "probabilities"),
@@ -292,6 +294,15 @@ class ContextGraphs(EffectMethods):
         """The warnings, with those of the model checks as far as these were asked for."""
         words = check_words(self.searched)
         return (*self.warnings, *(sentence for sentence in words if sentence not in self.warnings))
+
+    @property
+    def method(self) -> MethodObject:
+        """The method that found the graphs, with its options: `cc.PCAC(alpha=0.01)`.
+
+        After `method="auto"` it is the one that was chosen; `discover(table, context,
+        method=result.method)` searches in the same way.
+        """
+        return method_of_settings(self.settings)
 
     @cached_property
     def union(self) -> Graph:

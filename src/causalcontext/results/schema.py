@@ -162,7 +162,7 @@ def check_content(content: Mapping[str, Any]) -> None:
             "notes": [str],
             "claims": _claims(content.get("claims"), name),
             "compared?": [(graph, graph, [_change(name, graph)])],
-            "violations": none_or([(frozenset(VIOLATIONS), [name, ...], float)]),
+            "violations": none_or([(frozenset(VIOLATIONS), [name, ...], float, str)]),
             "suspicion": none_or(
                 {"suspected": [(name, name)], "asked": [(name, name)], "why_not": str}
             ),
