@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of, pd
-from causalcontext.errors import DataError, check_choice, did_you_mean, value_text
+from causalcontext.errors import DataError, check_choice, did_you_mean, listed, value_text
 from causalcontext.graphs.endpoints import (
     Endpoint,
     Endpoints,
@@ -181,7 +181,8 @@ class Graph:
             spelled = at(name[0], -name[1])
         if spelled not in self._index:
             raise DataError(
-                f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)}"
+                f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)} (expected"
+                f" one of {listed(map(repr, self.names), 8)})"
             )
         return self._index[spelled]
 

@@ -31,8 +31,8 @@ from causalcontext.data.columns import number_text
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.data.frames import frame_of
 from causalcontext.diagnostics.best_cut import endpoints_at
-from causalcontext.diagnostics.diagnose import diagnose
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
+from causalcontext.diagnostics.other_methods import ask_other_engine
 from causalcontext.diagnostics.stability import Stability
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import shown
@@ -41,6 +41,7 @@ from causalcontext.errors import OptionError, listed, shortly, value_text
 from causalcontext.graphs.endpoints import Endpoints, as_written, mark_of
 from causalcontext.graphs.graph import Graph, union_endpoints
 from causalcontext.graphs.lag_names import at
+from causalcontext.progress import Count
 from causalcontext.report.advice import in_a_report
 from causalcontext.report.payload import Section, drawn, four_digits, marks, payload
 from causalcontext.report.text import CAREFUL
@@ -52,6 +53,7 @@ from causalcontext.results.changes import (
     verdict_on,
 )
 from causalcontext.results.cut import CUT, Cut
+from causalcontext.results.kept import answers_of, questions_left
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.notes import About, about
 from causalcontext.results.series import copies_in, series_of
@@ -68,6 +70,7 @@ Spoken = Callable[[str], str]
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 LEAST = 0.5
 """Pairs without an edge are listed where this share of samples has one."""
+NOT_ASKED_TITLE = "What was not asked"
 MOST_STORIES = 12
 MOST_FINDINGS = 5
 """Findings beside the warnings of the result, of which all are told."""
@@ -86,12 +89,30 @@ def write_report(
     *,
     title: str | None = None,
     stability: Stability | None = None,
+    diagnose: bool = False,
     spoken: Spoken = in_a_report,
 ) -> None:
     """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
     check_writable(path)
-    again = () if stability is None else (stability_section(result, stability),)
+    if diagnose:
+        ask_for_report(result)
+    shares = answers_of(result).stability if stability is None else stability
+    again = () if shares is None else (stability_section(result, shares),)
     write_whole(path, page(result, title, again, spoken))
+
+
+def ask_for_report(result: ContextGraphs, progress: bool | Count = False) -> None:
+    """Ask a result what a full report shows: its diagnosis, another engine about differences, and
+    probabilities of edges. Nothing is asked of a cut search.
+    """
+    if not result.final:
+        return
+    searched = result.searched
+    if result.evidence is None and len(searched.contexts) > 1:
+        ask_other_engine(searched)
+    result.diagnose(progress=progress)
+    if result.evidence is not None:
+        result.probabilities()
 
 
 def page(
@@ -109,7 +130,7 @@ def page(
 
     thin = result.thin
     result = result.searched
-    diagnosis = diagnose(result) if result.final else Diagnosis(())
+    diagnosis = answers_of(result).diagnosis or Diagnosis(())
     own = [] if result.evidence is None else [Section("Scores", (), result.scores())]
     if thin is not None:
         own.append(Section("Contexts with too few rows", (told(f"{thin.warning}."), *thin.stories)))
@@ -236,7 +257,13 @@ def answer(result: ContextGraphs, findings: Iterable[Finding], spoken: Spoken = 
         if more > 0:
             told += f"<p>{more} more {'is' if more == 1 else 'are'} not listed here.</p>"
         parts = f"<h2>What differs between the contexts?</h2>{told}"
-    parts = careful + parts
+    questions = [] if not result.final else questions_left(result)
+    asked = (
+        f"<h2>{NOT_ASKED_TITLE}</h2>{_list(printable(spoken(text)) for text in questions)}"
+        if questions
+        else ""
+    )
+    parts = careful + parts + asked
     return (
         parts
         and f'<section class="card" id="answer" aria-label="The answer in short">{parts}</section>'

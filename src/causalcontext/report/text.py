@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from causalcontext.errors import value_text
 from causalcontext.results.few_rows import thin_words
+from causalcontext.results.kept import questions_left
 from causalcontext.results.untested import untested_edges
 from causalcontext.results.words import context_words
 
@@ -137,6 +138,9 @@ def remarks(result: ContextGraphs) -> list[str]:
             f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more"
             " neighbours were tried"
         )
+    if result.final:
+        questions = "; ".join(questions_left(result))
+        found += [f"not asked: {questions}"] if questions else []
     return found
 
 

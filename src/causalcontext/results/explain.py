@@ -13,13 +13,14 @@ import numpy as np
 from causalcontext.errors import OptionError, listed, value_text
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.results.changes import MOST_CONTEXTS, found_changes, inside_words, moved_words
+from causalcontext.results.changes import found_changes, inside_words, moved_words
 from causalcontext.results.equations import ORDERED
 from causalcontext.results.evidence import FOLLOWED, ScoreEvidence
 from causalcontext.results.few_rows import untested_words
 from causalcontext.results.levels_and_spreads import KINDS
 from causalcontext.results.log import Decision, Entries
 from causalcontext.results.series import context_nodes, copies_in, series_of
+from causalcontext.results.settings import MOST_COMPARED_CONTEXTS
 from causalcontext.results.structure_words import missing_link_words
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.search.family import Origin
@@ -137,7 +138,7 @@ def _of_mechanism(result: ContextGraphs, x: str, y: str) -> Iterator[str]:
     if (
         not told
         or len(ends & context_nodes(result)) != 1
-        or not 2 <= len(result.contexts) <= MOST_CONTEXTS
+        or not 2 <= len(result.contexts) <= MOST_COMPARED_CONTEXTS
     ):
         return
     for pair in combinations(result.contexts, 2):
