@@ -94,14 +94,16 @@ def asking() -> Callable[[], Any]:
 
 
 FAMILIES: dict[str, Callable[[], Callable[[], Any]]] = {
-    "robust-change": searching(lambda: proteins(0), "condition", alpha=0.01),
-    "robust-change, two threads": searching(lambda: proteins(0), "condition", alpha=0.01, n_jobs=2),
-    "partial-correlation": searching(wide, "R", test="partial-correlation"),
+    "robust-change": searching(lambda: proteins(0), "condition", method="pc-ac", alpha=0.01),
+    "robust-change, two threads": searching(
+        lambda: proteins(0), "condition", method="pc-ac", alpha=0.01, n_jobs=2
+    ),
+    "partial-correlation": searching(wide, "R", method="pc-ac", test="partial-correlation"),
     "auto on mixed columns": searching(lambda: cc.examples.clinic(3000, seed=0), "status"),
-    "g-squared": searching(categories, "status", test="g-squared"),
-    "cmi-knn": searching(small, "condition", test="cmi-knn"),
-    "sandwich": searching(small, "condition", test="sandwich"),
-    "gaussian-ranks": searching(small, "condition", test="gaussian-ranks"),
+    "g-squared": searching(categories, "status", method="pc-ac", test="g-squared"),
+    "cmi-knn": searching(small, "condition", method="pc-ac", test="cmi-knn"),
+    "sandwich": searching(small, "condition", method="pc-ac", test="sandwich"),
+    "gaussian-ranks": searching(small, "condition", method="pc-ac", test="gaussian-ranks"),
     "score-ac": searching(lambda: proteins(0, "log", 3000), "condition", method="score-ac"),
     "score-ac, exact": searching(
         lambda: cc.examples.soil_moisture(2000, 0), "soil", method="score-ac", search="exact"
